@@ -1,17 +1,19 @@
 """The envelope of every event: CloudEvents 1.0, structured JSON mode, with our extensions.
 
 Extensions (lower case, as CloudEvents asks): `workspace` (the tenant), `causationid` (the event that
-caused this one), `correlationid` (the DocumentAdded or command that began it all) and `traceparent`
-(W3C Trace Context). Any CloudEvents library can write it; unknown extensions are ignored.
+caused this one), `correlationid` (the DocumentAdded or command that began it all), `traceparent`
+(W3C Trace Context) and `actor` (in whose name it was published). Any CloudEvents library can write it;
+unknown extensions are ignored.
 """
 
 import re
 from datetime import datetime
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from contracts.events import Event
+from contracts.text import encodable, one_line
 
 E = TypeVar("E", bound=Event, covariant=True)
 
@@ -20,6 +22,15 @@ _TYPE = re.compile(r"lightstream\.([A-Z][A-Za-z]{1,63})\.v([1-9][0-9]{0,3})")
 
 WORKSPACE_PATTERN = r"^(?!x-)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$(?!\n)"
 """What a tenant may be called. Subjects and store keys carry it; `x-` begins the encoded form in a subject."""
+
+
+MAX_ACTOR = 256
+"""Characters of an actor."""
+
+
+def _readable_actor(value: object) -> str | None:
+    # A foreign publisher may have meant something else by the name: that makes no event unreadable.
+    return one_line(encodable(value))[:MAX_ACTOR].strip() or None if isinstance(value, str) else None
 
 
 class Header(BaseModel):
@@ -39,6 +50,7 @@ class Header(BaseModel):
     causationid: str | None = Field(default=None, max_length=256)
     correlationid: str | None = Field(default=None, max_length=256)
     traceparent: str | None = Field(default=None, max_length=128)
+    actor: Annotated[str | None, BeforeValidator(_readable_actor)] = Field(default=None, max_length=MAX_ACTOR)
 
 
 class Envelope(Header, Generic[E]):
@@ -66,11 +78,15 @@ def parse_type(attribute: str) -> tuple[str, int]:
 
 
 class Lineage(NamedTuple):
-    """Where an event comes from: ids of the event that caused it and of the one that began it all, and its trace."""
+    """Where an event comes from: ids of the event that caused it and of the one that began it all, trace and actor.
+
+    What a service makes of another event has no actor: the event that began it all has one.
+    """
 
     causation: str | None = None
     correlation: str | None = None
     traceparent: str | None = None
+    actor: str | None = None
 
 
 NO_LINEAGE = Lineage()
@@ -97,5 +113,6 @@ def wrap(
         causationid=lineage.causation,
         correlationid=lineage.correlation,
         traceparent=lineage.traceparent,
+        actor=lineage.actor,
         data=event,
     )

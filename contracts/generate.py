@@ -31,6 +31,7 @@ ATTRIBUTES = {
     "causationid": "the event that caused this one",
     "correlationid": "the event that began it all; absent in that one itself",
     "traceparent": "W3C Trace Context",
+    "actor": "in whose name it was published, as `key:ci`; absent in what a service makes of another event",
     "data": "the fact itself",
 }
 """Attribute of the envelope → what it says, for those who read a schema and not our code."""

@@ -104,6 +104,25 @@ READS_NEWEST_VERSION = Grant(
     ),
 )
 
+READS_BUDGET = Grant("the budget of a workspace", (f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type('BudgetSet')}",))
+
+
+OPERATES = (
+    Grant(
+        "dead letters, for operators who use the API",
+        (
+            f"{API}.CONSUMER.CREATE.KB_DEAD.*",
+            f"{API}.CONSUMER.MSG.NEXT.KB_DEAD.*",
+            f"{API}.STREAM.MSG.GET.KB_DEAD",
+            f"{API}.STREAM.MSG.DELETE.KB_DEAD",
+        ),
+    ),
+    Grant(
+        "how far every consumer is",
+        tuple(f"{API}.CONSUMER.INFO.{consumer.stream}.{consumer.name}" for consumer in CONSUMERS),
+    ),
+)
+
 
 def _notes(*keys: str) -> Grant:
     return Grant("how far what it fills has come", tuple(f"$KV.{CHECKPOINTS_BUCKET}.{key}" for key in keys))
@@ -111,10 +130,10 @@ def _notes(*keys: str) -> Grant:
 
 FURTHER: Mapping[Service, tuple[Grant, ...]] = {
     "chunker": (READS_BLOBS, READS_NEWEST_VERSION),
-    "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION),
+    "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION, READS_BUDGET),
     "merger": (SHARES_LIMITS, _notes("note.graph.*")),
     "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION, _notes("note.vectors.*")),
-    "query": (SHARES_LIMITS, READS_BLOBS, WRITES_BLOBS, READS_LOG, _notes("note.status.*", "log")),
+    "query": (SHARES_LIMITS, READS_BLOBS, WRITES_BLOBS, READS_LOG, _notes("note.status.*", "log"), *OPERATES),
 }
 """What a service needs beside its own events and durables."""
 

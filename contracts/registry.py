@@ -5,6 +5,7 @@ from typing import Literal, get_args
 
 from contracts import subjects
 from contracts.events import Stage
+from contracts.graph import Projection
 from contracts.topology import CONSUMERS, Consumer
 
 Service = Stage
@@ -25,8 +26,16 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "StageFailed": SERVICES,
     "GraphEdited": ("publisher", "query"),
     "RetryRequested": ("publisher", "query", "lightstream"),
+    "BudgetSet": ("query",),
 }
 """Event type → who may publish it."""
+
+CONSUMERS_OF: Mapping[Projection, tuple[str, ...]] = {
+    "status": ("query-status",),
+    "graph": ("merger", "merger-extents", "merger-summarized", "merger-edits"),
+    "vectors": ("indexer-chunks", "indexer-graph"),
+}
+"""The consumers that fill each projection."""
 
 
 def consumers_of(event_type: str) -> tuple[Consumer, ...]:

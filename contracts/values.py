@@ -182,13 +182,20 @@ class TokenUsage(Value):
     prompt: int = 0
     completion: int = 0
     cached: int = Field(default=0, description="part of `prompt` the provider had cached")
+    calls: int = Field(default=0, description="calls they were counted in; older releases did not say")
 
     def __add__(self, other: "TokenUsage") -> "TokenUsage":
         return TokenUsage(
             prompt=self.prompt + other.prompt,
             completion=self.completion + other.completion,
             cached=self.cached + other.cached,
+            calls=self.calls + other.calls,
         )
+
+    def without(self, other: "TokenUsage") -> "TokenUsage":
+        """Return these counts without those of a part of them."""
+        counts = {name: value - getattr(other, name) for name, value in self.model_dump().items()}
+        return TokenUsage(**{name: max(0, value) for name, value in counts.items()})
 
 
 class EntityRevision(Value):
@@ -209,7 +216,7 @@ class RelationRevision(Value):
 GraphOperation = Literal[
     "create_entity", "edit_entity", "rename_entity", "merge_entities", "delete_entity",
     "create_relation", "edit_relation", "delete_relation",
-    "propose_alias", "accept_alias", "reject_alias", "undo_alias",
+    "propose_alias", "accept_alias", "reject_alias", "undo_alias", "undo_edit",
 ]  # fmt: skip
 
 ALIAS_OPERATIONS = ("propose_alias", "accept_alias", "reject_alias", "undo_alias")
@@ -223,7 +230,7 @@ def check_operation(operation: GraphOperation, names: Sequence[str], target: str
         raise ValueError(f"{operation} needs two different names")
     if operation.endswith("entity") and len(names) != 1:
         raise ValueError(f"{operation} needs one name")
-    if (operation in TARGETED_OPERATIONS) != (target is not None):
+    if operation != "undo_edit" and (operation in TARGETED_OPERATIONS) != (target is not None):
         raise ValueError(f"`target` belongs to {', '.join(sorted(TARGETED_OPERATIONS))}")
     if operation in ALIAS_OPERATIONS and target in names:
         raise ValueError("a name is no alias of itself")

@@ -23,7 +23,7 @@ class DocumentOptions(TypedDict, total=False):
     """The optional fields of a document.
 
     `file_path` is cited by answers. `pages` are the places in the text at which its pages begin. `source` says who
-    publishes, as a URI reference.
+    publishes, as a URI reference, `actor` in whose name, as the log shows it: any text but a secret.
     """
 
     file_path: str
@@ -32,6 +32,7 @@ class DocumentOptions(TypedDict, total=False):
     chunking: Chunking
     pages: Sequence[int]
     source: str
+    actor: str
 
 
 class Published(BaseModel):
@@ -54,12 +55,13 @@ async def publish_document(
     for what no document can be, `Misconfigured` when no server answers at `url`, `Unavailable` when the log does not
     take it. Calling again after an error adds nothing twice.
     """
+    from runtime.bus.actor import acting_as, local_actor
     from runtime.bus.nats.blobs import NatsBlobs
     from runtime.bus.nats.log import NatsLog, connected
     from runtime.bus.publisher import Submission, add_document
 
     workspace_name = checked_workspace(workspace or "default")
-    with _translating_errors():
+    with _translating_errors(), acting_as(about.get("actor") or local_actor()):
         async with connected(url, name="lightstream-client") as client:
             jetstream = client.jetstream()
             added = await add_document(

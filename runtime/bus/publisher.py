@@ -9,21 +9,20 @@ from typing import NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from contracts import subjects
-from contracts.envelope import Envelope, Lineage, wrap
+from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentAdded, DocumentCancelled, DocumentDeleted, Event, GraphEdited
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
 from contracts.moments import microseconds
 from contracts.text import INLINE_LIMIT, encodable, sanitize
 from contracts.values import BlobRef, Chunking, CustomKnowledge, DocumentVersion, Scalar
 from runtime.bus.codec import decode, explain
+from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Blobs, Log
 from runtime.errors import InvalidInput, ServiceError
 from runtime.parsing.names import validated_name
-from runtime.telemetry import traceparent_for
 
 MAX_TEXT_BYTES = 64 * 1024 * 1024
 """The longest text a document may have, as UTF-8."""
-
 
 V = TypeVar("V")
 
@@ -111,7 +110,7 @@ async def add_document(
         source=source,
         workspace=workspace,
         time=_after(at),
-        lineage=Lineage(traceparent=traceparent_for()),
+        lineage=command_lineage(),
     )
     sequence = await log.publish(envelope)
     if key:
@@ -138,15 +137,28 @@ async def reprocess_document(log: Log, *, workspace: str, id: str, version: int,
     before, current, at = await _current_version(log, workspace, id)
     if current is None or before != version:
         return None
+    return await _publish_again(log, workspace, current, source, f"{id}/{before}/again", at)
+
+
+async def restore_document(log: Log, *, workspace: str, event: DocumentAdded, source: str) -> Added:
+    """Publish what a document said before as its newest version. Raises `Unavailable`."""
+    before, _, at = await _current_version(log, workspace, event.document_id)
+    return await _publish_again(log, workspace, event, source, f"{event.document_id}/{before}/restored", at)
+
+
+async def _publish_again(
+    log: Log, workspace: str, event: DocumentAdded, source: str, cause: str, at: datetime
+) -> Added:
+    """Publish an event that the log has already, as something new that happens after `at`."""
     envelope: Envelope[Event] = wrap(
-        current,
-        id=event_id(f"{workspace}/{id}/{before}/again", "DocumentAdded"),
+        event,
+        id=event_id(f"{workspace}/{cause}", "DocumentAdded"),
         source=source,
         workspace=workspace,
         time=_after(at),
-        lineage=Lineage(traceparent=traceparent_for()),
+        lineage=command_lineage(),
     )
-    return Added(id, await log.publish(envelope), True, current.track_id or "", _time(envelope))
+    return Added(event.document_id, await log.publish(envelope), True, event.track_id or "", _time(envelope))
 
 
 async def delete_document(
@@ -170,7 +182,7 @@ async def delete_document(
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
-        lineage=Lineage(traceparent=traceparent_for()),
+        lineage=command_lineage(),
     )
     return Added(id, await log.publish(envelope), is_new=True)
 
@@ -190,7 +202,7 @@ async def cancel_document(log: Log, *, workspace: str, id: str, editor: str, sou
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
-        lineage=Lineage(traceparent=traceparent_for()),
+        lineage=command_lineage(),
     )
     await log.publish(envelope)
     return version
@@ -209,7 +221,7 @@ async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
-        lineage=Lineage(traceparent=traceparent_for()),
+        lineage=command_lineage(),
     )
     await log.publish(envelope)
     return _time(envelope)

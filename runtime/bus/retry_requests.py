@@ -11,15 +11,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from contracts import subjects
-from contracts.envelope import Envelope, Lineage, wrap
+from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentAdded, DocumentDeleted, Event, RetryRequested, Stage, StageFailed
 from contracts.ids import event_id
+from contracts.registry import SERVICES
 from contracts.topology import Consumer
 from runtime.bus.codec import decode, header_of
+from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Delivery, Log, Message
 from runtime.bus.retried_message import RetriedMessage
-from runtime.errors import Poison, ServiceError
-from runtime.telemetry import traceparent_for
+from runtime.errors import InvalidInput, Poison, ServiceError
 
 
 async def request_retry(log: Log, *, workspace: str, retry: RetryRequested, source: str) -> int | None:
@@ -41,9 +42,17 @@ async def request_retry(log: Log, *, workspace: str, retry: RetryRequested, sour
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
-        lineage=Lineage(traceparent=traceparent_for()),
+        lineage=command_lineage(),
     )
     return await log.publish(envelope)
+
+
+def named_stage(name: str | None) -> Stage | None:
+    """Return the service of that name. Raises InvalidInput for a name that no service has."""
+    stages: dict[str, Stage] = {stage: stage for stage in SERVICES}
+    if name and name not in stages:
+        raise InvalidInput(f"there is no service {name!r}: it is one of {', '.join(SERVICES)}")
+    return stages[name] if name else None
 
 
 def takes_retries(durable: Consumer) -> bool:

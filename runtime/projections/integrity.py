@@ -5,7 +5,6 @@ health page and, for the other services and the command line, on the bus.
 """
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
 from runtime.projections import checkpoints
 from runtime.projections.checkpoints import ProjectionState, WatchedProjection
+from runtime.projections.verdicts import Verdict, read_verdict, write_verdict
 from runtime.stores.documents.checkpoints import newest_version, read_mark, write_mark
 from runtime.stores.documents.port import Rows
 from runtime.stores.port import Checkpoint, CheckpointStore, LogMark
@@ -40,33 +40,6 @@ INTERVAL = 5.0
 PROBE_TIMEOUT = 3.0
 PROBES: dict[str, Callable[[str], str]] = {EVENTS: lambda _: subjects.PROBE, "KB_BLOBS": lambda id: f"blob.probe.{id}"}
 """Where it is tried whether a stream takes anything again, by stream."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What one service found: damage of the log, and why projections cannot be read. Empty: all is well."""
-
-    log: str = ""
-    stores: Mapping[Projection, str] = field(default_factory=dict[Projection, str])
-
-
-def verdict_key(stage: str) -> str:
-    """Return the key under which a service puts its verdict on the bus."""
-    return f"verdict.{stage}"
-
-
-async def read_verdict(values: SharedValues, stage: str) -> tuple[Verdict, int]:
-    """Return the last verdict of a service, and the revision to replace it."""
-    verdict, revision = await values.read(verdict_key(stage))
-    return (Verdict(**json.loads(verdict)) if verdict else Verdict()), revision
-
-
-async def write_verdict(values: SharedValues, stage: str, verdict: Verdict) -> None:
-    """Put the verdict on the bus, unless it is there already."""
-    before, revision = await read_verdict(values, stage)
-    if before != verdict:
-        value = json.dumps({"log": verdict.log, "stores": dict(verdict.stores)}).encode()
-        await values.write(verdict_key(stage), value, revision)
 
 
 @dataclass

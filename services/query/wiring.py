@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from hashlib import blake2b
 from threading import Lock
 from typing import Protocol
@@ -10,6 +11,8 @@ import structlog
 from cachetools import LRUCache, cached
 
 from contracts.graph import PROJECTIONS
+from runtime.bus.nats.dead_letters import NatsDeadLetters
+from runtime.costs.ledger import RowLedger
 from runtime.health import Health
 from runtime.models.limits import Limits
 from runtime.models.open import open_chat, open_tokenizer
@@ -19,6 +22,7 @@ from runtime.models.roles import Role, language_model
 from runtime.models.truncation import cutter
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.projections.integrity import Integrity
+from runtime.projections.progress import read_states
 from runtime.service import Bus, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows
@@ -43,6 +47,7 @@ from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.port import AnswerCache, AnswerGenerator
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
+from services.query.operations.dependencies import Operations
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
@@ -65,7 +70,6 @@ MAX_COUNTED = 50_000
 @asynccontextmanager
 async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[QueryDependencies]:
     """Open stores and models, wait until the stores answer, and close all of them at the end."""
-    logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
     (chat, keyword_chat), reranker = open_chats(settings, bus.limiters), open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
@@ -87,6 +91,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             provenance=RowProvenance(rows),
             aliases=aliases,
             caches=RowModelResultCaches(rows),
+            ledger=RowLedger(rows),
             keyword_extractor=open_keyword_extractor(keyword_chat, rows, settings),
             answer_generator=_answer_generator(chat, embeddings.configured.embedder),
             embed=configured.embed,
@@ -107,6 +112,11 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
         await _close(names, indexes, embeddings, graph, rows, chat, keyword_chat, reranker)
 
 
+def operations_on(bus: Bus) -> Operations:
+    """Return what operations on the deployment work with."""
+    return Operations(NatsDeadLetters(bus.jetstream), partial(read_states, bus.jetstream))
+
+
 class _Closes(Protocol):
     async def close(self) -> None: ...
 
@@ -124,6 +134,7 @@ def open_chats(settings: QuerySettings, limiters: RateLimiters) -> tuple[Chat | 
         chat = open_chat(settings, limiters, role=role, max_wait=MAX_WAIT)
         return NamedChat(chat) if chat else None
 
+    logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     answers = opened("query")
     apart = language_model(settings, "keyword") != language_model(settings, "query")
     return answers, opened("keyword") if apart else answers

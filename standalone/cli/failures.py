@@ -12,9 +12,8 @@ from standalone.cli import terminal
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
 
 if TYPE_CHECKING:
-    from nats.js import JetStreamContext
-
-    from standalone.operations.dead_letters import DeadLetter
+    from runtime.bus.dead_letters import DeadLetter
+    from runtime.bus.nats.dead_letters import NatsDeadLetters
     from standalone.operations.retrying import RetryOutcome
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
@@ -63,8 +62,9 @@ def retry(
 async def _retry(
     data: Data, documents: Sequence[str], stage: str | None, reason: str, workspace: str
 ) -> "RetryOutcome":
+    from runtime.bus.retry_requests import named_stage
     from standalone.operations.publishing import connect_bus
-    from standalone.operations.retrying import documents_to_retry, named_stage, retry_documents
+    from standalone.operations.retrying import documents_to_retry, retry_documents
     from standalone.operations.target import query_client, select_target
 
     stack, chosen = select_target(data), named_stage(stage)
@@ -77,9 +77,8 @@ async def _retry(
 def list_letters(stage: Stage = None, data: Data = DATA, as_json: Json = False) -> None:
     """List dead letters of all workspaces, oldest first: number, time, consumer, place in the log, reason."""
     with errors(as_json):
-        from standalone.operations.dead_letters import dead_letters
-
-        letters = _on_bus(data, lambda bus: dead_letters(bus, stage))
+        found = _on_bus(data, lambda letters: letters.headers())
+        letters = [letter for letter in found if stage in (None, letter.stage)]
         if as_json:
             print_json([_fields(letter) for letter in letters])
             return
@@ -94,9 +93,9 @@ def list_letters(stage: Stage = None, data: Data = DATA, as_json: Json = False) 
 def show(number: Annotated[int, typer.Argument(metavar="NUMBER")], data: Data = DATA, as_json: Json = False) -> None:
     """Show one dead letter whole: its headers, and its bytes as text."""
     with errors(as_json):
-        from standalone.operations.dead_letters import dead_letter
+        from runtime.bus.dead_letters import whole_letter
 
-        letter = _on_bus(data, lambda bus: dead_letter(bus, number))
+        letter = _on_bus(data, lambda letters: whole_letter(letters, number))
         fields = {**_fields(letter), "data": letter.data.decode("utf-8", "replace")}
         if as_json:
             print_json(fields)
@@ -112,10 +111,18 @@ def redrive(numbers: Numbers, reason: Reason = "", data: Data = DATA, as_json: J
     Ends with code 1 when a letter stays because its document has a newer version, or was deleted.
     """
     with errors(as_json):
-        from standalone.operations import dead_letters
+        from runtime.bus import dead_letters
+        from runtime.bus.nats.log import NatsLog
+        from standalone.operations.publishing import SOURCE
 
-        async def each(bus: "JetStreamContext") -> list[int]:
-            return [number for number in numbers if not await dead_letters.redrive(bus, number, reason)]
+        async def each(letters: "NatsDeadLetters") -> list[int]:
+            left: list[int] = []
+            for number in numbers:
+                letter = await dead_letters.whole_letter(letters, number)
+                log = NatsLog(letters.jetstream)
+                if not await dead_letters.redrive(letters, log, letter, source=SOURCE, reason=reason):
+                    left.append(number)
+            return left
 
         left = _on_bus(data, each)
         if as_json:
@@ -131,12 +138,12 @@ def redrive(numbers: Numbers, reason: Reason = "", data: Data = DATA, as_json: J
 def drop(numbers: Numbers, yes: Yes = False, data: Data = DATA, as_json: Json = False) -> None:
     """Remove dead letters for good. The log keeps the events; only `retry` can try them again then."""
     with errors(as_json):
-        from standalone.operations import dead_letters
+        from runtime.bus import dead_letters
 
-        async def each(bus: "JetStreamContext") -> "list[DeadLetter]":
-            letters = [await dead_letters.dead_letter(bus, number) for number in numbers]
-            await dead_letters.drop(bus, numbers if yes else ())
-            return letters
+        async def each(letters: "NatsDeadLetters") -> "list[DeadLetter]":
+            found = [await dead_letters.whole_letter(letters, number) for number in numbers]
+            await dead_letters.drop(letters, numbers if yes else ())
+            return found
 
         letters = _on_bus(data, each)
         if as_json:
@@ -156,14 +163,15 @@ def _fields(letter: "DeadLetter") -> dict[str, Any]:
     return fields
 
 
-def _on_bus(data: Data, work: "Callable[[JetStreamContext], Awaitable[T]]") -> T:
-    """Return what `work` returns on the bus of the stack."""
+def _on_bus(data: Data, work: "Callable[[NatsDeadLetters], Awaitable[T]]") -> T:
+    """Return what `work` does with the dead letters of the stack."""
+    from runtime.bus.nats.dead_letters import NatsDeadLetters
     from standalone.operations.publishing import connect_bus
     from standalone.operations.target import select_target
 
     async def run() -> T:
         async with connect_bus(select_target(data).settings.nats_url) as bus:
-            return await work(bus)
+            return await work(NatsDeadLetters(bus))
 
     quiet_logs()
     return asyncio.run(run())

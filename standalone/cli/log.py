@@ -29,7 +29,10 @@ def log(
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Show what happened, one event a line: sequence, time, type, document, gist. With --json, one object a line."""
+    """Show what happened, one event a line: sequence, time, type, document, gist, and who did it.
+
+    With --json, one object a line.
+    """
     with errors(as_json):
         quiet_logs()
         from standalone.operations.target import select_target
@@ -45,7 +48,8 @@ async def _log(url: str, document: str | None, start: int, follow: bool, as_json
                 echo(terminal.as_json({**asdict(line), "time": line.time.isoformat()}, indent=None))
             else:
                 name = line.document if len(line.document) <= 40 else f"{line.document[:39]}…"
-                shown = terminal.line(f"{line.type:<17}  {name}  {line.gist}")
+                by = f"  [{line.actor}]" if line.actor else ""
+                shown = terminal.line(f"{line.type:<17}  {name}  {line.gist}{by}")
                 echo(f"{line.sequence:>7}  {line.time:%Y-%m-%d %H:%M:%S}  {shown}")
 
 

@@ -17,8 +17,8 @@ from standalone.embedded.data_folder import DataFolder, StackState
 async def report_losses(folder: DataFolder, state: StackState, *, rebuild: bool, ask: bool) -> None:
     """Print what was lost, and rebuild it with `rebuild`, or when the user at the terminal agrees."""
     from runtime.projections.checkpoints import rebuild_command
+    from runtime.projections.verdicts import RESTORE_HINT
     from standalone.operations import projections
-    from standalone.operations.checkpoints import RESTORE_HINT
     from standalone.operations.target import target_of_stack
 
     stack = target_of_stack(folder, state)

@@ -2,10 +2,13 @@
 
 import typer
 
+from runtime.bus.actor import acting_as, local_actor
 from standalone.cli import (
     aliases,
     ask,
+    backup,
     config,
+    costs,
     deletion,
     demo,
     doctor,
@@ -13,6 +16,7 @@ from standalone.cli import (
     failures,
     log,
     mcp,
+    past,
     projections,
     rebuild,
     stack,
@@ -29,6 +33,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def act_as_user(context: typer.Context) -> None:
+    """Publish what a command publishes in the name of who runs it."""
+    context.with_resource(acting_as(local_actor()))
+
+
 app.command()(stack.up)
 app.command()(stack.down)
 app.command()(documents.add)
@@ -36,10 +48,18 @@ app.command()(deletion.delete)
 app.command()(ask.ask)
 app.command()(documents.status)
 app.command()(log.log)
+app.command()(past.history)
+app.command()(past.diff)
+app.command()(past.undo)
+app.command()(costs.cost)
+app.add_typer(costs.app, name="budget")
 app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)
 app.command()(projections.digest)
+app.command()(backup.backup)
+app.command()(backup.verify)
+app.command()(backup.restore)
 app.command()(rebuild.rebuild)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")

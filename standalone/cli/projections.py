@@ -2,10 +2,14 @@
 
 import asyncio
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import typer
 
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, print_json, quiet_logs, show
+
+if TYPE_CHECKING:
+    from runtime.projections.progress import ProjectionStates
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
@@ -27,14 +31,11 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
     """
     with errors(as_json):
         quiet_logs()
-        from standalone.operations.projection_progress import read_states
-        from standalone.operations.target import select_target
-
-        states, work = asyncio.run(read_states(select_target(data).settings))
+        found = asyncio.run(_states(data))
         if as_json:
-            print_json({"projections": [asdict(each) for each in states], "rebuild": asdict(work) if work else None})
+            print_json(asdict(found))
             return
-        for each in states:
+        for each in found.projections:
             behind = f", {each.lag} events behind, {each.rate:.0f}/s" if each.lag else ""
             echo(
                 f"{each.projection:<8} {each.state}, generation {each.generation}, {each.cursor} of {each.head}{behind}"
@@ -43,8 +44,17 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
                 echo(f"         generation {each.candidate} waits for `lightstream rebuild promote`")
             if each.why:
                 echo(f"         {each.why}")
-        if work:
+        if work := found.rebuild:
             echo(f"{work}: {', '.join(f'{name} {value}' for name, value in work.progress.items()) or 'just begun'}")
+
+
+async def _states(data: Data) -> "ProjectionStates":
+    from runtime.projections.progress import read_states
+    from standalone.operations.publishing import connect_bus
+    from standalone.operations.target import select_target
+
+    async with connect_bus(select_target(data).settings.nats_url) as bus:
+        return await read_states(bus)
 
 
 def digest(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:

@@ -132,14 +132,17 @@ def _run(work: "Callable[[Target], dict[str, Any]]", data: Data, held: ExitStack
 
 def _work(step: str, wanted: "RebuildRequest", workspace: str, as_json: bool) -> "Callable[[Target], dict[str, Any]]":
     """Return what the step does to a stack."""
-    from standalone.operations import projections, rebuild_candidate
+    from runtime.projections import rebuild_candidate
+    from standalone.operations import projections
+    from standalone.operations.publishing import connect_bus
 
-    report = _ignore if as_json else _Progress()
+    report = ignore if as_json else Progress()
 
     async def run(stack: "Target") -> dict[str, Any]:
         match step:
             case "plan":
-                return await rebuild_candidate.plan(stack.settings, wanted.targets, wanted.events_per_second)
+                async with connect_bus(stack.settings.nats_url) as bus:
+                    return await rebuild_candidate.plan(bus, wanted.targets, wanted.events_per_second)
             case "start":
                 return await projections.start(stack, wanted, report, workspace)
             case "await":
@@ -177,11 +180,11 @@ def _empty_stores(data: Data, projection: str, as_json: bool) -> Generator[list[
         yield [str(path) for path in empty_stores(folder, projection, silent if as_json else note)]
 
 
-def _ignore(_: dict[str, Any]) -> None:
+def ignore(_: dict[str, Any]) -> None:
     """Steps are for people."""
 
 
-class _Progress:
+class Progress:
     """Prints each step, with the rate and the time left where the end is known."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from runtime.errors import ConfigurationError
+from runtime.errors import Busy, ConfigurationError
 from standalone.embedded import orphans
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.permissions import make_private, open_private
@@ -62,10 +62,6 @@ class StackState:
     def api(self) -> str:
         """Return the address of the query service."""
         return f"http://127.0.0.1:{self.ports.get('api', 0)}"
-
-
-class Busy(ConfigurationError):
-    """Another process has locked the data folder."""
 
 
 class NoStack(ConfigurationError):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nats.js import JetStreamContext
 
-from contracts.graph import PROJECTIONS, Projection
+from contracts.graph import Projection
 from contracts.registry import SERVICES
 from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
 from runtime.bus import publisher
@@ -16,17 +16,12 @@ from runtime.bus.port import ActiveGenerations, Log, SharedValues
 from runtime.bus.write_status import EVENTS
 from runtime.errors import InvalidInput, Unavailable
 from runtime.projections.checkpoints import WatchedProjection, advance, state_of
-from runtime.projections.integrity import Verdict, read_verdict, write_verdict
+from runtime.projections.verdicts import Verdict, combined_verdict, write_verdict
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.port import Checkpoint, CheckpointStore
 from services.query.replay import UNFINISHED
 from standalone.operations.digest import Stores
-
-RESTORE_HINT = (
-    "nothing is written to it now: stop the stack and put back `bus/` from a backup, or go on with what it has: "
-    "`lightstream rebuild all --accept-loss`"
-)
 
 
 def watched_stores(projection: Projection, stores: Stores) -> WatchedProjection:
@@ -72,22 +67,10 @@ class Checkpoints:
             )
 
 
-async def combined_verdict(jetstream: JetStreamContext) -> Verdict:
-    """Return the combined findings of a stack's services about losses."""
-    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    found = [(await read_verdict(values, stage))[0] for stage in SERVICES]
-    stores: dict[Projection, str] = {}
-    for projection in PROJECTIONS:
-        if reasons := [verdict.stores[projection] for verdict in found if projection in verdict.stores]:
-            # The query service, the last of them, looks at all stores of a projection.
-            stores[projection] = reasons[-1]
-    return Verdict(next((verdict.log for verdict in found if verdict.log), ""), stores)
-
-
 async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
     """Return what the log has lost. Raises InvalidInput when it has lost nothing."""
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    if found := (await combined_verdict(jetstream)).log:
+    if found := (await combined_verdict(values)).log:
         return found
     pointers = await NatsActiveGenerations.bind(jetstream)
     names = [consumer.name for consumer in CONSUMERS if consumer.stream == EVENTS]

@@ -1,23 +1,16 @@
 """Events of a version newer than this code: what a rebuild leaves out, and leaves to the live services."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contracts import subjects
 from contracts.graph import Projection
-from contracts.registry import consumers_of
+from contracts.registry import CONSUMERS_OF, consumers_of
 from runtime.bus.codec import header_of
 from runtime.bus.parking.port import ParkedEvent, ParkedEvents
 from runtime.bus.port import Message
 from runtime.errors import NewerVersion, Poison
-
-CONSUMERS_OF: Mapping[Projection, tuple[str, ...]] = {
-    "status": ("query-status",),
-    "graph": ("merger", "merger-extents", "merger-summarized", "merger-edits"),
-    "vectors": ("indexer-chunks", "indexer-graph"),
-}
-"""The consumers that fill each projection."""
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,18 @@ from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.port import GenerationState
 from runtime.errors import InvalidInput
+from runtime.projections import rebuild_candidate, rebuild_lease
 from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
-from runtime.projections.integrity import Verdict
+from runtime.projections.rebuild_candidate import Candidate
+from runtime.projections.verdicts import Verdict, combined_verdict
 from runtime.settings import Settings
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.merger.settings import MergerSettings
-from standalone.operations import checkpoints, embedding_model, rebuild_candidate, rebuild_lease
+from standalone.operations import checkpoints, embedding_model
 from standalone.operations.checkpoints import Checkpoints
 from standalone.operations.digest import Stores, digest
 from standalone.operations.generations import drop_unused
 from standalone.operations.rebuild import Rebuild
-from standalone.operations.rebuild_candidate import Candidate
 from standalone.operations.target import Target
 
 Report = Callable[[dict[str, Any]], None]
@@ -192,7 +193,7 @@ async def accept_loss(
 async def read_losses(settings: Settings) -> Verdict:
     """Return what the services found lost of the log and of the stores."""
     async with connected(settings.nats_url, name="lightstream-cli") as client:
-        return await checkpoints.combined_verdict(client.jetstream())
+        return await combined_verdict(await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET))
 
 
 @asynccontextmanager

@@ -22,6 +22,7 @@ from runtime.bus.parking.port import ParkedEvents
 from runtime.bus.port import ActiveGenerations, Delivery, GenerationState, Log, Message, ProjectionGenerations
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.port import Embedder
+from runtime.projections.rebuild_candidate import Candidate
 from runtime.replay import Replay
 from services.extractor.replay import ExtractionReplay
 from services.indexer.replay import VectorReplay
@@ -34,7 +35,6 @@ from standalone.operations.comparison import compare
 from standalone.operations.digest import Stores
 from standalone.operations.generations import drop_unused
 from standalone.operations.newer_events import NewerEvent, newer_event, park
-from standalone.operations.rebuild_candidate import Candidate
 from standalone.operations.retries import retry_outages
 
 PAGE = 200

@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 from nats.js import JetStreamContext
 
 from contracts.events import RetryRequested, Stage
-from contracts.registry import SERVICES
 from lightstream.client import AsyncLightstream
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.retry_requests import request_retry
-from runtime.errors import InvalidInput
 from standalone.operations.publishing import SOURCE
 
 FAILED = ("failed", "partial")
@@ -35,14 +33,6 @@ async def retry_documents(
         sequence = await request_retry(NatsLog(bus), workspace=workspace, retry=retry, source=SOURCE)
         (outcome.requested if sequence else outcome.nothing_failed).append(id)
     return outcome
-
-
-def named_stage(name: str | None) -> Stage | None:
-    """Return the service of that name. Raises InvalidInput for a name that no service has."""
-    stages: dict[str, Stage] = {stage: stage for stage in SERVICES}
-    if name and name not in stages:
-        raise InvalidInput(f"there is no service {name!r}: it is one of {', '.join(SERVICES)}")
-    return stages[name] if name else None
 
 
 async def documents_to_retry(client: AsyncLightstream, names: Sequence[str]) -> list[str]:

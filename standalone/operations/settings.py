@@ -19,6 +19,9 @@ class CommandSettings(Settings):
         default=SecretStr(""), description="a login's token, sent beside or instead of a key"
     )
     lightstream_workspace: str = Field(default="default", description="the tenant, where --workspace names none")
+    lightstream_actor: str = Field(
+        default="", description="in whose name commands and the Python client publish, never a secret; empty: os:<user>"
+    )
     milvus_services_token: SecretStr = Field(
         default=SecretStr(""),
         description="account `user:password` that `stores apply` makes in Milvus for the services; empty: none",

@@ -9,6 +9,7 @@ from contracts.topology import declared_consumer
 from runtime.bus.nats.key_values import NatsActiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.parking.counts import count_parked
 from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
@@ -17,7 +18,7 @@ from services.merger.settings import MergerSettings
 from standalone.operations.digest import Stores
 from standalone.operations.doctor.bus import _backlog
 from standalone.operations.event_lines import event_line
-from standalone.operations.parked_events import count_parked, count_parked_or_none
+from standalone.operations.parked_events import count_parked_or_none
 from standalone.operations.rebuild import Rebuild
 from tests.support.events import added, sealed
 from tests.support.nats_server import BusServer
@@ -55,7 +56,7 @@ async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_
         left = result["newer"][0]
         assert (left["sequence"], left["type"], left["version"]) == (2, "DocumentAdded", 2)
         assert (left["workspace"], left["document"]) == ("Ahead", "d0")
-    (count,) = await count_parked(jetstream)
+    (count,) = await count_parked(NatsParkedEvents(jetstream))
     assert (count.workspace, count.reason, count.events) == ("Ahead", "newer-version", MANY)
     assert (count.durables, count.first, count.version) == (("query-status",), 2, 2)
     assert await count_parked_or_none(server.url, "Ahead") == [count]

@@ -6,8 +6,10 @@ from typing import Any
 from fastapi import FastAPI
 
 from contracts.graph import Generations
+from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.bus.memory import MemoryActiveGenerations, MemoryBlobs, MemoryConsumer, MemoryLog
 from runtime.bus.port import Delivery
+from runtime.costs.ledger import RowLedger
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.scripted import CountingEmbedder
@@ -25,7 +27,9 @@ from services.query.answering.dependencies import QueryDependencies
 from services.query.api.app import create_app
 from services.query.api.auth.config import AuthConfig
 from services.query.api.context import Context
+from services.query.feeds.streams import EventStreams
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
+from services.query.operations.dependencies import Operations
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
@@ -36,6 +40,7 @@ from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
 from tests.support.events import NOON, added, chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import merging
+from tests.support.operations import memory_operations
 
 LIVE = Generations()
 
@@ -50,15 +55,17 @@ class QueryHarness:
     log: MemoryLog = field(default_factory=MemoryLog)
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
     pointers: MemoryActiveGenerations = field(default_factory=MemoryActiveGenerations)
+    operations: Operations = field(default_factory=memory_operations)
 
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
         self.documents, self.passages = RowDocuments(self.rows), RowPassages(self.rows)
+        self.ledger = RowLedger(self.rows)
         self.names = NameIndexes(self.graph, self.documents, RowAliases(self.rows))
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
         """Let the status projection see these events."""
-        await on_events(deliveries, LIVE, documents=self.documents, passages=self.passages)
+        await on_events(deliveries, LIVE, documents=self.documents, passages=self.passages, ledger=self.ledger)
 
     async def index(
         self, name: str, *passages: str, says: Any = (), version: int = 1, workspace: str = "w", **fields: Any
@@ -121,6 +128,7 @@ class QueryHarness:
             provenance=RowProvenance(self.rows),
             aliases=RowAliases(self.rows),
             caches=RowModelResultCaches(self.rows),
+            ledger=self.ledger,
             entity_names=self.names,
             passage_indexes=PassageIndexCache(self.passages, self.documents),
             keyword_extractor=OfflineKeywordExtractor(),
@@ -138,6 +146,8 @@ class QueryHarness:
             "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
             "positions": LogPositions(self.log, self.documents),
             "deps": self.deps(), "settings": QuerySettings(workspace="w"),
+            "feed": MemoryEventFeed(self.log), "streams": EventStreams(),
+            "operations": self.operations,
         }  # fmt: skip
         app.state.context = Context(**{**parts, **changes})
         return app

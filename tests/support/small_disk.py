@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-LEFT = 64 * 1024
-"""Bytes that are left on a full disk."""
-
 
 @contextmanager
 def small_disk(folder: Path, megabytes: int) -> Generator[Path]:
@@ -30,10 +27,10 @@ def small_disk(folder: Path, megabytes: int) -> Generator[Path]:
 
 
 def fill(disk: Path) -> Path:
-    """Take all room but a few kilobytes; the file returned is what takes it."""
+    """Take all room; the file returned is what takes it."""
     ballast = disk / "ballast"
     with ballast.open("wb") as file:
-        while (free := os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize) > LEFT:
+        while (free := os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize) > 0:
             with suppress(OSError):  # whoever writes beside us has taken some of it
-                os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), free - LEFT)
+                os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), free)
     return ballast

@@ -33,8 +33,13 @@ class NatsActiveGenerations:
                 entry = await self.bucket.get("pointers")
             except KeyNotFoundError:
                 return {projection: GenerationState() for projection in PROJECTIONS}, 0
-        states = json.loads(entry.value or b"{}")
-        return {name: GenerationState(**states.get(name, {})) for name in PROJECTIONS}, entry.revision or 0
+        return self.parse(entry.value or b"{}"), entry.revision or 0
+
+    @staticmethod
+    def parse(value: bytes | str) -> ProjectionGenerations:
+        """Return the generations that a value of the bucket names. Raises ValueError or TypeError for another."""
+        states = json.loads(value)
+        return {name: GenerationState(**states.get(name, {})) for name in PROJECTIONS}
 
     async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
         value = json.dumps({name: vars(pointer) for name, pointer in pointers.items()}).encode()

@@ -1,6 +1,7 @@
 """One message of the log on NATS: as a pull consumer delivers it, and as it is read by its place."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import cast
@@ -8,17 +9,28 @@ from typing import cast
 from nats.aio.msg import Msg
 from nats.js.api import RawStreamMsg
 
+from runtime.bus.records import RECORDED_AT
+
 EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 def published_at(delivered: Msg) -> datetime:
-    """Return when the stream took a message that a consumer delivered, to the microsecond, as the stream says it.
+    """Return when the log took a message that a consumer delivered, to the microsecond, as the stream says it.
 
     The client's own timestamp goes through a float and may be a microsecond off.
     """
     tokens = delivered.reply.split(".")
     nanoseconds = int(tokens[7 if len(tokens) == 9 else 9])
-    return EPOCH + timedelta(microseconds=nanoseconds // 1000)
+    return _first_taken(delivered.headers or {}, EPOCH + timedelta(microseconds=nanoseconds // 1000))
+
+
+def _first_taken(headers: Mapping[str, str], stored: datetime) -> datetime:
+    """Return when the log first took a message: a restored one says it in a header, and never names a later time."""
+    if RECORDED_AT not in headers:
+        return stored
+    with suppress(ValueError, TypeError):
+        return min(datetime.fromisoformat(headers[RECORDED_AT]), stored)
+    return stored
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,7 @@ class StoredMessage:
 
     @property
     def published_at(self) -> datetime:
-        return self.raw.time or EPOCH
+        return _first_taken(self.headers, self.raw.time or EPOCH)
 
     async def ack(self) -> None: ...
     async def nak(self, delay: float) -> None: ...

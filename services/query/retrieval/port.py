@@ -4,14 +4,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import Entity, Partition, Provenance, Relation
+from contracts.graph import ChunkContribution, Entity, Partition, Provenance, Relation
 from contracts.values import GraphOperation
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords
-from services.query.retrieval.linking import NameIndex
+from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import PassageIndex
 
 
@@ -72,6 +72,10 @@ class ProvenanceReader(Protocol):
         among: Collection[str] | None = None,
     ) -> list[Provenance]:
         """Return up to `limit` contributions after the key `after`, only those of the documents `among` if given."""
+        ...
+
+    async def of_chunks(self, partition: Partition, chunks: Collection[str]) -> dict[str, list[ChunkContribution]]:
+        """Return by chunk id what these chunks say, in their documents' words; chunks that say nothing are left out."""
         ...
 
 

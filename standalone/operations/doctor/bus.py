@@ -5,15 +5,17 @@ from collections.abc import AsyncIterator, Mapping
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
-from contracts.topology import CONSUMERS
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
 from runtime.bus import topology
+from runtime.bus.dead_letters import count_dead_letters
+from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.parking.counts import count_parked
 from runtime.errors import ServiceError
 from runtime.models.rate_limiters import pause_notices
 from runtime.projections.checkpoints import rebuild_command
-from standalone.operations import parked_events
-from standalone.operations.checkpoints import RESTORE_HINT, combined_verdict
-from standalone.operations.dead_letters import count_dead_letters
+from runtime.projections.verdicts import RESTORE_HINT, combined_verdict
 from standalone.operations.doctor.findings import Finding
 from standalone.operations.publishing import connect_bus
 
@@ -46,7 +48,7 @@ async def examine_bus(url: str, way_out: str, notes: Mapping[str, str] | None) -
 
 
 async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
-    found = await combined_verdict(bus)
+    found = await combined_verdict(await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET))
     if found.log:
         yield Finding("fault", f"the log has lost messages: {found.log}", RESTORE_HINT)
     for reason in found.stores.values():
@@ -65,7 +67,7 @@ async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> As
             )
         if found.num_pending:
             yield Finding("note", f"{consumer.name}: {found.num_pending} events wait")
-    for parked in await parked_events.count_parked(bus):
+    for parked in await count_parked(NatsParkedEvents(bus)):
         newer = parked.reason == "newer-version"
         yield Finding("fault" if newer else "note", f"workspace {parked.workspace}: {parked}; parked, others go on",
                       "run the release that knows them: they are handled then" if newer else
@@ -94,7 +96,7 @@ async def _undelivered(bus: JetStreamContext) -> AsyncIterator[Finding]:
 
 async def _dead_letters(bus: JetStreamContext) -> AsyncIterator[Finding]:
     # History: dead letters stay there for ever, and nothing is wrong with a stack that has been sent nonsense.
-    found = await count_dead_letters(bus)
+    found = await count_dead_letters(NatsDeadLetters(bus))
     if found.last_at is not None:
         messages = "1 message was" if found.count == 1 else f"{found.count} messages were"
         yield Finding(

@@ -4,6 +4,8 @@ import asyncio
 import hashlib
 from typing import Any
 
+import httpx
+
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import connected
 from tests.support.raw_events import added, history, publish_added
@@ -57,6 +59,23 @@ def test_a_dead_letter_is_shown_and_redriven_after_its_cause_is_mended(stack: St
     assert "tried again in the chunker: the text is there now" in stack.run("log", *WORKSPACE).stdout
     gone = stack.run("dead", "show", number)
     assert (gone.returncode, gone.stderr.count("there is no dead letter")) == (2, 1)
+
+
+def test_a_dead_letter_is_redriven_and_dropped_over_http(stack: Stack) -> None:
+    text = "Ada Marlow rang the bell of Port Elm."
+    first, second = fail(stack, "rung", text), fail(stack, "silent", "This text is nowhere.")
+    store(stack, text)
+    with httpx.Client(base_url=f"{stack.state.api}/operations", headers={"X-Workspace": "retries"}) as api:
+        listed = {each["number"]: each for each in api.get("/dead_letters?stage=chunker").json()["dead_letters"]}
+        assert '"document_id": "rung"' in api.get(f"/dead_letters/{first['number']}").json()["data"]
+        redriven = api.post("/dead_letters/redrive", json={"numbers": [first["number"]], "reason": "found it"}).json()
+        dropped = api.post("/dead_letters/drop", json={"numbers": [second["number"]]}).json()["dropped"]
+        rest = [each["number"] for each in api.get("/dead_letters").json()["dead_letters"]]
+        until(lambda: api.get("/projections").json()["projections"][0]["lag"] == 0, stack.logs)
+    assert redriven == {"redriven": [first["number"]], "obsolete": []}
+    assert dropped == [listed[second["number"]]]
+    assert not {first["number"], second["number"]} & set(rest)
+    until(lambda: status(stack, "rung") == "processed", stack.logs)
 
 
 def test_what_fails_again_is_a_new_dead_letter(stack: Stack) -> None:

@@ -14,6 +14,7 @@ from contracts.ids import document_id, md5
 from contracts.text import INLINE_LIMIT
 from contracts.values import Chunking, CustomKnowledge
 from runtime.bus import publisher
+from runtime.bus.actor import acting_as
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryBlobs, MemoryLog
 from runtime.bus.publisher import Added, Submission, add_document, edit_graph, reprocess_document
@@ -231,3 +232,21 @@ async def test_a_log_that_is_full_is_said_to_the_publisher(harness: Harness, mon
     with pytest.raises(Unavailable) as refused:
         await harness.add("text")
     assert refused.value.retry_after == 30.0
+
+
+async def test_everything_that_is_published_carries_in_whose_name_and_repeats_change_nothing(harness: Harness) -> None:
+    with acting_as("key:ci"):
+        await harness.add("text", id="d")
+        await edit_graph(
+            harness.log, workspace="w", edit=GraphEdited(operation="delete_entity", names=("A",)), source="tests"
+        )
+        version = await publisher.cancel_document(harness.log, workspace="w", id="d", editor="", source="tests")
+        again = await reprocess_document(harness.log, workspace="w", id="d", version=1, source="tests")
+        assert version is not None
+        assert again is not None
+    with acting_as("user:ada"):
+        assert not (await harness.add("text", id="d")).is_new
+        await publisher.delete_document(harness.log, workspace="w", id="d", source="tests")
+    await harness.add("more", id="e")
+    actors = [decode(stored.data, stored.subject).actor for stored in harness.log.messages]
+    assert actors == ["key:ci"] * 4 + ["user:ada", None]

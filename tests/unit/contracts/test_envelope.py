@@ -87,3 +87,19 @@ def test_what_an_event_began_is_named_by_all_that_follow() -> None:
     event = GraphEdited(operation="delete_entity", names=("Tide Mill",))
     envelope = wrap(event, id="3", source="/s", workspace="harbour", time=NOW, lineage=Lineage("2", "1"))
     assert (envelope.causationid, envelope.correlation, envelope.subject) == ("2", "1", "_graph")
+
+
+@pytest.mark.parametrize(
+    ("given_actor", "read"),
+    [
+        ("key:ci", "key:ci"),
+        ("", None),
+        ("two\nlines", "two\ufffdlines"),
+        ("a" * 300, "a" * 256),
+        (7, None),
+        ({"id": 1}, None),
+        ("\ud800x", "x"),
+    ],
+)
+def test_an_actor_that_nobody_can_show_makes_no_event_unreadable(given_actor: object, read: str | None) -> None:
+    assert header(actor=given_actor).actor == read

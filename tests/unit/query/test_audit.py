@@ -127,3 +127,13 @@ def test_settings_never_show_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="jwt_algorithm") as raised:
         AccessSettings()
     assert CANARY not in str(raised.value)
+
+
+async def test_events_carry_the_principal_that_the_line_names_and_never_its_key(harness: QueryHarness) -> None:
+    async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), WRITER, "v") as api:
+        await api.post("/documents/text", json=TEXT)
+    async with client(harness.app()) as api:
+        await api.post("/documents/text", json=TEXT)
+    named, unnamed = (message.data for message in harness.log.messages)
+    assert [json.loads(data)["actor"] for data in (named, unnamed)] == ["key:writer", "anyone"]
+    assert WRITER.encode() not in named

@@ -1,7 +1,11 @@
 """The audit log: one line for each request that changes something or tries to log in."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import structlog
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from runtime.telemetry import server_span
@@ -11,7 +15,24 @@ from services.query.api.auth.permissions import LOGIN_PATH, required_right
 logger = structlog.get_logger(__name__)
 
 MAX_PATH_LENGTH = 200
-"""Characters of a path in an audit line."""
+"""Characters of a path, or of another text, in an audit line."""
+
+MAX_ENTRIES = 20
+"""Entries of a list in an audit line."""
+
+
+def note_details(request: Request, **details: str | int | Sequence[str | int]) -> None:
+    """Add details to the audit line of this request, such as what it names and why. Give no secrets.
+
+    A text is cut after 200 characters, a list after 20 entries.
+    """
+    request.state.audit = {name: _shortened(value) for name, value in details.items() if value}
+
+
+def _shortened(value: str | int | Sequence[str | int]) -> Any:
+    if isinstance(value, int):
+        return value
+    return value[:MAX_PATH_LENGTH] if isinstance(value, str) else [_shortened(one) for one in value[:MAX_ENTRIES]]
 
 
 class AuditMiddleware:
@@ -52,4 +73,5 @@ class AuditMiddleware:
                     address=client_address(scope),
                     trace=trace,
                     outcome=outcome,
+                    **state.get("audit", {}),
                 )

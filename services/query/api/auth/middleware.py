@@ -14,6 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from runtime.bus.actor import acting_as
 from runtime.retries import format_retry_after
 from services.query.api.auth.config import AuthConfig, is_loopback
 from services.query.api.auth.credentials import Token
@@ -39,6 +40,9 @@ DOCS_PATHS = ("/docs", "/docs/*", "/redoc", "/openapi.json")
 
 POLLED_PATHS = ("/health", "/documents/paginated", "/documents/pipeline_status")
 """Paths that the web interface polls, which renew no token: a forgotten tab would stay logged in for ever."""
+
+PRINCIPAL_PATH = "/auth/principal"
+"""Path that says which workspaces there are for a caller, who therefore need not name one."""
 
 WORKSPACE_HEADERS = ("lightrag-workspace", "x-workspace")
 """Headers that name the workspace of a request; both may be sent when they agree."""
@@ -76,7 +80,7 @@ class AuthMiddleware:
         self._app, self._config = app, config
         public_paths = (*PUBLIC_PATHS, *public)
         self._public_paths = (*public_paths, *(DOCS_PATHS if config.docs else ()), *config.whitelist)
-        self._paths_without_workspace = (*public_paths, *DOCS_PATHS)
+        self._paths_without_workspace = (*public_paths, *DOCS_PATHS, PRINCIPAL_PATH)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI 3. A websocket is closed: there is no route for one."""
@@ -98,7 +102,8 @@ class AuthMiddleware:
                 MutableHeaders(scope=message)["X-New-Token"] = new_token
             await send(message)
 
-        await self._app(scope, receive, send_with_token if new_token else send)
+        with acting_as(scope["state"]["principal"].name):
+            await self._app(scope, receive, send_with_token if new_token else send)
 
     def _authorize(self, scope: Scope, headers: Headers) -> str:
         """Set the principal and the workspace of a request, and return a new token when one is due, else "".

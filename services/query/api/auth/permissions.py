@@ -33,9 +33,14 @@ class Permissions:
     workspaces: frozenset[str] = frozenset({ALL_WORKSPACES})
     right: Right = "write"
 
+    @property
+    def covers_all(self) -> bool:
+        """Return whether it is for every workspace: what an operation on the whole deployment needs."""
+        return ALL_WORKSPACES in self.workspaces
+
     def covers(self, workspace: str) -> bool:
         """Return whether the workspace is among them."""
-        return ALL_WORKSPACES in self.workspaces or workspace in self.workspaces
+        return self.covers_all or workspace in self.workspaces
 
     def allows(self, right: Right) -> bool:
         """Return whether the right is granted; the right to write includes that to read."""

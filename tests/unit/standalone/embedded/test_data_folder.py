@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.errors import ConfigurationError
-from standalone.embedded.data_folder import STATE_FILE, Busy, Child, DataFolder, NoStack, StackState, new_password
+from runtime.errors import Busy, ConfigurationError
+from standalone.embedded.data_folder import STATE_FILE, Child, DataFolder, NoStack, StackState, new_password
 from standalone.embedded.orphans import ProcessIdentity
 
 

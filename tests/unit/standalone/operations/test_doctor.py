@@ -6,9 +6,10 @@ import pytest
 
 from contracts.topology import CONSUMERS
 from runtime.bus import topology
+from runtime.bus.dead_letters import count_dead_letters
+from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.retry_reasons import RetryReasons
 from runtime.errors import Unavailable
-from standalone.operations.dead_letters import count_dead_letters
 from standalone.operations.doctor import machine
 from standalone.operations.doctor.bus import cause_of_redelivery, examine_bus
 from standalone.operations.doctor.machine import GiB, MiB, disk_partition
@@ -64,12 +65,12 @@ async def test_a_message_that_several_durables_set_aside_is_one_dead_letter_and_
     async with running_nats(tmp_path) as server, connected(server) as client:
         jetstream = client.jetstream()
         await topology.apply(jetstream)
-        assert (await count_dead_letters(jetstream)).count == 0
+        assert (await count_dead_letters(NatsDeadLetters(jetstream))).count == 0
         for durable in ("chunker", "query-status", "merger"):
             for place in ("7", "8"):
                 headers = {"Kb-Sequence": place, "Kb-Reason": f"{place} is no event"}
                 await jetstream.publish(f"dead.{durable}", b"raw", headers=headers)
-        found = await count_dead_letters(jetstream)
+        found = await count_dead_letters(NatsDeadLetters(jetstream))
         assert (found.count, found.reason, found.last_at is not None) == (2, "8 is no event", True)
         said = [finding async for finding in examine_bus(server.url, "", {})]
     assert [finding.level for finding in said] == ["note"]

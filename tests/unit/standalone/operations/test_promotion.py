@@ -9,10 +9,10 @@ from contracts.graph import PROJECTIONS, Generations
 from runtime.bus.memory import MemoryActiveGenerations, MemoryLog
 from runtime.errors import InvalidInput
 from runtime.models.lexical import LexicalEmbedder
+from runtime.projections.rebuild_candidate import Candidate
 from services.merger.settings import MergerSettings
 from standalone.operations.digest import Stores
 from standalone.operations.rebuild import Rebuild
-from standalone.operations.rebuild_candidate import Candidate
 from tests.unit.standalone.operations.test_bulk_load import TOTAL, digests, recorded, stores
 from tests.unit.standalone.operations.test_recorded_digests import DIGESTS
 

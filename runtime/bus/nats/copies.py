@@ -1,0 +1,137 @@
+"""Copies of streams: read as records, and written again at the very sequences the records have."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, PubAck
+from nats.js.errors import APIError
+
+from contracts import subjects
+from contracts.topology import MiB, Stream
+from runtime.bus import topology
+from runtime.bus.nats.log import PUBLISH_TIMEOUT, SILENT, translated
+from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.records import RECORDED_AT, Record, record_of
+from runtime.errors import ServiceError, Unavailable
+
+PAGE = 500
+"""Messages of one fetch."""
+
+WINDOW, WINDOW_BYTES = 256, 4 * MiB
+"""Messages, and bytes, that are published before their confirmations are awaited."""
+
+DUPLICATES = 0.1
+"""Seconds in which a restored stream refuses an id it has: the least a server allows. A log may hold an id again."""
+
+GAP = f"{subjects.PREFIX}.x-gap.x-gap.Gap"
+"""Subject of the messages that stand for sequences without one until the restore is done."""
+
+
+async def read_records(jetstream: JetStreamContext, stream: str, after: int = 0) -> AsyncGenerator[list[Record]]:
+    """Yield pages of a stream's messages behind `after`, in order, up to its end at the time of the call."""
+    config = ConsumerConfig(
+        name=f"copy-{uuid4().hex}",
+        deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
+        opt_start_seq=after + 1,
+        ack_policy=AckPolicy.NONE,
+        mem_storage=True,
+        inactive_threshold=60.0,
+    )
+    with translated():
+        info = await jetstream.add_consumer(stream, config)
+        left = info.num_pending or 0
+        reader = await jetstream.pull_subscribe_bind(consumer=info.name, stream=stream)
+        try:
+            while left > 0:
+                messages = await reader.fetch(min(PAGE, left), timeout=10)
+                left -= len(messages)
+                yield [record_of(NatsMessage(message)) for message in messages]
+        finally:
+            with suppress(NatsError):
+                await reader.unsubscribe()
+                await jetstream.delete_consumer(stream, info.name)
+
+
+async def create_empty(jetstream: JetStreamContext, stream: Stream, first: int, replicas: int) -> None:
+    """Create a stream whose first message will have the sequence `first`; `topology.apply` completes it later."""
+    config = topology.stream_config(stream, replicas).evolve(first_seq=first, duplicate_window=DUPLICATES)
+    with translated():
+        await jetstream.add_stream(config)
+
+
+@dataclass
+class SequencedWriter:
+    """Appends records to a stream, each at its own sequence. `end` is the last sequence that the stream has.
+
+    Every write names the sequence before its own, so none can take another's place; what was written when a write
+    fails is whole up to some sequence, and the next writer goes on from there.
+    """
+
+    jetstream: JetStreamContext
+    stream: str
+    end: int
+    _under_way: list[tuple[int, "asyncio.Future[PubAck]"]] = field(
+        default_factory=list[tuple[int, "asyncio.Future[PubAck]"]]
+    )
+    _bytes: int = 0
+    _ids: set[str] = field(default_factory=set[str])
+
+    async def write(self, records: Iterable[Record], last: int) -> AsyncGenerator[int]:
+        """Write the records, then leave the sequences up to `last` empty. Yields how far it is, now and then.
+
+        Raises `Unavailable` when the stream does not confirm, ServiceError when it is written to by others.
+        """
+        for record in records:
+            await self._skip_to(record.sequence)
+            headers = {**record.headers, RECORDED_AT: record.time.isoformat(timespec="microseconds")}
+            await self._append(record.subject, record.data, headers)
+            if not self.end % PAGE:
+                yield self.end
+        await self._skip_to(last + 1)
+        await self._confirm()
+        yield self.end
+        with translated():
+            await self.jetstream.purge_stream(self.stream, subject=GAP)
+
+    async def _skip_to(self, sequence: int) -> None:
+        while self.end + 1 < sequence:
+            await self._append(GAP, b"", {})
+
+    async def _append(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
+        id = headers.get("Nats-Msg-Id", "")
+        if id in self._ids:
+            # The server would take it for a repetition, and remembers ids for a moment only.
+            await self._confirm()
+            await asyncio.sleep(3 * DUPLICATES)
+            self._ids.clear()
+        if id:
+            self._ids.add(id)
+        expected = {"Nats-Expected-Last-Sequence": str(self.end), "Nats-Expected-Stream": self.stream}
+        future = await self.jetstream.publish_async(subject, data, headers={**headers, **expected})
+        self.end += 1
+        self._bytes += len(data)
+        self._under_way.append((self.end, future))
+        if len(self._under_way) >= WINDOW or self._bytes >= WINDOW_BYTES:
+            await self._confirm()
+
+    async def _confirm(self) -> None:
+        """Wait until the stream has confirmed all that was sent."""
+        sent, self._under_way, self._bytes = self._under_way, [], 0
+        try:
+            async with asyncio.timeout(3 * PUBLISH_TIMEOUT):
+                for sequence, future in sent:
+                    ack = await future
+                    if ack.seq != sequence or ack.duplicate:
+                        raise ServiceError(f"{self.stream} put sequence {sequence} at {ack.seq}: somebody writes to it")
+        except APIError as error:
+            raise ServiceError(f"{self.stream} refuses what is restored: {error.description}") from error
+        except (*SILENT, TimeoutError) as error:
+            raise Unavailable(f"{self.stream} does not confirm: {error!r}; start again, it goes on there") from error
+        finally:
+            for _, future in sent:
+                future.cancel()

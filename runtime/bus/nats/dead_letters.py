@@ -1,0 +1,97 @@
+"""Dead letters on NATS: the stream KB_DEAD."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import cast
+from uuid import uuid4
+
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+from nats.js.errors import NotFoundError
+
+from runtime.bus.dead_letters import DeadLetter
+from runtime.bus.nats.log import translated
+from runtime.bus.nats.messages import published_at
+from runtime.errors import Unavailable
+
+STREAM = "KB_DEAD"
+MAX_LETTERS = 10_000
+"""Dead letters that are read, the latest ones."""
+
+PAGE = 500
+
+
+@dataclass(frozen=True)
+class NatsDeadLetters:
+    """`DeadLetters` on the stream KB_DEAD."""
+
+    jetstream: JetStreamContext
+
+    async def headers(self) -> list[DeadLetter]:
+        async with aclosing(_headers(self.jetstream)) as letters:
+            return [letter async for letter in letters]
+
+    async def get(self, number: int) -> DeadLetter | None:
+        try:
+            with translated():
+                stored = await self.jetstream.get_msg(STREAM, number)
+        except NotFoundError:
+            return None
+        headers = cast(dict[str, str], stored.headers or {})
+        return _letter(number, stored.time or datetime.now(UTC), stored.subject or "", headers, stored.data or b"")
+
+    async def remove(self, number: int) -> None:
+        try:
+            with translated():
+                await self.jetstream.delete_msg(STREAM, number)
+        except Unavailable:
+            # The server says the same of a message that is not there.
+            if await self.get(number) is not None:
+                raise
+
+
+async def _headers(jetstream: JetStreamContext) -> AsyncGenerator[DeadLetter]:
+    """Yield the headers of each dead letter."""
+    with translated():
+        state = (await jetstream.stream_info(STREAM)).state
+        if not state.messages:
+            return
+        config = ConsumerConfig(
+            name=f"count-{uuid4().hex}",
+            deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
+            opt_start_seq=max(1, state.last_seq - MAX_LETTERS + 1),
+            ack_policy=AckPolicy.NONE,
+            headers_only=True,
+            # The query service may remove no consumer: this one ends by itself.
+            inactive_threshold=5.0,
+            mem_storage=True,
+        )
+        info = await jetstream.add_consumer(STREAM, config)
+        reader = await jetstream.pull_subscribe_bind(consumer=info.name, stream=STREAM)
+        try:
+            left = info.num_pending or 0
+            while left > 0:
+                messages = await reader.fetch(min(PAGE, left), timeout=5)
+                left -= len(messages)
+                for message in messages:
+                    number = message.metadata.sequence.stream
+                    yield _letter(number, published_at(message), message.subject, message.headers or {})
+        finally:
+            with suppress(NatsError):
+                await reader.unsubscribe()
+
+
+def _letter(number: int, at: datetime, subject: str, headers: dict[str, str], data: bytes = b"") -> DeadLetter:
+    place = headers.get("Kb-Sequence", "")
+    return DeadLetter(
+        number=number,
+        at=at,
+        consumer=headers.get("Kb-Durable") or subject.removeprefix("dead."),
+        reason=headers.get("Kb-Reason", ""),
+        sequence=int(place) if place.isdecimal() else 0,
+        subject=headers.get("Kb-Subject", ""),
+        data=data,
+    )

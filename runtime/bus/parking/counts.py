@@ -1,0 +1,53 @@
+"""Counts parked events by workspace and reason, for people to read."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from contracts import subjects
+from runtime.bus.parking.port import ParkedEvent, ParkedEvents, Reason
+
+MAX_RECORDS = 5_000
+"""Records that are read."""
+
+
+@dataclass(frozen=True)
+class ParkedCount:
+    """Events of one workspace that wait for one reason; `error` is that of one of them, and `first` its sequence."""
+
+    workspace: str
+    reason: Reason
+    events: int
+    durables: tuple[str, ...]
+    first: int
+    type: str
+    version: int
+    document: str
+    error: str
+
+    def __str__(self) -> str:
+        many = f"{self.events} events" if self.events > 1 else "one event"
+        if self.reason == "newer-version":
+            newer = f"{self.type} v{self.version} of {self.document} at {self.first}"
+            return f"{many} of a version newer than the code, the first {newer}"
+        if self.reason == "over-budget":
+            return f"{many} of the {', '.join(self.durables)}: {self.error.removeprefix('BudgetSpent: ')}"
+        return f"{many} that failed again and again, the first at {self.first}: {self.error}"
+
+
+async def count_parked(parked: ParkedEvents, workspace: str | None = None) -> list[ParkedCount]:
+    """Parked events by workspace and reason; of all workspaces unless one is named. Raises `Unavailable`."""
+    found: dict[tuple[str, Reason], list[ParkedEvent]] = defaultdict(list)
+    token = None if workspace is None else subjects.token(workspace)
+    for entry in await parked.changes("*", 0, most=MAX_RECORDS):
+        if entry.event and token in (None, entry.workspace):
+            found[entry.event.workspace, entry.event.reason].append(entry.event)
+    counts: list[ParkedCount] = []
+    for (name, reason), events in sorted(found.items()):
+        first = min(events, key=lambda event: event.sequence)
+        durables = tuple(sorted({event.durable for event in events}))
+        number = len({event.sequence for event in events})
+        counts.append(
+            ParkedCount(name, reason, number, durables, first.sequence, first.event_type, first.version,
+                        first.document, first.error)
+        )  # fmt: skip
+    return counts

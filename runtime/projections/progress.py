@@ -1,0 +1,101 @@
+"""How the projections of a stack are: their generations, how far their consumers are, and why one stands."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from nats.js import JetStreamContext
+
+from contracts.graph import PROJECTIONS, Projection
+from contracts.registry import CONSUMERS_OF
+from contracts.topology import CHECKPOINTS_BUCKET
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.log import NatsLog, translated
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.parking.counts import ParkedCount, count_parked
+from runtime.bus.write_status import EVENTS
+from runtime.projections import rebuild_candidate
+from runtime.projections.rebuild_lease import RunningRebuild, running
+from runtime.projections.verdicts import combined_verdict
+
+INTERVAL = 1.0
+"""Seconds between two looks at the consumers of a projection that is behind."""
+
+
+@dataclass(frozen=True)
+class ProjectionProgress:
+    """One projection. Positions are sequences of the log.
+
+    `lag`: events that its slowest consumer has yet to handle; `rate`: events a second that it handled just now;
+    `why`: what keeps it from being current, where anything but time does.
+    """
+
+    projection: Projection
+    generation: int
+    previous: int | None
+    candidate: int | None
+    """The generation that waits for promotion."""
+    cursor: int
+    head: int
+    lag: int
+    rate: float
+    state: Literal["current", "behind", "waiting", "lost"]
+    why: str
+
+
+@dataclass(frozen=True)
+class _Look:
+    cursor: int
+    lag: int
+    handled: int
+    """Deliveries that were acknowledged, of the slowest consumer."""
+
+
+@dataclass(frozen=True)
+class ProjectionStates:
+    """All projections, and the rebuild under way, if there is one."""
+
+    projections: Sequence[ProjectionProgress]
+    rebuild: RunningRebuild | None
+
+
+async def read_states(bus: JetStreamContext) -> ProjectionStates:
+    """Return the states of all projections. Raises ConfigurationError or `Unavailable`."""
+    pointers, _ = await (await NatsActiveGenerations.bind(bus)).read()
+    values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
+    verdict, parked = await combined_verdict(values), await count_parked(NatsParkedEvents(bus))
+    first = {name: await _look(bus, CONSUMERS_OF[name]) for name in PROJECTIONS}
+    if behind := any(look.lag for look in first.values()):
+        await asyncio.sleep(INTERVAL)
+    second = {name: await _look(bus, CONSUMERS_OF[name]) for name in PROJECTIONS} if behind else first
+    head = await NatsLog(bus).last_sequence()
+    candidate = await rebuild_candidate.read(values)
+    states: list[ProjectionProgress] = []
+    for name in PROJECTIONS:
+        look, rate = second[name], (second[name].handled - first[name].handled) / INTERVAL
+        lost = verdict.log or verdict.stores.get(name, "")
+        waiting = "; ".join(str(one) for one in parked if _concerns(one, name))
+        state = "lost" if lost else "waiting" if waiting else "behind" if look.lag else "current"
+        cursor = look.cursor if look.lag else head
+        states.append(
+            ProjectionProgress(
+                name, pointers[name].live, pointers[name].previous,
+                candidate.generations.get(name) if candidate else None, cursor, head, look.lag, max(rate, 0.0),
+                state, lost or waiting,
+            )
+        )  # fmt: skip
+    return ProjectionStates(states, await running(values))
+
+
+def _concerns(parked: ParkedCount, projection: Projection) -> bool:
+    return not set(CONSUMERS_OF[projection]).isdisjoint(parked.durables)
+
+
+async def _look(bus: JetStreamContext, names: Sequence[str]) -> _Look:
+    with translated():
+        infos = [await bus.consumer_info(EVENTS, name) for name in names]
+    slowest = max(infos, key=lambda info: (info.num_pending or 0) + (info.num_ack_pending or 0))
+    floor = slowest.ack_floor
+    lag = (slowest.num_pending or 0) + (slowest.num_ack_pending or 0)
+    return _Look(floor.stream_seq if floor else 0, lag, floor.consumer_seq if floor else 0)

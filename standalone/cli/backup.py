@@ -1,0 +1,151 @@
+"""`backup`, `verify` and `restore`: the log in a folder, and back."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from runtime.errors import InvalidInput
+from standalone.cli.common import DATA, Data, Json, echo, errors, note, print_json, quiet_logs, silent
+from standalone.cli.rebuild import Progress, ignore
+
+if TYPE_CHECKING:
+    from standalone.operations.backup.verifying import VerifiedBackup
+
+# `--help` answers at once: the bus and the stores' drivers are loaded by the command that needs them.
+# ruff: noqa: PLC0415
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the backup.", file_okay=False)]
+Folders = Annotated[
+    list[Path],
+    typer.Argument(metavar="DIR…", help="Folder of the backup, then those taken with --since behind it, in order."),
+]
+
+
+def backup(
+    folder: Folder,
+    since: Annotated[
+        int | None,
+        typer.Option(
+            min=0, metavar="SEQ", help="Only what is behind this sequence, in a folder of its own. Without it all."
+        ),
+    ] = None,
+    digests: Annotated[
+        bool, typer.Option("--digests/--no-digests", help="Note what a restore can prove itself by; reads all stores.")
+    ] = True,
+    data: Data = DATA,
+    as_json: Json = False,
+) -> None:
+    """Copy the log into a folder while the stack runs: events, long texts, dead letters, parked events, pointers.
+
+    Into the folder of an earlier backup it adds what is new, and takes out what was erased since. Killed half way, it
+    can simply be started again. Ends with code 1 when the bus lacks a text that an event names.
+    """
+    with errors(as_json):
+        quiet_logs()
+        from standalone.operations.backup.stack import back_up
+        from standalone.operations.target import select_target
+
+        settings = select_target(data).settings
+        report = ignore if as_json else Progress()
+        manifest, new = asyncio.run(back_up(settings, folder.expanduser(), since, report, digests=digests))
+        if as_json:
+            counts = {"messages": manifest.messages, "texts": len(manifest.blobs), "new": new}
+            shown = {**asdict(manifest), "folder": str(folder), **counts}
+            print_json({name: value for name, value in shown.items() if name not in ("values", "events")})
+        else:
+            echo(f"{manifest.messages} events up to {manifest.last}, {len(manifest.blobs)} long texts; {new} are new")
+            if manifest.erased:
+                echo(f"{manifest.erased} events were taken out because they were erased")
+            echo(f"no digests: {manifest.undigested}" if manifest.undigested else "with digests of every workspace")
+            for sha256 in manifest.missing_blobs:
+                note(f"  the bus lacks the text {sha256}")
+        raise typer.Exit(1 if manifest.missing_blobs else 0)
+
+
+def verify(folders: Folders, as_json: Json = False) -> None:
+    """Read a backup and check every hash. Needs no stack. Ends with code 1 when something is wrong with it."""
+    with errors(as_json):
+        found = _verified(folders, as_json)
+        if as_json:
+            print_json({**_counts(found), "problems": list(found.problems)})
+        else:
+            echo(_line(found))
+            for problem in found.problems:
+                note(f"  {problem}")
+        raise typer.Exit(1 if found.problems else 0)
+
+
+def restore(
+    folders: Folders,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it. Without it the command only checks the backup.")] = False,
+    replicas: Annotated[int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")] = 1,
+    data: Data = DATA,
+    as_json: Json = False,
+) -> None:
+    """Restore a backup into an empty stack: every event at its place in the log, then status, graph and vectors.
+
+    A data folder must not run yet: it is started when its log is there. Of a deployment (NATS_URL) the servers must
+    run and the services must not. The restored log is compared with the backup event by event, and the projections with
+    the digests that the backup noted. Ends with code 1 when one differs. Killed half way, it can be started again.
+    """
+    with errors(as_json):
+        quiet_logs()
+        found = _verified(folders, as_json)
+        if found.problems:
+            raise InvalidInput(f"the backup is not restored: {found.problems[0]}; `lightstream verify` lists all")
+        if not yes:
+            _show_plan(found, as_json)
+            return
+        from standalone.operations.backup import stack
+
+        report, say = (ignore, silent) if as_json else (Progress(), note)
+        done = stack.restore(data, found, report, say, replicas=replicas)
+        differing = [
+            f"{name} of {space}" for space, of in done.digests.items() for name, same in of.items() if not same
+        ]
+        if as_json:
+            print_json(asdict(done))
+        else:
+            echo(f"{done.events} events up to sequence {done.last} and {done.texts} long texts are in {done.stack}")
+            echo("the log is the backup's, event by event")
+            if done.undigested:
+                echo(f"the backup has no digests to compare: {done.undigested}")
+            elif not differing:
+                echo("status, graph and vectors have the digests that the backup noted")
+            for what in differing:
+                note(f"  {what} has another digest than the backup noted")
+        raise typer.Exit(1 if differing else 0)
+
+
+def _verified(folders: Sequence[Path], as_json: bool) -> "VerifiedBackup":
+    from standalone.operations.backup.verifying import verify as verify_backup
+
+    return verify_backup([folder.expanduser() for folder in folders], ignore if as_json else Progress())
+
+
+def _show_plan(found: "VerifiedBackup", as_json: bool) -> None:
+    if as_json:
+        print_json({"would_restore": _counts(found)})
+    else:
+        echo(_line(found))
+        note("nothing is restored without --yes")
+
+
+def _counts(found: "VerifiedBackup") -> dict[str, object]:
+    texts = sum(len(manifest.blobs) for manifest in found.manifests)
+    return {
+        "events": found.messages,
+        "texts": texts,
+        "last": found.last.last,
+        "taken_at": found.last.taken_at,
+        "digests": bool(found.last.digests),
+    }
+
+
+def _line(found: "VerifiedBackup") -> str:
+    texts = sum(len(manifest.blobs) for manifest in found.manifests)
+    return f"{found.messages} events up to sequence {found.last.last}, {texts} long texts, of {found.last.taken_at}"

@@ -1,0 +1,124 @@
+"""The manifest of a backup: what its files are, and the hash of each.
+
+manifest.json                      what this module describes
+events/00000001-<hash>.jsonl.gz    messages of the log, one a line, in order; a part is never longer than a few MB
+blobs/ab/abcdef…                   texts too long for an event, under their SHA-256
+dead-<hash>.jsonl.gz               dead letters
+parked-<hash>.jsonl.gz             records of parked events
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from contracts.ids import sha256
+from runtime.errors import InvalidInput
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Blob:
+    """A long text that an event names. `parts`: messages that it takes on the bus."""
+
+    sha256: str
+    size: int
+    parts: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file of lines. `sha256` is that of the lines, before compression; `blobs`: what its events name."""
+
+    file: str
+    first: int
+    last: int
+    messages: int
+    sha256: str
+    blobs: tuple[Blob, ...] = ()
+
+
+@dataclass
+class Manifest:
+    """A backup of the log from behind `since` up to the sequence `last`.
+
+    `complete` is False while it is being taken. `floors`: up to where each consumer had handled the log. `values`: the
+    buckets' values by bucket and key, as text. `digests`: by workspace and projection, where all were up to date;
+    `undigested` says why they are missing. `erased`: sequences whose events were removed from it because they were
+    erased. `missing_blobs`: hashes of texts that the bus no longer had.
+    """
+
+    since: int = 0
+    last: int = 0
+    taken_at: str = ""
+    complete: bool = False
+    events: list[Part] = field(default_factory=list[Part])
+    dead: Part | None = None
+    parked: Part | None = None
+    floors: dict[str, int] = field(default_factory=dict[str, int])
+    values: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    digests: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    undigested: str = ""
+    erased: int = 0
+    missing_blobs: list[str] = field(default_factory=list[str])
+
+    @property
+    def messages(self) -> int:
+        """Return how many events it holds."""
+        return sum(part.messages for part in self.events)
+
+    @property
+    def blobs(self) -> dict[str, Blob]:
+        """Return the long texts that its events name, by hash."""
+        return {blob.sha256: blob for part in self.events for blob in part.blobs}
+
+
+def read(folder: Path) -> Manifest | None:
+    """Return the manifest of a backup; None where there is none. Raises InvalidInput for a damaged one."""
+    try:
+        text = (folder / MANIFEST).read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        found: dict[str, Any] = json.loads(text)
+        claimed, form = found.pop("sha256"), found.pop("format")
+        if form != FORMAT:
+            raise InvalidInput(f"{folder / MANIFEST} has format {form}, and this program reads format {FORMAT}")
+        if claimed != sha256(_canonical(found)):
+            raise ValueError("its content does not have the hash it names")
+        return TypeAdapter(Manifest).validate_python(found)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(f"{folder / MANIFEST} is damaged: {error}") from None
+
+
+def write(folder: Path, manifest: Manifest) -> None:
+    """Replace the manifest; it is on disk when this returns."""
+    fields = asdict(manifest)
+    document = {"format": FORMAT, **fields, "sha256": sha256(_canonical(fields))}
+    put_file(folder / MANIFEST, json.dumps(document, indent=1).encode())
+
+
+def put_file(path: Path, data: bytes) -> None:
+    """Write a file as a whole, for its owner alone; it is on disk when this returns."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(path.name + ".new")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _canonical(fields: Mapping[str, Any]) -> str:
+    return json.dumps(fields, sort_keys=True, separators=(",", ":"))
