@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any
+from typing import Any, TextIO, cast
 
 import structlog
 from opentelemetry import trace
@@ -55,7 +55,7 @@ def configure(service: str, level: str = "INFO") -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=structlog.WriteLoggerFactory(LogFile()),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LogFile())),
         cache_logger_on_first_use=True,
     )
     # Loops that try again log that themselves; the library would quote messages of servers, which name documents.
