@@ -15,6 +15,7 @@ from standalone.cli import (
     failures,
     log,
     mcp,
+    operator,
     projections,
     rebuild,
     stack,
@@ -54,6 +55,7 @@ app.command()(backup.backup)
 app.command()(backup.verify)
 app.command()(backup.restore)
 app.command()(rebuild.rebuild)
+app.command()(operator.operator)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")
 app.add_typer(topology.app, name="topology")

@@ -25,7 +25,7 @@ from services.query.api.documents import routes as documents
 from services.query.api.errors import describe_error, error_response
 from services.query.api.graph import alias_routes as aliases
 from services.query.api.graph import routes as graph
-from services.query.api.operations import dead_letters, projections
+from services.query.api.operations import dead_letters, health, projections, rebuild, retry
 from services.query.api.questions import data
 from services.query.api.questions import routes as questions
 from services.query.api.reference import pages
@@ -70,7 +70,7 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
     app.state.auth = config
     for routes in (questions, data, documents, lightrag_pipeline, graph, aliases, system, login, ollama, openai):
         app.include_router(routes.router)
-    for routes in (dead_letters, projections):
+    for routes in (dead_letters, projections, rebuild, retry, health):
         app.include_router(routes.router, prefix="/operations", tags=["operations"])
     if config.docs:
         app.include_router(pages.router)
