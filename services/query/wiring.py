@@ -15,6 +15,7 @@ from contracts.graph import PROJECTIONS
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.log import translated
 from runtime.bus_examination import examine_bus
+from runtime.costs.ledger import RowLedger
 from runtime.findings import Finding
 from runtime.health import Health
 from runtime.models.limits import Limits
@@ -76,7 +77,6 @@ MAX_COUNTED = 50_000
 @asynccontextmanager
 async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[QueryDependencies]:
     """Open stores and models, wait until the stores answer, and close all of them at the end."""
-    logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
     (chat, keyword_chat), reranker = open_chats(settings, bus.limiters), open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
@@ -98,6 +98,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             provenance=RowProvenance(rows),
             aliases=aliases,
             caches=RowModelResultCaches(rows),
+            ledger=RowLedger(rows),
             keyword_extractor=open_keyword_extractor(keyword_chat, rows, settings),
             answer_generator=_answer_generator(chat, embeddings.configured.embedder),
             embed=configured.embed,
@@ -152,6 +153,7 @@ def open_chats(settings: QuerySettings, limiters: RateLimiters) -> tuple[Chat | 
         chat = open_chat(settings, limiters, role=role, max_wait=MAX_WAIT)
         return NamedChat(chat) if chat else None
 
+    logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     answers = opened("query")
     apart = language_model(settings, "keyword") != language_model(settings, "query")
     return answers, opened("keyword") if apart else answers

@@ -3,19 +3,13 @@
 import sys
 from typing import Any
 
-import typer
-
-from standalone.cli import terminal
-from standalone.cli.common import echo, note, show
+from standalone.cli.common import echo, note, rewrite, show
 
 MAX_SHOWN = 20
 """Events of a newer version that are listed."""
 
 BAR = 30
 """Characters of a progress bar."""
-
-REWRITE = "\r\x1b[2K"
-"""What begins the line of a terminal anew."""
 
 
 def ignore(_: dict[str, Any]) -> None:
@@ -34,11 +28,8 @@ class Progress:
     def __call__(self, step: dict[str, Any]) -> None:
         told = step if "phase" in step else self._pace.of(step)
         line = "  " + describe_step(told)
-        if not sys.stderr.isatty():
-            note(line)
-            return
         finished = told.get("done", 0) >= told.get("total", 0)
-        typer.echo(f"{REWRITE}  {bar(told)}{terminal.line(line)}", err=True, nl=finished)
+        rewrite(f"  {bar(told)}{line}", finished=finished) if sys.stderr.isatty() else note(line)
 
 
 def describe_step(step: dict[str, Any]) -> str:

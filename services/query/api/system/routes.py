@@ -11,6 +11,7 @@ from runtime.models.roles import ROLES, Role, language_model
 from services.query.api.auth.config import AuthConfig
 from services.query.api.context import VERSION, Context, Ctx, Workspace
 from services.query.api.documents.models import Done
+from services.query.api.operations.costs import budget_state
 from services.query.api.reference.responses import PUBLIC_ROUTE, error_responses
 from services.query.api.system.models import Customization, Health
 from services.query.errors import NotSupported
@@ -41,6 +42,7 @@ async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, 
         **fields,
         **web_page_fields(ctx, config, fields["pipeline_busy"]),
         "workspace": workspace,
+        "budget_exceeded": (await budget_state(ctx, workspace)).exceeded,
         "configuration": configuration(ctx, workspace, await embedding_model(ctx, live.vectors)),
     }
 
