@@ -27,9 +27,10 @@ class Progress:
 
     def __call__(self, step: dict[str, Any]) -> None:
         told = step if "phase" in step else self._pace.of(step)
-        line = "  " + describe_step(told)
-        finished = told.get("done", 0) >= told.get("total", 0)
-        rewrite(f"  {bar(told)}{line}", finished=finished) if sys.stderr.isatty() else note(line)
+        if sys.stderr.isatty():
+            rewrite(f"  {bar(told)}  {describe_step(told)}", finished=told.get("done", 0) >= told.get("total", 0))
+        else:
+            note("  " + describe_step(told))
 
 
 def describe_step(step: dict[str, Any]) -> str:
