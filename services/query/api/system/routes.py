@@ -25,8 +25,11 @@ AssetPart = Annotated[str, Path(max_length=256, examples=["logo"])]
 
 @router.get("/", include_in_schema=False)
 async def root(request: Request) -> RedirectResponse:
-    """Redirect to the web page of this service, or to `/docs` when it has none."""
-    return RedirectResponse("/webui/" if request.app.state.auth.web_page else "/docs", 307)
+    """Redirect to the web page of this service, else to LightRAG's, or to `/docs` when it has none."""
+    config: AuthConfig = request.app.state.auth
+    if config.own_page:
+        return RedirectResponse("/ui/", 307)
+    return RedirectResponse("/webui/" if config.web_page else "/docs", 307)
 
 
 @router.get("/health", response_model=Health, response_model_exclude_unset=True, openapi_extra=PUBLIC_ROUTE)
