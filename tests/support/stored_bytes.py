@@ -59,8 +59,8 @@ def decompressed(data: bytes) -> bytes:
             continue
         length, found, at = _copy(data, at)
         distance = found or distance
-        for _ in range(length):
-            out.append(out[-distance])
+        piece = bytes(out[-distance:] if length >= distance else out[-distance : len(out) - distance + length])
+        out += (piece * (length // distance + 1))[:length]
     assert len(out) == size, (len(out), size)
     return bytes(out)
 
