@@ -1,8 +1,9 @@
 """`rebuild`: make projections anew from the log, at once or step by step."""
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -56,6 +57,14 @@ def rebuild(
         typer.Option("--fresh", help="Move the store's data aside first, as for a damaged one, and start it empty."),
     ] = False,
     embedding_dim: Annotated[int, typer.Option(min=0, help="Its dimension, where that is not known.")] = 0,
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="QUESTIONS.txt",
+            dir_okay=False,
+            help="With start: ask these, one a line, of the live and the new vectors; show how they differ.",
+        ),
+    ] = None,
     reason: Annotated[str, typer.Option(help="Why, for whoever looks while it is under way.")] = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -74,6 +83,9 @@ def rebuild(
     Vectors are made by the model that the stack runs with. Where another one made the live vectors, or is to make the
     new ones, say which with --embedding-model: the running services then embed with that.
 
+    With --compare, `start` also asks questions of the live vectors and of the new ones, each embedded by the model that
+    made them: overlap@10 of the passages found, and those that only one of them finds. Nothing is switched.
+
     With --fresh the store is emptied first: its folder is moved aside, and questions answer 503 or find less until the
     rebuild has switched. That is for a store that cannot open its data.
     """
@@ -88,6 +100,7 @@ def rebuild(
             step = what
         _refuse_odd_options(step, projection, accept_loss=accept_loss, fresh=fresh, rollback=rollback)
         targets = PROJECTIONS if projection == "all" else (projection,)
+        questions = _questions(compare, step, targets)
         if embedding_model and "vectors" not in targets:
             raise InvalidInput(f"--embedding-model says what makes vectors, and {projection} has none")
         wanted = RebuildRequest(
@@ -100,12 +113,33 @@ def rebuild(
             result = _run(work, data, held, locked=not fresh and not dry_run and step != "await")
         if aside:
             result["aside"] = aside
+        if questions and not dry_run:
+            result["compared"] = _compared(data, wanted, result["generations"]["vectors"], workspace, questions)
         if as_json:
             print_json(result)
         elif dry_run or step in ("await", "cleanup"):
             show(result)
         else:
             print_summary(result, "waits for promotion" if step == "start" else "is live")
+
+
+def _questions(path: Path | None, step: str, targets: Sequence[str]) -> list[str]:
+    if path is None:
+        return []
+    from standalone.operations.question_comparison import read_questions
+
+    if step != "start" or "vectors" not in targets:
+        raise InvalidInput("--compare is for `rebuild start vectors` or `start all`: what waits is promoted afterwards")
+    return read_questions(path)
+
+
+def _compared(
+    data: Data, wanted: "RebuildRequest", generation: int, workspace: str, questions: list[str]
+) -> dict[str, Any]:
+    from standalone.operations.question_comparison import compare_waiting
+    from standalone.operations.target import select_target
+
+    return asyncio.run(compare_waiting(select_target(data), wanted, generation, workspace, questions))
 
 
 def _refuse_odd_options(step: str, projection: str, *, accept_loss: bool, fresh: bool, rollback: bool) -> None:
