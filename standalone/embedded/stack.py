@@ -182,8 +182,9 @@ def _enter_phase(phase: Phase, folder: DataFolder, state: StackState) -> None:
 
 
 def _record(folder: DataFolder, state: StackState) -> None:
-    # A data folder that somebody removed meanwhile must not keep its stack from being stopped.
-    with suppress(FileNotFoundError):
+    # A data folder that somebody removed must not keep its stack from being stopped, nor a full disk end it: the next
+    # change is recorded with this one, and what stops a stack knows a process by more than its pid.
+    with suppress(OSError):
         folder.write(state)
 
 
