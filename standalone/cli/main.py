@@ -6,6 +6,7 @@ from runtime.bus.actor import acting_as, local_actor
 from standalone.cli import (
     aliases,
     ask,
+    audit,
     backup,
     config,
     deletion,
@@ -50,6 +51,7 @@ app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)
 app.command()(projections.digest)
+app.command()(audit.audit)
 app.command()(backup.backup)
 app.command()(backup.verify)
 app.command()(backup.restore)

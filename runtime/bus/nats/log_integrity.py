@@ -20,7 +20,7 @@ from runtime.stores.port import Checkpoint, LogMark
 MARK_KEY = "log"
 
 REMEDY = (
-    "nothing is written to it now; restore the bus from a backup, or accept the loss with "
+    "nothing is written to it now; restore what is lost with `lightstream repair`, or accept the loss with "
     "`lightstream rebuild all --accept-loss`"
 )
 
