@@ -41,9 +41,9 @@ def of_document(workspace: str, document_id: str) -> str:
     return f"{PREFIX}.{token(workspace)}.{token(document_id)}.*"
 
 
-def of_type_in(workspace: str, event_type: str) -> str:
-    """Return the filter for all events of one type in one workspace."""
-    return f"{PREFIX}.{token(workspace)}.*.{event_type}"
+def of_type_in(workspace: str, event_type: str, about: str | None = None) -> str:
+    """Return the filter for all events of one type in one workspace, or for those about one aggregate."""
+    return f"{PREFIX}.{token(workspace)}.{'*' if about is None else token(about)}.{event_type}"
 
 
 def narrowed(filter: str, workspace: str) -> str:

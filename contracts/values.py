@@ -209,7 +209,7 @@ class RelationRevision(Value):
 GraphOperation = Literal[
     "create_entity", "edit_entity", "rename_entity", "merge_entities", "delete_entity",
     "create_relation", "edit_relation", "delete_relation",
-    "propose_alias", "accept_alias", "reject_alias", "undo_alias",
+    "propose_alias", "accept_alias", "reject_alias", "undo_alias", "undo_edit",
 ]  # fmt: skip
 
 ALIAS_OPERATIONS = ("propose_alias", "accept_alias", "reject_alias", "undo_alias")
@@ -223,7 +223,7 @@ def check_operation(operation: GraphOperation, names: Sequence[str], target: str
         raise ValueError(f"{operation} needs two different names")
     if operation.endswith("entity") and len(names) != 1:
         raise ValueError(f"{operation} needs one name")
-    if (operation in TARGETED_OPERATIONS) != (target is not None):
+    if operation != "undo_edit" and (operation in TARGETED_OPERATIONS) != (target is not None):
         raise ValueError(f"`target` belongs to {', '.join(sorted(TARGETED_OPERATIONS))}")
     if operation in ALIAS_OPERATIONS and target in names:
         raise ValueError("a name is no alias of itself")

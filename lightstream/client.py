@@ -1,7 +1,7 @@
 """The Python clients of Lightstream: a synchronous one (`Lightstream`) and one for asyncio (`AsyncLightstream`).
 
-Both have the same methods. `questions`, `documents`, `graph` and `access` define what a method sends and returns; this
-module sends it.
+Both have the same methods. `questions`, `documents`, `graph`, `past` and `access` define what a method sends and
+returns; this module sends it.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, get_args
 
 import httpx
 
-from lightstream import access, documents, graph, questions
+from lightstream import access, documents, graph, past, questions
 from lightstream.connection import (
     Connection,
     ConnectionOptions,
@@ -186,6 +186,9 @@ class Lightstream:
     reject_alias = _sync_method(graph.reject_alias)
     propose_alias = _sync_method(graph.propose_alias)
     undo_alias = _sync_method(graph.undo_alias)
+    entity_history = _sync_method(past.entity_history)
+    diff = _sync_method(past.diff)
+    undo = _sync_method(past.undo)
 
 
 class AsyncLightstream:
@@ -283,3 +286,6 @@ class AsyncLightstream:
     reject_alias = _async_method(graph.reject_alias)
     propose_alias = _async_method(graph.propose_alias)
     undo_alias = _async_method(graph.undo_alias)
+    entity_history = _async_method(past.entity_history)
+    diff = _async_method(past.diff)
+    undo = _async_method(past.undo)

@@ -34,9 +34,15 @@ def entity_exists(name: str) -> Flow[bool]:
     return answer.exists
 
 
-def subgraph(label: str = "*", max_depth: int = 3, max_nodes: int = 1000) -> Flow[Subgraph]:
-    """Return the entities within so many steps of a name and the relations between them; `*` is the whole graph."""
-    return get("/graphs", parse_as(Subgraph), label=label, max_depth=max_depth, max_nodes=max_nodes)
+def subgraph(
+    label: str = "*", max_depth: int = 3, max_nodes: int = 1000, *, as_of: str | None = None
+) -> Flow[Subgraph]:
+    """Return the entities within so many steps of a name and the relations between them; `*` is the whole graph.
+
+    `as_of`: a sequence of the log or a time, for the graph as it was then.
+    """
+    then = {"as_of": as_of} if as_of else {}
+    return get("/graphs", parse_as(Subgraph), label=label, max_depth=max_depth, max_nodes=max_nodes, **then)
 
 
 def create_entity(name: str, description: str, *, type: str | None = None) -> Flow[Edit]:

@@ -84,9 +84,10 @@ class GraphEdited(Event):
 
     Deleting hides what the log says until then; a later document may speak of the thing anew. Renaming and merging
     hold for later documents too. Of the decisions on one alias the last counts; undone, it is as if never accepted.
+    Any other edit is taken back by `undo_edit`, and so is such an undoing: the graph is as if it had never been made.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     operation: GraphOperation
     names: tuple[str, ...] = Field(min_length=1, max_length=1000, description="entities, or the two ends of a relation")
@@ -94,11 +95,16 @@ class GraphEdited(Event):
     values: EditedValues = EditedValues()
     editor: str = ""
     proposed_by: str = Field(default="", max_length=256, description="of an alias: `rule:<name>` or `model:<name>`")
-    evidence: str = Field(default="", max_length=2000, description="of an alias: why the name means the entity")
+    evidence: str = Field(default="", max_length=2000, description="why: of an alias, that the name means the entity")
+    undoes: int | None = Field(
+        default=None, ge=1, description="of `undo_edit`: log sequence of the edit, whose names and target are here too"
+    )
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
         check_operation(self.operation, self.names, self.target)
+        if (self.operation == "undo_edit") != (self.undoes is not None):
+            raise ValueError("`undoes` belongs to undo_edit")
         return self
 
     @property

@@ -116,10 +116,12 @@ class MemoryLog:
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
         return 0
 
-    async def history(self, workspace: str, about: str, event_type: str, after: int = 0) -> AsyncGenerator[Message]:
-        subject = names.subject(workspace, about, event_type)
+    async def history(
+        self, workspace: str, about: str | None, event_type: str, after: int = 0
+    ) -> AsyncGenerator[Message]:
+        subject = names.of_type_in(workspace, event_type, about)
         for stored in self.messages[after:]:
-            if stored.subject == subject:
+            if matches(stored.subject, [subject]):
                 yield MemoryMessage(stored)
 
     async def read(

@@ -24,7 +24,6 @@ from runtime.parsing.names import validated_name
 MAX_TEXT_BYTES = 64 * 1024 * 1024
 """The longest text a document may have, as UTF-8."""
 
-
 V = TypeVar("V")
 
 
@@ -138,15 +137,28 @@ async def reprocess_document(log: Log, *, workspace: str, id: str, version: int,
     before, current, at = await _current_version(log, workspace, id)
     if current is None or before != version:
         return None
+    return await _publish_again(log, workspace, current, source, f"{id}/{before}/again", at)
+
+
+async def restore_document(log: Log, *, workspace: str, event: DocumentAdded, source: str) -> Added:
+    """Publish what a document said before as its newest version. Raises `Unavailable`."""
+    before, _, at = await _current_version(log, workspace, event.document_id)
+    return await _publish_again(log, workspace, event, source, f"{event.document_id}/{before}/restored", at)
+
+
+async def _publish_again(
+    log: Log, workspace: str, event: DocumentAdded, source: str, cause: str, at: datetime
+) -> Added:
+    """Publish an event that the log has already, as something new that happens after `at`."""
     envelope: Envelope[Event] = wrap(
-        current,
-        id=event_id(f"{workspace}/{id}/{before}/again", "DocumentAdded"),
+        event,
+        id=event_id(f"{workspace}/{cause}", "DocumentAdded"),
         source=source,
         workspace=workspace,
         time=_after(at),
         lineage=command_lineage(),
     )
-    return Added(id, await log.publish(envelope), True, current.track_id or "", _time(envelope))
+    return Added(event.document_id, await log.publish(envelope), True, event.track_id or "", _time(envelope))
 
 
 async def delete_document(

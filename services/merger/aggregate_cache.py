@@ -8,8 +8,8 @@ so this cache may be empty, old or lost: it changes the cost, never the graph.
 from collections import OrderedDict
 from collections.abc import Iterable
 
+from contracts.folding.contributions import Key
 from contracts.graph import Partition
-from services.merger.domain.contributions import Key
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
 
 MAX_BYTES = 256 * 1024 * 1024

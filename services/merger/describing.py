@@ -7,12 +7,12 @@ have changed since, whichever replica merged them. Where it does not reach back,
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
+from contracts.folding.contributions import Contribution, Key
+from contracts.folding.descriptions import Description, describe
+from contracts.folding.edits import Edits
+from contracts.folding.fold import Aggregate, active_contributions, aggregate, fragments, position_of
 from contracts.graph import Partition
 from runtime.errors import Retryable
-from services.merger.domain.contributions import Contribution, Key
-from services.merger.domain.descriptions import Description, describe
-from services.merger.domain.edits import Edits
-from services.merger.domain.fold import Aggregate, active_contributions, aggregate, fragments, position_of
 from services.merger.domain.history import Changes, History
 from services.merger.domain.incremental_aggregate import IncrementalAggregate, Sources
 from services.merger.port import MergeDependencies

@@ -5,8 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
+from contracts.folding.edits import Edit, Edits, apply_edits
 from contracts.graph import Partition
-from services.merger.domain.edits import Edit, Edits, apply_edits
 from services.merger.domain.history import History
 
 MAX_WORKSPACES = 1000

@@ -12,13 +12,13 @@ from contracts.events import (
     GraphEdited,
     GraphMerged,
 )
+from contracts.folding.contributions import Contribution, Key, contributions
+from contracts.folding.edits import Edit, Edits
 from contracts.graph import Generations, Partition
 from contracts.moments import microseconds
 from contracts.values import DocumentVersion, EntityRevision, RelationRevision
 from runtime.bus.batches import by_workspace, document_bounds
 from runtime.bus.port import Delivery, version_deleted
-from services.merger.domain.contributions import Contribution, Key, contributions
-from services.merger.domain.edits import Edit, Edits
 from services.merger.port import ContributionKey, Contributions, MergeDependencies
 from services.merger.refold import refold
 
@@ -183,5 +183,5 @@ def edit_of(delivery: Delivery[GraphEdited]) -> Edit:
     at = microseconds(delivery.happened_at)
     return Edit(
         delivery.sequence, event.operation, event.names, event.target, event.values, at,
-        event.editor, event.proposed_by, event.evidence,
+        event.editor, event.proposed_by, event.evidence, event.undoes or 0,
     )  # fmt: skip

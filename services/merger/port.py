@@ -8,13 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from contracts.folding.contributions import Contribution, Key
+from contracts.folding.descriptions import Group, SummaryLimits
+from contracts.folding.edits import Edit
 from contracts.graph import DocumentBounds, Partition
 from contracts.values import TokenUsage
 from runtime.stores.graph.port import Graph
 from services.merger.aggregate_cache import AggregateCache
-from services.merger.domain.contributions import Contribution, Key
-from services.merger.domain.descriptions import Group, SummaryLimits
-from services.merger.domain.edits import Edit
 from services.merger.domain.history import History
 from services.merger.edits_cache import EditsCache
 

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from contracts.folding.contributions import Key
+from contracts.folding.edits import Edits
+from contracts.folding.fold import fold
 from contracts.graph import Entity, Partition, Relation
 from services.merger.describing import describe_keys
-from services.merger.domain.contributions import Key
-from services.merger.domain.edits import Edits
-from services.merger.domain.fold import fold
 from services.merger.domain.history import History
 from services.merger.port import MergeDependencies
 

@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any
 
 from contracts.events import ChunksCreated, DescriptionSummarized, DocumentDeleted, EntitiesExtracted, GraphEdited
+from contracts.folding.contributions import Key
+from contracts.folding.edits import Edit
 from contracts.graph import Entity, Generations, Partition, Relation
 from runtime.batching import batched
 from runtime.bus.batches import by_workspace, document_bounds
@@ -16,8 +18,6 @@ from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from services.merger.adapters.contributions import RowContributions, RowSummaries
 from services.merger.aggregate_cache import AggregateCache
-from services.merger.domain.contributions import Key
-from services.merger.domain.edits import Edit
 from services.merger.handler import (
     affected_keys,
     edit_of,

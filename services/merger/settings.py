@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
+from contracts.folding.descriptions import SummaryLimits
 from runtime.models.roles import RoleSettings
-from services.merger.domain.descriptions import SummaryLimits
 
 
 class MergerSettings(RoleSettings):

@@ -10,13 +10,13 @@ from datetime import datetime
 from functools import partial
 
 from contracts.events import DescriptionSummarized, Event, GraphMerged
+from contracts.folding.contributions import Key
+from contracts.folding.descriptions import Group
 from contracts.graph import Generations, Partition
 from runtime.bus.port import Delivery
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
 from services.merger.describing import describe_keys
-from services.merger.domain.contributions import Key
-from services.merger.domain.descriptions import Group
 from services.merger.domain.history import History
 from services.merger.port import MergeDependencies, Summarizer, Summary
 

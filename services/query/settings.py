@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import AliasChoices, Field, SecretStr
 
+from contracts.folding.descriptions import SummaryLimits
 from runtime.errors import ConfigurationError
 from runtime.models.roles import RoleSettings
 from services.query.answering.port import EffortLimits
@@ -46,11 +47,15 @@ class QuerySettings(RoleSettings):
     min_position_timeout: float = Field(default=10.0, ge=0, description="seconds a question waits for its min_position")
     summary_language: str = Field(default="English", description="language of keywords")
     force_llm_summary_on_merge: int = Field(default=8, ge=2, description="the merger's, which pages show")
+    summary_max_tokens: int = Field(default=1200, ge=1, description="the merger's, for the graph of the past")
     max_upload_size: int = Field(default=104857600, ge=1, description="bytes of a file; no more than 50 MiB are read")
     graph_cache_mb: int = Field(
         default=64, ge=0, description="MB of graph and vectors that questions keep in memory; 0: none"
     )
     max_graph_nodes: int = Field(default=1000, ge=1, description="nodes that /graphs gives at most")
+    max_event_streams: int = Field(
+        default=100, ge=1, description="that /events/stream has open in one process; a quarter of them for one client"
+    )
     input_dir: str = Field(default="", description="has a folder for each workspace, which /documents/scan reads")
     edit_timeout: float = Field(default=10.0, ge=0, description="seconds an edit waits for its effect in the graph")
     webui_title: str = Field(default="Lightstream", description="what pages call this deployment")
@@ -79,6 +84,11 @@ class QuerySettings(RoleSettings):
             return Path(self.user_prompt_prefix_file).read_text("utf-8")
         except (OSError, UnicodeError) as error:
             raise ConfigurationError(f"USER_PROMPT_PREFIX_FILE cannot be read: {error}") from None
+
+    @property
+    def summary_limits(self) -> SummaryLimits:
+        """When the merger summarises descriptions rather than joining them."""
+        return SummaryLimits(self.force_llm_summary_on_merge, self.summary_max_tokens)
 
     @property
     def effort_limits(self) -> EffortLimits:

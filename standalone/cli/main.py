@@ -16,6 +16,7 @@ from standalone.cli import (
     failures,
     log,
     mcp,
+    past,
     projections,
     rebuild,
     stack,
@@ -47,6 +48,9 @@ app.command()(deletion.delete)
 app.command()(ask.ask)
 app.command()(documents.status)
 app.command()(log.log)
+app.command()(past.history)
+app.command()(past.diff)
+app.command()(past.undo)
 app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)

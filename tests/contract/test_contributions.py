@@ -11,9 +11,9 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
+from contracts.folding.contributions import Contribution, contributions
 from contracts.graph import Partition
 from services.merger.adapters.contributions import RowContributions
-from services.merger.domain.contributions import Contribution, contributions
 from services.merger.port import Contributions, Key
 from tests.support.events import document, entity, extracted, relation
 from tests.support.rows import Opener, document_store

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from contracts.folding.descriptions import Group
 from contracts.graph import Partition
 from contracts.values import TokenUsage
 from runtime.errors import Unavailable
@@ -21,7 +22,6 @@ from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.domain.extraction import Extraction
 from services.indexer.adapters import CachedEmbeddings
 from services.merger.adapters.summarizer import ModelSummarizer
-from services.merger.domain.descriptions import Group
 from services.query.adapters.models import ModelKeywordExtractor
 from services.query.adapters.row_cache import RowCache
 

@@ -5,13 +5,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from contracts.events import EntitiesExtracted
+from contracts.folding.descriptions import SummaryLimits
 from contracts.graph import Entity, Generations, Partition, Relation
 from runtime.bus.port import Delivery
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from services.merger.adapters.contributions import RowContributions, RowSummaries
 from services.merger.aggregate_cache import AggregateCache
-from services.merger.domain.descriptions import SummaryLimits
 from services.merger.handler import on_entities_extracted
 from services.merger.port import MergeDependencies
 from tests.support.events import delivered

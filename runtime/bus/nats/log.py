@@ -243,9 +243,11 @@ class NatsLog:
             with suppress(NatsError):
                 await self.jetstream.delete_consumer("KB_EVENTS", config.name or "")
 
-    async def history(self, workspace: str, about: str, event_type: str, after: int = 0) -> AsyncGenerator[Message]:
+    async def history(
+        self, workspace: str, about: str | None, event_type: str, after: int = 0
+    ) -> AsyncGenerator[Message]:
         # One filter, which a service's permissions can narrow; it may remove no consumer, so this one ends by itself.
-        config = _reader(after, 5.0, subject=subjects.subject(workspace, about, event_type))
+        config = _reader(after, 5.0, subject=subjects.of_type_in(workspace, event_type, about))
         async with aclosing(self._pages(config)) as pages:
             async for messages in pages:
                 for message in messages:

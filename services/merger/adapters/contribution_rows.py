@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from contracts.contribution_rows import Row, chunk_row
-from services.merger.domain.contributions import Contribution, Key
+from contracts.folding.contributions import Contribution, Key
 
 
 def row_of(chunk: str, version: int, contributions: Sequence[Contribution]) -> Row:

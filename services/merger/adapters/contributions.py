@@ -20,14 +20,14 @@ from contracts.contribution_rows import (
     newer_row,
     retracted_row,
 )
+from contracts.folding.contributions import Contribution, Key
+from contracts.folding.edits import Edit
 from contracts.graph import DocumentBounds, Partition
 from contracts.values import EditedValues
 from runtime.batching import batched
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Row, Rows, Table
 from services.merger.adapters.contribution_rows import contributions_in, row_of
-from services.merger.domain.contributions import Contribution, Key
-from services.merger.domain.edits import Edit
 from services.merger.domain.history import History
 from services.merger.port import ContributionKey
 
@@ -157,7 +157,7 @@ class RowContributions:
 
     async def put_edits(self, partition: Partition, edits: Sequence[Edit]) -> None:
         """See `Contributions.put_edits`."""
-        rows = {_edit_key(edit.sequence): {**asdict(edit), "values": edit.values.model_dump()} for edit in edits}
+        rows = {_edit_key(edit.sequence): _edit_row(edit) for edit in edits}
         await self._rows.put(Table(EDITS_TABLE, partition), rows)
         # Counted after they are stored, and again when they come again: whoever reads the count reads the edits.
         note = History.note(str(edit.sequence) for edit in edits)
@@ -219,6 +219,12 @@ def _history(row: Row) -> History:
 
 def _edit_key(sequence: int) -> str:
     return f"{sequence:020d}"
+
+
+def _edit_row(edit: Edit) -> Row:
+    row = {**asdict(edit), "values": edit.values.model_dump()}
+    # What only an undoing has, releases without undoing cannot read: they may run beside this one for a while.
+    return row if edit.undoes else {name: value for name, value in row.items() if name != "undoes"}
 
 
 def _edit(row: Row) -> Edit:

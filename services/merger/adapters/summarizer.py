@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from contracts.folding.descriptions import Group, estimated_tokens
 from contracts.graph import Partition
 from contracts.ids import sha256
 from contracts.values import TokenUsage
@@ -9,7 +10,6 @@ from runtime.errors import Unavailable
 from runtime.models.port import Chat, Message
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.documents.write_behind import WriteBehind
-from services.merger.domain.descriptions import Group, estimated_tokens
 from services.merger.domain.prompt import SUMMARY_VERSION, summary_prompt
 from services.merger.port import Summary
 

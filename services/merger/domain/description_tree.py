@@ -8,10 +8,10 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 
+from contracts.folding.contributions import Key
+from contracts.folding.descriptions import MAX_JOINED, Description, Group, SummaryLimits, depth_of, join
+from contracts.folding.fold import Position
 from contracts.ids import sha256
-from services.merger.domain.contributions import Key
-from services.merger.domain.descriptions import MAX_JOINED, Description, Group, SummaryLimits, depth_of, join
-from services.merger.domain.fold import Position
 from services.merger.domain.ranked_values import DistinctValues, FirstPositionChange
 
 DIGITS = "0123456789abcdef"

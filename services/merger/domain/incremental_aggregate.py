@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from sys import getsizeof
 
+from contracts.folding.contributions import Contribution, Key
+from contracts.folding.descriptions import SummaryLimits
+from contracts.folding.fold import MAX_FILE_PATHS, MAX_SOURCES, Aggregate, Position, position_of
 from contracts.graph import UNKNOWN_TYPE
 from contracts.ids import UNKNOWN_SOURCE
-from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.description_tree import DescriptionTree
-from services.merger.domain.descriptions import SummaryLimits
-from services.merger.domain.fold import MAX_FILE_PATHS, MAX_SOURCES, Aggregate, Position, position_of
 from services.merger.domain.ranked_values import DistinctValues, WordCounts
 
 STEPS = 1074

@@ -2,7 +2,7 @@
 
 import json
 
-from services.merger.domain.descriptions import Group
+from contracts.folding.descriptions import Group
 
 SUMMARY_VERSION = "summary-1"
 

@@ -23,9 +23,11 @@ from services.query.api.compat import lightrag_pipeline, lightrag_web_page, olla
 from services.query.api.context import VERSION
 from services.query.api.documents import routes as documents
 from services.query.api.errors import describe_error, error_response
+from services.query.api.feeds import routes as feeds
 from services.query.api.graph import alias_routes as aliases
+from services.query.api.graph import past_routes as graph_past
 from services.query.api.graph import routes as graph
-from services.query.api.operations import dead_letters, projections
+from services.query.api.operations import dead_letters, past, projections
 from services.query.api.questions import data
 from services.query.api.questions import routes as questions
 from services.query.api.reference import pages
@@ -68,9 +70,10 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
         responses=error_responses(*COMMON_CODES),
     )
     app.state.auth = config
-    for routes in (questions, data, documents, lightrag_pipeline, graph, aliases, system, login, ollama, openai):
+    of_graph = (graph, aliases, graph_past)
+    for routes in (questions, data, documents, lightrag_pipeline, feeds, *of_graph, system, login, ollama, openai):
         app.include_router(routes.router)
-    for routes in (dead_letters, projections):
+    for routes in (dead_letters, past, projections):
         app.include_router(routes.router, prefix="/operations", tags=["operations"])
     if config.docs:
         app.include_router(pages.router)
@@ -96,6 +99,7 @@ def _add_middleware(app: FastAPI, config: AuthConfig) -> None:
                 "Authorization",
                 "Content-Type",
                 "Idempotency-Key",
+                "Last-Event-ID",
                 "X-API-Key",
                 "LIGHTRAG-WORKSPACE",
                 "X-Workspace",

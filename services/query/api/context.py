@@ -8,11 +8,14 @@ from fastapi import Depends, FastAPI, Header, HTTPException, Request
 
 from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
+from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import ActiveGenerations, Blobs, Log
 from services.query.answering.dependencies import QueryDependencies
+from services.query.feeds.streams import EventStreams
 from services.query.ingestion.scanning import Scans
 from services.query.ingestion.uploading import ReadLimits
 from services.query.operations.dependencies import Operations
+from services.query.past.reading import Past
 from services.query.settings import QuerySettings
 from services.query.status.current_partitions import CurrentPartitions
 from services.query.status.port import Documents, Positions
@@ -32,11 +35,18 @@ class Context:
     deps: QueryDependencies
     settings: QuerySettings
     operations: Operations
+    feed: EventFeed
+    streams: EventStreams
 
     @cached_property
     def current(self) -> CurrentPartitions:
         """Return where questions are answered from."""
         return CurrentPartitions(self.pointers, self.positions)
+
+    @cached_property
+    def past(self) -> Past:
+        """Return the past of all workspaces, as far as this process has read it."""
+        return Past(self.log, self.settings.summary_limits)
 
     @cached_property
     def read_limits(self) -> ReadLimits:

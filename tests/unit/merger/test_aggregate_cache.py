@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from contracts.events import DocumentDeleted, EntitiesExtracted
+from contracts.folding.contributions import contributions
+from contracts.folding.descriptions import SummaryLimits
 from contracts.graph import Generations, Partition
 from runtime.errors import Unavailable
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import MOST_NOTES, Row, Table
 from services.merger.aggregate_cache import MIN_CONTRIBUTIONS, AggregateCache
-from services.merger.domain.contributions import contributions
-from services.merger.domain.descriptions import SummaryLimits
 from services.merger.domain.incremental_aggregate import EMPTY, OVERHEAD, IncrementalAggregate
 from services.merger.handler import on_entities_extracted, on_extents
 from tests.support.events import chunked, delivered, document, entity, extracted, relation

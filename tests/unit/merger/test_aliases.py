@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from contracts.events import GraphEdited
+from contracts.folding.edits import Edit, apply_edits, standing_edits
 from contracts.graph import Generations
-from services.merger.domain.edits import Edit, apply_edits, standing_edits
 from services.merger.handler import on_graph_edited
 from tests.support.events import delivered, entity, relation
 from tests.unit.merger.test_edits import Harness

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.folding.descriptions import LEVELS, Description, SummaryLimits, depth_of, describe
+from contracts.folding.fold import Position
 from services.merger.domain.description_tree import DescriptionTree
-from services.merger.domain.descriptions import LEVELS, Description, SummaryLimits, depth_of, describe
-from services.merger.domain.fold import Position
 
 KEY = ("A",)
 ALL_LIMITS = [

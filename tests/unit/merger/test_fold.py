@@ -9,12 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.events import EntitiesExtracted
-from contracts.graph import UNKNOWN_TYPE, Entity, Relation
-from contracts.ids import SEPARATOR, UNKNOWN_SOURCE
-from services.merger.domain.contributions import Contribution, Key, contributions
-from services.merger.domain.descriptions import MAX_DESCRIPTION, join
-from services.merger.domain.edits import Edits
-from services.merger.domain.fold import (
+from contracts.folding.contributions import Contribution, Key, contributions
+from contracts.folding.descriptions import MAX_DESCRIPTION, join
+from contracts.folding.edits import Edits
+from contracts.folding.fold import (
     MAX_FILE_PATHS,
     MAX_KEYWORDS,
     MAX_SOURCES,
@@ -23,6 +21,8 @@ from services.merger.domain.fold import (
     fold,
     fragments,
 )
+from contracts.graph import UNKNOWN_TYPE, Entity, Relation
+from contracts.ids import SEPARATOR, UNKNOWN_SOURCE
 from tests.support.events import NOON, document, entity, extracted, relation
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.merger.domain.contributions import Contribution, Key, Kind
-from services.merger.domain.descriptions import Description, SummaryLimits, describe
-from services.merger.domain.fold import MAX_KEYWORDS, Aggregate, active_contributions, aggregate, fragments
+from contracts.folding.contributions import Contribution, Key, Kind
+from contracts.folding.descriptions import Description, SummaryLimits, describe
+from contracts.folding.fold import MAX_KEYWORDS, Aggregate, active_contributions, aggregate, fragments
 from services.merger.domain.incremental_aggregate import EMPTY, IncrementalAggregate
 
 ENTITY, RELATION = ("A",), ("A", "B")

@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from contracts.contribution_rows import chunk_hash
+from contracts.folding.contributions import Contribution
 from contracts.graph import Partition
 from services.merger.adapters.contributions import RowContributions
-from services.merger.domain.contributions import Contribution
 from tests.support.interleaving import Interleaved
 
 SPACE = Partition("w", 1)

@@ -5,6 +5,7 @@ from collections.abc import Collection
 import pytest
 
 from contracts.events import DescriptionSummarized
+from contracts.folding.descriptions import LEVELS, SummaryLimits
 from contracts.graph import Generations, Partition
 from runtime.errors import Retryable
 from runtime.stores.documents.memory import MemoryRows
@@ -12,7 +13,6 @@ from runtime.stores.documents.port import Row, Table
 from services.merger.adapters.contributions import RowContributions, RowSummaries
 from services.merger.aggregate_cache import MIN_CONTRIBUTIONS, AggregateCache
 from services.merger.describing import MAX_READS
-from services.merger.domain.descriptions import LEVELS, SummaryLimits
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
 from services.merger.handler import on_entities_extracted
 from services.merger.port import MergeDependencies

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from contracts.events import DescriptionSummarized
+from contracts.folding.descriptions import Group, SummaryLimits, depth_of, describe, estimated_tokens
 from contracts.graph import Generations
 from contracts.ids import SEPARATOR
 from runtime.errors import Poison, Retryable, Unavailable
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents.memory import MemoryRows
 from services.merger.adapters.summarizer import ModelSummarizer
-from services.merger.domain.descriptions import Group, SummaryLimits, depth_of, describe, estimated_tokens
 from services.merger.summarize import on_graph_merged
 from tests.support.events import delivered, document, entity, extracted
 from tests.support.summarizing import Harness

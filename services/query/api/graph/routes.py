@@ -33,6 +33,7 @@ from services.query.api.reference.links import ENTITY, ENTITY_NAMES, RELATION
 from services.query.api.reference.responses import Responses, error_responses
 from services.query.graph import browsing, editing
 from services.query.graph.editing import EditResult, GraphEditor
+from services.query.past.points import FORM
 
 router = APIRouter(tags=["graph"])
 
@@ -81,11 +82,15 @@ async def graphs(
     ],
     max_depth: Annotated[int, Query(ge=1, le=100)] = 3,
     max_nodes: Annotated[int, Query(ge=1)] = 1000,
+    as_of: Annotated[str | None, Query(max_length=64, description=f"the graph as it was then: {FORM}")] = None,
 ) -> Subgraph:
     """Return the entities around a name and the relations between them, at most MAX_GRAPH_NODES entities."""
     most = min(max_nodes, ctx.settings.max_graph_nodes)
-    part = await browsing.neighbourhood(ctx.deps.graph, await _partition(ctx, workspace), label, max_depth, most)
-    return Subgraph.of(part)
+    if as_of is None:
+        graph, partition = ctx.deps.graph, await _partition(ctx, workspace)
+    else:
+        graph, partition = await ctx.past.graph(workspace, await ctx.past.point(workspace, as_of))
+    return Subgraph.of(await browsing.neighbourhood(graph, partition, label, max_depth, most))
 
 
 @router.get("/graph/entity/exists", operation_id="entity_exists")

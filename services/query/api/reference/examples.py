@@ -57,6 +57,18 @@ _ABOUT = {
     "webui_description": None,
     "ai_content_notice_enabled": False,
 }
+_EVENT: dict[str, Any] = {
+    "sequence": 4711,
+    "id": "1c2b7d0e-6a53-5f0e-9a51-0f4b9a7f3c11",
+    "time": "2026-11-21T12:07:18.120000Z",
+    "type": "DocumentAdded",
+    "document": _DOCUMENT["id"],
+    "text": "port.md, 26 bytes",
+    "trace_id": "0af7651916cd43dd8448eb211c80319c",
+    "chunks": [],
+    "actor": "user:ada",
+}
+_EVENTS: dict[str, Any] = {"events": [_EVENT], "after": 4711, "before": 4711, "remaining": 0}
 _SCAN = "scan_20261121_120718_e19508f8"
 
 EXAMPLES: dict[str, Any] = {
@@ -149,6 +161,29 @@ EXAMPLES: dict[str, Any] = {
         "status_counts": _COUNTS,
     },
     "GET /documents/status_counts": {"status_counts": _COUNTS},
+    "GET /documents/{document_id}/events": _EVENTS,
+    "GET /documents/{document_id}/chunks": {
+        "document_id": _DOCUMENT["id"],
+        "file_path": "port.md",
+        "chunk_count": 1,
+        "chunks": [
+            {
+                "id": _COMMON["source_id"],
+                "order": 0,
+                "content": "Port Elm has a lighthouse.",
+                "start": 0,
+                "end": 26,
+                "page": None,
+                "headings": [],
+                "tokens": 7,
+                "entities": [{"name": "Port Elm", "type": "location", "description": "A harbour."}],
+                "relations": [],
+            }
+        ],
+        "after": None,
+    },
+    "GET /events": _EVENTS,
+    "GET /events/{sequence}": {"sequence": 4711, "summary": _EVENT, "event": {"specversion": "1.0", "data": {}}},
     "GET /graph/label/list": ["Ada Marlow", "Port Elm"],
     "GET /graph/label/popular": ["Port Elm", "Ada Marlow"],
     "GET /graph/label/search": ["Port Elm"],
@@ -189,6 +224,46 @@ EXAMPLES: dict[str, Any] = {
     "GET /graph/aliases": [{"at": 1795262838120000, "state": "accepted", "editor": "ada", **_ALIAS}],
     "GET /graph/aliases/proposals": [{"evidence": "", "support": 3, **_ALIAS}],
     "POST /graph/aliases": {"status": "success", "message": "accept: 'A. Marlow' …", "sequence": 1795262838120000},
+    "GET /graph/entity/history": {
+        "name": "Ada Marlow",
+        "sequence": 61,
+        "exists": True,
+        "names": ["A. Marlow", "Ada Marlow"],
+        "total": 1,
+        "events": [
+            {
+                "sequence": 12,
+                "at": 1795262838120000,
+                "type": "EntitiesExtracted",
+                "effect": "counts",
+                "names": ["Ada Marlow"],
+                "document_id": "doc-1",
+                "file_path": "harbour.txt",
+                "chunk_id": "doc-1-chunk-000",
+                "order": 0,
+                "entity_type": "person",
+                "description": "Leads the Harbour Office.",
+            }
+        ],
+    },
+    "GET /operations/diff": {
+        "from_sequence": 1,
+        "to_sequence": 61,
+        "counts": {"entities": {"appeared": 1, "changed": 0, "gone": 0}},
+        "documents": [],
+        "entities": [{"name": "Ada Marlow", "change": "appeared", "fields": {"type": {"after": "person"}}}],
+        "relations": [],
+        "is_truncated": False,
+    },
+    "POST /operations/undo": {
+        "sequence": 17,
+        "type": "GraphEdited",
+        "description": "undo: delete entity 'Ada Marlow'",
+        "published": True,
+        "position": 1795262838120000,
+        "event_type": "GraphEdited",
+        "event": {"operation": "undo_edit", "names": ["Ada Marlow"], "undoes": 17},
+    },
     "GET /health": {
         "status": "healthy",
         "auth_mode": "disabled",

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
+from contracts.folding.contributions import Contribution, Key
+from contracts.folding.edits import Edits, earliest
 from contracts.graph import UNKNOWN_TYPE, Entity, Relation
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import EditedValues
-from services.merger.domain.contributions import Contribution, Key
-from services.merger.domain.edits import Edits, earliest
 
 MAX_SOURCES = 200
 """Chunk ids of an entity or relation that are stored: the first in canonical order."""

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from contracts.folding.contributions import Key
 from contracts.ids import pair
 from contracts.values import EditedValues, GraphOperation
-from services.merger.domain.contributions import Key
 
 _RENAMING = {"rename_entity", "merge_entities", "accept_alias"}
 _VALUED = {"create_entity", "edit_entity", "create_relation", "edit_relation"}
@@ -33,6 +33,8 @@ class Edit:
     editor: str = ""
     proposed_by: str = ""
     evidence: str = ""
+    undoes: int = 0
+    """Of an undoing: the sequence of the edit that is taken back."""
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -51,7 +53,7 @@ class Edits:
     former_names: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """All other names an original name may ever have had, whichever edits were known in whichever order."""
     renamed_names: set[str] = field(default_factory=set[str])
-    """Every name that was ever renamed, or given to another."""
+    """Every name that was ever renamed, or given to another, or of which a deletion was undone."""
     values: dict[Key, EditedValues] = field(default_factory=dict[Key, EditedValues])
     """Edited values by canonical key. A key with an entry stays in the graph without contributions, too."""
     edited_at: dict[Key, int] = field(default_factory=dict[Key, int])
@@ -168,11 +170,15 @@ def apply_edits(edits: Sequence[Edit]) -> Edits:
 def standing_edits(ordered: Sequence[Edit]) -> list[Edit]:
     """Return, of edits in the order of the log, those that change the graph and that no later one takes back.
 
-    Rejecting or undoing an alias takes back its acceptance, and a merge of the same name into the same entity.
+    Rejecting or undoing an alias takes back its acceptance, and a merge of the same name into the same entity. What is
+    undone by its sequence may be an undoing itself.
     """
     standing: list[Edit] = []
     withdrawn: set[tuple[str, str | None]] = set()
+    undone = undone_edits(ordered)
     for edit in reversed(ordered):
+        if edit.operation == "undo_edit" or edit.sequence in undone:
+            continue
         if edit.operation in ("undo_alias", "reject_alias"):
             withdrawn |= {(name, edit.target) for name in edit.names}
         elif edit.operation in ("accept_alias", "merge_entities"):
@@ -181,6 +187,15 @@ def standing_edits(ordered: Sequence[Edit]) -> list[Edit]:
         elif edit.operation != "propose_alias":
             standing.append(edit)
     return standing[::-1]
+
+
+def undone_edits(ordered: Sequence[Edit]) -> dict[int, int]:
+    """Return by sequence the edits that are taken back by their sequence, each with that of the undoing that counts."""
+    undone: dict[int, int] = {}
+    for edit in reversed(ordered):
+        if edit.operation == "undo_edit" and edit.sequence not in undone:
+            undone.setdefault(edit.undoes, edit.sequence)
+    return undone
 
 
 def earliest(*times: int) -> int:
@@ -199,12 +214,17 @@ def _note_possible_names(state: Edits, edits: Sequence[Edit]) -> None:
         state.former_names[name] = _reachable(name, steps) - {name}
     state.renamed_names = steps.keys() | set[str]().union(*steps.values())
     for edit in edits:
-        if edit.operation in _VALUED:
-            key = _edited_key(edit)
-            for possible in {key, *((name,) for name in key)}:
-                for moved in state.all_canonical_keys([possible]):
-                    for name in moved:
-                        state.edited_keys[name].add(moved)
+        if edit.operation == "undo_edit":
+            state.renamed_names |= state.all_original_names(edit.all_names)
+        elif edit.operation in _VALUED:
+            _note_edited_keys(state, _edited_key(edit))
+
+
+def _note_edited_keys(state: Edits, key: Key) -> None:
+    for possible in {key, *((name,) for name in key)}:
+        for moved in state.all_canonical_keys([possible]):
+            for name in moved:
+                state.edited_keys[name].add(moved)
 
 
 def _reachable(start: str, steps: Mapping[str, set[str]]) -> set[str]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from contracts.folding.contributions import Key
 from contracts.ids import SEPARATOR, sha256
-from services.merger.domain.contributions import Key
 
 MAX_DESCRIPTION = 6000
 """Characters of a joined description; fragments that do not fit are left out."""

@@ -1,0 +1,149 @@
+"""The routes that compare two places of the log, and that take an event back."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import AfterValidator, BaseModel, Field
+
+from contracts.text import sanitize
+from services.query.api.auth.audit import note_details
+from services.query.api.auth.permissions import Principal
+from services.query.api.context import Ctx, Workspace
+from services.query.api.reference.responses import error_responses
+from services.query.api.strict_model import StrictModel
+from services.query.past.diff import Change, Diff, Difference, diff
+from services.query.past.points import FORM, NOW
+from services.query.past.undo import Undo, Undoing
+
+router = APIRouter()
+
+Point = Annotated[str, Query(max_length=64, description=FORM)]
+
+MAX_LISTED = 1000
+
+
+class FieldChange(BaseModel):
+    """A field that differs; null where there was, or is, nothing."""
+
+    before: Any = None
+    after: Any = None
+
+
+class DocumentDifference(BaseModel):
+    """A document that is not the same at both places."""
+
+    id: str
+    change: Change
+    fields: dict[str, FieldChange]
+
+
+class EntityDifference(BaseModel):
+    """An entity that is not the same at both places."""
+
+    name: str
+    change: Change
+    fields: dict[str, FieldChange]
+
+
+class RelationDifference(BaseModel):
+    """A relation that is not the same at both places."""
+
+    source: str
+    target: str
+    change: Change
+    fields: dict[str, FieldChange]
+
+
+class DiffResponse(BaseModel):
+    """What differs between two places of the log. `counts` counts all; the lists are cut off where `is_truncated`."""
+
+    from_sequence: int
+    to_sequence: int
+    counts: dict[str, dict[Change, int]]
+    documents: list[DocumentDifference]
+    entities: list[EntityDifference]
+    relations: list[RelationDifference]
+    is_truncated: bool
+
+    @classmethod
+    def of(cls, found: Diff) -> "DiffResponse":
+        """Return the answer."""
+        return cls(
+            from_sequence=found.before,
+            to_sequence=found.after,
+            counts=found.counts,
+            documents=[
+                DocumentDifference(id=one.key[0], change=one.change, fields=_fields(one)) for one in found.documents
+            ],
+            entities=[
+                EntityDifference(name=one.key[0], change=one.change, fields=_fields(one)) for one in found.entities
+            ],
+            relations=[
+                RelationDifference(source=one.key[0], target=one.key[1], change=one.change, fields=_fields(one))
+                for one in found.relations
+            ],
+            is_truncated=found.is_truncated,
+        )
+
+
+def _fields(one: Difference) -> dict[str, FieldChange]:
+    return {name: FieldChange(before=before, after=after) for name, (before, after) in one.fields.items()}
+
+
+class UndoRequest(StrictModel):
+    """Which event is to be taken back. `dry_run`: only say what would be published."""
+
+    sequence: int = Field(ge=1, description="of the event in the log", examples=[17])
+    reason: Annotated[str, AfterValidator(sanitize), Field(max_length=2000)] = Field(
+        default="", description="kept with the undoing of an edit"
+    )
+    dry_run: bool = False
+
+
+class UndoResponse(BaseModel):
+    """What takes the event back. `position`: when it was published, in microseconds since 1970; 0 for a dry run."""
+
+    sequence: int
+    type: str
+    description: str
+    published: bool
+    position: int
+    event_type: str
+    event: dict[str, Any]
+
+    @classmethod
+    def of(cls, undoing: Undoing) -> "UndoResponse":
+        """Return the answer; texts of documents are left out."""
+        return cls(
+            sequence=undoing.sequence,
+            type=undoing.type,
+            description=undoing.description,
+            published=bool(undoing.position),
+            position=undoing.position,
+            event_type=undoing.event.type_name(),
+            event=undoing.event.model_dump(mode="json", exclude={"text", "knowledge"}, exclude_defaults=True),
+        )
+
+
+@router.get("/diff", operation_id="diff")
+async def compare(
+    ctx: Ctx,
+    workspace: Workspace,
+    from_: Annotated[Point, Query(alias="from", examples=["1"])],
+    to: Point = NOW,
+    document: Annotated[str | None, Query(max_length=4096, description="only what this id or file name says")] = None,
+    limit: Annotated[int, Query(ge=1, le=MAX_LISTED, description="things listed of each kind")] = 200,
+) -> DiffResponse:
+    """Return documents, entities and relations that appeared, changed or went between two places of the log."""
+    places = [await ctx.past.point(workspace, point) for point in (from_, to)]
+    before, after = await ctx.past.states(workspace, *places)
+    return DiffResponse.of(diff(before, after, document=document, limit=limit))
+
+
+@router.post("/undo", operation_id="undo", responses=error_responses(404, 409))
+async def undo(body: UndoRequest, ctx: Ctx, workspace: Workspace, request: Request) -> UndoResponse:
+    """Take back an edit of the graph, a deletion or a new text of a document, by the event that compensates it."""
+    note_details(request, sequence=body.sequence, reason=body.reason, dry_run=body.dry_run)
+    principal: Principal = request.state.principal
+    work = Undo(ctx.log, workspace, principal.name, body.reason)
+    return UndoResponse.of(await (work.plan(body.sequence) if body.dry_run else work.apply(body.sequence)))

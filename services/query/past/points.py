@@ -1,0 +1,49 @@
+"""Finds the place in the log that a person means: a sequence, a time, or now."""
+
+from datetime import UTC, datetime
+
+from contracts import subjects
+from runtime.bus.port import Log
+from services.query.errors import BadRequest
+
+NOW = "now"
+
+FORM = "a sequence in the log, a time such as 2026-03-01T12:00:00Z, or now"
+"""What can be given."""
+
+
+async def sequence_at(log: Log, workspace: str, point: str) -> int:
+    """Return the sequence of the workspace's newest event at that point; 0 for a time before the first.
+
+    A time without a zone is UTC; it counts when the log took an event. Raises BadRequest for anything else, and for a
+    sequence that the log has not reached. Raises Unavailable.
+    """
+    text = point.strip()
+    end = await log.last(workspace)
+    if text.lower() == NOW or not text:
+        return end
+    if text.isdecimal():
+        sequence = int(text)
+        if sequence > end and sequence > (last := await log.last_sequence()):
+            raise BadRequest(f"the log ends at {last}: there is no sequence {sequence} yet")
+        return min(sequence, end)
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadRequest(f"{point!r:.100} is not {FORM}") from None
+    return await _last_before(log, workspace, at if at.tzinfo else at.replace(tzinfo=UTC), end)
+
+
+async def _last_before(log: Log, workspace: str, at: datetime, end: int) -> int:
+    """Return the last sequence of the workspace that the log took by that time, by halving."""
+    subject = subjects.of_workspace(workspace)
+    low, high = 0, end  # what is at `low` and before is early enough; what is behind `high` is not
+    while low < high:
+        middle = (low + high) // 2
+        # The first one behind the middle: all between the two belongs to other workspaces.
+        message = await log.following(middle, subject)
+        if message is None or message.sequence > high or message.published_at > at:
+            high = middle
+        else:
+            low = message.sequence
+    return low

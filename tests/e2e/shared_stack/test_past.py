@@ -1,0 +1,48 @@
+"""History, differences and undoing by command, on a running stack."""
+
+from tests.support.stack import Stack, until
+
+WORKSPACE = "past"
+HERE = ("--workspace", WORKSPACE)
+FIRST = {"light.txt": "Ada Marlow kept the light of Port Elm. Ada Marlow wrote to Bert Fjell."}
+SECOND = {"letters.txt": "Celia Stone answered Ada Marlow from Tide Mill."}
+
+
+def place(stack: Stack) -> int:
+    """The sequence of the workspace's newest event."""
+    return stack.json("diff", "0", *HERE)["to_sequence"]
+
+
+def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
+    stack.add(FIRST, WORKSPACE)
+    assert stack.settled(1, WORKSPACE)["processed"] == 1
+    before = place(stack)
+    stack.add(SECOND, WORKSPACE)
+    assert stack.settled(2, WORKSPACE)["processed"] == 2
+    changed = stack.json("diff", str(before), *HERE)
+    assert [(one["id"] != "", one["change"]) for one in changed["documents"]] == [(True, "appeared")]
+    assert "Celia Stone" in {one["name"] for one in changed["entities"] if one["change"] == "appeared"}
+    told = stack.json("history", "Ada Marlow", *HERE)
+    assert told["exists"] and {one["file_path"] for one in told["events"]} == {"light.txt", "letters.txt"}
+    assert all(one["chunk_id"] and one["effect"] == "counts" for one in told["events"])
+    assert "letters.txt" in stack.run("history", "Ada Marlow", *HERE).stdout
+
+    digest = stack.digest(WORKSPACE)
+    with stack.service(WORKSPACE) as service:
+        service.delete_entity("Ada Marlow")
+    until(lambda: stack.digest(WORKSPACE)["graph"] != digest["graph"], stack.logs)
+    edit = stack.json("history", "Ada Marlow", *HERE)["events"][-1]
+    assert edit["operation"] == "delete_entity"
+    assert stack.json("undo", str(edit["sequence"]), "--dry-run", *HERE)["published"] is False
+    assert stack.json("undo", str(edit["sequence"]), "--reason", "she is real", *HERE)["published"]
+    until(lambda: stack.digest(WORKSPACE) == digest, stack.logs)
+
+    stack.json("delete", "letters.txt", "--wait", *HERE)
+    deletion = [
+        one for one in stack.json("history", "Celia Stone", *HERE)["events"] if one["type"] == "DocumentDeleted"
+    ]
+    done = stack.json("undo", str(deletion["sequence"]), *HERE)
+    assert done["event_type"] == "DocumentAdded"
+    until(lambda: stack.digest(WORKSPACE) == digest, stack.logs)
+    again = stack.run("undo", str(deletion["sequence"]), *HERE)
+    assert (again.returncode, "again since" in again.stderr) == (2, True)

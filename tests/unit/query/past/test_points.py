@@ -1,0 +1,49 @@
+"""A place of the log is named by its sequence, by a time, or by now."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from runtime.bus.memory import MemoryLog
+from services.query.errors import BadRequest
+from services.query.past.points import sequence_at
+from tests.support.events import NOON, added, sealed
+
+
+async def filled(*workspaces: str) -> MemoryLog:
+    """A log with an event a minute from noon on."""
+    log = MemoryLog()
+    for number, workspace in enumerate(workspaces):
+        await log.publish(sealed(added(f"d{number}"), id=f"e{number}", workspace=workspace))
+        log.messages[number] = replace(log.messages[number], published_at=NOON + timedelta(minutes=number))
+    return log
+
+
+async def test_a_sequence_and_now_are_taken_as_they_are() -> None:
+    log = await filled("w", "w", "other", "w", "other")
+    assert [await sequence_at(log, "w", point) for point in ("now", "2", "0", "5", " NOW ")] == [4, 2, 0, 4, 4]
+    with pytest.raises(BadRequest, match="the log ends at 5"):
+        await sequence_at(log, "w", "6")
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 8])
+async def test_a_time_is_the_last_event_that_the_log_had_then(length: int) -> None:
+    log = await filled(*("w" if number % 3 else "other" for number in range(length)))
+    for number in range(-1, length + 1):
+        at = NOON + timedelta(minutes=number, seconds=30)
+        expected = max((place + 1 for place in range(length) if place % 3 and place <= number), default=0)
+        assert await sequence_at(log, "w", at.isoformat()) == expected, number
+
+
+async def test_a_time_without_a_zone_is_utc_and_its_own_event_belongs_to_it() -> None:
+    log = await filled("w", "w")
+    assert await sequence_at(log, "w", "2026-03-01T12:00:00") == 1
+    assert await sequence_at(log, "w", "2026-03-01T13:01:00+01:00") == 2
+    assert await sequence_at(log, "w", datetime(2026, 3, 1, tzinfo=UTC).date().isoformat()) == 0
+
+
+@pytest.mark.parametrize("point", ["yesterday", "-1", "1.5", "12:00"])
+async def test_anything_else_is_refused_with_the_form(point: str) -> None:
+    with pytest.raises(BadRequest, match="is not a sequence in the log, a time such as"):
+        await sequence_at(await filled("w"), "w", point)
