@@ -19,6 +19,7 @@ from standalone.cli import (
     past,
     projections,
     rebuild,
+    repair,
     stack,
     stores,
     topology,
@@ -60,6 +61,7 @@ app.command()(backup.backup)
 app.command()(backup.verify)
 app.command()(backup.restore)
 app.command()(rebuild.rebuild)
+app.command()(repair.repair)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")
 app.add_typer(topology.app, name="topology")
