@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -148,14 +148,17 @@ class Audit:
             for key, row in await self.rows.scan(archive_table(workspace), key_of(after), 10_000)
             if int(key) <= to
         }
-        async with aclosing(read_records(self.jetstream, EVENTS, after)) as pages:
-            async for page in pages:
-                for record in page:
-                    if archived.pop(record.sequence, "") not in ("", leaf(record)):
-                        return str(record.sequence)
-                if page[-1].sequence >= to:
-                    break
-        return str(min(archived)) if archived else ""
+        if not archived:
+            return ""
+        with suppress(ServiceError):
+            async with aclosing(read_records(self.jetstream, EVENTS, after)) as pages:
+                async for page in pages:
+                    for record in page:
+                        if archived.pop(record.sequence, "") not in ("", leaf(record)):
+                            return str(record.sequence)
+                    if page[-1].sequence >= to:
+                        break
+        return str(min(archived, default=""))
 
     async def _end(self) -> None:
         self._compare_joint(self.findings.last + 1 if self.joint[0] <= self.findings.last else 0)

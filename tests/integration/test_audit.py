@@ -170,7 +170,7 @@ async def test_no_flipped_bit_of_a_stream_passes_unnoticed(tmp_path: Path, ended
         block.write_bytes(bytes(data))
     seen: Counter[str] = Counter()
     async with accounts_server(tmp_path, [*names, "sound"]) as server:
-        turns = asyncio.Semaphore(10)
+        turns = asyncio.Semaphore(25)
 
         async def look(name: str) -> None:
             async with turns, connect_bus(server.url(name)) as bus:
