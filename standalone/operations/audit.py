@@ -34,6 +34,7 @@ from runtime.stores.documents.checkpoints import read_mark
 from runtime.stores.documents.port import Rows
 from runtime.stores.open import open_documents
 from standalone.operations import checkpoints
+from standalone.operations.retries import retry_outages
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -190,7 +191,9 @@ async def audit_log(jetstream: JetStreamContext, rows: Rows, report: Report, *, 
     if not findings.problems or accept:
         await LogArchive(jetstream, rows, values, copies=False).extend()
     damage = "" if accept else "; ".join(findings.problems[:3])
-    await write_verdict(values, AUDITOR, Verdict(f"audit: {damage}" if damage else ""))
+    verdict = Verdict(f"audit: {damage}" if damage else "")
+    # A message with a damaged head makes the client close its connection; it opens another one.
+    await retry_outages(lambda: write_verdict(values, AUDITOR, verdict))
     return findings
 
 
