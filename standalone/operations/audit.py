@@ -13,7 +13,6 @@ from runtime.bus.chain import Link, joint_hash
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.key_values import NatsSharedValues
-from runtime.bus.nats.log import connected
 from runtime.bus.port import SharedValues
 from runtime.bus.records import leaf
 from runtime.bus.write_status import EVENTS
@@ -34,7 +33,7 @@ from runtime.stores.documents.checkpoints import read_mark
 from runtime.stores.documents.port import Rows
 from runtime.stores.open import open_documents
 from standalone.operations import checkpoints
-from standalone.operations.retries import retry_outages
+from standalone.operations.publishing import connect_bus
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -71,8 +70,8 @@ class Audit:
         await self._read_notes()
         await self._compare_marks()
         accepted, missing = await holes_accepted_to(self.rows), list[int]()
-        end = (await log_integrity.observe(self.jetstream)).last
         try:
+            end = (await log_integrity.observe(self.jetstream)).last
             async with aclosing(chained_pages(self.jetstream, 0)) as pages:
                 async for page in pages:
                     missing += [sequence for sequence in page.missing if sequence > accepted]
@@ -106,10 +105,13 @@ class Audit:
 
     async def _compare_marks(self) -> None:
         names = [consumer.name for consumer in CONSUMERS if consumer.stream == EVENTS]
-        evidence = await log_integrity.collect_evidence(
-            self.jetstream, self.values, names, 0, await read_mark(self.rows)
-        )
-        if damage := await evidence.damage(self.jetstream, hashes=True):
+        mark = await read_mark(self.rows)
+        evidence = await log_integrity.collect_evidence(self.jetstream, self.values, names, 0, mark)
+        try:
+            damage = await evidence.damage(self.jetstream, hashes=True)
+        except ServiceError as error:
+            damage = f"the last event that was seen cannot be read: {error}"
+        if damage:
             self.findings.problems.append(damage)
 
     async def _add(self, sequence: int, workspace: str, leaf_hash: str) -> None:
@@ -173,27 +175,30 @@ async def audit(settings: Settings, report: Report, *, accept: bool = False) -> 
 
     `accept`: whatever is found, the log as it is counts from now on. Raises `Unavailable` or ConfigurationError.
     """
-    async with connected(settings.nats_url, name="lightstream-cli") as client:
-        rows = open_documents(settings)
-        try:
-            await rows.prepare()
-            return await audit_log(client.jetstream(), rows, report, accept=accept)
-        finally:
-            await rows.close()
+    url, rows = settings.nats_url, open_documents(settings)
+    try:
+        await rows.prepare()
+        async with connect_bus(url) as reader, connect_bus(url) as jetstream:
+            return await audit_log(reader, jetstream, rows, report, accept=accept)
+    finally:
+        await rows.close()
 
 
-async def audit_log(jetstream: JetStreamContext, rows: Rows, report: Report, *, accept: bool = False) -> Findings:
-    """Audit a log with an open document store, as `audit` does."""
+async def audit_log(
+    reader: JetStreamContext, jetstream: JetStreamContext, rows: Rows, report: Report, *, accept: bool = False
+) -> Findings:
+    """Audit a log with open stores, as `audit` does.
+
+    The log is read by a connection of its own, for a message with a damaged head ends the one that reads it.
+    """
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    findings = await Audit(jetstream, rows, values, report).run()
+    findings = await Audit(reader, rows, values, report).run()
     if findings.problems and accept:
         await checkpoints.accept_loss(jetstream, rows)
     if not findings.problems or accept:
         await LogArchive(jetstream, rows, values, copies=False).extend()
     damage = "" if accept else "; ".join(findings.problems[:3])
-    verdict = Verdict(f"audit: {damage}" if damage else "")
-    # A message with a damaged head makes the client close its connection; it opens another one.
-    await retry_outages(lambda: write_verdict(values, AUDITOR, verdict))
+    await write_verdict(values, AUDITOR, Verdict(f"audit: {damage}" if damage else ""))
     return findings
 
 

@@ -51,7 +51,7 @@ async def fill(bus: JetStreamContext) -> None:
 
 
 async def audited(bus: JetStreamContext, rows: Rows, *, accept: bool = False) -> Findings:
-    return await audit_log(bus, rows, lambda _: None, accept=accept)
+    return await audit_log(bus, bus, rows, lambda _: None, accept=accept)
 
 
 async def archive(bus: JetStreamContext, rows: Rows) -> LogArchive:
@@ -173,8 +173,9 @@ async def test_no_flipped_bit_of_a_stream_passes_unnoticed(tmp_path: Path, ended
         turns = asyncio.Semaphore(25)
 
         async def look(name: str) -> None:
-            async with turns, connect_bus(server.url(name)) as bus:
-                problems = (await audited(bus, rows)).problems
+            url = server.url(name)
+            async with turns, connect_bus(url) as reader, connect_bus(url) as bus:
+                problems = (await audit_log(reader, bus, rows, lambda _: None)).problems
                 seen["found" if problems else "harmless"] += 1
                 if not problems:
                     held = [line_of(record) for record in await records(bus)]

@@ -81,18 +81,18 @@ async def test_what_a_damaged_log_lost_comes_back(
     rows = MemoryRows()
     before = [line_of(record) for record in await records(bus)]
     source = await source_of(kind, bus, rows, tmp_path / "source")
-    assert not (await audit_log(bus, rows, lambda _: None)).problems
+    assert not (await audit_log(bus, bus, rows, lambda _: None)).problems
     await (server.kill() if killed else server.process.stop())
     flip_a_bit(server)
     await server.restart()
     await reconnected(client)
-    assert (await audit_log(bus, rows, lambda _: None)).problems
+    assert (await audit_log(bus, bus, rows, lambda _: None)).problems
 
     lost, changed = await repaired(bus, rows, source, tmp_path / "copy")
 
     assert lost and not changed
     assert [line_of(record) for record in await records(bus)] == before
-    assert not (await audit_log(bus, rows, lambda _: None)).problems
+    assert not (await audit_log(bus, bus, rows, lambda _: None)).problems
     service = Integrity(
         "query",
         bus,
@@ -127,7 +127,7 @@ async def test_an_event_in_anothers_place_moves_to_the_end(
     assert changed == [left + 1] and lost == list(range(left + 2, EVENTS + 1))
     assert [line_of(record) for record in after[:EVENTS]] == before
     assert (after[EVENTS].sequence, after[EVENTS].subject) == (EVENTS + 1, "kb.v1.trial.new.DocumentAdded")
-    assert not (await audit_log(bus, rows, lambda _: None)).problems
+    assert not (await audit_log(bus, bus, rows, lambda _: None)).problems
 
 
 async def test_a_sound_log_is_left_alone(bus: JetStreamContext, tmp_path: Path) -> None:
