@@ -37,7 +37,8 @@ def main() -> None:
             app.state.context = Context(
                 bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus), feed, streams
             )
-            yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
+            handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
+            yield [Subscription("query-status", handle)]
 
     run("query", settings, build, app, settings.workers, same(access))
 

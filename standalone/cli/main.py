@@ -9,6 +9,7 @@ from standalone.cli import (
     audit,
     backup,
     config,
+    costs,
     deletion,
     demo,
     doctor,
@@ -16,6 +17,7 @@ from standalone.cli import (
     failures,
     log,
     mcp,
+    operator,
     past,
     projections,
     rebuild,
@@ -52,6 +54,8 @@ app.command()(log.log)
 app.command()(past.history)
 app.command()(past.diff)
 app.command()(past.undo)
+app.command()(costs.cost)
+app.add_typer(costs.app, name="budget")
 app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)
@@ -62,6 +66,7 @@ app.command()(backup.verify)
 app.command()(backup.restore)
 app.command()(rebuild.rebuild)
 app.command()(repair.repair)
+app.command()(operator.operator)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")
 app.add_typer(topology.app, name="topology")
