@@ -87,8 +87,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     configured = (searches := ModelVectorSearches(embeddings, projection_cache)).configured
     try:
         await _stores_answer(rows, graph, embeddings, health)
-        watch_integrity(bus.integrity, rows, graph, embeddings)
-        async with _archiving(settings, bus, rows):
+        async with _watched_log(settings, bus, rows, graph, embeddings):
             yield QueryDependencies(
                 graph=graph,
                 graph_reader=CachedGraph(graph, projection_cache),
@@ -172,8 +171,11 @@ async def _stores_answer(rows: Rows, graph: Graph, embeddings: GenerationEmbedde
     await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
 
 
-def _archiving(settings: QuerySettings, bus: Bus, rows: Rows) -> AbstractAsyncContextManager[None]:
-    """Copy the log into the document store inside the context, where the settings ask for it."""
+def _watched_log(
+    settings: QuerySettings, bus: Bus, rows: Rows, graph: Graph, vectors: CheckpointStore
+) -> AbstractAsyncContextManager[None]:
+    """Watch log and stores, and copy the log into the document store in the context, where the settings ask for it."""
+    watch_integrity(bus.integrity, rows, graph, vectors)
     if not settings.log_archive:
         return nullcontext()
     return archiving(LogArchive(bus.jetstream, rows, bus.integrity.values), bus.integrity.writes)
