@@ -1,6 +1,6 @@
 """The ports of the bus: the log, the blobs beside it, the active generations, one delivered message."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -163,7 +163,7 @@ class Log(Protocol):
         """
         ...
 
-    def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncIterator[list[Message]]:
+    def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncGenerator[list[Message]]:
         """Yield pages of messages behind `after`, in order, up to the end of the log at the time of the call."""
         ...
 

@@ -16,7 +16,7 @@ def place(stack: Stack) -> int:
 def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     stack.add(FIRST, WORKSPACE)
     assert stack.settled(1, WORKSPACE)["processed"] == 1
-    before = place(stack)
+    before, early = place(stack), stack.digest(WORKSPACE)
     stack.add(SECOND, WORKSPACE)
     assert stack.settled(2, WORKSPACE)["processed"] == 2
     changed = stack.json("diff", str(before), *HERE)
@@ -44,5 +44,9 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     done = stack.json("undo", str(deletion["sequence"]), *HERE)
     assert done["event_type"] == "DocumentAdded"
     until(lambda: stack.digest(WORKSPACE) == digest, stack.logs)
+    then = stack.json("digest", "--as-of", str(before), *HERE)
+    assert {**then, "sequence": None} == {**early, "sequence": None} and then["sequence"] == before
+    checked = stack.json("rebuild", "check", *HERE)
+    assert all(one["same"] for one in checked["digests"].values())
     again = stack.run("undo", str(deletion["sequence"]), *HERE)
     assert (again.returncode, "again since" in again.stderr) == (2, True)
