@@ -157,7 +157,7 @@ class Log(Protocol):
     def history(self, workspace: str, about: str | None, event_type: str, after: int = 0) -> AsyncGenerator[Message]:
         """Yield the events of one type about this document behind `after`, in order, up to the end of the log.
 
-        With None for the document: those of the whole workspace.
+        With None for the document: those of the whole workspace; `*` stands for every type.
 
         A service may read so what it consumes, and StageFailed. They are not deliveries. Raises `Unavailable`.
         """

@@ -10,10 +10,12 @@ from fastapi import FastAPI
 from runtime.health import Health
 from runtime.projections.integrity import WatchedPointers
 from runtime.service import Bus, Subscription, run, starting
+from runtime.stores.open import open_documents
 from services.query.api.app import create_app
 from services.query.api.auth.config import auth_config
 from services.query.api.auth.settings import AccessSettings
 from services.query.api.context import Context
+from services.query.past_answers import MemoryPastAnswers
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
@@ -31,10 +33,15 @@ def main() -> None:
             documents, passages = deps.documents, deps.passages
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
-            app.state.context = Context(
-                bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus)
-            )
-            yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
+            rows = open_documents(settings)
+            try:
+                app.state.context = Context(
+                    bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus),
+                    MemoryPastAnswers(bus.log, rows),
+                )  # fmt: skip
+                yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
+            finally:
+                await rows.close()
 
     run("query", settings, build, app, settings.workers, same(access))
 

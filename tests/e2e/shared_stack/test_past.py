@@ -27,6 +27,11 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     assert all(one["chunk_id"] and one["effect"] == "counts" for one in told["events"])
     assert "letters.txt" in stack.run("history", "Ada Marlow", *HERE).stdout
 
+    question = ("ask", "Who answered Ada Marlow from Tide Mill?", *HERE)
+    sources = {one["file_path"] for one in stack.json(*question, "--as-of", str(before))["references"]}
+    assert sources <= {"light.txt"}
+    assert "letters.txt" in {one["file_path"] for one in stack.json(*question)["references"]}
+
     digest = stack.digest(WORKSPACE)
     with stack.service(WORKSPACE) as service:
         service.delete_entity("Ada Marlow")
