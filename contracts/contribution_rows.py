@@ -11,7 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
-from contracts.graph import Provenance
+from contracts.graph import ChunkContribution, Provenance
 
 Row = dict[str, Any]
 
@@ -55,6 +55,15 @@ def chunk_row(fields: Row, contributions: Iterable[Row]) -> Row:
     """Return the row of a chunk: `fields` has those of its document, and any more, `version` among them."""
     said = [[c["names"], c["description"], c["kind"], c["type"], c["keywords"], c["weight"]] for c in contributions]
     return {**fields, "said": sorted(said, key=lambda one: one[0]), "former": []}
+
+
+def chunk_contributions_in(row: Row) -> list[ChunkContribution]:
+    """Return what the chunk says of entities and relations, but for names it gives as the end of a relation only."""
+    return [
+        ChunkContribution(tuple(names), description, type_, tuple(keywords), weight)
+        for names, description, kind, type_, keywords, weight in row["said"]
+        if kind != "end"
+    ]
 
 
 def newer_row(stored: Row | None, new: Row) -> Row:

@@ -116,6 +116,17 @@ class Provenance:
 
 
 @dataclass(frozen=True)
+class ChunkContribution:
+    """What one chunk says of an entity (one name) or of a relation (two names, sorted), in the document's words."""
+
+    names: tuple[str, ...]
+    description: str
+    type: str
+    keywords: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True)
 class VectorRow:
     """What stands beside a vector: the text that was embedded and where it came from."""
 

@@ -4,6 +4,7 @@ Ready means more than an open socket: every durable answers `consumer_info`, and
 done. A deleted consumer or a closed connection shows here, where a ping would still say all is well.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -30,6 +31,9 @@ class Health:
     probes: dict[str, Probe] = field(default_factory=dict[str, Probe])
     notes: dict[str, Probe] = field(default_factory=dict[str, Probe])
     """What operators should know though the process does its work, such as a provider that is waited for."""
+
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the process is told to end: answers without an end must end then."""
 
     async def problems(self) -> dict[str, str]:
         """Return, by part, what keeps the process from being ready."""

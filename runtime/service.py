@@ -133,6 +133,7 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
 
     def stop() -> None:
         server.should_exit = True
+        health.stopping.set()
         turn.set()
 
     def ready() -> None:

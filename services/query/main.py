@@ -7,6 +7,7 @@ from secrets import token_urlsafe
 
 from fastapi import FastAPI
 
+from runtime.bus.nats.feed import NatsEventFeed
 from runtime.health import Health
 from runtime.projections.integrity import WatchedPointers
 from runtime.service import Bus, Subscription, run, starting
@@ -15,6 +16,7 @@ from services.query.api.app import create_app
 from services.query.api.auth.config import auth_config
 from services.query.api.auth.settings import AccessSettings
 from services.query.api.context import Context
+from services.query.feeds.streams import EventStreams
 from services.query.past_answers import MemoryPastAnswers
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
@@ -33,10 +35,11 @@ def main() -> None:
             documents, passages = deps.documents, deps.passages
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
+            feed, streams = NatsEventFeed(bus.jetstream), EventStreams(settings.max_event_streams, health.stopping)
             rows = open_documents(settings)
             try:
                 app.state.context = Context(
-                    bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus),
+                    bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus), feed, streams,
                     MemoryPastAnswers(bus.log, rows),
                 )  # fmt: skip
                 yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]

@@ -53,6 +53,9 @@ class QuerySettings(RoleSettings):
         default=64, ge=0, description="MB of graph and vectors that questions keep in memory; 0: none"
     )
     max_graph_nodes: int = Field(default=1000, ge=1, description="nodes that /graphs gives at most")
+    max_event_streams: int = Field(
+        default=100, ge=1, description="that /events/stream has open in one process; a quarter of them for one client"
+    )
     input_dir: str = Field(default="", description="has a folder for each workspace, which /documents/scan reads")
     edit_timeout: float = Field(default=10.0, ge=0, description="seconds an edit waits for its effect in the graph")
     webui_title: str = Field(default="Lightstream", description="what pages call this deployment")

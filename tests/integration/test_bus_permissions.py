@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from contracts.registry import service_of
 from contracts.topology import BUCKETS, CONSUMERS, STREAMS
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.feed import NatsEventFeed
 from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.nats.parked import NatsParkedEvents
@@ -266,6 +268,27 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     mine = [durable for durable in CONSUMERS if service_of(durable) == "chunker"]
     assert await topology.check(read, tuple(mine)) == []
     for client in (query, extractor, chunker):
+        await client.close()
+
+
+async def test_the_query_service_may_watch_the_log(bus: DeployedBus) -> None:
+    client = await opened(bus, "query")
+    try:
+        feed, subject = (
+            NatsEventFeed(client.jetstream(prefix=IMPORTED_API, timeout=5)),
+            subjects.of_workspace("watched"),
+        )
+        async with aclosing(feed.follow(subject, 0, 60.0)) as pages:
+            following = asyncio.ensure_future(anext(pages))
+            async with connected(bus.operator, name="test") as operator:
+                sequence = await NatsLog(operator.jetstream()).publish(
+                    sealed(added("d"), id="watched", workspace="watched")
+                )
+            assert [message.sequence for message in await following] == [sequence]
+        messages, left = await feed.page(subject, sequence - 1, 5)
+        assert ([message.sequence for message in messages], left, await feed.count(subject)) == ([sequence], 0, 1)
+        assert await feed.last_sequence() >= sequence
+    finally:
         await client.close()
 
 

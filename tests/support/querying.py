@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from contracts.graph import Generations
+from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.bus.memory import MemoryActiveGenerations, MemoryBlobs, MemoryConsumer, MemoryLog
 from runtime.bus.port import Delivery
 from runtime.models.lexical import LexicalEmbedder
@@ -25,6 +26,7 @@ from services.query.answering.dependencies import QueryDependencies
 from services.query.api.app import create_app
 from services.query.api.auth.config import AuthConfig
 from services.query.api.context import Context
+from services.query.feeds.streams import EventStreams
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.operations.dependencies import Operations
 from services.query.past_answers import MemoryPastAnswers
@@ -142,6 +144,7 @@ class QueryHarness:
             "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
             "positions": LogPositions(self.log, self.documents),
             "deps": self.deps(), "settings": QuerySettings(workspace="w"),
+            "feed": MemoryEventFeed(self.log), "streams": EventStreams(),
             "operations": self.operations, "past_answers": MemoryPastAnswers(self.log, self.rows),
         }  # fmt: skip
         app.state.context = Context(**{**parts, **changes})

@@ -10,12 +10,14 @@ from contracts.contribution_rows import (
     FOLDED_TABLE,
     MENTIONS_TABLE,
     Names,
+    chunk_contributions_in,
+    chunk_hash,
     key_hash,
     mention_prefix,
     mentioning_chunk,
     provenance_of,
 )
-from contracts.graph import Partition, Provenance
+from contracts.graph import ChunkContribution, Partition, Provenance
 from runtime.stores.documents.port import Rows, Table
 
 LEAST_READ = 100
@@ -54,6 +56,12 @@ class RowProvenance:
                 places, start = await self._mentions(partition, prefix, start, among, limit - len(result))
                 result += await self._contributions(partition, places, original_names, until, among)
         return result[:limit]
+
+    async def of_chunks(self, partition: Partition, chunks: Collection[str]) -> dict[str, list[ChunkContribution]]:
+        """See `ProvenanceReader.of_chunks`. One read of as many rows."""
+        rows = await self._rows.get(Table(CONTRIBUTIONS_TABLE, partition), [chunk_hash(chunk) for chunk in chunks])
+        found = {chunk: rows.get(chunk_hash(chunk)) for chunk in chunks}
+        return {chunk: said for chunk, row in found.items() if row and (said := chunk_contributions_in(row))}
 
     async def _original_keys(self, partition: Partition, names: Names) -> dict[str, tuple[Names, int]]:
         """Return the original names by the prefix of their mentions, with the version up to which they are inactive."""

@@ -23,6 +23,7 @@ from services.query.api.compat import lightrag_pipeline, lightrag_web_page, olla
 from services.query.api.context import VERSION
 from services.query.api.documents import routes as documents
 from services.query.api.errors import describe_error, error_response
+from services.query.api.feeds import routes as feeds
 from services.query.api.graph import alias_routes as aliases
 from services.query.api.graph import past_routes as graph_past
 from services.query.api.graph import routes as graph
@@ -70,7 +71,7 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
     )
     app.state.auth = config
     of_graph = (graph, aliases, graph_past)
-    for routes in (questions, data, documents, lightrag_pipeline, *of_graph, system, login, ollama, openai):
+    for routes in (questions, data, documents, lightrag_pipeline, feeds, *of_graph, system, login, ollama, openai):
         app.include_router(routes.router)
     for routes in (dead_letters, past, projections):
         app.include_router(routes.router, prefix="/operations", tags=["operations"])
@@ -98,6 +99,7 @@ def _add_middleware(app: FastAPI, config: AuthConfig) -> None:
                 "Authorization",
                 "Content-Type",
                 "Idempotency-Key",
+                "Last-Event-ID",
                 "X-API-Key",
                 "LIGHTRAG-WORKSPACE",
                 "X-Workspace",

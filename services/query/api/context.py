@@ -8,8 +8,10 @@ from fastapi import Depends, FastAPI, Header, HTTPException, Request
 
 from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
+from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import ActiveGenerations, Blobs, Log
 from services.query.answering.dependencies import QueryDependencies
+from services.query.feeds.streams import EventStreams
 from services.query.ingestion.scanning import Scans
 from services.query.ingestion.uploading import ReadLimits
 from services.query.operations.dependencies import Operations
@@ -47,6 +49,8 @@ class Context:
     deps: QueryDependencies
     settings: QuerySettings
     operations: Operations
+    feed: EventFeed
+    streams: EventStreams
     past_answers: PastAnswers
 
     @cached_property

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import Entity, Partition, Provenance, Relation
+from contracts.graph import ChunkContribution, Entity, Partition, Provenance, Relation
 from contracts.values import GraphOperation
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
@@ -72,6 +72,10 @@ class ProvenanceReader(Protocol):
         among: Collection[str] | None = None,
     ) -> list[Provenance]:
         """Return up to `limit` contributions after the key `after`, only those of the documents `among` if given."""
+        ...
+
+    async def of_chunks(self, partition: Partition, chunks: Collection[str]) -> dict[str, list[ChunkContribution]]:
+        """Return by chunk id what these chunks say, in their documents' words; chunks that say nothing are left out."""
         ...
 
 

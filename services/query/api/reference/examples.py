@@ -57,6 +57,18 @@ _ABOUT = {
     "webui_description": None,
     "ai_content_notice_enabled": False,
 }
+_EVENT: dict[str, Any] = {
+    "sequence": 4711,
+    "id": "1c2b7d0e-6a53-5f0e-9a51-0f4b9a7f3c11",
+    "time": "2026-11-21T12:07:18.120000Z",
+    "type": "DocumentAdded",
+    "document": _DOCUMENT["id"],
+    "text": "port.md, 26 bytes",
+    "trace_id": "0af7651916cd43dd8448eb211c80319c",
+    "chunks": [],
+    "actor": "user:ada",
+}
+_EVENTS: dict[str, Any] = {"events": [_EVENT], "after": 4711, "before": 4711, "remaining": 0}
 _SCAN = "scan_20261121_120718_e19508f8"
 
 EXAMPLES: dict[str, Any] = {
@@ -149,6 +161,29 @@ EXAMPLES: dict[str, Any] = {
         "status_counts": _COUNTS,
     },
     "GET /documents/status_counts": {"status_counts": _COUNTS},
+    "GET /documents/{document_id}/events": _EVENTS,
+    "GET /documents/{document_id}/chunks": {
+        "document_id": _DOCUMENT["id"],
+        "file_path": "port.md",
+        "chunk_count": 1,
+        "chunks": [
+            {
+                "id": _COMMON["source_id"],
+                "order": 0,
+                "content": "Port Elm has a lighthouse.",
+                "start": 0,
+                "end": 26,
+                "page": None,
+                "headings": [],
+                "tokens": 7,
+                "entities": [{"name": "Port Elm", "type": "location", "description": "A harbour."}],
+                "relations": [],
+            }
+        ],
+        "after": None,
+    },
+    "GET /events": _EVENTS,
+    "GET /events/{sequence}": {"sequence": 4711, "summary": _EVENT, "event": {"specversion": "1.0", "data": {}}},
     "GET /graph/label/list": ["Ada Marlow", "Port Elm"],
     "GET /graph/label/popular": ["Port Elm", "Ada Marlow"],
     "GET /graph/label/search": ["Port Elm"],

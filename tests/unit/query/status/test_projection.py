@@ -9,12 +9,12 @@ import pytest
 from contracts.events import GraphEdited, StageFailed
 from contracts.graph import Generations, Partition
 from contracts.subjects import token
+from runtime.bus.event_summary import short_text
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Unavailable
 from runtime.stores.documents.port import Table
 from services.query.status.document_status import DocumentStatus
 from services.query.status.projection import on_events
-from standalone.operations.event_lines import gist
 from tests.support.events import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
 from tests.support.processors import bench
 from tests.support.querying import LIVE, QueryHarness
@@ -112,7 +112,7 @@ async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_afte
     await table.deliver()
     (failure,) = table.facts("StageFailed")
     assert list(table.log.dead) == ["dead:1:merger-edits"]
-    assert (failure.data.aggregate_id, "can never be made" in gist(failure)) == ("_graph", True)
+    assert (failure.data.aggregate_id, "can never be made" in short_text(failure)) == ("_graph", True)
     older = DocumentStatus("_graph")
     assert await harness.documents.update(SPACE, ["_graph"], lambda _: [older]), "what an older version made of it"
     facts = [Delivery(failure, 2, 1, NOON)]

@@ -1,0 +1,167 @@
+"""Events as a person reads them: one line each, without the texts they carry."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from contracts import subjects
+from contracts.envelope import Envelope
+from contracts.events import (
+    ChunksCreated,
+    DescriptionSummarized,
+    DocumentAdded,
+    DocumentCancelled,
+    EntitiesExtracted,
+    Event,
+    GraphEdited,
+    GraphMerged,
+    RetryRequested,
+    StageFailed,
+    VectorsIndexed,
+)
+from contracts.values import ALIAS_OPERATIONS, ChunkRef, TokenUsage
+from runtime.bus.codec import decode, encode, header_of
+from runtime.bus.port import Message
+from runtime.errors import NewerVersion, Poison
+
+MAX_TEXT = 500
+"""Characters of a summary's text: the message of a failure may have 2,000."""
+
+
+@dataclass(frozen=True)
+class EventSummary:
+    """One event of the log in short."""
+
+    sequence: int
+    id: str
+    time: datetime
+    """The event's own time, else when the log took it."""
+    type: str
+    document: str
+    """In whose history it stands: a document's id, `_graph`, or `_sum-…` of one description."""
+    text: str
+    cause: str | None = None
+    """Id of the event that caused it."""
+    correlation: str | None = None
+    """Id of the event that began it all."""
+    trace_id: str | None = None
+    stage: str | None = None
+    """The service that failed, or that is to try again."""
+    chunks: tuple[int, ...] = ()
+    """Orders of the chunks that it is about."""
+    model: str | None = None
+    tokens: TokenUsage | None = None
+    duration_ms: int | None = None
+    cached: bool | None = None
+    actor: str | None = None
+    """The principal who caused it."""
+
+
+def summarize(message: Message) -> EventSummary:
+    """Return the summary of one message, also of one that cannot be decoded."""
+    try:
+        envelope = decode(message.data, message.subject, message.headers)
+    except NewerVersion as error:
+        told = f"version {error.version}: newer than this code; a release that knows it will handle it"
+        return _undecoded(message, told)
+    except Poison as error:
+        return _undecoded(message, f"not readable: {error}")
+    event = envelope.data
+    return EventSummary(
+        sequence=message.sequence,
+        id=envelope.id,
+        time=envelope.time or message.published_at,
+        type=event.type_name(),
+        document=event.aggregate_id,
+        text=short_text(envelope)[:MAX_TEXT],
+        cause=envelope.causationid,
+        correlation=envelope.correlation,
+        trace_id=_trace_id(envelope.traceparent),
+        stage=getattr(event, "stage", None),
+        chunks=_orders(event),
+        model=getattr(event, "model", None),
+        tokens=event.usage if isinstance(event, EntitiesExtracted | DescriptionSummarized) else None,
+        duration_ms=event.duration_ms if isinstance(event, EntitiesExtracted) else None,
+        cached=event.cached if isinstance(event, EntitiesExtracted) else None,
+        actor=envelope.actor,
+    )
+
+
+def whole_event(message: Message) -> dict[str, Any]:
+    """Return the whole CloudEvent, lifted to the newest version; of one that cannot be decoded its attributes."""
+    try:
+        return orjson.loads(encode(decode(message.data, message.subject, message.headers)))
+    except (Poison, NewerVersion):
+        pass
+    try:
+        header, body = header_of(message.data, message.headers)
+    except Poison:
+        return {}
+    return {**header.model_dump(mode="json", exclude_none=True), "data": body}
+
+
+def _undecoded(message: Message, text: str) -> EventSummary:
+    """Return what the subject and the attributes tell, where there are any."""
+    _, document, kind = subjects.split(message.subject)
+    try:
+        header, _ = header_of(message.data, message.headers)
+    except Poison:
+        return EventSummary(message.sequence, "", message.published_at, kind, document, text)
+    if header.subject and subjects.token(header.subject) == document:
+        document = header.subject
+    at = header.time or message.published_at
+    return EventSummary(message.sequence, header.id, at, kind, document, text[:MAX_TEXT], header.causationid)
+
+
+def _trace_id(traceparent: str | None) -> str | None:
+    """Return the trace id of a W3C `traceparent`, None for any other text."""
+    parts = (traceparent or "").split("-")
+    return parts[1] if len(parts) >= 4 and len(parts[1]) == 32 else None
+
+
+def _orders(event: Event) -> tuple[int, ...]:
+    if isinstance(event, EntitiesExtracted):
+        return (event.chunk.order,)
+    chunks: Iterable[ChunkRef] = getattr(event, "chunks", ())
+    return tuple(chunk.order for chunk in chunks)
+
+
+def short_text(envelope: Envelope[Event]) -> str:
+    """Return the event in a few words."""
+    match envelope.data:
+        case DocumentAdded() as event:
+            size = event.blob.size if event.blob else len((event.text or "").encode())
+            return f"{event.file_path}, {size:,} bytes"
+        case ChunksCreated() as event:
+            part = f", part {event.part + 1} of {event.parts or 'several'}" if event.parts != 1 else ""
+            return f"{len(event.chunks)} of {event.chunk_count or 'more'} chunks{part}"
+        case EntitiesExtracted() as event:
+            found = f"{len(event.entities)} entities, {len(event.relations)} relations"
+            return f"chunk {event.chunk.order}: {found} ({event.model}{', cached' if event.cached else ''})"
+        case GraphMerged() as event:
+            return f"{len(event.entities)} entities and {len(event.relations)} relations changed"
+        case VectorsIndexed() as event:
+            return f"{event.kind}: {len(event.chunks)} chunks, {event.embedded} texts embedded ({event.model})"
+        case StageFailed() as event:
+            return f"{event.stage} gave up a {event.cause_type}: {event.error_type}: {event.message}"
+        case RetryRequested() as event:
+            part = f"chunk {event.chunk_id}" if event.chunk_id else "what failed"
+            where, why = f" in the {event.stage}" if event.stage else "", f": {event.reason}" if event.reason else ""
+            return f"{part} is tried again{where}{why}"
+        case DocumentCancelled() as event:
+            return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
+        case GraphEdited() as event:
+            return _edit_text(event)
+        case event:
+            return f"about {event.aggregate_id}"
+
+
+def _edit_text(event: GraphEdited) -> str:
+    preposition = "as" if event.operation in ALIAS_OPERATIONS else "into"
+    into = f" {preposition} {event.target!r}" if event.target else ""
+    by = f" by {event.editor}" if event.editor else ""
+    into = f" of sequence {event.undoes}{into}" if event.undoes else into
+    return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"

@@ -1,0 +1,1 @@
+"""Watching the log: reading on from a place, by a filter, without consuming anything."""

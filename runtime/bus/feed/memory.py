@@ -1,0 +1,39 @@
+"""`EventFeed` over the log in memory, for unit tests."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from runtime.bus.memory import MemoryLog, MemoryMessage, matches
+from runtime.bus.port import Message
+
+POLL_SECONDS = 0.01
+
+
+@dataclass(frozen=True)
+class MemoryEventFeed:
+    """`EventFeed`."""
+
+    log: MemoryLog
+
+    async def last_sequence(self) -> int:
+        return await self.log.last_sequence()
+
+    async def count(self, subject: str, after: int = 0) -> int:
+        return len(self._behind(subject, after))
+
+    async def page(self, subject: str, after: int, limit: int) -> tuple[list[Message], int]:
+        found = self._behind(subject, after)
+        return found[:limit], len(found[limit:])
+
+    async def follow(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
+        clock = asyncio.get_running_loop().time
+        while True:
+            end = clock() + wait
+            while not (found := self._behind(subject, after)) and clock() < end:  # noqa: ASYNC110
+                await asyncio.sleep(POLL_SECONDS)
+            after = found[-1].sequence if found else after
+            yield found
+
+    def _behind(self, subject: str, after: int) -> list[Message]:
+        return [MemoryMessage(stored) for stored in self.log.messages[after:] if matches(stored.subject, [subject])]

@@ -1,0 +1,126 @@
+"""`EventFeed` on NATS: ephemeral readers with one filter, which permissions can narrow and the server forgets."""
+
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing, contextmanager, suppress
+from dataclasses import dataclass
+
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from nats.js.api import ConsumerInfo
+
+from runtime.bus.nats.log import translated
+from runtime.bus.nats.lookahead import reader_config
+from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.port import Message
+from runtime.errors import Unavailable
+
+STREAM = "KB_EVENTS"
+
+FETCH = 5.0
+"""Seconds a fetch of events that are known to be there may take."""
+
+FORGOTTEN = 10.0
+"""Seconds without a fetch after which the server removes a reader."""
+
+MOST_AT_ONCE = 100
+"""Events of one fetch: an event has up to 256 KiB."""
+
+
+@dataclass(frozen=True)
+class NatsEventFeed:
+    """`EventFeed` on the stream KB_EVENTS."""
+
+    jetstream: JetStreamContext
+
+    async def last_sequence(self) -> int:
+        with _reading():
+            return (await self.jetstream.stream_info(STREAM)).state.last_seq
+
+    async def count(self, subject: str, after: int = 0) -> int:
+        return (await self._opened(subject, after, forgotten=1.0)).num_pending or 0
+
+    async def page(self, subject: str, after: int, limit: int) -> tuple[list[Message], int]:
+        info = await self._opened(subject, after)
+        waiting, messages = info.num_pending or 0, list[Message]()
+        wanted = min(limit, waiting)
+        if wanted:
+            async with aclosing(self._fetches(info, wanted)) as fetched:
+                async for raws in fetched:
+                    messages += map(NatsMessage, raws)
+        return messages, waiting - len(messages)
+
+    async def _fetches(self, info: ConsumerInfo, wanted: int) -> AsyncGenerator[list[Msg]]:
+        with _reading():
+            reader = await self.jetstream.pull_subscribe_bind(consumer=info.name, stream=STREAM)
+            try:
+                while wanted > 0:
+                    raws = await reader.fetch(min(wanted, MOST_AT_ONCE), timeout=FETCH)
+                    wanted -= len(raws)
+                    yield raws
+            finally:
+                with suppress(NatsError):
+                    await reader.unsubscribe()
+
+    async def follow(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
+        while True:
+            # A reader that is silent for so long may be one that the server has forgotten: the next one is new.
+            async with aclosing(self._until_silent(subject, after, wait)) as pages:
+                async for messages in pages:
+                    after = messages[-1].sequence if messages else after
+                    yield messages
+
+    async def _until_silent(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
+        """Yield what one reader delivers: up to a silence, which is an empty list, or to a delivery that was lost."""
+        info = await self._opened(subject, after)
+        with _reading():
+            reader = await self.jetstream.pull_subscribe_bind(consumer=info.name, stream=STREAM)
+        delivered = 0
+        try:
+            while True:
+                messages = list[Message]()
+                try:
+                    with _reading():
+                        raws = await _fetched(reader, wait)
+                except Unavailable:
+                    if delivered:
+                        return  # forgotten, as its client was slow: if the bus is away, the next one says so
+                    raise
+                for raw in raws:
+                    if raw.metadata.sequence.consumer != delivered + 1:
+                        return  # one got lost on a connection that broke
+                    delivered += 1
+                    messages.append(NatsMessage(raw))
+                yield messages
+                if not messages:
+                    return
+        finally:
+            with suppress(NatsError):
+                await reader.unsubscribe()
+
+    async def _opened(self, subject: str, after: int, forgotten: float = FORGOTTEN) -> ConsumerInfo:
+        with _reading():
+            config = reader_config(subject, after, headers_only=False, forgotten=forgotten)
+            return await self.jetstream.add_consumer(STREAM, config)
+
+
+async def _fetched(reader: JetStreamContext.PullSubscription, wait: float) -> list[Msg]:
+    """Return the next events as soon as there is one; none after `wait` seconds, or of a reader that is forgotten."""
+    try:
+        # One first: asked for more, the client would wait for all of them.
+        raws = await reader.fetch(1, timeout=wait)
+        if waiting := raws[-1].metadata.num_pending:
+            raws += await reader.fetch(min(waiting, MOST_AT_ONCE - 1), timeout=FETCH)
+    except TimeoutError:  # the client's own is one of these
+        return []
+    return raws
+
+
+@contextmanager
+def _reading() -> Generator[None]:
+    """Translate every error of the client to `Unavailable`, but for a missing permission."""
+    try:
+        with translated():
+            yield
+    except (NatsError, TimeoutError) as error:
+        raise Unavailable(f"events of the log could not be read: {error!r}") from error

@@ -1,0 +1,158 @@
+"""The routes about events, and about what a document's chunks gave. No logic."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Header, Path, Query, Request
+from fastapi.responses import StreamingResponse
+
+from runtime.bus.event_summary import summarize, whole_event
+from services.query.api.auth.middleware import too_many_requests
+from services.query.api.context import Ctx, Workspace
+from services.query.api.feeds.models import (
+    MAX_SEQUENCE,
+    After,
+    Before,
+    DocumentChunk,
+    DocumentChunks,
+    DocumentId,
+    EventList,
+    EventSummary,
+    EventTypes,
+    Limit,
+    WholeEvent,
+)
+from services.query.api.feeds.stream import event_stream, started
+from services.query.api.reference.responses import Responses, error_responses
+from services.query.errors import BadRequest, NotFound
+from services.query.feeds.reading import EventFilter, event_at, events_after, events_before
+from services.query.feeds.streams import RETRY_AFTER
+from services.query.graph.document_passages import document_passages
+from services.query.partitions import Partitions
+from services.query.status.document_status import STATUSES
+
+router = APIRouter(tags=["events"])
+
+EXAMPLE = (
+    'id: 4711\nevent: DocumentAdded\ndata: {"sequence": 4711, "type": "DocumentAdded", "document": "doc-f8e5…"}\n\n'
+)
+STREAM: Responses = {
+    200: {
+        "content": {"text/event-stream": {"schema": {"type": "string"}, "example": EXAMPLE}},
+        "description": "a stream of events, without an end",
+    }
+}
+
+DocumentName = Annotated[
+    str | None, Query(min_length=1, max_length=512, description="of this document only, by its id")
+]
+
+
+@dataclass(frozen=True)
+class Paging:
+    """Which page is asked for."""
+
+    after: int | None
+    before: int | None
+    limit: int
+
+
+# Coroutines, though they await nothing: FastAPI runs a plain function in another thread, which costs a millisecond.
+async def _paging(after: After = None, before: Before = None, limit: Limit = 100) -> Paging:
+    if after is not None and before is not None:
+        raise BadRequest("give `after` or `before`, not both")
+    return Paging(after, before, limit)
+
+
+async def _start(
+    ctx: Ctx,
+    after: After = None,
+    last_event_id: Annotated[int | None, Header(ge=0, le=MAX_SEQUENCE, description="goes before `after`")] = None,
+) -> int:
+    start = after if last_event_id is None else last_event_id
+    return await ctx.feed.last_sequence() if start is None else start
+
+
+async def _of_workspace(workspace: Workspace, document: DocumentName = None, types: EventTypes = ()) -> EventFilter:
+    return EventFilter(workspace, document, tuple(types))
+
+
+async def _of_document(document_id: DocumentId, workspace: Workspace, types: EventTypes = ()) -> EventFilter:
+    return EventFilter(workspace, document_id, tuple(types))
+
+
+OfWorkspace = Annotated[EventFilter, Depends(_of_workspace)]
+OfDocument = Annotated[EventFilter, Depends(_of_document)]
+Page = Annotated[Paging, Depends(_paging)]
+
+
+@router.get("/events/stream", responses=STREAM, response_class=StreamingResponse)
+async def stream_events(
+    request: Request,
+    ctx: Ctx,
+    wanted: OfWorkspace,
+    after: Annotated[int, Depends(_start)],
+    include: Annotated[Literal["body"] | None, Query(description="`body`: send each event whole")] = None,
+) -> StreamingResponse:
+    """Send the events of the workspace as they happen, as server-sent events; without `after`, from now on."""
+    principal: str = request.state.principal.name
+    if ctx.streams.has_all(principal):
+        raise too_many_requests(RETRY_AFTER, f"{ctx.streams.share} event streams of these credentials are open")
+    lines = event_stream(ctx.streams, ctx.feed, wanted, after, principal=principal, with_body=include == "body")
+    return await started(lines)
+
+
+@router.get("/events")
+async def list_events(ctx: Ctx, wanted: OfWorkspace, paging: Page) -> EventList:
+    """Return a page of events: those behind `after`, or the last ones in front of `before`, else the newest."""
+    if paging.after is not None:
+        return EventList.of(await events_after(ctx.feed, wanted, paging.after, paging.limit))
+    return EventList.of(await events_before(ctx.feed, wanted, paging.before, paging.limit))
+
+
+@router.get("/events/{sequence}", responses=error_responses(404))
+async def get_event(
+    sequence: Annotated[int, Path(ge=1, le=MAX_SEQUENCE, examples=[4711])], ctx: Ctx, workspace: Workspace
+) -> WholeEvent:
+    """Return one event of the workspace whole."""
+    message = await event_at(ctx.feed, EventFilter(workspace), sequence)
+    if message is None:
+        raise NotFound("there is no event of that sequence")
+    return WholeEvent(sequence=sequence, summary=EventSummary.of(summarize(message)), event=whole_event(message))
+
+
+@router.get("/documents/{document_id:path}/events", responses=error_responses(404))
+async def document_events(ctx: Ctx, wanted: OfDocument, paging: Page) -> EventList:
+    """Return what happened to a document, from the first event on; also of one that was deleted since."""
+    if paging.before is not None:
+        page = await events_before(ctx.feed, wanted, paging.before, paging.limit)
+    else:
+        page = await events_after(ctx.feed, wanted, paging.after or 0, paging.limit)
+    if not page.events and not await ctx.feed.count(EventFilter(wanted.workspace, wanted.document).subject):
+        raise NotFound("there is no event of a document of that id")
+    return EventList.of(page)
+
+
+@router.get("/documents/{document_id:path}/chunks", responses=error_responses(404))
+async def document_chunks(
+    document_id: DocumentId,
+    ctx: Ctx,
+    workspace: Workspace,
+    after: Annotated[int, Query(ge=-1, le=10_000_000, description="chunks behind this order")] = -1,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> DocumentChunks:
+    """Return the chunks of a document, each with the entities and relations that it gave to the graph."""
+    partitions = Partitions.of(workspace, await ctx.pointers.live("status", "graph"))
+    found = (await ctx.documents.get(partitions.status, [document_id])).get(document_id)
+    if found is None or found[0].status not in STATUSES:
+        raise NotFound("there is no document of that id")
+    count = found[0].chunk_count
+    orders = range(after + 1, min(after + 1 + limit, count))
+    passages = await document_passages(ctx.deps.passages, ctx.deps.provenance, partitions, document_id, orders)
+    return DocumentChunks(
+        document_id=document_id,
+        file_path=found[0].file_path,
+        chunk_count=count,
+        chunks=[DocumentChunk.of(passage) for passage in passages],
+        after=orders[-1] if orders and orders[-1] + 1 < count else None,
+    )
