@@ -39,8 +39,8 @@ def main() -> None:
             rows = open_documents(settings)
             try:
                 app.state.context = Context(
-                    bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus), feed, streams,
-                    MemoryPastAnswers(bus.log, rows),
+                    bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus), feed,
+                    streams, MemoryPastAnswers(bus.log, rows),
                 )  # fmt: skip
                 yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
             finally:
