@@ -26,6 +26,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "StageFailed": SERVICES,
     "GraphEdited": ("publisher", "query"),
     "RetryRequested": ("publisher", "query", "lightstream"),
+    "BudgetSet": ("query",),
 }
 """Event type → who may publish it."""
 

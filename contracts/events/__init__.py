@@ -5,6 +5,7 @@ A released field is never renamed, retyped or removed: that is a new `version`, 
 """
 
 from contracts.events.base import Event, Stage
+from contracts.events.budgets import BUDGET, BudgetPeriod, BudgetSet
 from contracts.events.documents import (
     ChunksCreated,
     DocumentAdded,
@@ -23,10 +24,13 @@ from contracts.events.graph import (
 )
 
 __all__ = [
+    "BUDGET",
     "DOCUMENT_EVENTS",
     "EVENTS",
     "GRAPH",
     "SUMMARY_PREFIX",
+    "BudgetPeriod",
+    "BudgetSet",
     "ChunksCreated",
     "DescriptionSummarized",
     "DocumentAdded",
@@ -44,7 +48,7 @@ __all__ = [
 
 _TYPES: tuple[type[Event], ...] = (
     DocumentAdded, DocumentDeleted, DocumentCancelled, ChunksCreated, EntitiesExtracted, GraphMerged,
-    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested,
+    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested, BudgetSet,
 )  # fmt: skip
 EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

@@ -10,6 +10,7 @@ import orjson
 from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import (
+    BudgetSet,
     ChunksCreated,
     DescriptionSummarized,
     DocumentAdded,
@@ -151,8 +152,8 @@ def short_text(envelope: Envelope[Event]) -> str:
             part = f"chunk {event.chunk_id}" if event.chunk_id else "what failed"
             where, why = f" in the {event.stage}" if event.stage else "", f": {event.reason}" if event.reason else ""
             return f"{part} is tried again{where}{why}"
-        case DocumentCancelled() as event:
-            return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
+        case DocumentCancelled() | BudgetSet() as event:
+            return _limit_text(event)
         case GraphEdited() as event:
             return _edit_text(event)
         case event:
@@ -165,3 +166,13 @@ def _edit_text(event: GraphEdited) -> str:
     by = f" by {event.editor}" if event.editor else ""
     into = f" of sequence {event.undoes}{into}" if event.undoes else into
     return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
+
+
+def _limit_text(event: DocumentCancelled | BudgetSet) -> str:
+    if isinstance(event, DocumentCancelled):
+        return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
+    limits = [f"{event.money:g}"] if event.money is not None else []
+    limits += [f"{event.tokens:,} tokens"] if event.tokens is not None else []
+    period = "" if event.period == "total" or not limits else f" a {event.period}"
+    why = f": {event.reason}" if event.reason else ""
+    return f"budget {' and '.join(limits) or 'cleared'}{period}{why}"

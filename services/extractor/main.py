@@ -7,11 +7,13 @@ from functools import partial
 
 from runtime.bus.document_versions import LogVersions
 from runtime.bus.processor import each
+from runtime.costs.ledger import RowLedger
 from runtime.health import Health
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.open import open_documents
+from services.extractor.adapters.budgeted_chat import BudgetedChat, BudgetGuard
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.adapters.offline import OfflineExtractor
@@ -28,7 +30,8 @@ def main() -> None:
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         rows = open_documents(settings)
         chat = open_chat(settings, bus.limiters, role="extract")
-        extractor = _model_extractor(chat, settings) if chat else OfflineExtractor()
+        guard = BudgetGuard(bus.log, bus.pointers, RowLedger(rows), settings.prices)
+        extractor = _model_extractor(BudgetedChat(chat, guard), settings) if chat else OfflineExtractor()
         handle = partial(
             on_chunks_created,
             extractor=extractor,

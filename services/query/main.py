@@ -42,7 +42,8 @@ def main() -> None:
                     bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus), feed,
                     streams, MemoryPastAnswers(bus.log, rows),
                 )  # fmt: skip
-                yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
+                handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
+                yield [Subscription("query-status", handle)]
             finally:
                 await rows.close()
 

@@ -12,6 +12,7 @@ from cachetools import LRUCache, cached
 
 from contracts.graph import PROJECTIONS
 from runtime.bus.nats.dead_letters import NatsDeadLetters
+from runtime.costs.ledger import RowLedger
 from runtime.health import Health
 from runtime.models.limits import Limits
 from runtime.models.open import open_chat, open_tokenizer
@@ -69,7 +70,6 @@ MAX_COUNTED = 50_000
 @asynccontextmanager
 async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[QueryDependencies]:
     """Open stores and models, wait until the stores answer, and close all of them at the end."""
-    logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
     (chat, keyword_chat), reranker = open_chats(settings, bus.limiters), open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
@@ -91,6 +91,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             provenance=RowProvenance(rows),
             aliases=aliases,
             caches=RowModelResultCaches(rows),
+            ledger=RowLedger(rows),
             keyword_extractor=open_keyword_extractor(keyword_chat, rows, settings),
             answer_generator=_answer_generator(chat, embeddings.configured.embedder),
             embed=configured.embed,
@@ -133,6 +134,7 @@ def open_chats(settings: QuerySettings, limiters: RateLimiters) -> tuple[Chat | 
         chat = open_chat(settings, limiters, role=role, max_wait=MAX_WAIT)
         return NamedChat(chat) if chat else None
 
+    logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     answers = opened("query")
     apart = language_model(settings, "keyword") != language_model(settings, "query")
     return answers, opened("keyword") if apart else answers

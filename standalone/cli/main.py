@@ -8,6 +8,7 @@ from standalone.cli import (
     ask,
     backup,
     config,
+    costs,
     deletion,
     demo,
     doctor,
@@ -50,6 +51,8 @@ app.command()(log.log)
 app.command()(past.history)
 app.command()(past.diff)
 app.command()(past.undo)
+app.command()(costs.cost)
+app.add_typer(costs.app, name="budget")
 app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)

@@ -69,7 +69,7 @@ def test_the_services_are_those_the_contracts_name() -> None:
 def test_every_service_has_the_same_rooms(service: str) -> None:
     here = {path.stem for path in folder(service).iterdir()}
     assert {"settings", "main", "README"} <= here
-    assert "handler" in here or {"ingestion", "graph", "retrieval", "answering", "status", "api"} <= here
+    assert {"domain", "handler"} <= here or {"ingestion", "graph", "retrieval", "answering", "status", "api"} <= here
     assert (folder(service) / "README.md").is_file()
 
 

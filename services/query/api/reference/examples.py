@@ -276,6 +276,12 @@ EXAMPLES: dict[str, Any] = {
     "GET /ui/customization": {"customized": False, "brand": {"title": "Lightstream", "description": ""}},
     "GET /auth-status": {"auth_configured": True, **_ABOUT},
     "POST /login": {"access_token": "eyJhbGciOi…", "token_type": "bearer", **_ABOUT},
+    "GET /auth/principal": {
+        "name": "user:ada",
+        "right": "write",
+        "workspaces": ["*"],
+        "default_workspace": "default",
+    },
     "GET /auth/verify": {"status": "ok"},
     **OPERATION_EXAMPLES,
 }

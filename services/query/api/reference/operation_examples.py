@@ -13,11 +13,46 @@ _LETTER: dict[str, Any] = {
 }
 _STATE = {"previous": 1, "candidate": None, "cursor": 412, "head": 412, "lag": 0, "rate": 0.0, "state": "current"}
 
+_COST = {
+    "calls": 48,
+    "prompt": 31200,
+    "cached": 12000,
+    "completion": 9400,
+    "seconds": 61.5,
+    "money": 0.010218,
+    "unpriced": 0,
+    "saved_results": 6,
+    "saved_tokens": 5100,
+    "saved_money": 0.00131,
+}
+_BUDGET = {
+    "money": 25.0,
+    "tokens": None,
+    "period": "month",
+    "reason": "the archive of 1987",
+    "spent_money": 0.010218,
+    "spent_tokens": 40600,
+    "currency": "USD",
+    "exceeded": None,
+}
+_NO_BUDGET = {name: "USD" if name == "currency" else None for name in _BUDGET}
+
 OPERATION_EXAMPLES: dict[str, Any] = {
     "GET /operations/dead_letters": {"dead_letters": [_LETTER], "total": 1},
     "GET /operations/dead_letters/{number}": {**_LETTER, "data": '{"specversion": "1.0"}'},
     "POST /operations/dead_letters/redrive": {"redriven": [7], "obsolete": []},
     "POST /operations/dead_letters/drop": {"dropped": [_LETTER]},
+    "GET /operations/cost": {
+        "workspace": "default",
+        "currency": "USD",
+        "total": _COST,
+        "by": "stage",
+        "groups": [{"name": "extractor", **_COST}],
+        "budget": _BUDGET,
+    },
+    "GET /operations/budget": _BUDGET,
+    "PUT /operations/budget": _BUDGET,
+    "DELETE /operations/budget": _NO_BUDGET,
     "GET /operations/projections": {
         "projections": [{"projection": "graph", "generation": 2, "why": "", **_STATE}],
         "rebuild": None,
