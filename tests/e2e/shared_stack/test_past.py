@@ -43,9 +43,8 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     until(lambda: stack.digest(WORKSPACE) == digest, stack.logs)
 
     stack.json("delete", "letters.txt", "--wait", *HERE)
-    deletion = [
-        one for one in stack.json("history", "Celia Stone", *HERE)["events"] if one["type"] == "DocumentDeleted"
-    ]
+    deletion = stack.json("history", "Celia Stone", *HERE)["events"][-1]
+    assert (deletion["type"], deletion["file_path"]) == ("DocumentDeleted", "letters.txt")
     done = stack.json("undo", str(deletion["sequence"]), *HERE)
     assert done["event_type"] == "DocumentAdded"
     until(lambda: stack.digest(WORKSPACE) == digest, stack.logs)
