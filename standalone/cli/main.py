@@ -16,6 +16,7 @@ from standalone.cli import (
     failures,
     log,
     mcp,
+    operator,
     past,
     projections,
     rebuild,
@@ -61,6 +62,7 @@ app.command()(backup.backup)
 app.command()(backup.verify)
 app.command()(backup.restore)
 app.command()(rebuild.rebuild)
+app.command()(operator.operator)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")
 app.add_typer(topology.app, name="topology")
