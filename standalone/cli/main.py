@@ -13,6 +13,7 @@ from standalone.cli import (
     demo,
     doctor,
     documents,
+    erasure,
     failures,
     log,
     mcp,
@@ -46,6 +47,7 @@ app.command()(stack.up)
 app.command()(stack.down)
 app.command()(documents.add)
 app.command()(deletion.delete)
+app.command()(erasure.erase)
 app.command()(ask.ask)
 app.command()(documents.status)
 app.command()(log.log)

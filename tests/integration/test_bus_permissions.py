@@ -16,7 +16,7 @@ from nats.errors import TimeoutError as NoAnswer
 from nats.js import JetStreamContext
 
 from contracts import permissions, subjects
-from contracts.events import EVENTS, RetryRequested
+from contracts.events import EVENTS, BudgetSet, RetryRequested
 from contracts.ids import sha256
 from contracts.permissions import API, IMPORTED_API, USERS, User, imported
 from contracts.registry import service_of
@@ -30,6 +30,7 @@ from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
 from runtime.bus.publisher import Submission, add_document
 from runtime.bus.retry_requests import request_retry
+from runtime.costs.budget import read_budget, set_budget
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
 from tests.support.events import added, sealed
@@ -271,6 +272,8 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     assert await others.read("model") == (b"paused", (await values.read("model"))[1])
     assert "model" in await others.keys()
     assert (found := await NatsLog(read).newest("w", "d", "DocumentAdded", exact=False)) and found.sequence == first
+    await set_budget(log, workspace="w", budget=BudgetSet(tokens=7), source="tests")
+    assert (budget := await read_budget(NatsLog(shared), "w", exact=False)) and budget.tokens == 7
     mine = [durable for durable in CONSUMERS if service_of(durable) == "chunker"]
     assert await topology.check(read, tuple(mine)) == []
     for client in (query, extractor, chunker):
