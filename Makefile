@@ -28,7 +28,7 @@ PAGE := services/query/api/web_page_files/index.html
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down web webui test test-production check style types page unit simulate pin-images lock schemas clean
+.PHONY: help setup demo up down web webui test test-production check style types page unit simulate chaos pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -76,6 +76,9 @@ unit: $(VENV)/.dev
 
 simulate: $(VENV)/.dev ## Run the pipeline in memory under a seeded scheduler that interrupts and kills (SEEDS=1000)
 	$(BIN)/python -m tests.simulation --seeds $(or $(SEEDS),1000)
+
+chaos: $(VENV)/.dev ## Run real stacks whose processes are killed and frozen, disks filled, models away (SEEDS=200)
+	$(BIN)/python -m tests.chaos --seeds $(or $(SEEDS),200)
 
 pin-images: ## Pin the images of docker-compose.yml by digest, in .env (asks their registry)
 	@deploy/pin-images

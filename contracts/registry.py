@@ -25,6 +25,8 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "VectorsIndexed": ("indexer",),
     "StageFailed": SERVICES,
     "GraphEdited": ("publisher", "query"),
+    "DocumentErased": ("lightstream",),
+    "ErasureRequested": ("query", "lightstream"),
     "RetryRequested": ("publisher", "query", "lightstream"),
     "BudgetSet": ("query",),
 }

@@ -11,7 +11,10 @@ from contracts.events.documents import (
     DocumentAdded,
     DocumentCancelled,
     DocumentDeleted,
+    DocumentErased,
     EntitiesExtracted,
+    ErasedEvent,
+    ErasureRequested,
 )
 from contracts.events.failures import DOCUMENT_EVENTS, RetryRequested, StageFailed
 from contracts.events.graph import (
@@ -36,7 +39,10 @@ __all__ = [
     "DocumentAdded",
     "DocumentCancelled",
     "DocumentDeleted",
+    "DocumentErased",
     "EntitiesExtracted",
+    "ErasedEvent",
+    "ErasureRequested",
     "Event",
     "GraphEdited",
     "GraphMerged",
@@ -48,7 +54,8 @@ __all__ = [
 
 _TYPES: tuple[type[Event], ...] = (
     DocumentAdded, DocumentDeleted, DocumentCancelled, ChunksCreated, EntitiesExtracted, GraphMerged,
-    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested, BudgetSet,
+    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested, BudgetSet, DocumentErased,
+    ErasureRequested,
 )  # fmt: skip
 EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

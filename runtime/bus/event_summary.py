@@ -15,7 +15,9 @@ from contracts.events import (
     DescriptionSummarized,
     DocumentAdded,
     DocumentCancelled,
+    DocumentErased,
     EntitiesExtracted,
+    ErasureRequested,
     Event,
     GraphEdited,
     GraphMerged,
@@ -148,10 +150,8 @@ def short_text(envelope: Envelope[Event]) -> str:
             return f"{event.kind}: {len(event.chunks)} chunks, {event.embedded} texts embedded ({event.model})"
         case StageFailed() as event:
             return f"{event.stage} gave up a {event.cause_type}: {event.error_type}: {event.message}"
-        case RetryRequested() as event:
-            part = f"chunk {event.chunk_id}" if event.chunk_id else "what failed"
-            where, why = f" in the {event.stage}" if event.stage else "", f": {event.reason}" if event.reason else ""
-            return f"{part} is tried again{where}{why}"
+        case RetryRequested() | ErasureRequested() | DocumentErased() as event:
+            return _of_request(event)
         case DocumentCancelled() | BudgetSet() as event:
             return _limit_text(event)
         case GraphEdited() as event:
@@ -166,6 +166,17 @@ def _edit_text(event: GraphEdited) -> str:
     by = f" by {event.editor}" if event.editor else ""
     into = f" of sequence {event.undoes}{into}" if event.undoes else into
     return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
+
+
+def _of_request(event: RetryRequested | ErasureRequested | DocumentErased) -> str:
+    why = f": {event.reason}" if event.reason else ""
+    if isinstance(event, RetryRequested):
+        part = f"chunk {event.chunk_id}" if event.chunk_id else "what failed"
+        return f"{part} is tried again{f' in the {event.stage}' if event.stage else ''}{why}"
+    if isinstance(event, ErasureRequested):
+        return f"is to be erased{why}"
+    done = f"erased, receipt {event.receipt}" if event.receipt else f"{len(event.erased)} events are to be erased"
+    return done + why
 
 
 def _limit_text(event: DocumentCancelled | BudgetSet) -> str:

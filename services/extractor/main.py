@@ -17,9 +17,9 @@ from services.extractor.adapters.budgeted_chat import BudgetedChat, BudgetGuard
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.adapters.offline import OfflineExtractor
-from services.extractor.domain.guidance import ExtractionConfig, Guidance
 from services.extractor.handler import on_chunks_created
 from services.extractor.settings import ExtractorSettings
+from services.extractor.wiring import extraction_config
 
 
 def main() -> None:
@@ -51,26 +51,7 @@ def main() -> None:
 
 
 def _model_extractor(chat: Chat, settings: ExtractorSettings) -> ModelExtractor:
-    """Return an extractor over this model. Raises `ConfigurationError` for a guidance file that cannot be used."""
-    config = ExtractionConfig(
-        language=settings.summary_language,
-        json=settings.entity_extraction_use_json,
-        gleaning=settings.max_gleaning,
-        max_input_tokens=settings.max_extract_input_tokens,
-        max_records=settings.max_extraction_records,
-        max_entities=settings.max_extraction_entities,
-        guidance=_guidance(settings.entity_type_prompt_file),
-    )
-    return ModelExtractor(chat, config, open_tokenizer().count)
-
-
-def _guidance(path: str) -> Guidance:
-    if not path:
-        return Guidance()
-    # YAML is imported only if a file is named.
-    from services.extractor.adapters.guidance_file import read_guidance  # noqa: PLC0415
-
-    return read_guidance(path)
+    return ModelExtractor(chat, extraction_config(settings), open_tokenizer().count)
 
 
 if __name__ == "__main__":

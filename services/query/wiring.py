@@ -9,10 +9,14 @@ from typing import Protocol
 
 import structlog
 from cachetools import LRUCache, cached
+from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS
 from runtime.bus.nats.dead_letters import NatsDeadLetters
+from runtime.bus.nats.log import translated
+from runtime.bus_examination import examine_bus
 from runtime.costs.ledger import RowLedger
+from runtime.findings import Finding
 from runtime.health import Health
 from runtime.models.limits import Limits
 from runtime.models.open import open_chat, open_tokenizer
@@ -23,6 +27,8 @@ from runtime.models.truncation import cutter
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.projections.integrity import Integrity
 from runtime.projections.progress import read_states
+from runtime.projections.rebuild_candidate import plan
+from runtime.projections.rebuild_requests import NatsRebuildOperator
 from runtime.service import Bus, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows
@@ -48,6 +54,7 @@ from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.port import AnswerCache, AnswerGenerator
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.operations.dependencies import Operations
+from services.query.operations.rebuilding import Rebuilds
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
@@ -114,7 +121,19 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
 
 def operations_on(bus: Bus) -> Operations:
     """Return what operations on the deployment work with."""
-    return Operations(NatsDeadLetters(bus.jetstream), partial(read_states, bus.jetstream))
+    rebuilds = Rebuilds(NatsRebuildOperator(bus.client), bus.integrity.values, partial(plan, bus.jetstream))
+    return Operations(
+        NatsDeadLetters(bus.jetstream),
+        partial(read_states, bus.jetstream),
+        rebuilds,
+        partial(_examine, bus.jetstream),
+    )
+
+
+async def _examine(jetstream: JetStreamContext) -> AsyncGenerator[Finding]:
+    with translated():
+        async for finding in examine_bus(jetstream, None):
+            yield finding
 
 
 class _Closes(Protocol):

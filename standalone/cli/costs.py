@@ -1,12 +1,19 @@
 """`cost` and `budget`: what models were paid for a workspace's documents, and what they may be paid."""
 
 import asyncio
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, print_json, quiet_logs
+from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
 from standalone.cli.terminal import line
+
+if TYPE_CHECKING:
+    from standalone.cli.documents import ReadOptions
+    from standalone.operations.estimate import CostEstimate
+    from standalone.operations.target import Target
 
 # `--help` answers at once: the client is loaded by the command that needs it.
 # ruff: noqa: PLC0415
@@ -115,15 +122,59 @@ def _money(amount: float | None, currency: str) -> str:
     return "" if amount is None else f", {amount:.4f} {currency}"
 
 
+async def estimate_added(
+    stack: "Target", paths: Sequence[str], reading: "ReadOptions", as_json: bool, workspace: str
+) -> bool:
+    """Print what adding these documents may cost; return whether any was refused."""
+    from contracts.ids import UNKNOWN_SOURCE
+    from services.chunker.settings import ChunkerSettings
+    from services.extractor.settings import ExtractorSettings
+    from standalone.operations.documents import find_documents
+    from standalone.operations.estimate import estimate_cost
+
+    found = find_documents(paths, stdin_name=reading.stdin_name or UNKNOWN_SOURCE)
+    report = await _ask("GET", "/operations/cost", stack, workspace, params={"by": "stage"})
+    before = next((group for group in report["groups"] if group["name"] == "extractor" and group["calls"]), None)
+    made = await estimate_cost(
+        found.sources,
+        stack.settings_of(ChunkerSettings),
+        stack.settings_of(ExtractorSettings),
+        encoding=reading.encoding,
+        answer_tokens=before["completion"] / before["calls"] if before else None,
+    )
+    made.refused[:0] = found.refused
+    if as_json:
+        print_json({**asdict(made), "money": made.money})
+    else:
+        _show_estimate(made)
+    return bool(made.refused)
+
+
+def _show_estimate(made: "CostEstimate") -> None:
+    money = _money(made.money, made.currency)
+    echo(f"an estimate, nothing was added: {made.documents} documents, {made.chunks} chunks{money}")
+    for one in made.models:
+        told = f"{one.calls:,} calls, {one.prompt:,} tokens read, {one.completion:,} written"
+        echo(line(f"  {one.model}: {told}{_money(one.money, made.currency) or ', no price in MODEL_PRICES'}"))
+    if not made.models:
+        echo("  no model is paid: extraction and embeddings run on this machine")
+    echo(f"how: {made.basis}")
+    for refused in made.refused:
+        note(line(f"  refused {refused.name}: {refused.reason}"))
+
+
 def _call(method: str, path: str, data: Any, workspace: str, **arguments: Any) -> dict[str, Any]:
     quiet_logs()
+    from standalone.operations.target import select_target
+
+    return asyncio.run(_ask(method, path, select_target(data), workspace, **arguments))
+
+
+async def _ask(method: str, path: str, stack: "Target", workspace: str, **arguments: Any) -> dict[str, Any]:
     import json
 
     from lightstream.flows import Call, request
-    from standalone.operations.target import query_client, select_target
+    from standalone.operations.target import query_client
 
-    async def ask() -> dict[str, Any]:
-        async with query_client(select_target(data).api, workspace) as client:
-            return await client.run(request(Call(method, path, json.loads, idempotent=True, **arguments)))
-
-    return asyncio.run(ask())
+    async with query_client(stack.api, workspace) as client:
+        return await client.run(request(Call(method, path, json.loads, idempotent=True, **arguments)))

@@ -13,9 +13,11 @@ from standalone.cli import (
     demo,
     doctor,
     documents,
+    erasure,
     failures,
     log,
     mcp,
+    operator,
     past,
     projections,
     rebuild,
@@ -45,6 +47,7 @@ app.command()(stack.up)
 app.command()(stack.down)
 app.command()(documents.add)
 app.command()(deletion.delete)
+app.command()(erasure.erase)
 app.command()(ask.ask)
 app.command()(documents.status)
 app.command()(log.log)
@@ -61,6 +64,7 @@ app.command()(backup.backup)
 app.command()(backup.verify)
 app.command()(backup.restore)
 app.command()(rebuild.rebuild)
+app.command()(operator.operator)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")
 app.add_typer(topology.app, name="topology")

@@ -162,6 +162,18 @@ def test_adding_the_same_files_again_costs_nothing(
     assert stack.digest() == loaded
 
 
+def test_an_estimate_adds_nothing_and_pays_nothing(
+    loaded: dict[str, Any], stack: Stack, model: LanguageModel, folder: Path
+) -> None:
+    before = (model.calls.copy(), model.embedded)
+    made = stack.json("add", str(folder), "--estimate", "--workspace", "estimated")
+    assert (made["documents"], made["chunks"], made["models"][0]["calls"]) == (COUNT, COUNT, 2 * COUNT)
+    assert made["money"] == made["models"][0]["money"] > 0
+    assert "no price in MODEL_PRICES" in stack.run("add", str(folder), "--estimate").stdout
+    assert (model.calls, model.embedded) == before
+    assert stack.counts("estimated")["all"] == 0
+
+
 def test_a_rebuild_asks_no_model(loaded: dict[str, Any], stack: Stack, model: LanguageModel) -> None:
     before = (model.calls.copy(), model.embedded)
     paid = stack.json("cost", "--by", "document")

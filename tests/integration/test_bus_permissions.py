@@ -16,7 +16,7 @@ from nats.errors import TimeoutError as NoAnswer
 from nats.js import JetStreamContext
 
 from contracts import permissions, subjects
-from contracts.events import EVENTS, RetryRequested
+from contracts.events import EVENTS, BudgetSet, RetryRequested
 from contracts.ids import sha256
 from contracts.permissions import API, IMPORTED_API, USERS, User, imported
 from contracts.registry import service_of
@@ -30,6 +30,7 @@ from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
 from runtime.bus.publisher import Submission, add_document
 from runtime.bus.retry_requests import request_retry
+from runtime.costs.budget import read_budget, set_budget
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
 from tests.support.events import added, sealed
@@ -65,17 +66,23 @@ DANGEROUS = (
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def bus(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DeployedBus]:
     """The bus with its streams, which the operator has declared, and something in each of them."""
-    async with deployed_bus(tmp_path_factory.mktemp("bus")) as bus:
-        async with connected(bus.operator, name="test") as client:
-            jetstream = client.jetstream()
-            assert await topology.apply(jetstream)
-            assert await topology.check(jetstream) == []
-            await NatsActiveGenerations(await jetstream.key_value("KB_GENERATIONS")).write({}, 0)
-            for bucket in BUCKETS:
-                await (await jetstream.key_value(bucket.name)).put("seed", b"{}")
-            await jetstream.publish("parked.a.a.a", b"{}")
-            await jetstream.publish("blob.a.a", b"text")
+    async with deployed_bus(tmp_path_factory.mktemp("bus")) as bus, connected(bus.operator, name="test") as client:
+        jetstream = client.jetstream()
+        assert await topology.apply(jetstream)
+        assert await topology.check(jetstream) == []
+        await NatsActiveGenerations(await jetstream.key_value("KB_GENERATIONS")).write({}, 0)
+        for bucket in BUCKETS:
+            await (await jetstream.key_value(bucket.name)).put("seed", b"{}")
+        await jetstream.publish("parked.a.a.a", b"{}")
+        await jetstream.publish("blob.a.a", b"text")
+        await client.subscribe(subjects.REBUILDS, cb=_take_order)
+        await client.flush()
         yield bus
+
+
+async def _take_order(message: Msg) -> None:
+    """Answer as an operator process does."""
+    await message.respond(b"{}")
 
 
 async def opened(bus: DeployedBus, user: str) -> Client:
@@ -265,6 +272,8 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     assert await others.read("model") == (b"paused", (await values.read("model"))[1])
     assert "model" in await others.keys()
     assert (found := await NatsLog(read).newest("w", "d", "DocumentAdded", exact=False)) and found.sequence == first
+    await set_budget(log, workspace="w", budget=BudgetSet(tokens=7), source="tests")
+    assert (budget := await read_budget(NatsLog(shared), "w", exact=False)) and budget.tokens == 7
     mine = [durable for durable in CONSUMERS if service_of(durable) == "chunker"]
     assert await topology.check(read, tuple(mine)) == []
     for client in (query, extractor, chunker):

@@ -294,5 +294,6 @@ def with_examples(document: dict[str, Any]) -> dict[str, Any]:
         method, path = route.split(" ")
         operation = document["paths"].get(path, {}).get(method.lower())
         if operation:
-            operation["responses"]["200"]["content"]["application/json"]["example"] = answer
+            code = "200" if "200" in operation["responses"] else "202"
+            operation["responses"][code]["content"]["application/json"]["example"] = answer
     return document

@@ -57,4 +57,41 @@ OPERATION_EXAMPLES: dict[str, Any] = {
         "projections": [{"projection": "graph", "generation": 2, "why": "", **_STATE}],
         "rebuild": None,
     },
+    "GET /operations/rebuild": {
+        "running": {
+            "projections": ["vectors"],
+            "host": "node-1",
+            "pid": 412,
+            "started": "2026-11-21T12:07:18Z",
+            "reason": "another embedding model",
+            "progress": {"phase": "vectors", "done": 200, "total": 900, "rate": 90.0, "seconds_left": 7.8},
+        },
+        "candidate": None,
+        "last": None,
+        "takes_orders": True,
+    },
+    "GET /operations/rebuild/plan": {
+        "targets": ["graph"],
+        "events": 412,
+        "seconds": 0.4,
+        "generations": {"graph": 3},
+        "dropped": {"graph": 1},
+    },
+    "POST /operations/rebuild/{step}": {"id": "5a5f1c9e2f", "step": "start", "projection": "graph"},
+    "POST /operations/retry": {"requested": ["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"], "nothing_failed": []},
+    "GET /operations/doctor": {
+        "healthy": True,
+        "findings": [{"level": "note", "what": "merger: 3 events wait", "todo": ""}],
+    },
+    "GET /operations/settings": {
+        "settings": [
+            {
+                "of": "every service",
+                "names": ["LLM_API_KEY"],
+                "value": "(set, not shown)",
+                "source": "LLM_API_KEY",
+                "meaning": "its key",
+            }
+        ]
+    },
 }
