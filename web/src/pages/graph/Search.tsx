@@ -10,6 +10,7 @@ export function Search({ onChoose }: { onChoose: (name: string) => void }) {
   const texts = useTexts();
   const api = useApi();
   const [written, setWritten] = useState("");
+  const [chosen, setChosen] = useState(0);
   const wanted = useDeferredValue(written.trim());
   const names = useQuery({
     queryKey: [useWorkspace(), "names", wanted],
@@ -21,7 +22,9 @@ export function Search({ onChoose }: { onChoose: (name: string) => void }) {
   });
   const found = [...new Set(names.data ?? [])].map((name) => ({ id: name }));
   return (
+    // A new box for each choice: emptied, the old one would open its list again, which hides the rest of the page.
     <ComboBox
+      key={chosen}
       className="search"
       items={found}
       inputValue={written}
@@ -30,6 +33,7 @@ export function Search({ onChoose }: { onChoose: (name: string) => void }) {
         if (name === null) return;
         onChoose(String(name));
         setWritten("");
+        setChosen(chosen + 1);
       }}
       selectedKey={null}
       menuTrigger="focus"
