@@ -178,7 +178,7 @@ def _refuse_odd_end(step: str, projection: str, to_seq: int, to_time: str) -> No
 def _end(data: Data, point: str) -> int:
     """Return the sequence of the log at which a rebuild is to stop. Raises InvalidInput where there is none."""
     from runtime.bus.nats.log import NatsLog
-    from services.query.past.points import sequence_at
+    from runtime.bus.points import sequence_at
     from standalone.operations.publishing import connect_bus
     from standalone.operations.target import select_target
 

@@ -7,6 +7,7 @@ from typing import Any
 from contracts.graph import PROJECTIONS
 from runtime.bus.memory import MemoryActiveGenerations, MemoryLog
 from runtime.bus.nats.log import NatsLog
+from runtime.bus.points import sequence_at
 from runtime.bus.port import Log, Message
 from runtime.errors import InvalidInput
 from runtime.models.lexical import LexicalEmbedder
@@ -14,7 +15,6 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.settings import MergerSettings
-from services.query.past.points import sequence_at
 from standalone.operations.digest import Stores
 from standalone.operations.publishing import connect_bus
 from standalone.operations.rebuild import Rebuild

@@ -9,10 +9,12 @@ from contracts import subjects
 from contracts.folding.descriptions import SummaryLimits
 from contracts.graph import Partition
 from contracts.moments import microseconds
+from runtime.bus.points import sequence_at
 from runtime.bus.port import Log
+from runtime.errors import InvalidInput
 from runtime.stores.graph.memory import MemoryGraph
+from services.query.errors import BadRequest
 from services.query.past.events import WorkspaceEvents
-from services.query.past.points import sequence_at
 from services.query.past.state import REVISION, PastState, state_at
 
 MAX_WORKSPACES, MAX_STATES = 2, 4
@@ -38,8 +40,11 @@ class Past:
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def point(self, workspace: str, point: str) -> int:
-        """See `sequence_at`."""
-        return await sequence_at(self.log, workspace, point)
+        """See `sequence_at`. Raises BadRequest where it finds no place."""
+        try:
+            return await sequence_at(self.log, workspace, point)
+        except InvalidInput as error:
+            raise BadRequest(str(error)) from None
 
     async def time_of(self, workspace: str, sequence: int) -> int:
         """Return when the log took the workspace's event at this sequence, in microseconds since 1970; 0 for none."""

@@ -6,12 +6,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
+from runtime.bus.points import FORM, NOW
 from services.query.api.context import Ctx, Workspace
 from services.query.api.graph.models import Name
 from services.query.api.reference.responses import error_responses
 from services.query.errors import NotFound
 from services.query.past.history import Effect, EntityHistory, HistoryEvent, entity_history
-from services.query.past.points import FORM, NOW
 
 router = APIRouter(tags=["graph"])
 

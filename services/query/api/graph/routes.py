@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from contracts.graph import Partition
+from runtime.bus.points import FORM
 from services.query.api.auth.permissions import Principal
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.graph.models import (
@@ -33,7 +34,6 @@ from services.query.api.reference.links import ENTITY, ENTITY_NAMES, RELATION
 from services.query.api.reference.responses import Responses, error_responses
 from services.query.graph import browsing, editing
 from services.query.graph.editing import EditResult, GraphEditor
-from services.query.past.points import FORM
 
 router = APIRouter(tags=["graph"])
 

@@ -6,13 +6,13 @@ from fastapi import APIRouter, Query, Request
 from pydantic import AfterValidator, BaseModel, Field
 
 from contracts.text import sanitize
+from runtime.bus.points import FORM, NOW
 from services.query.api.auth.audit import note_details
 from services.query.api.auth.permissions import Principal
 from services.query.api.context import Ctx, Workspace
 from services.query.api.reference.responses import error_responses
 from services.query.api.strict_model import StrictModel
 from services.query.past.diff import Change, Diff, Difference, diff
-from services.query.past.points import FORM, NOW
 from services.query.past.undo import Undo, Undoing
 
 router = APIRouter()

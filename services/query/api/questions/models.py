@@ -17,10 +17,10 @@ from pydantic import (
 )
 
 from contracts.text import encodable, sanitize
+from runtime.bus.points import FORM
 from services.query.answering.ask import Answer
 from services.query.api.strict_model import StrictModel, Timestamp
 from services.query.passage import Passage
-from services.query.past.points import FORM
 from services.query.question import Effort, Mode
 from services.query.status.scope import Scope
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from runtime.bus.memory import MemoryLog
-from services.query.errors import BadRequest
-from services.query.past.points import sequence_at
+from runtime.bus.points import sequence_at
+from runtime.errors import InvalidInput
 from tests.support.events import NOON, added, sealed
 
 
@@ -23,7 +23,7 @@ async def filled(*workspaces: str) -> MemoryLog:
 async def test_a_sequence_and_now_are_taken_as_they_are() -> None:
     log = await filled("w", "w", "other", "w", "other")
     assert [await sequence_at(log, "w", point) for point in ("now", "2", "0", "5", " NOW ")] == [4, 2, 0, 4, 4]
-    with pytest.raises(BadRequest, match="the log ends at 5"):
+    with pytest.raises(InvalidInput, match="the log ends at 5"):
         await sequence_at(log, "w", "6")
 
 
@@ -45,5 +45,5 @@ async def test_a_time_without_a_zone_is_utc_and_its_own_event_belongs_to_it() ->
 
 @pytest.mark.parametrize("point", ["yesterday", "-1", "1.5", "12:00"])
 async def test_anything_else_is_refused_with_the_form(point: str) -> None:
-    with pytest.raises(BadRequest, match="is not a sequence in the log, a time such as"):
+    with pytest.raises(InvalidInput, match="is not a sequence in the log, a time such as"):
         await sequence_at(await filled("w"), "w", point)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from contracts import subjects
 from runtime.bus.port import Log
-from services.query.errors import BadRequest
+from runtime.errors import InvalidInput
 
 NOW = "now"
 
@@ -16,7 +16,7 @@ async def sequence_at(log: Log, workspace: str | None, point: str) -> int:
     """Return the sequence of the workspace's newest event at that point; 0 for a time before the first.
 
     None stands for all workspaces. A time without a zone is UTC; it counts when the log took an event. Raises
-    BadRequest for anything else, and for a sequence that the log has not reached. Raises Unavailable.
+    InvalidInput for anything else, and for a sequence that the log has not reached. Raises Unavailable.
     """
     text = point.strip()
     end = await log.last_sequence() if workspace is None else await log.last(workspace)
@@ -25,12 +25,12 @@ async def sequence_at(log: Log, workspace: str | None, point: str) -> int:
     if text.isdecimal():
         sequence = int(text)
         if sequence > end and sequence > (last := await log.last_sequence()):
-            raise BadRequest(f"the log ends at {last}: there is no sequence {sequence} yet")
+            raise InvalidInput(f"the log ends at {last}: there is no sequence {sequence} yet")
         return min(sequence, end)
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        raise BadRequest(f"{point!r:.100} is not {FORM}") from None
+        raise InvalidInput(f"{point!r:.100} is not {FORM}") from None
     subject = subjects.ALL if workspace is None else subjects.of_workspace(workspace)
     return await _last_before(log, subject, at if at.tzinfo else at.replace(tzinfo=UTC), end)
 
