@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.graph import Projection
 from runtime.projections.rebuild_lease import RunningRebuild
@@ -15,6 +15,8 @@ What = Literal["status", "graph", "vectors", "all"]
 
 class RebuildBody(StrictModel):
     """What a step is to concern. The embedding model is that of new vectors; empty: the one the stack runs with."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"projection": "graph", "reason": "a new server"}]})
 
     projection: What = "all"
     events_per_second: int = Field(default=0, ge=0, description="of the log, at most; 0: as many as possible")

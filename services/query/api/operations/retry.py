@@ -1,7 +1,7 @@
 """The route that tries again what failed."""
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.events import Stage
 from contracts.graph import Partition
@@ -19,6 +19,8 @@ router = APIRouter()
 
 class RetryBody(StrictModel):
     """Documents by id or file name, or all of the workspace that failed; with a stage only what failed there."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"failed": True, "reason": "the model answers again"}]})
 
     documents: list[str] = Field(default=[], max_length=1000, examples=[["port.md"]])
     failed: bool = Field(default=False, description="every document of which a part failed")

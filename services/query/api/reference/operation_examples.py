@@ -79,6 +79,19 @@ OPERATION_EXAMPLES: dict[str, Any] = {
     },
     "POST /operations/rebuild/{step}": {"id": "5a5f1c9e2f", "step": "start", "projection": "graph"},
     "POST /operations/retry": {"requested": ["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"], "nothing_failed": []},
+    "POST /operations/erasures": {"requested": ["doc-17"], "unknown": []},
+    "GET /operations/erasures": {
+        "requested": ["doc-17"],
+        "erased": [
+            {
+                "document": "doc-16",
+                "at": "2026-11-21T12:07:18Z",
+                "receipt": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                "reason": "request 16",
+                "actor": "user:ada",
+            }
+        ],
+    },
     "GET /operations/doctor": {
         "healthy": True,
         "findings": [{"level": "note", "what": "merger: 3 events wait", "todo": ""}],
