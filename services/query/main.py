@@ -19,7 +19,9 @@ from services.query.feeds.streams import EventStreams
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
-from services.query.wiring import open_dependencies, operations_on
+from services.query.webhooks.notifications import Notifier
+from services.query.webhooks.sender import WebhookSender, disabled_webhooks, sending
+from services.query.wiring import open_dependencies, open_webhooks, operations_on
 
 
 def main() -> None:
@@ -29,15 +31,18 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        async with open_dependencies(settings, bus, health) as deps:
+        async with open_dependencies(settings, bus, health) as deps, open_webhooks(settings, bus) as webhooks:
             documents, passages = deps.documents, deps.passages
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
             feed, streams = NatsEventFeed(bus.jetstream), EventStreams(settings.max_event_streams, health.stopping)
+            operations = operations_on(bus, webhooks)
             app.state.context = Context(
-                bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus), feed, streams
+                bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations, feed, streams
             )
-            yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
+            health.notes["webhooks"] = partial(disabled_webhooks, webhooks.endpoints)
+            async with sending(WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents))):
+                yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
 
     run("query", settings, build, app, settings.workers, same(access))
 

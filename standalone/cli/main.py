@@ -21,6 +21,7 @@ from standalone.cli import (
     stack,
     stores,
     topology,
+    webhooks,
 )
 
 app = typer.Typer(
@@ -60,6 +61,7 @@ app.command()(backup.restore)
 app.command()(rebuild.rebuild)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")
+app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(topology.app, name="topology")
 app.add_typer(stores.app, name="stores")
 app.command()(doctor.doctor)

@@ -5,8 +5,14 @@ from dataclasses import dataclass, field, replace
 
 from contracts.subjects import subject
 from runtime.bus.dead_letters import DeadLetter
+from runtime.bus.memory import MemorySharedValues
+from runtime.bus.nats.consumers import ConsumerState
 from runtime.projections.progress import ProjectionProgress, ProjectionStates
+from services.query.adapters.webhook_poster import HttpPoster
+from services.query.operations.consumers import ConsumerRates
 from services.query.operations.dependencies import Operations
+from services.query.webhooks.delivery import Webhooks
+from services.query.webhooks.endpoints import Endpoints
 from tests.support.events import NOON
 
 
@@ -49,4 +55,12 @@ def memory_operations(*letters: DeadLetter, states: Sequence[ProjectionProgress]
     async def read_projections() -> ProjectionStates:
         return ProjectionStates(states, None)
 
-    return Operations(MemoryDeadLetters({letter.number: letter for letter in letters}), read_projections)
+    async def read_consumers() -> Sequence[ConsumerState]:
+        return [ConsumerState("extractor", 120, 4, 1, 4711, 4700, 900)]
+
+    return Operations(
+        MemoryDeadLetters({letter.number: letter for letter in letters}),
+        read_projections,
+        ConsumerRates(read_consumers),
+        Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
+    )

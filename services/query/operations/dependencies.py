@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from runtime.bus.dead_letters import DeadLetters
 from runtime.projections.progress import ProjectionStates
+from services.query.operations.consumers import ConsumerRates
+from services.query.webhooks.delivery import Webhooks
 
 
 @dataclass(frozen=True)
@@ -13,3 +15,5 @@ class Operations:
 
     dead_letters: DeadLetters
     read_projections: Callable[[], Awaitable[ProjectionStates]]
+    consumers: ConsumerRates
+    webhooks: Webhooks
