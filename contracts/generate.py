@@ -1,7 +1,8 @@
 """Writes what others read of the contracts: a JSON Schema per event, and the AsyncAPI document of the bus.
 
 `python -m contracts.generate` writes, `--check` names every file that differs and exits with 1. Schemas of older
-versions are frozen: they are neither made again nor removed.
+versions are frozen: they are neither made again nor removed. Neither of the two passes a change that breaks a version
+that is there: they say what to do instead, and which services to deploy first.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from contracts import asyncapi
+from contracts.compatibility import advice, breaking_changes
 from contracts.envelope import Envelope, type_attribute
 from contracts.events import EVENTS, Event
 
@@ -113,6 +115,16 @@ def differing(folder: Path) -> list[str]:
     return sorted(wrong)
 
 
+def broken(folder: Path) -> list[str]:
+    """What the code would break of the schemas in the folder, a line for each event, with the way out."""
+    lines: list[str] = []
+    for name, event in EVENTS.items():
+        file = folder / f"schemas/{name}.v{event.version}.json"
+        if file.is_file() and (changes := breaking_changes(json.loads(file.read_text("utf-8")), schema(name, event))):
+            lines.append(advice(name, event.version, changes))
+    return lines
+
+
 def write(folder: Path) -> None:
     """Write every file; the ones of older versions stay."""
     for path, text in documents().items():
@@ -127,9 +139,14 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
         prog="python -m contracts.generate", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("--check", action="store_true", help="write nothing; name every file that differs, exit with 1")
-    if not parser.parse_args(arguments).check:
-        write(folder)
-        return 0
+    check = parser.parse_args(arguments).check
+    breaks = broken(folder)
+    for line in breaks:
+        sys.stderr.write(f"{line}\n")
+    if not check:
+        if not breaks:
+            write(folder)
+        return 1 if breaks else 0
     wrong = differing(folder)
     for path in wrong:
         sys.stderr.write(f"contracts/{path} differs; run `python -m contracts.generate`\n")

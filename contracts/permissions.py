@@ -105,6 +105,8 @@ READS_NEWEST_VERSION = Grant(
     ),
 )
 
+READS_BUDGET = Grant("the budget of a workspace", (f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type('BudgetSet')}",))
+
 
 OPERATES = (
     Grant(
@@ -120,6 +122,7 @@ OPERATES = (
             f"{API}.STREAM.MSG.DELETE.KB_DEAD",
         ),
     ),
+    Grant("orders for rebuilds, which it may not make itself", (subjects.REBUILDS,)),
     Grant(
         "how far every consumer is",
         tuple(f"{API}.CONSUMER.INFO.{consumer.stream}.{consumer.name}" for consumer in CONSUMERS),
@@ -133,7 +136,7 @@ def _notes(*keys: str) -> Grant:
 
 FURTHER: Mapping[Service, tuple[Grant, ...]] = {
     "chunker": (READS_BLOBS, READS_NEWEST_VERSION),
-    "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION),
+    "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION, READS_BUDGET),
     "merger": (SHARES_LIMITS, _notes("note.graph.*")),
     "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION, _notes("note.vectors.*")),
     "query": (SHARES_LIMITS, READS_BLOBS, WRITES_BLOBS, READS_LOG, _notes("note.status.*", "log"), *OPERATES),

@@ -25,7 +25,10 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "VectorsIndexed": ("indexer",),
     "StageFailed": SERVICES,
     "GraphEdited": ("publisher", "query"),
+    "DocumentErased": ("lightstream",),
+    "ErasureRequested": ("query", "lightstream"),
     "RetryRequested": ("publisher", "query", "lightstream"),
+    "BudgetSet": ("query",),
 }
 """Event type → who may publish it."""
 

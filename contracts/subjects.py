@@ -13,6 +13,9 @@ ALL = f"{PREFIX}.*.*.*"
 PROBE = "kb.probe"
 """Subject to test whether the log accepts writes after one was not answered. No durable consumes it."""
 
+REBUILDS = "operator.rebuild"
+"""Subject of orders for rebuilds, and of questions which one is under way: an operator process answers them."""
+
 _TOKEN = re.compile(r"(?!x-)[a-z0-9_-]{1,64}")
 
 

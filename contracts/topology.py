@@ -24,7 +24,6 @@ class Stream:
     max_bytes: int = -1
     max_msgs_per_subject: int = -1
     discard_new_per_subject: bool = False
-    deny_delete: bool = False
     message_ttl: bool = False
     """Whether a message may say after how many seconds it vanishes."""
     compressed: bool = True
@@ -58,9 +57,8 @@ STREAMS = (
     Stream(
         "KB_EVENTS",
         (subjects.ALL, subjects.PROBE),
-        "the log, the only truth: never evicts, never deletes one event, refuses new ones when full",
+        "the log, the only truth: never evicts, refuses new ones when full; only `lightstream erase` deletes events",
         duplicate_window=DAY,
-        deny_delete=True,
     ),
     Stream(
         "KB_BLOBS",

@@ -182,13 +182,20 @@ class TokenUsage(Value):
     prompt: int = 0
     completion: int = 0
     cached: int = Field(default=0, description="part of `prompt` the provider had cached")
+    calls: int = Field(default=0, description="calls they were counted in; older releases did not say")
 
     def __add__(self, other: "TokenUsage") -> "TokenUsage":
         return TokenUsage(
             prompt=self.prompt + other.prompt,
             completion=self.completion + other.completion,
             cached=self.cached + other.cached,
+            calls=self.calls + other.calls,
         )
+
+    def without(self, other: "TokenUsage") -> "TokenUsage":
+        """Return these counts without those of a part of them."""
+        counts = {name: value - getattr(other, name) for name, value in self.model_dump().items()}
+        return TokenUsage(**{name: max(0, value) for name, value in counts.items()})
 
 
 class EntityRevision(Value):

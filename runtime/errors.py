@@ -9,6 +9,7 @@ ServiceError
 │   ├── NewerVersion     the event is newer than this code: it is parked until the code knows its version
 │   ├── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
 │   ├── OutdatedVectors  the vectors have ids of an older version: they can be searched, and wait for a rebuild
+│   ├── BudgetSpent      the workspace's budget allows no paid call: it is parked until that is raised
 │   └── StagePaused      the stage gave up too much by its own fault: nothing is handled until it is started again
 ├── Poison           can never succeed: the event is dead-lettered, with a StageFailed and the reason
 │   ├── ModelRefused     a model never takes this request
@@ -49,9 +50,13 @@ class Retryable(ServiceError):
 
 
 def longest_wait(errors: Sequence[Retryable], facts: Sequence[Event]) -> Retryable:
-    """Return one error for several: that with the longest Retry-After, which is also its cause, with the `facts`."""
+    """Return one error for several: that with the longest Retry-After, which is also its cause, with the `facts`.
+
+    It is `BudgetSpent` where all of them are.
+    """
     longest = max(errors, key=lambda error: error.retry_after or 0.0)
-    joined = Retryable(str(longest), retry_after=longest.retry_after, facts=facts)
+    kind = BudgetSpent if all(isinstance(error, BudgetSpent) for error in errors) else Retryable
+    joined = kind(str(longest), retry_after=longest.retry_after, facts=facts)
     joined.__cause__ = longest
     return joined
 
@@ -94,6 +99,10 @@ class ModelChanged(Retryable):
 
 class OutdatedVectors(Retryable):
     """The live vectors have ids as an older version made them; `lightstream rebuild vectors` replaces them."""
+
+
+class BudgetSpent(Retryable):
+    """The budget of the workspace is spent: nothing is paid until it is raised, or begins anew."""
 
 
 class StagePaused(Retryable):

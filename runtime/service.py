@@ -12,6 +12,7 @@ from functools import partial
 import structlog
 import uvloop
 from faststream.nats import NatsBroker
+from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 from nats.js import JetStreamContext
@@ -68,6 +69,7 @@ class Bus:
     limiters: RateLimiters
     integrity: Integrity
     turns: SharedValues
+    client: Client
 
     @property
     def subscribing(self) -> Connection:
@@ -182,9 +184,10 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
     writes = WriteStatus()
     async with _connection(stage, settings, health, writes) as broker:
         health.stage = "waiting for the bus"
-        jetstream = (await broker.connect()).jetstream(prefix=settings.nats_api_prefix)
+        client = await broker.connect()
+        jetstream = client.jetstream(prefix=settings.nats_api_prefix)
         health.stage = "starting"
-        bus = await _bus(jetstream, health, writes)
+        bus = await _bus(client, jetstream, health, writes)
         async with build(bus, health) as subscriptions, bus.integrity.watching(health):
             if problems := await topology.check(jetstream, tuple(declared_consumer(s.durable) for s in subscriptions)):
                 raise ConfigurationError(
@@ -224,13 +227,13 @@ def _collect_garbage_seldom() -> None:
     gc.set_threshold(GARBAGE_OBJECTS, 20, 50)
 
 
-async def _bus(jetstream: JetStreamContext, health: Health, writes: WriteStatus) -> Bus:
+async def _bus(client: Client, jetstream: JetStreamContext, health: Health, writes: WriteStatus) -> Bus:
     limiters = RateLimiters(await NatsSharedValues.bind(jetstream), health.notes)
     pointers, turns = await NatsActiveGenerations.bind(jetstream), await NatsSharedValues.bind(jetstream, TURNS_BUCKET)
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     integrity = Integrity(health.service, jetstream, pointers, values, writes)
     log, blobs = NatsLog(jetstream, writes), NatsBlobs(jetstream, writes)
-    return Bus(log, blobs, pointers, jetstream, limiters, integrity, turns)
+    return Bus(log, blobs, pointers, jetstream, limiters, integrity, turns, client)
 
 
 @asynccontextmanager

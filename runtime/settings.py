@@ -11,6 +11,8 @@ from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from runtime.costs.prices import Prices, parse_prices
+
 
 class Settings(BaseSettings):
     """Where the parts are and which models to use."""
@@ -100,12 +102,19 @@ class Settings(BaseSettings):
     http_write_timeout: float = Field(
         default=30.0, gt=0, description="seconds an answer waits for a client that reads nothing, then it hangs up"
     )
+    model_prices: str = Field(default="", description="JSON by model: price of a million tokens of each kind")
     log_level: str = "INFO"
     dead_letter_limit: int = Field(
         default=100,
         ge=0,
         description="dead letters within an hour by faults of its own that pause a consumer; 0: never",
     )
+
+    @field_validator("model_prices")
+    @classmethod
+    def _prices_can_be_read(cls, text: str) -> str:
+        parse_prices(text)
+        return text
 
     @field_validator("forwarded_allow_ips")
     @classmethod
@@ -117,6 +126,11 @@ class Settings(BaseSettings):
             except ValueError:
                 raise ValueError("give addresses or networks with commas between, such as 10.0.0.0/8, or *") from None
         return ",".join(names)
+
+    @property
+    def prices(self) -> Prices:
+        """Return the prices of models."""
+        return parse_prices(self.model_prices)
 
     @property
     def has_llm(self) -> bool:

@@ -4,12 +4,13 @@
 variables apply). Span names carry the durable, never a subject: subjects name documents and would never end.
 """
 
+import io
 import logging
 import os
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, TextIO, cast
 
 import structlog
 from opentelemetry import trace
@@ -27,6 +28,22 @@ from contracts.events import Event
 _PROPAGATOR = TraceContextTextMapPropagator()
 
 
+class LogFile(io.TextIOBase):
+    """Standard error, for logs: where a line cannot be written, on a full disk, it is lost, and nothing else is.
+
+    Else the task that meant to say what went wrong would end of saying it.
+    """
+
+    def write(self, text: str, /) -> int:
+        with suppress(OSError):
+            sys.stderr.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            sys.stderr.flush()
+
+
 def configure(service: str, level: str = "INFO") -> None:
     """Structured JSON logs on standard error, and traces where the standard variables ask for them."""
     structlog.configure(
@@ -38,7 +55,7 @@ def configure(service: str, level: str = "INFO") -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LogFile())),
         cache_logger_on_first_use=True,
     )
     # Loops that try again log that themselves; the library would quote messages of servers, which name documents.

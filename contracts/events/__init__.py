@@ -5,12 +5,16 @@ A released field is never renamed, retyped or removed: that is a new `version`, 
 """
 
 from contracts.events.base import Event, Stage
+from contracts.events.budgets import BUDGET, BudgetPeriod, BudgetSet
 from contracts.events.documents import (
     ChunksCreated,
     DocumentAdded,
     DocumentCancelled,
     DocumentDeleted,
+    DocumentErased,
     EntitiesExtracted,
+    ErasedEvent,
+    ErasureRequested,
 )
 from contracts.events.failures import DOCUMENT_EVENTS, RetryRequested, StageFailed
 from contracts.events.graph import (
@@ -23,16 +27,22 @@ from contracts.events.graph import (
 )
 
 __all__ = [
+    "BUDGET",
     "DOCUMENT_EVENTS",
     "EVENTS",
     "GRAPH",
     "SUMMARY_PREFIX",
+    "BudgetPeriod",
+    "BudgetSet",
     "ChunksCreated",
     "DescriptionSummarized",
     "DocumentAdded",
     "DocumentCancelled",
     "DocumentDeleted",
+    "DocumentErased",
     "EntitiesExtracted",
+    "ErasedEvent",
+    "ErasureRequested",
     "Event",
     "GraphEdited",
     "GraphMerged",
@@ -44,7 +54,8 @@ __all__ = [
 
 _TYPES: tuple[type[Event], ...] = (
     DocumentAdded, DocumentDeleted, DocumentCancelled, ChunksCreated, EntitiesExtracted, GraphMerged,
-    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested,
+    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested, BudgetSet, DocumentErased,
+    ErasureRequested,
 )  # fmt: skip
 EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

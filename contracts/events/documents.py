@@ -17,6 +17,7 @@ from contracts.values import (
     ExtractedRelation,
     Scalar,
     TokenUsage,
+    Value,
 )
 
 
@@ -77,6 +78,49 @@ class DocumentCancelled(Event):
     @property
     def aggregate_id(self) -> str:
         return self.document.id
+
+
+class ErasedEvent(Value):
+    """What stays of an event that was erased."""
+
+    sequence: int = Field(ge=1, description="its place in the log, which is empty now")
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="its leaf in the hash chain of its workspace")
+
+
+class DocumentErased(Event):
+    """The document's events and all that was made of them are erased for good; nothing of what it said stands here.
+
+    It comes in parts: first those that list the events about to be removed, last the receipt of what was removed.
+    """
+
+    document_id: str = Field(min_length=1, max_length=512)
+    erased: tuple[ErasedEvent, ...] = Field(default=(), max_length=2000)
+    part: int = Field(default=0, ge=0, description="of this erasure; a part with a receipt is the last")
+    counts: dict[str, int] = Field(default_factory=dict[str, int], description="what was removed, by store")
+    receipt: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$", description="sha256 of the receipt")
+    reason: str = Field(default="", max_length=1000)
+
+    @property
+    def aggregate_id(self) -> str:
+        return self.document_id
+
+    @property
+    def ordinal(self) -> int:
+        return self.part
+
+
+class ErasureRequested(Event):
+    """Somebody who may write asks that the document be erased; an operator has `lightstream erase` do it.
+
+    It is erased with the document's other events, so those that stand in the log are still to be done.
+    """
+
+    document_id: str = Field(min_length=1, max_length=512)
+    reason: str = Field(default="", max_length=1000)
+
+    @property
+    def aggregate_id(self) -> str:
+        return self.document_id
 
 
 class ChunksCreated(Event):

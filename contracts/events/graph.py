@@ -71,6 +71,7 @@ class VectorsIndexed(Event):
     part: int = Field(default=0, ge=0, description="as in the GraphMerged it follows")
     parts: int = Field(default=1, ge=1)
     embedded: int = Field(description="texts that were embedded; unchanged ones are not")
+    usage: TokenUsage = Field(default=TokenUsage(), description="of the texts that were not cached")
     model: str
     dimension: int
 

@@ -10,11 +10,14 @@ import orjson
 from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import (
+    BudgetSet,
     ChunksCreated,
     DescriptionSummarized,
     DocumentAdded,
     DocumentCancelled,
+    DocumentErased,
     EntitiesExtracted,
+    ErasureRequested,
     Event,
     GraphEdited,
     GraphMerged,
@@ -147,12 +150,10 @@ def short_text(envelope: Envelope[Event]) -> str:
             return f"{event.kind}: {len(event.chunks)} chunks, {event.embedded} texts embedded ({event.model})"
         case StageFailed() as event:
             return f"{event.stage} gave up a {event.cause_type}: {event.error_type}: {event.message}"
-        case RetryRequested() as event:
-            part = f"chunk {event.chunk_id}" if event.chunk_id else "what failed"
-            where, why = f" in the {event.stage}" if event.stage else "", f": {event.reason}" if event.reason else ""
-            return f"{part} is tried again{where}{why}"
-        case DocumentCancelled() as event:
-            return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
+        case RetryRequested() | ErasureRequested() | DocumentErased() as event:
+            return _of_request(event)
+        case DocumentCancelled() | BudgetSet() as event:
+            return _limit_text(event)
         case GraphEdited() as event:
             return _edit_text(event)
         case event:
@@ -165,3 +166,24 @@ def _edit_text(event: GraphEdited) -> str:
     by = f" by {event.editor}" if event.editor else ""
     into = f" of sequence {event.undoes}{into}" if event.undoes else into
     return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
+
+
+def _of_request(event: RetryRequested | ErasureRequested | DocumentErased) -> str:
+    why = f": {event.reason}" if event.reason else ""
+    if isinstance(event, RetryRequested):
+        part = f"chunk {event.chunk_id}" if event.chunk_id else "what failed"
+        return f"{part} is tried again{f' in the {event.stage}' if event.stage else ''}{why}"
+    if isinstance(event, ErasureRequested):
+        return f"is to be erased{why}"
+    done = f"erased, receipt {event.receipt}" if event.receipt else f"{len(event.erased)} events are to be erased"
+    return done + why
+
+
+def _limit_text(event: DocumentCancelled | BudgetSet) -> str:
+    if isinstance(event, DocumentCancelled):
+        return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
+    limits = [f"{event.money:g}"] if event.money is not None else []
+    limits += [f"{event.tokens:,} tokens"] if event.tokens is not None else []
+    period = "" if event.period == "total" or not limits else f" a {event.period}"
+    why = f": {event.reason}" if event.reason else ""
+    return f"budget {' and '.join(limits) or 'cleared'}{period}{why}"

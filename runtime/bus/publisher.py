@@ -250,7 +250,7 @@ def _check(text: str, content: str, knowledge: CustomKnowledge | None) -> None:
 
 
 class _CurrentVersion(NamedTuple):
-    """The newest sequence at which a document was added or deleted; what was added there, if it can be read; when."""
+    """The newest sequence at which a document was added, deleted or erased; what was added there, if readable; when."""
 
     sequence: int
     event: DocumentAdded | None = None
@@ -258,10 +258,10 @@ class _CurrentVersion(NamedTuple):
 
 
 async def _current_version(log: Log, workspace: str, name: str) -> _CurrentVersion:
-    added, deleted = await asyncio.gather(
-        log.newest(workspace, name, "DocumentAdded"), log.newest(workspace, name, "DocumentDeleted")
+    added, deleted, erased = await asyncio.gather(
+        *(log.newest(workspace, name, kind) for kind in ("DocumentAdded", "DocumentDeleted", "DocumentErased"))
     )
-    before = max(added.sequence if added else 0, deleted.sequence if deleted else 0)
+    before = max(message.sequence if message else 0 for message in (added, deleted, erased))
     if not added or added.sequence != before:
         return _CurrentVersion(before)
     try:

@@ -37,9 +37,9 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
         num_replicas=replicas,
         duplicate_window=stream.duplicate_window,
         compression=StoreCompression.S2 if stream.compressed else StoreCompression.NONE,
-        deny_delete=stream.deny_delete,
         allow_msg_ttl=stream.message_ttl,
-        deny_purge=False,  # erasing one document's history is a purge of its subject
+        # Deletions are not denied: an erasure overwrites messages by them, and permissions say who may.
+        deny_purge=False,
         allow_direct=True,
         # Set although they are the server's defaults: fields that are not set are not compared, and each loses events.
         max_msgs=-1,
@@ -83,6 +83,14 @@ def _differences(name: str, wanted: StreamConfig | ConsumerConfig, found: Stream
     ]
 
 
+def _keeping_denial(wanted: StreamConfig, found: StreamConfig) -> StreamConfig:
+    """Return the configuration with the denial of deletions of a stream that an older version made.
+
+    The server never takes it back, and all but an erasure goes on as before.
+    """
+    return wanted.evolve(deny_delete=found.deny_delete)
+
+
 def _shown(value: Any) -> Any:
     return getattr(value, "value", value)
 
@@ -101,8 +109,9 @@ async def apply(jetstream: JetStreamContext, replicas: int = 1) -> list[str]:
             await jetstream.add_stream(config)
             changes.append(f"created stream {stream.name}")
             continue
-        if differences := _differences(stream.name, config, current):
-            await jetstream.update_stream(config)
+        wanted = _keeping_denial(config, current)
+        if differences := _differences(stream.name, wanted, current):
+            await jetstream.update_stream(wanted)
             changes += [f"changed {difference}" for difference in differences]
     for durable in CONSUMERS:
         wanted_durable = durable_config(durable)
@@ -157,7 +166,8 @@ async def check(
         except NotFoundError:
             problems.append(f"stream {stream.name} does not exist")
         else:
-            problems += _differences(stream.name, stream_config(stream, replicas), current)
+            wanted = _keeping_denial(stream_config(stream, replicas), current)
+            problems += _differences(stream.name, wanted, current)
     for durable in durables:
         try:
             has = (await jetstream.consumer_info(durable.stream, durable.name)).config

@@ -6,7 +6,9 @@ The scope belongs to the task that sets it, and to the tasks that this one start
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from contracts.values import TokenUsage
 
 
 async def _always() -> bool:
@@ -43,3 +45,29 @@ def calls_for(workspace: str, wanted: Callable[[], Awaitable[bool]] = _always) -
         yield
     finally:
         _scope.reset(token)
+
+
+@dataclass
+class UsageMeter:
+    """What providers counted for calls inside a block, also for those of tasks that were started there."""
+
+    usage: TokenUsage = field(default_factory=TokenUsage)
+
+
+_meter: ContextVar[UsageMeter | None] = ContextVar("usage meter", default=None)
+
+
+@contextmanager
+def metered_calls() -> Generator[UsageMeter]:
+    """Count what the calls inside take."""
+    token = _meter.set(meter := UsageMeter())
+    try:
+        yield meter
+    finally:
+        _meter.reset(token)
+
+
+def note_usage(usage: TokenUsage) -> None:
+    """Count one call that a provider has answered."""
+    if meter := _meter.get():
+        meter.usage += usage

@@ -114,6 +114,7 @@ def _usage(usage: Any) -> TokenUsage:
         prompt=getattr(usage, "prompt_tokens", None) or 0,
         completion=getattr(usage, "completion_tokens", None) or 0,
         cached=getattr(details, "cached_tokens", None) or 0,
+        calls=1,
     )
 
 

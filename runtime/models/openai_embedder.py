@@ -16,8 +16,10 @@ import numpy.typing as npt
 import openai
 import structlog
 
+from contracts.values import TokenUsage
 from runtime.batching import batched_by_bytes
 from runtime.errors import ModelRefused, Poison, Unavailable
+from runtime.models.call_scope import note_usage
 from runtime.models.limits import Call
 from runtime.models.openai import encodable
 from runtime.models.openai_endpoint import Endpoint, as_dict, estimated, parsed
@@ -144,6 +146,7 @@ class OpenAiEmbedder:
             raise Unavailable(f"{self.model} did not answer in the OpenAI format; check EMBEDDING_BASE_URL")
         if (cost := _tokens(body)) is not None:
             call.cost = (call.cost or 0) + cost
+        note_usage(TokenUsage(prompt=cost or 0, calls=1))
         return self._check_vectors(cast(list[Any], items), len(texts))
 
     def _check_vectors(self, items: list[Any], count: int) -> list[Vector]:

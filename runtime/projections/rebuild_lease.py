@@ -44,15 +44,18 @@ class RunningRebuild:
     started: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
     id: str = field(default_factory=lambda: uuid4().hex)
     progress: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    reason: str = ""
 
     def __str__(self) -> str:
         return f"rebuild of {', '.join(self.projections)}, process {self.pid} on {self.host}, since {self.started}"
 
 
 @asynccontextmanager
-async def hold(values: SharedValues, projections: Sequence[Projection]) -> AsyncGenerator[RunningRebuild]:
+async def hold(
+    values: SharedValues, projections: Sequence[Projection], reason: str = ""
+) -> AsyncGenerator[RunningRebuild]:
     """Hold the lease; what is put into `progress` of the value is shown to others. Raises `Busy`, `Unavailable`."""
-    mine = RunningRebuild(tuple(projections))
+    mine = RunningRebuild(tuple(projections), reason=reason)
     await _acquire(values, mine)
     renewing = asyncio.create_task(_renew(values, mine))
     try:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFailed
@@ -84,9 +85,9 @@ async def _extract(
     if chunk.given is not None:
         return _from_custom_knowledge(delivery, chunk, chunk.given)
     version, started = extractor.prompt_version, clock()
-    extraction, is_cached = cached_extractions.get(cache_key(extractor, chunk)), True
+    extraction = cached_extractions.get(cache_key(extractor, chunk))
     if extraction is None:
-        version, extraction, is_cached = await _ask(delivery, chunk, extractor, extractions)
+        version, extraction = await _ask(delivery, chunk, extractor, extractions)
     return EntitiesExtracted(
         document=delivery.event.document,
         chunk=ChunkRef(id=chunk.id, order=chunk.order),
@@ -97,28 +98,45 @@ async def _extract(
         cache_key=cache_key(extractor, chunk, version),
         usage=extraction.usage,
         duration_ms=round((clock() - started) * 1000),
-        cached=is_cached,
+        # An earlier attempt at this very event may have paid, and ended before it was published.
+        cached=extraction.payer != _payer(delivery, chunk),
     )
 
 
 async def _ask(
     delivery: Delivery[ChunksCreated], chunk: Chunk, extractor: Extractor, extractions: Extractions
-) -> tuple[str, Extraction, bool]:
-    """Return the prompt version of the last round, the extraction, and whether that round came from the cache.
+) -> tuple[str, Extraction]:
+    """Return the prompt version of the last round, and the extraction, which names the chunk that round was paid for.
 
     The first round is cached before the second begins, so it is not paid for twice if the second fails. A second round
     that never succeeds is given up: the first one is returned, with its prompt version.
     """
     draft, once = extractor.draft_version, partial(extractions.once, delivery.workspace)
-    text, headings = chunk.content, chunk.headings
-    first, is_cached = await once(cache_key(extractor, chunk, draft), partial(extractor.extract, text, headings))
+    text, headings, payer = chunk.content, chunk.headings, _payer(delivery, chunk)
+
+    async def extract() -> Extraction:
+        return replace(await extractor.extract(text, headings), payer=payer)
+
+    async def glean() -> Extraction:
+        complete = await extractor.glean(text, headings, first)
+        if complete is first:
+            return first
+        paid = complete.usage if first.payer == payer else complete.usage.without(first.usage)
+        return replace(complete, usage=paid, payer=payer)
+
+    first, _ = await once(cache_key(extractor, chunk, draft), extract)
     if draft == extractor.prompt_version:
-        return draft, first, is_cached
+        return draft, first
     try:
-        complete, is_cached = await once(cache_key(extractor, chunk), partial(extractor.glean, text, headings, first))
+        complete, _ = await once(cache_key(extractor, chunk), glean)
     except RoundGivenUp:
-        return draft, first, is_cached
-    return extractor.prompt_version, complete, is_cached
+        return draft, first
+    return extractor.prompt_version, complete
+
+
+def _payer(delivery: Delivery[ChunksCreated], chunk: Chunk) -> str:
+    """Return what an extraction that is made now was paid for."""
+    return f"{delivery.event.document.version}/{chunk.id}"
 
 
 def _from_custom_knowledge(

@@ -7,17 +7,19 @@ from functools import partial
 
 from runtime.bus.document_versions import LogVersions
 from runtime.bus.processor import each
+from runtime.costs.ledger import RowLedger
 from runtime.health import Health
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.open import open_documents
+from services.extractor.adapters.budgeted_chat import BudgetedChat, BudgetGuard
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.adapters.offline import OfflineExtractor
-from services.extractor.domain.guidance import ExtractionConfig, Guidance
 from services.extractor.handler import on_chunks_created
 from services.extractor.settings import ExtractorSettings
+from services.extractor.wiring import extraction_config
 
 
 def main() -> None:
@@ -28,7 +30,8 @@ def main() -> None:
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         rows = open_documents(settings)
         chat = open_chat(settings, bus.limiters, role="extract")
-        extractor = _model_extractor(chat, settings) if chat else OfflineExtractor()
+        guard = BudgetGuard(bus.log, bus.pointers, RowLedger(rows), settings.prices)
+        extractor = _model_extractor(BudgetedChat(chat, guard), settings) if chat else OfflineExtractor()
         handle = partial(
             on_chunks_created,
             extractor=extractor,
@@ -48,26 +51,7 @@ def main() -> None:
 
 
 def _model_extractor(chat: Chat, settings: ExtractorSettings) -> ModelExtractor:
-    """Return an extractor over this model. Raises `ConfigurationError` for a guidance file that cannot be used."""
-    config = ExtractionConfig(
-        language=settings.summary_language,
-        json=settings.entity_extraction_use_json,
-        gleaning=settings.max_gleaning,
-        max_input_tokens=settings.max_extract_input_tokens,
-        max_records=settings.max_extraction_records,
-        max_entities=settings.max_extraction_entities,
-        guidance=_guidance(settings.entity_type_prompt_file),
-    )
-    return ModelExtractor(chat, config, open_tokenizer().count)
-
-
-def _guidance(path: str) -> Guidance:
-    if not path:
-        return Guidance()
-    # YAML is imported only if a file is named.
-    from services.extractor.adapters.guidance_file import read_guidance  # noqa: PLC0415
-
-    return read_guidance(path)
+    return ModelExtractor(chat, extraction_config(settings), open_tokenizer().count)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged, VectorsIndexed
 from contracts.graph import Generations, Partition, VectorRow
 from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id, relation_vector_id
-from contracts.values import ChunkRef, DocumentVersion
+from contracts.values import ChunkRef, DocumentVersion, TokenUsage
 from runtime.bus.batches import by_workspace, document_bounds
 from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, version_deleted
+from runtime.models.call_scope import metered_calls
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
+from services.indexer.domain.usage_shares import usage_shares
 from services.indexer.domain.vector_rows import chunk_row
 from services.indexer.graph_index import GraphKeys, index_graph
 from services.indexer.port import Embeddings, Extents
@@ -46,9 +48,10 @@ async def on_chunks(
         for event in sorted(current_events.values(), key=lambda e: e.document.version):
             rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
         outdated = await find_outdated(partition, "chunks", rows, vectors)
-        await embed_and_put(partition, [outdated], vectors, embeddings)
-        # Of an obsolete version, too: an earlier attempt may have written it while it was current.
-        await _restore_newer_chunks(partition, created.values(), vectors, embeddings, versions)
+        with metered_calls() as meter:
+            await embed_and_put(partition, [outdated], vectors, embeddings)
+            # Of an obsolete version, too: an earlier attempt may have written it while it was current.
+            await _restore_newer_chunks(partition, created.values(), vectors, embeddings, versions)
         await _remove_obsolete_chunks(partition, deliveries, vectors, extents)
         for delivery in deliveries:
             event = delivery.event
@@ -62,7 +65,16 @@ async def on_chunks(
             else:
                 events = []
             indexed[delivery.sequence] = events
+        _share_usage(meter.usage, [indexed[delivery.sequence] for delivery in deliveries])
     return [indexed[delivery.sequence] for delivery in batch]
+
+
+def _share_usage(usage: TokenUsage, results: Sequence[list[VectorsIndexed]]) -> None:
+    """Write into each event its share of what the texts of all of them took."""
+    with_event = [events for events in results if events]
+    shares = usage_shares(usage, [events[0].embedded for events in with_event])
+    for events, share in zip(with_event, shares, strict=True):
+        events[0] = events[0].model_copy(update={"usage": share})
 
 
 async def _restore_newer_chunks(
@@ -130,23 +142,20 @@ async def on_graph_merged(
     embeddings: Embeddings,
 ) -> list[list[VectorsIndexed]]:
     """Index the entities and relations that changed, as the graph has them now."""
-    embedded: dict[int, int] = {}
+    indexed: dict[int, list[VectorsIndexed]] = {}
     for workspace, deliveries in by_workspace(batch).items():
         names = {e.name for d in deliveries for e in d.event.entities}
         pairs = {(r.source, r.target) for d in deliveries for r in d.event.relations}
-        changed = await index_graph(workspace, GraphKeys(names, pairs), generations, graph, vectors, embeddings)
+        with metered_calls() as meter:
+            changed = await index_graph(workspace, GraphKeys(names, pairs), generations, graph, vectors, embeddings)
         for delivery in deliveries:
             ids = {entity_vector_id(e.name) for e in delivery.event.entities}
             ids |= {relation_vector_id(r.source, r.target) for r in delivery.event.relations}
-            embedded[delivery.sequence] = len(changed & ids)
-    return [
-        [
-            _vectors_indexed(d.event.document, "graph", d.event.chunks, embedded[d.sequence], embeddings).model_copy(
-                update={"part": d.event.part, "parts": d.event.parts}
-            )
-        ]
-        for d in batch
-    ]
+            event, embedded = delivery.event, len(changed & ids)
+            fact = _vectors_indexed(event.document, "graph", event.chunks, embedded, embeddings)
+            indexed[delivery.sequence] = [fact.model_copy(update={"part": event.part, "parts": event.parts})]
+        _share_usage(meter.usage, [indexed[delivery.sequence] for delivery in deliveries])
+    return [indexed[delivery.sequence] for delivery in batch]
 
 
 def _vectors_indexed(

@@ -41,8 +41,9 @@ def main() -> None:
                 bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations, feed, streams
             )
             health.notes["webhooks"] = partial(disabled_webhooks, webhooks.endpoints)
+            handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
             async with sending(WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents))):
-                yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
+                yield [Subscription("query-status", handle)]
 
     run("query", settings, build, app, settings.workers, same(access))
 

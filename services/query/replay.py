@@ -6,13 +6,15 @@ from functools import partial
 
 from contracts.events import ChunksCreated, Event
 from contracts.graph import Generations, Partition
+from runtime.bus.batches import by_workspace
 from runtime.bus.port import Delivery
+from runtime.costs.ledger import RowLedger
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.port import Rows
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.status.document_status import DELETED, SETTLED, STATUSES, DocumentStatus
 from services.query.status.folding import RecordedEvent, apply
-from services.query.status.projection import obsolete_passages, on_events, passages_of, recorded
+from services.query.status.projection import cost_entries, obsolete_passages, on_events, passages_of, recorded
 
 UNFINISHED = tuple(status for status in STATUSES if status not in SETTLED)
 """Statuses of documents that are still under way."""
@@ -30,12 +32,13 @@ class StatusReplay:
     events = (Event,)
 
     def __init__(self, rows: Rows) -> None:
-        self._documents, self._passages = RowDocuments(rows), RowPassages(rows)
+        self._documents, self._passages, self._ledger = RowDocuments(rows), RowPassages(rows), RowLedger(rows)
         self._states: dict[Partition, dict[str, DocumentStatus]] = defaultdict(dict)
 
     def handlers(self) -> list[ReplayHandler]:
         """Return the handlers of the status projection, which take every event."""
-        return [ReplayHandler(self.events, partial(on_events, documents=self._documents, passages=self._passages))]
+        handle = partial(on_events, documents=self._documents, passages=self._passages, ledger=self._ledger)
+        return [ReplayHandler(self.events, handle)]
 
     async def take(self, batch: Sequence[Delivery[Event]], generations: Generations) -> None:
         """See `BulkReplay.take`. Of a document whose state was written already it is read again."""
@@ -46,6 +49,9 @@ class StatusReplay:
             records[partition][delivery.event.aggregate_id].append(recorded(delivery))
             if isinstance(delivery.event, ChunksCreated):
                 passages[partition].append(delivery.event)
+        for workspace, deliveries in by_workspace(batch).items():
+            if entries := cost_entries(deliveries):
+                await self._ledger.put(Partition(workspace, generations.status), entries)
         for partition, by_document in records.items():
             await self._passages.put(partition, [one for event in passages[partition] for one in passages_of(event)])
             states = self._states[partition]

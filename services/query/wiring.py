@@ -9,12 +9,17 @@ from typing import Protocol
 
 import structlog
 from cachetools import LRUCache, cached
+from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS
 from contracts.topology import WEBHOOKS_BUCKET
 from runtime.bus.nats.consumers import read_consumers
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.log import translated
+from runtime.bus_examination import examine_bus
+from runtime.costs.ledger import RowLedger
+from runtime.findings import Finding
 from runtime.health import Health
 from runtime.models.limits import Limits
 from runtime.models.open import open_chat, open_tokenizer
@@ -25,6 +30,8 @@ from runtime.models.truncation import cutter
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.projections.integrity import Integrity
 from runtime.projections.progress import read_states
+from runtime.projections.rebuild_candidate import plan
+from runtime.projections.rebuild_requests import NatsRebuildOperator
 from runtime.service import Bus, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows
@@ -52,6 +59,7 @@ from services.query.answering.port import AnswerCache, AnswerGenerator
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.operations.consumers import ConsumerRates
 from services.query.operations.dependencies import Operations
+from services.query.operations.rebuilding import Rebuilds
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
@@ -76,7 +84,6 @@ MAX_COUNTED = 50_000
 @asynccontextmanager
 async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[QueryDependencies]:
     """Open stores and models, wait until the stores answer, and close all of them at the end."""
-    logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
     (chat, keyword_chat), reranker = open_chats(settings, bus.limiters), open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
@@ -98,6 +105,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             provenance=RowProvenance(rows),
             aliases=aliases,
             caches=RowModelResultCaches(rows),
+            ledger=RowLedger(rows),
             keyword_extractor=open_keyword_extractor(keyword_chat, rows, settings),
             answer_generator=_answer_generator(chat, embeddings.configured.embedder),
             embed=configured.embed,
@@ -120,8 +128,21 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
 
 def operations_on(bus: Bus, webhooks: Webhooks) -> Operations:
     """Return what operations on the deployment work with."""
-    consumers = ConsumerRates(partial(read_consumers, bus.jetstream))
-    return Operations(NatsDeadLetters(bus.jetstream), partial(read_states, bus.jetstream), consumers, webhooks)
+    rebuilds = Rebuilds(NatsRebuildOperator(bus.client), bus.integrity.values, partial(plan, bus.jetstream))
+    return Operations(
+        NatsDeadLetters(bus.jetstream),
+        partial(read_states, bus.jetstream),
+        rebuilds,
+        partial(_examine, bus.jetstream),
+        ConsumerRates(partial(read_consumers, bus.jetstream)),
+        webhooks,
+    )
+
+
+async def _examine(jetstream: JetStreamContext) -> AsyncGenerator[Finding]:
+    with translated():
+        async for finding in examine_bus(jetstream, None):
+            yield finding
 
 
 @asynccontextmanager
@@ -152,6 +173,7 @@ def open_chats(settings: QuerySettings, limiters: RateLimiters) -> tuple[Chat | 
         chat = open_chat(settings, limiters, role=role, max_wait=MAX_WAIT)
         return NamedChat(chat) if chat else None
 
+    logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     answers = opened("query")
     apart = language_model(settings, "keyword") != language_model(settings, "query")
     return answers, opened("keyword") if apart else answers

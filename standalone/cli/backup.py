@@ -10,7 +10,7 @@ import typer
 
 from runtime.errors import InvalidInput
 from standalone.cli.common import DATA, Data, Json, echo, errors, note, print_json, quiet_logs, silent
-from standalone.cli.rebuild import Progress, ignore
+from standalone.cli.rebuild_output import Progress, ignore
 
 if TYPE_CHECKING:
     from standalone.operations.backup.verifying import VerifiedBackup

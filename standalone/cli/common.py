@@ -56,6 +56,11 @@ def note(text: str, *, label: str = "", colour: str | None = None) -> None:
     typer.echo(_labelled(text, label, colour), err=True)
 
 
+def rewrite(text: str, *, finished: bool) -> None:
+    """Write over the last line of the terminal on standard error, and end it there if that is `finished`."""
+    typer.echo(f"\r\x1b[2K{terminal.line(text)}", err=True, nl=finished)
+
+
 def _labelled(text: str, label: str, colour: str | None) -> str:
     # Colours are ours alone: typer leaves them out where no terminal is, and the text has none.
     return f"{typer.style(label, fg=colour, bold=True)}{terminal.lines(text)}" if label else terminal.lines(text)

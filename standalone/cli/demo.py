@@ -153,7 +153,7 @@ def _say_how_to_go_on(folder: DataFolder, state: StackState, stays: bool) -> Non
     echo("\nHow to go on:")
     if not stays:
         echo(f"  {program} up --detach{option}      keeps a stack running; this one stops now")
-    echo(f"  {state.api}/docs      the API, with a form for every call")
+    echo(f"  {state.api}/      the web page; the API, with a form for every call, at /docs")
     echo(f"  {program} add PATH… --wait{option}")
     echo(f'  {program} ask "…"{option}')
     echo(f"  {program} log --follow{option}")

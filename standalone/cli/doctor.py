@@ -10,7 +10,7 @@ from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, 
 from standalone.embedded.data_folder import DataFolder
 
 if TYPE_CHECKING:
-    from standalone.operations.doctor.findings import Finding
+    from runtime.findings import Finding
 
 _SIGNS = {"well": ("ok  ", "green"), "note": ("note", "yellow"), "fault": ("FAIL", "red")}
 

@@ -42,6 +42,9 @@ def add(
     encoding: Annotated[
         str, typer.Option("--encoding", metavar="NAME", help="What text files are in, as windows-1252; else detected.")
     ] = "",
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Add nothing: show what models would be paid, by an estimate.")
+    ] = False,
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -58,6 +61,13 @@ def add(
         from standalone.operations.target import select_target
 
         encoding = validated_encoding(encoding) if encoding else ""
+        if estimate:
+            from standalone.cli.costs import estimate_added
+
+            refused = asyncio.run(
+                estimate_added(select_target(data), paths, ReadOptions(name, encoding), as_json, workspace)
+            )
+            raise typer.Exit(int(refused))
         failed = asyncio.run(_add(select_target(data), paths, ReadOptions(name, encoding), wait, as_json, workspace))
         if failed:
             raise typer.Exit(1)

@@ -8,13 +8,16 @@ from standalone.cli import (
     ask,
     backup,
     config,
+    costs,
     deletion,
     demo,
     doctor,
     documents,
+    erasure,
     failures,
     log,
     mcp,
+    operator,
     past,
     projections,
     rebuild,
@@ -45,12 +48,15 @@ app.command()(stack.up)
 app.command()(stack.down)
 app.command()(documents.add)
 app.command()(deletion.delete)
+app.command()(erasure.erase)
 app.command()(ask.ask)
 app.command()(documents.status)
 app.command()(log.log)
 app.command()(past.history)
 app.command()(past.diff)
 app.command()(past.undo)
+app.command()(costs.cost)
+app.add_typer(costs.app, name="budget")
 app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)
@@ -59,6 +65,7 @@ app.command()(backup.backup)
 app.command()(backup.verify)
 app.command()(backup.restore)
 app.command()(rebuild.rebuild)
+app.command()(operator.operator)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")
 app.add_typer(webhooks.app, name="webhooks")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, print_json, quiet_logs, show
+from standalone.cli.rebuild_output import describe_step
 
 if TYPE_CHECKING:
     from runtime.projections.progress import ProjectionStates
@@ -45,7 +46,8 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
             if each.why:
                 echo(f"         {each.why}")
         if work := found.rebuild:
-            echo(f"{work}: {', '.join(f'{name} {value}' for name, value in work.progress.items()) or 'just begun'}")
+            why = f" ({work.reason})" if work.reason else ""
+            echo(f"{work}{why}: {describe_step(dict(work.progress))}")
 
 
 async def _states(data: Data) -> "ProjectionStates":

@@ -1,7 +1,6 @@
 """`rebuild`: make projections anew from the log, at once or step by step."""
 
 import asyncio
-import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,7 +14,6 @@ from standalone.cli.common import (
     Data,
     Json,
     Workspace,
-    echo,
     errors,
     note,
     print_json,
@@ -23,6 +21,7 @@ from standalone.cli.common import (
     show,
     silent,
 )
+from standalone.cli.rebuild_output import Progress, ignore, print_summary
 from standalone.embedded.data_folder import DataFolder
 
 if TYPE_CHECKING:
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
-
-MAX_SHOWN = 20
-"""Events of a newer version that are listed."""
 
 Projections = Literal["status", "graph", "vectors", "all"]
 Work = Literal["status", "graph", "vectors", "all", "start", "await", "promote", "rollback", "cleanup"]
@@ -60,6 +56,7 @@ def rebuild(
         typer.Option("--fresh", help="Move the store's data aside first, as for a damaged one, and start it empty."),
     ] = False,
     embedding_dim: Annotated[int, typer.Option(min=0, help="Its dimension, where that is not known.")] = 0,
+    reason: Annotated[str, typer.Option(help="Why, for whoever looks while it is under way.")] = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -94,8 +91,9 @@ def rebuild(
         if embedding_model and "vectors" not in targets:
             raise InvalidInput(f"--embedding-model says what makes vectors, and {projection} has none")
         wanted = RebuildRequest(
-            targets, embedding_model, embedding_dim, emptied_before=fresh, events_per_second=events_per_second
-        )
+            targets, embedding_model, embedding_dim, emptied_before=fresh, events_per_second=events_per_second,
+            reason=reason,
+        )  # fmt: skip
         with ExitStack() as held:
             aside = held.enter_context(_empty_stores(data, projection, as_json)) if fresh and not dry_run else []
             work = _work("accept_loss" if accept_loss else "plan" if dry_run else step, wanted, workspace, as_json)
@@ -107,7 +105,7 @@ def rebuild(
         elif dry_run or step in ("await", "cleanup"):
             show(result)
         else:
-            _summary(result, "waits for promotion" if step == "start" else "is live")
+            print_summary(result, "waits for promotion" if step == "start" else "is live")
 
 
 def _refuse_odd_options(step: str, projection: str, *, accept_loss: bool, fresh: bool, rollback: bool) -> None:
@@ -178,46 +176,3 @@ def _empty_stores(data: Data, projection: str, as_json: bool) -> Generator[list[
         folder.ready_state()
     with folder.rebuild_lock():
         yield [str(path) for path in empty_stores(folder, projection, silent if as_json else note)]
-
-
-def ignore(_: dict[str, Any]) -> None:
-    """Steps are for people."""
-
-
-class Progress:
-    """Prints each step, with the rate and the time left where the end is known."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-
-    def __call__(self, step: dict[str, Any]) -> None:
-        line = ", ".join(f"{name} {value}" for name, value in step.items())
-        seconds, position = time.monotonic() - self._began, step.get("position", 0)
-        if position and seconds:
-            left = (step["end"] - position) * seconds / position
-            line += f", {position / seconds:.0f}/s, {left:.0f} s left to read"
-        note("  " + line)
-
-
-def _summary(result: dict[str, Any], state: str) -> None:
-    """A line for each projection, then the figures."""
-    digests: dict[str, Any] = result.pop("digests", {})
-    generations: dict[str, int] = result.pop("generations", {})
-    for name, generation in generations.items():
-        compared = digests.get(name)
-        what = "" if compared is None else "as before, " if compared["same"] else "differs from what was live, "
-        sha256 = "" if compared is None else f", digest {compared['rebuilt']['sha256']}"
-        echo(f"{name:<8} {what}generation {generation} {state}{sha256}")
-        if compared and compared.get("why"):
-            echo(f"         ({compared['why']})")
-    result.pop("targets", None)
-    newer: list[dict[str, Any]] = result.pop("newer", [])
-    show(result)
-    if newer:
-        echo(f"{'newer':<16} {len(newer)} events of a version newer than this code were left out:")
-        for event in newer[:MAX_SHOWN]:
-            whose = f"{event['workspace']}/{event['document']}"
-            echo(f"  {event['sequence']:>7}  {event['type']} v{event['version']}  {whose}")
-        if len(newer) > MAX_SHOWN:
-            echo(f"  … and {len(newer) - MAX_SHOWN} more; --json lists all")
-        echo("they are parked; services of the release that knows them handle them, no further rebuild is needed")

@@ -94,7 +94,7 @@ def _show(folder: DataFolder, state: StackState, as_json: bool, what: str) -> No
         return
     language = state.models.get("language")
     echo(f"The stack in {folder.path} {what}.")
-    echo(f"  API page    {state.api}/docs")
+    echo(f"  open        {state.api}/ in a browser; the API is at /docs")
     echo(f"  answers by  {language or 'no language model: offline extraction, answers are quotations'}")
     echo(f"  embeddings  {state.models.get('embedding')}")
     echo(f"  stop with   lightstream down{folder.command_option}")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -110,8 +111,9 @@ def main() -> None:
     folder, api = DataFolder(Path(sys.argv[1])), int(sys.argv[2]) or None
 
     def report(line: str) -> None:
-        sys.stderr.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {line}\n")
-        sys.stderr.flush()
+        with suppress(OSError):  # a full disk: the stack goes on without this line
+            sys.stderr.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {line}\n")
+            sys.stderr.flush()
 
     try:
         asyncio.run(serve(folder, report, api=api, ready=lambda state: report(f"the stack is ready: {state.api}")))

@@ -24,6 +24,7 @@ from standalone.embedded.local_http import local_client
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.permissions import private_files
 from standalone.embedded.processes import Process
+from standalone.embedded.rebuild_operator import take_orders_at
 from standalone.embedded.servers import arcadedb, milvus_lite, nats
 from standalone.embedded.supervisor import ChildRecords, Report, supervise
 
@@ -164,7 +165,9 @@ async def _run_processes(folder: DataFolder, state: StackState, report: Report) 
         services = [_service(name, folder, state, forks) for name in SERVICES]
         async with supervise(services, records) as services_answer:
             await asyncio.gather(stores_answer(), services_answer())
-            async with watch_bus(BusWatch(bus, bus_url(state), _health_ports(state), report)):
+            watch = BusWatch(bus, bus_url(state), _health_ports(state), report)
+            options = ["--data", str(folder.path)]
+            async with watch_bus(watch), take_orders_at(bus_url(state), options, report):
                 yield
 
 
@@ -179,8 +182,9 @@ def _enter_phase(phase: Phase, folder: DataFolder, state: StackState) -> None:
 
 
 def _record(folder: DataFolder, state: StackState) -> None:
-    # A data folder that somebody removed meanwhile must not keep its stack from being stopped.
-    with suppress(FileNotFoundError):
+    # A data folder that somebody removed must not keep its stack from being stopped, nor a full disk end it: the next
+    # change is recorded with this one, and what stops a stack knows a process by more than its pid.
+    with suppress(OSError):
         folder.write(state)
 
 

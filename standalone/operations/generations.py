@@ -9,7 +9,7 @@ from standalone.operations.checkpoints import drop_others
 from standalone.operations.digest import Stores
 
 TABLES: dict[Projection, tuple[str, ...]] = {
-    "status": ("documents", "chunks"),
+    "status": ("documents", "chunks", "costs"),
     "graph": ("chunk_contributions", "folded", "mentions", "edits", "summaries", "graph_extents"),
     "vectors": ("vector_extents",),
 }

@@ -25,6 +25,7 @@ from standalone.operations import checkpoints, embedding_model
 from standalone.operations.checkpoints import Checkpoints
 from standalone.operations.digest import Stores, digest
 from standalone.operations.generations import drop_unused
+from standalone.operations.pace import Pace
 from standalone.operations.rebuild import Rebuild
 from standalone.operations.target import Target
 
@@ -68,6 +69,8 @@ class RebuildRequest:
     """Events of the log that are read a second at most; 0: as many as possible."""
     emptied_before: bool = False
     """The stores were emptied before: there are no generations to go back to."""
+    reason: str = ""
+    """Why, for whoever looks while it is under way."""
 
 
 @asynccontextmanager
@@ -213,11 +216,12 @@ async def _open_rebuild(
         ):
             stores = replace(stack.stores, vectors=embedding.vectors)
             checkpoints_of_stack = await Checkpoints.open(stack.client.jetstream(), stores)
-            async with rebuild_lease.hold(checkpoints_of_stack.values, wanted.targets) as lease:
+            async with rebuild_lease.hold(checkpoints_of_stack.values, wanted.targets, wanted.reason) as lease:
+                pace = Pace()
 
                 def tell(step: dict[str, Any]) -> None:
-                    lease.progress = step
-                    report(step)
+                    lease.progress = told = pace.of(step)
+                    report(told)
 
                 yield Rebuild(
                     NatsLog(stack.client.jetstream()),

@@ -198,9 +198,9 @@ def test_the_client_imports_the_contracts_the_bus_errors_and_retries_only() -> N
     assert {name for name in inner if not name.startswith(allowed)} == set()
 
 
-def test_standalone_imports_of_a_service_its_replay_handlers_and_settings_only() -> None:
+def test_standalone_imports_of_a_service_its_replay_handlers_wiring_and_settings_only() -> None:
     ours = {name for path in modules("standalone") for name in imported(parsed(path)) if name.count(".") > 1}
-    allowed = r"services\.\w+\.(replay|settings|main)\b|services\.query\.api\.auth\.(settings|config)\b"
+    allowed = r"services\.\w+\.(replay|settings|main|wiring)\b|services\.query\.api\.auth\.(settings|config)\b"
     assert {name for name in ours if name.startswith("services.") and not re.match(allowed, name)} == set()
 
 

@@ -19,6 +19,7 @@ WRONG_KEY = "sk-wrong-key-that-must-stay-secret"
 TEXTS = {f"{name}": text for name, text in documents(24).items()}
 COPIES = {f"copy-of-{name}": TEXTS[name] for name in list(TEXTS)[:6]}
 COUNT = len(TEXTS) + len(COPIES)
+PRICES = f'{{"{CHAT_MODEL}": {{"prompt": 1000, "completion": 2000}}}}'
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory, model: LanguageModel, folder: Path) -> Generator[Stack]:
     """A stack whose key is refused, with documents."""
-    with running(tmp_path_factory.mktemp("model") / "data", **model.environment(WRONG_KEY)) as stack:
+    with running(
+        tmp_path_factory.mktemp("model") / "data", MODEL_PRICES=PRICES, **model.environment(WRONG_KEY)
+    ) as stack:
         assert stack.run("add", str(folder)).returncode == 0
         yield stack
 
@@ -98,6 +101,27 @@ def test_every_passage_is_asked_about_once_and_once_more_for_what_was_missed(
     assert (model.calls["extract"], model.calls["glean"]) == (len(TEXTS), len(TEXTS))
 
 
+def test_the_ledger_says_what_the_provider_counted(loaded: dict[str, Any], stack: Stack) -> None:
+    calls = 2 * len(TEXTS)
+    report = until(lambda: complete_report(stack, calls), stack.logs)
+    (extraction,) = [group for group in report["groups"] if group["name"] == "extractor"]
+    assert (extraction["prompt"], extraction["completion"]) == (11 * calls, 7 * calls)
+    assert extraction["money"] == pytest.approx((11 * 1000 + 7 * 2000) * calls / 1_000_000)
+    assert (extraction["saved_results"], extraction["unpriced"]) == (len(COPIES), 0)
+    (embedding,) = [group for group in report["groups"] if group["name"] == "indexer"]
+    assert (embedding["money"], embedding["unpriced"]) == (None, embedding["prompt"])
+    assert embedding["prompt"] == embedding["calls"] * 18 > 0
+    shown = stack.run("cost", "--by", "model").stdout
+    assert f"cached results saved {len(COPIES)} extractions" in shown
+    assert f"{EMBEDDING_MODEL}: {embedding['calls']} calls" in shown
+
+
+def complete_report(stack: Stack, calls: int) -> dict[str, Any] | None:
+    """What was paid, once the ledger has all calls of the extraction: it is written after the documents' status."""
+    report = stack.json("cost", "--by", "stage")
+    return report if {"name": "extractor", "calls": calls}.items() <= report["groups"][0].items() else None
+
+
 def test_events_say_which_model_and_prompt_and_what_it_cost(loaded: dict[str, Any], stack: Stack) -> None:
     first = next(iter(COPIES))
     events = [
@@ -138,12 +162,26 @@ def test_adding_the_same_files_again_costs_nothing(
     assert stack.digest() == loaded
 
 
+def test_an_estimate_adds_nothing_and_pays_nothing(
+    loaded: dict[str, Any], stack: Stack, model: LanguageModel, folder: Path
+) -> None:
+    before = (model.calls.copy(), model.embedded)
+    made = stack.json("add", str(folder), "--estimate", "--workspace", "estimated")
+    assert (made["documents"], made["chunks"], made["models"][0]["calls"]) == (COUNT, COUNT, 2 * COUNT)
+    assert made["money"] == made["models"][0]["money"] > 0
+    assert "no price in MODEL_PRICES" in stack.run("add", str(folder), "--estimate").stdout
+    assert (model.calls, model.embedded) == before
+    assert stack.counts("estimated")["all"] == 0
+
+
 def test_a_rebuild_asks_no_model(loaded: dict[str, Any], stack: Stack, model: LanguageModel) -> None:
     before = (model.calls.copy(), model.embedded)
+    paid = stack.json("cost", "--by", "document")
     done = stack.json("rebuild", "all")
     assert all(compared["same"] for compared in done["digests"].values())
     assert (model.calls, model.embedded) == before
     assert stack.digest() == loaded
+    assert stack.json("cost", "--by", "document") == paid
 
 
 def test_without_the_document_store_each_text_is_embedded_again_but_no_language_model_asked(
@@ -173,3 +211,33 @@ def test_a_busy_provider_delays_and_fails_nothing(loaded: dict[str, Any], stack:
     assert all(model.passages[text] == 1 for text in more.values())
     assert "asks to wait" in (stack.folder / "services" / "extractor.log").read_text()
     assert dead_letters(stack) == []
+
+
+def test_extraction_waits_for_a_budget_and_goes_on_when_it_is_raised(
+    loaded: dict[str, Any], stack: Stack, model: LanguageModel
+) -> None:
+    space = ("--workspace", "limited")
+    stack.json("budget", "set", "--tokens", "0", *space)
+    text, before = next(iter(documents(1, seed=13).values())), model.calls["extract"]
+    stack.add({"limited.txt": text}, "limited")
+    stack.add({"unlimited.txt": text}, "unlimited")
+    assert stack.settled(1, "unlimited")["processed"] == 1
+    shown = until(lambda: waiting(stack.run("status", *space).stdout), stack.logs)
+    assert "the budget of 0 tokens is spent" in shown
+    counts = stack.counts("limited")
+    assert (counts["processing"], counts["failed"]) == (1, 0)
+    assert model.calls["extract"] == before + 1
+    assert stack.json("budget", "show", *space)["exceeded"]
+    with stack.client("limited") as client:
+        assert client.get("/health").json()["budget_exceeded"] == stack.json("budget", "show", *space)["exceeded"]
+
+    stack.json("budget", "set", "--tokens", "1000000", "--reason", "approved", *space)
+    assert stack.settled(1, "limited")["processed"] == 1
+    lines = stack.run("log", *space).stdout
+    assert "budget 1,000,000 tokens: approved" in lines
+    assert dead_letters(stack) == []
+    assert stack.json("budget", "clear", *space)["tokens"] is None
+
+
+def waiting(shown: str) -> str | None:
+    return shown if "parked" in shown else None

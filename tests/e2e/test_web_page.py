@@ -60,9 +60,9 @@ def browser(stack: Stack) -> Generator[Browser]:
 
 @pytest.fixture(scope="module")
 def logged_in(browser: Browser, stack: Stack) -> OpenedPage:
-    """The page after a login, found by its address alone."""
+    """The page after a login."""
     opened = OpenedPage(browser.new_context(viewport={"width": 1280, "height": 800}).new_page())
-    opened.page.goto(stack.state.api)
+    opened.page.goto(f"{stack.state.api}/webui/")
     opened.log_in(USER, PASSWORD)
     expect(opened.page.get_by_text("Document Management")).to_be_visible()
     return opened

@@ -65,17 +65,23 @@ DANGEROUS = (
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def bus(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DeployedBus]:
     """The bus with its streams, which the operator has declared, and something in each of them."""
-    async with deployed_bus(tmp_path_factory.mktemp("bus")) as bus:
-        async with connected(bus.operator, name="test") as client:
-            jetstream = client.jetstream()
-            assert await topology.apply(jetstream)
-            assert await topology.check(jetstream) == []
-            await NatsActiveGenerations(await jetstream.key_value("KB_GENERATIONS")).write({}, 0)
-            for bucket in BUCKETS:
-                await (await jetstream.key_value(bucket.name)).put("seed", b"{}")
-            await jetstream.publish("parked.a.a.a", b"{}")
-            await jetstream.publish("blob.a.a", b"text")
+    async with deployed_bus(tmp_path_factory.mktemp("bus")) as bus, connected(bus.operator, name="test") as client:
+        jetstream = client.jetstream()
+        assert await topology.apply(jetstream)
+        assert await topology.check(jetstream) == []
+        await NatsActiveGenerations(await jetstream.key_value("KB_GENERATIONS")).write({}, 0)
+        for bucket in BUCKETS:
+            await (await jetstream.key_value(bucket.name)).put("seed", b"{}")
+        await jetstream.publish("parked.a.a.a", b"{}")
+        await jetstream.publish("blob.a.a", b"text")
+        await client.subscribe(subjects.REBUILDS, cb=_take_order)
+        await client.flush()
         yield bus
+
+
+async def _take_order(message: Msg) -> None:
+    """Answer as an operator process does."""
+    await message.respond(b"{}")
 
 
 async def opened(bus: DeployedBus, user: str) -> Client:

@@ -10,13 +10,13 @@ from runtime.bus.nats.key_values import NatsActiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.counts import count_parked
+from runtime.bus_examination import _backlog
 from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.settings import MergerSettings
 from standalone.operations.digest import Stores
-from standalone.operations.doctor.bus import _backlog
 from standalone.operations.event_lines import event_line
 from standalone.operations.parked_events import count_parked_or_none
 from standalone.operations.rebuild import Rebuild

@@ -50,7 +50,7 @@ async def read(chat: Chat) -> str:
 
 async def test_an_answer_comes_with_its_usage(provider: Provider) -> None:
     completion = await ask(provider.chat("good"))
-    assert completion == Completion("the answer", TokenUsage(prompt=7, completion=2, cached=5))
+    assert completion == Completion("the answer", TokenUsage(prompt=7, completion=2, cached=5, calls=1))
     assert provider.requests[0]["messages"][1] == {"role": "user", "content": "what? ?"}
     assert provider.keys == {f"Bearer {KEY}"}
     assert "response_format" not in provider.requests[0]
@@ -68,7 +68,7 @@ async def test_an_answer_at_its_length_limit_says_so(provider: Provider) -> None
 
 
 async def test_an_answer_without_usage_counts_nothing(provider: Provider) -> None:
-    assert (await ask(provider.chat("bare"))).usage == TokenUsage()
+    assert (await ask(provider.chat("bare"))).usage == TokenUsage(calls=1)
 
 
 @pytest.mark.parametrize(

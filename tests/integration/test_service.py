@@ -8,9 +8,10 @@ import pytest
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from contracts.events import BlobRef, DocumentAdded, Event
+from contracts.events import DocumentAdded, Event
 from contracts.ids import sha256
 from contracts.topology import STREAMS
+from contracts.values import BlobRef
 from runtime.bus import topology
 from runtime.bus.codec import decode
 from runtime.bus.nats.log import NatsLog

@@ -15,6 +15,7 @@ from runtime.bus.document_versions import LogVersions
 from runtime.bus.memory import MemoryActiveGenerations, MemoryBlobs, MemoryLog
 from runtime.bus.port import Handler
 from runtime.bus.processor import EventProcessor, each
+from runtime.costs.ledger import RowLedger
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.stores.documents.document_bounds import RowDocumentBounds
@@ -131,7 +132,9 @@ class Pipeline:
                 extents=RowDocumentBounds(port, "vector_extents"), versions=versions,
             ),
             "indexer-graph": partial(on_graph_merged, **stores, embeddings=embeddings),
-            "query-status": partial(on_events, documents=RowDocuments(port), passages=RowPassages(port)),
+            "query-status": partial(
+                on_events, documents=RowDocuments(port), passages=RowPassages(port), ledger=RowLedger(port)
+            ),
         }  # fmt: skip
 
     def deliver(self) -> bool:

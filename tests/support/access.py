@@ -1,5 +1,6 @@
 """Configurations of access for tests, and clients of an application that has one."""
 
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -22,7 +23,8 @@ SEVERAL = f"reader:{READER}:w:read,writer:{WRITER}:w+v:write"
 
 def behind(**settings: Any) -> AuthConfig:
     """The configuration of these settings; the server listens on this machine unless they say otherwise."""
-    return auth_config(AccessSettings(**settings))
+    # Without our own page, which may be built here or not.
+    return replace(auth_config(AccessSettings(**settings)), own_page=None)
 
 
 def with_accounts(**settings: Any) -> AuthConfig:

@@ -53,6 +53,8 @@ class LanguageModel:
     embedded: int = 0
     """Texts that were embedded."""
     refused: int = 0
+    down: bool = False
+    """Whether every request is answered with 503."""
     busy_until: float = 0.0
     """Time of `time.monotonic` before which every request is answered with 429."""
     busy: int = 0
@@ -76,6 +78,8 @@ class LanguageModel:
             if key != f"Bearer {KEY}":
                 self.refused += 1
                 return 401, {"error": {"message": f"Incorrect API key provided: {key}"}}, {}
+            if self.down:
+                return 503, {"error": {"message": "down for maintenance"}}, {}
             wait = self.busy_until - time.monotonic()
             if wait > 0:
                 self.busy += 1

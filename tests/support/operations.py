@@ -1,16 +1,22 @@
 """What operations on the deployment work with, in memory."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from contracts.graph import Projection
 from contracts.subjects import subject
 from runtime.bus.dead_letters import DeadLetter
 from runtime.bus.memory import MemorySharedValues
 from runtime.bus.nats.consumers import ConsumerState
+from runtime.errors import Busy, Unavailable
+from runtime.findings import Finding
 from runtime.projections.progress import ProjectionProgress, ProjectionStates
+from runtime.projections.rebuild_requests import RebuildOrder
 from services.query.adapters.webhook_poster import HttpPoster
 from services.query.operations.consumers import ConsumerRates
 from services.query.operations.dependencies import Operations
+from services.query.operations.rebuilding import Rebuilds
 from services.query.webhooks.delivery import Webhooks
 from services.query.webhooks.endpoints import Endpoints
 from tests.support.events import NOON
@@ -30,6 +36,24 @@ class MemoryDeadLetters:
 
     async def remove(self, number: int) -> None:
         self.letters.pop(number, None)
+
+
+@dataclass
+class MemoryRebuildOperator:
+    """`RebuildOperator`, which begins what is ordered and nothing else. `away`: nobody takes orders."""
+
+    orders: list[RebuildOrder] = field(default_factory=list[RebuildOrder])
+    away: bool = False
+
+    async def current(self) -> str | None:
+        return None if self.away else self.orders[-1].id if self.orders else ""
+
+    async def order(self, order: RebuildOrder) -> None:
+        if self.away:
+            raise Unavailable("no operator process takes orders")
+        if self.orders:
+            raise Busy("another step is under way")
+        self.orders.append(order)
 
 
 def letter(
@@ -55,12 +79,21 @@ def memory_operations(*letters: DeadLetter, states: Sequence[ProjectionProgress]
     async def read_projections() -> ProjectionStates:
         return ProjectionStates(states, None)
 
+    async def plan(targets: Sequence[Projection], events_per_second: int) -> dict[str, Any]:
+        generations = dict.fromkeys(targets, 2)
+        return {"targets": targets, "events": 7, "seconds": None, "generations": generations, "dropped": {}}
+
+    async def examine() -> AsyncIterator[Finding]:
+        yield Finding("note", "merger: 3 events wait")
+
     async def read_consumers() -> Sequence[ConsumerState]:
         return [ConsumerState("extractor", 120, 4, 1, 4711, 4700, 900)]
 
     return Operations(
-        MemoryDeadLetters({letter.number: letter for letter in letters}),
+        MemoryDeadLetters({one.number: one for one in letters}),
         read_projections,
+        Rebuilds(MemoryRebuildOperator(), MemorySharedValues(), plan),
+        examine,
         ConsumerRates(read_consumers),
         Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
     )

@@ -88,7 +88,7 @@ def workers(harness: QueryHarness, versions: DocumentVersions = ALL_WANTED) -> l
         versions=versions,
     )
     things = partial(on_graph_merged, graph=harness.graph, vectors=harness.vectors, embeddings=embeddings)
-    status = partial(on_events, documents=harness.documents, passages=harness.passages)
+    status = partial(on_events, documents=harness.documents, passages=harness.passages, ledger=harness.ledger)
     parts: list[tuple[str, Stage, Handler]] = [
         ("chunker", "chunker", each(cut)),
         ("extractor", "extractor", each(extract)),

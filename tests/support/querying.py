@@ -9,6 +9,7 @@ from contracts.graph import Generations
 from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.bus.memory import MemoryActiveGenerations, MemoryBlobs, MemoryConsumer, MemoryLog
 from runtime.bus.port import Delivery
+from runtime.costs.ledger import RowLedger
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.scripted import CountingEmbedder
@@ -59,11 +60,12 @@ class QueryHarness:
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
         self.documents, self.passages = RowDocuments(self.rows), RowPassages(self.rows)
+        self.ledger = RowLedger(self.rows)
         self.names = NameIndexes(self.graph, self.documents, RowAliases(self.rows))
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
         """Let the status projection see these events."""
-        await on_events(deliveries, LIVE, documents=self.documents, passages=self.passages)
+        await on_events(deliveries, LIVE, documents=self.documents, passages=self.passages, ledger=self.ledger)
 
     async def index(
         self, name: str, *passages: str, says: Any = (), version: int = 1, workspace: str = "w", **fields: Any
@@ -126,6 +128,7 @@ class QueryHarness:
             provenance=RowProvenance(self.rows),
             aliases=RowAliases(self.rows),
             caches=RowModelResultCaches(self.rows),
+            ledger=self.ledger,
             entity_names=self.names,
             passage_indexes=PassageIndexCache(self.passages, self.documents),
             keyword_extractor=OfflineKeywordExtractor(),

@@ -29,9 +29,11 @@ class NatsDeadLetters:
     """`DeadLetters` on the stream KB_DEAD."""
 
     jetstream: JetStreamContext
+    most: int | None = MAX_LETTERS
+    """Dead letters that are read, the latest ones; None for all."""
 
     async def headers(self) -> list[DeadLetter]:
-        async with aclosing(_headers(self.jetstream)) as letters:
+        async with aclosing(_headers(self.jetstream, self.most)) as letters:
             return [letter async for letter in letters]
 
     async def get(self, number: int) -> DeadLetter | None:
@@ -53,7 +55,7 @@ class NatsDeadLetters:
                 raise
 
 
-async def _headers(jetstream: JetStreamContext) -> AsyncGenerator[DeadLetter]:
+async def _headers(jetstream: JetStreamContext, most: int | None) -> AsyncGenerator[DeadLetter]:
     """Yield the headers of each dead letter."""
     with translated():
         state = (await jetstream.stream_info(STREAM)).state
@@ -62,7 +64,7 @@ async def _headers(jetstream: JetStreamContext) -> AsyncGenerator[DeadLetter]:
         config = ConsumerConfig(
             name=f"count-{uuid4().hex}",
             deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-            opt_start_seq=max(1, state.last_seq - MAX_LETTERS + 1),
+            opt_start_seq=max(1, state.last_seq - most + 1) if most else 1,
             ack_policy=AckPolicy.NONE,
             headers_only=True,
             # The query service may remove no consumer: this one ends by itself.

@@ -15,9 +15,13 @@ from nats.js.errors import NotFoundError
 from runtime.bus.nats.log import translated
 from runtime.bus.port import SharedValues
 from runtime.bus.write_status import EVENTS
+from runtime.errors import Unavailable
 from runtime.stores.port import Checkpoint, LogMark
 
 MARK_KEY = "log"
+
+ERASURES_KEY = "erasures"
+"""How many sequences may hold no message, because an erasure removes what stood there."""
 
 REMEDY = (
     "nothing is written to it now; restore the bus from a backup, or accept the loss with "
@@ -59,15 +63,29 @@ async def hash_at(jetstream: JetStreamContext, sequence: int) -> str:
     return hashlib.sha256((message.subject or "").encode() + b"\n" + (message.data or b"")).hexdigest()
 
 
-def difference(state: LogState, mark: LogMark) -> str:
-    """Return how the log contradicts a mark of it; empty when the log may have grown from that mark."""
+def difference(state: LogState, mark: LogMark, erased: int = 0) -> str:
+    """Return how the log contradicts a mark of it; empty when the log may have grown from that mark.
+
+    `erased`: sequences that may hold no message because of erasures.
+    """
     if state.created != mark.created:
         return f"its stream was created at {state.created}, that of the log before at {mark.created}: it is another log"
     if state.last < mark.sequence:
         return _ends(state, mark.sequence)
-    if state.missing > mark.missing:
-        return f"{state.missing - mark.missing} of its messages are gone"
+    if state.missing > max(mark.missing, erased):
+        return f"{state.missing - max(mark.missing, erased)} of its messages are gone"
     return ""
+
+
+async def allow_erasure(jetstream: JetStreamContext, values: SharedValues, messages: int) -> None:
+    """Note that this many messages are about to be removed on purpose, so that nobody takes them for lost.
+
+    Raises `Unavailable`.
+    """
+    allowed, revision = await values.read(ERASURES_KEY)
+    missing = (await observe(jetstream)).missing + messages
+    if missing > int(allowed or 0) and not await values.write(ERASURES_KEY, str(missing).encode(), revision):
+        raise Unavailable("another erasure began at the same moment; start again")
 
 
 async def read_noted_mark(values: SharedValues) -> tuple[LogMark | None, int]:
@@ -93,6 +111,7 @@ class Evidence:
     reached: int
     marks: list[LogMark]
     revision: int
+    values: SharedValues
     floors: dict[str, int] = field(default_factory=dict[str, int])
     claims: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     checkpoints: list[tuple[str, Checkpoint]] = field(default_factory=list[tuple[str, Checkpoint]])
@@ -105,7 +124,9 @@ class Evidence:
     async def damage(self, jetstream: JetStreamContext, *, hashes: bool) -> str:
         """Return how the log contradicts the evidence; empty when it does not."""
         end = await observe(jetstream)
-        reasons = [difference(end, mark) for mark in self.marks]
+        # Read after the end: whoever erases notes it before.
+        erased, _ = await self.values.read(ERASURES_KEY) if end.missing else (b"", 0)
+        reasons = [difference(end, mark, int(erased or 0)) for mark in self.marks]
         reasons += [_ends(end, self.reached) if end.last < self.reached else ""]
         reasons += [_beyond(end, what, sequence) for what, sequence in self.claims]
         reasons += [_contradicted(end, store, checkpoint) for store, checkpoint in self.checkpoints]
@@ -124,7 +145,7 @@ async def collect_evidence(
     noted, revision = await read_noted_mark(values)
     marks = [mark for mark in (noted, kept) if mark]
     newest = max((mark.accepted for mark in marks), default=0)
-    evidence = Evidence(start, reached, [mark for mark in marks if mark.accepted == newest], revision)
+    evidence = Evidence(start, reached, [mark for mark in marks if mark.accepted == newest], revision, values)
     for name in durables:
         with translated():
             info = await jetstream.consumer_info(EVENTS, name)

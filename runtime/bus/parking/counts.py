@@ -29,6 +29,8 @@ class ParkedCount:
         if self.reason == "newer-version":
             newer = f"{self.type} v{self.version} of {self.document} at {self.first}"
             return f"{many} of a version newer than the code, the first {newer}"
+        if self.reason == "over-budget":
+            return f"{many} of the {', '.join(self.durables)}: {self.error.removeprefix('BudgetSpent: ')}"
         return f"{many} that failed again and again, the first at {self.first}: {self.error}"
 
 

@@ -18,7 +18,7 @@ from runtime.bus.codec import header_of
 from runtime.bus.parking.port import ParkedEvent, ParkedEvents, Reason
 from runtime.bus.port import Message
 from runtime.bus.stored_original import StoredOriginal
-from runtime.errors import NewerVersion, Poison, Retryable
+from runtime.errors import BudgetSpent, NewerVersion, Poison, Retryable
 from runtime.retries import Backoff
 
 logger = structlog.get_logger(__name__)
@@ -38,8 +38,14 @@ SUCCESS = 30.0
 PER_SECOND = 8.0
 """Messages parked a second while nothing succeeds."""
 
+OVER_BUDGET = 10.0
+"""Seconds until an event that the budget does not allow is tried again: asking costs one read of it."""
+
 LEASE = 30.0
 """Seconds for which a replica has a parked event to itself; renewed while it works on it."""
+
+WAITS: Mapping[Reason, float] = {"newer-version": UNKNOWN, "over-budget": OVER_BUDGET}
+"""Seconds until the next try, by reason; for other reasons they grow."""
 
 
 @dataclass
@@ -122,6 +128,8 @@ class ParkingPolicy:
     def _reason(self, message: Message, error: Exception, attempts: Mapping[str, int]) -> Reason | None:
         if isinstance(error, NewerVersion):
             return "newer-version"
+        if isinstance(error, BudgetSpent):
+            return "over-budget"
         if isinstance(message, ParkedMessage):
             return "retried"
         workspace = subjects.workspace_token(message.subject)
@@ -148,7 +156,7 @@ class ParkingPolicy:
             error=f"{type(error).__name__}: {error}"[:500],
             attempts=dict(attempts),
             parked_at=before.parked_at if before else now,
-            not_before=now + (UNKNOWN if reason == "newer-version" else RETRY.delay(tries, delay)),
+            not_before=now + WAITS.get(reason, RETRY.delay(tries, delay)),
         )
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from runtime.bus.port import Message
 
-Reason = Literal["newer-version", "retried"]
+Reason = Literal["newer-version", "over-budget", "retried"]
 
 
 class ParkedEvent(BaseModel):

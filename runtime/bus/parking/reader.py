@@ -75,6 +75,8 @@ class ParkedReader:
         notes: list[str] = []
         if newer := counts["newer-version"] + len(self._unknown):
             notes.append(f"{newer} events of a version newer than this code are parked until it is upgraded")
+        if waiting := counts["over-budget"]:
+            notes.append(f"{waiting} events wait until the budget of their workspace is raised")
         if retried := counts["retried"]:
             notes.append(f"{retried} events that failed again and again are parked and tried now and then")
         return "; ".join(notes) or None

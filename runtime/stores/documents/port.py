@@ -24,6 +24,7 @@ MOST_NOTES = 32
 INDEXES: Mapping[str, tuple[str, ...]] = {
     "documents": ("status", "track_id", "updated_at", "created_at", "file_path", "id", "version"),
     "chunks": ("document_id",),
+    "costs": ("document",),
     "chunk_contributions": ("document_id",),
     "mentions": (),
     "folded": (),

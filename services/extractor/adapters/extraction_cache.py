@@ -52,6 +52,7 @@ def _row(extraction: Extraction) -> Row:
         "entities": [entity.model_dump() for entity in extraction.entities],
         "relations": [relation.model_dump(mode="json") for relation in extraction.relations],
         "usage": extraction.usage.model_dump(),
+        "payer": extraction.payer,
     }
 
 
@@ -60,4 +61,5 @@ def _extraction(row: Row) -> Extraction:
         tuple(ExtractedEntity(**entity) for entity in row["entities"]),
         tuple(ExtractedRelation(**relation) for relation in row["relations"]),
         TokenUsage(**row["usage"]),
+        row.get("payer", ""),
     )

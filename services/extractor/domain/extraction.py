@@ -12,3 +12,5 @@ class Extraction:
     entities: tuple[ExtractedEntity, ...]
     relations: tuple[ExtractedRelation, ...]
     usage: TokenUsage = field(default_factory=TokenUsage)
+    payer: str = ""
+    """The version of the chunk that it was paid for; empty when it was read from the log."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from runtime.costs.port import Ledger
 from services.query.answering.port import AnswerCache, AnswerGenerator, EffortLimits, FollowUps, ModelResultCaches
 from services.query.retrieval.dependencies import RetrievalDependencies
 
@@ -13,6 +14,7 @@ class QueryDependencies(RetrievalDependencies):
     answer_generator: AnswerGenerator
     answer_cache: AnswerCache | None = None
     caches: ModelResultCaches
+    ledger: Ledger
     follow_ups: FollowUps | None = None
     """None: without a model more effort is a wider search."""
     effort_limits: EffortLimits = field(default_factory=EffortLimits)

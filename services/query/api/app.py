@@ -27,13 +27,25 @@ from services.query.api.feeds import routes as feeds
 from services.query.api.graph import alias_routes as aliases
 from services.query.api.graph import past_routes as graph_past
 from services.query.api.graph import routes as graph
-from services.query.api.operations import consumers, dead_letters, past, projections, webhooks
+from services.query.api.operations import (
+    consumers,
+    costs,
+    dead_letters,
+    health,
+    past,
+    projections,
+    rebuild,
+    retry,
+    webhooks,
+)
 from services.query.api.questions import data
 from services.query.api.questions import routes as questions
 from services.query.api.reference import pages
 from services.query.api.reference.examples import with_examples
 from services.query.api.reference.responses import COMMON_CODES, error_responses
 from services.query.api.system import routes as system
+from services.query.api.web_page import PUBLIC_PATHS as OWN_PAGE_PATHS
+from services.query.api.web_page import add_web_page
 from services.query.errors import BadRequest, Conflict, NotFound, NotSupported, TooLarge
 
 STATUS_CODES: dict[type[Exception], int] = {
@@ -73,12 +85,14 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
     of_graph = (graph, aliases, graph_past)
     for routes in (questions, data, documents, lightrag_pipeline, feeds, *of_graph, system, login, ollama, openai):
         app.include_router(routes.router)
-    for routes in (consumers, dead_letters, past, projections, webhooks):
+    for routes in (consumers, costs, dead_letters, health, past, projections, rebuild, retry, webhooks):
         app.include_router(routes.router, prefix="/operations", tags=["operations"])
     if config.docs:
         app.include_router(pages.router)
     if config.web_page:
         lightrag_web_page.add_page(app, config.web_page)
+    if config.own_page:
+        add_web_page(app, config.own_page)
     _add_middleware(app, config)
     _add_error_handlers(app)
     return app
@@ -87,7 +101,11 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
 def _add_middleware(app: FastAPI, config: AuthConfig) -> None:
     """Add the middleware; the one added last runs first."""
     app.add_middleware(BodyLimitMiddleware, limits=config.body_limits)
-    app.add_middleware(AuthMiddleware, config=config, public=lightrag_web_page.PUBLIC_PATHS if config.web_page else ())
+    public = (
+        *(lightrag_web_page.PUBLIC_PATHS if config.web_page else ()),
+        *(OWN_PAGE_PATHS if config.own_page else ()),
+    )
+    app.add_middleware(AuthMiddleware, config=config, public=public)
     app.add_middleware(AuditMiddleware)
     if config.cors_origins:
         # No cookies are used, so no credentials are let through with `*`.

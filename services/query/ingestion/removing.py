@@ -14,16 +14,11 @@ from runtime.bus.retry_requests import request_retry
 from runtime.errors import ServiceError
 from services.query.event_source import SOURCE
 from services.query.status.document_status import SETTLED, STATUSES
+from services.query.status.listing import FAILED_STATUSES, list_documents
 from services.query.status.port import Documents
 
 PARALLEL_EVENTS = 16
 """Events that are published at the same time."""
-
-PAGE_SIZE = 1000
-"""Documents that are listed per read."""
-
-FAILED_STATUSES = ("failed", "partial")
-"""Statuses of documents of which at least a part failed."""
 
 
 async def delete(log: Log, workspace: str, ids: Collection[str]) -> int:
@@ -102,21 +97,9 @@ def _document_id(message: Message) -> str:
 
 
 async def _listed(documents: Documents, partition: Partition, statuses: Collection[str]) -> dict[str, int]:
-    """Return the version, by id, of all documents with any of these statuses.
-
-    Paging through a list that changes may skip a document, so the list is read again until it brings nothing new.
-    """
-    versions: dict[str, int] = {}
-    while True:
-        previous_count, skip, more = len(versions), 0, True
-        while more:
-            page = await documents.page(
-                partition, statuses=list(statuses), order="id", descending=False, skip=skip, limit=PAGE_SIZE
-            )
-            versions |= {status.id: status.version for status in page.documents}
-            skip, more = skip + PAGE_SIZE, len(page.documents) == PAGE_SIZE
-        if len(versions) == previous_count:
-            return versions
+    """Return the version, by id, of all documents with any of these statuses."""
+    found = await list_documents(documents, partition, statuses)
+    return {id: status.version for id, status in found.items()}
 
 
 async def _publish_each(ids: Collection[str], publish: Callable[[str], Awaitable[object]]) -> int:

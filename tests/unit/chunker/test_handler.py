@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from contracts.events import BlobRef, Chunking, ChunksCreated, DocumentAdded
+from contracts.events import ChunksCreated, DocumentAdded
 from contracts.graph import Generations
 from contracts.ids import sha256
+from contracts.values import BlobRef, Chunking
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
 from services.chunker.domain.document import MAX_CHUNKS

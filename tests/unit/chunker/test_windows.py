@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from contracts.envelope import Envelope
-from contracts.events import Chunk, Chunking, ChunksCreated, Event
+from contracts.events import ChunksCreated, Event
 from contracts.text import INLINE_LIMIT
+from contracts.values import Chunk, Chunking
 from runtime.bus.codec import encode
 from runtime.models.open import open_tokenizer
 from runtime.models.port import Tokenizer

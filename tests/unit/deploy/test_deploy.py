@@ -21,9 +21,10 @@ from tests.architecture.sources import REPOSITORY, SERVICES
 TEXT = (REPOSITORY / "docker-compose.yml").read_text("utf-8")
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 ALL: dict[str, dict[str, Any]] = COMPOSE["services"]
-OURS = (*SERVICES, "settings", "topology", "cli")
+OURS = (*SERVICES, "settings", "topology", "operator", "cli")
 SERVERS = sorted(set(ALL) - set(OURS))
-ONE_SHOT = ("settings", "topology", "cli")
+WITHOUT_PAGE = ("settings", "topology", "operator", "cli")
+"""Programs without a health page: they end by themselves, or listen on no port."""
 DOCKERFILE = (REPOSITORY / "deploy/Dockerfile").read_text("utf-8")
 
 IMAGE = re.compile(r"\$\{(\w+_IMAGE):-([^}]+)\}")
@@ -64,7 +65,7 @@ def test_there_are_the_five_services_and_the_four_servers() -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_a_container_is_checked_limited_and_logs_within_bounds(name: str) -> None:
     container = ALL[name]
-    assert container["healthcheck"] == {"disable": True} if name in ONE_SHOT else container["healthcheck"]["test"]
+    assert container["healthcheck"] == {"disable": True} if name in WITHOUT_PAGE else container["healthcheck"]["test"]
     limits = container["deploy"]["resources"]["limits"]
     assert {"cpus", "memory"} <= set(limits)
     assert set(container["logging"]["options"]) == {"max-size", "max-file"}
@@ -250,7 +251,10 @@ def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_
         assert subjects.PROBE in allowed
         assert said == {event for event, producers in PRODUCERS.items() if name in producers}
         taken = {subject.rpartition(".")[2] for subject in allowed if ".CONSUMER.INFO." in subject}
-        assert taken == {durable.name for durable in CONSUMERS if service_of(durable) == name}
+        # Operators who use the API see every consumer, and read and remove dead letters.
+        assert taken == {durable.name for durable in CONSUMERS if name == "query" or service_of(durable) == name}
+        operates = {subject for grant in permissions.OPERATES for subject in grant.allowed} if name == "query" else ()
+        allowed = tuple(subject for subject in allowed if subject not in operates)
         forbidden = r"\.(STREAM\.CREATE|UPDATE|DELETE|PURGE|RESET|PAUSE|SNAPSHOT|RESTORE)\.|GENERATIONS\.pointers"
         assert not [subject for subject in allowed if re.search(forbidden, subject)]
         made = {subject.partition(".*.")[2] for subject in allowed if ".CONSUMER.CREATE." in subject}

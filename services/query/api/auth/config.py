@@ -11,6 +11,7 @@ from services.query.api.auth.permissions import MIN_KEY_LENGTH, Principal, parse
 from services.query.api.auth.rate_limits import Cooldown, Lockout, TokenBuckets
 from services.query.api.auth.settings import AccessSettings
 from services.query.api.body_limits import BodyLimits
+from services.query.api.web_page import built_page
 
 CREDENTIALS_HINT = (
     "set LIGHTRAG_API_KEY, LIGHTSTREAM_API_KEYS or AUTH_ACCOUNTS, or HOST=127.0.0.1; only where something in front "
@@ -27,7 +28,10 @@ def _random_tokens() -> Tokens:
 
 @dataclass
 class AuthConfig:
-    """Who may call the API; the defaults allow everyone. `loopback`: the server listens on this machine only."""
+    """Who may call the API; the defaults allow everyone. `loopback`: the server listens on this machine only.
+
+    `web_page` is LightRAG's page, `own_page` ours; None where there is none.
+    """
 
     keys: ApiKeys = field(default_factory=lambda: ApiKeys([]))
     accounts: Accounts = field(default_factory=lambda: Accounts({}, ""))
@@ -41,6 +45,7 @@ class AuthConfig:
     query_limit: TokenBuckets = field(default_factory=lambda: TokenBuckets(0))
     docs: bool = True
     web_page: Path | None = None
+    own_page: Path | None = None
     loopback: bool = False
     body_limits: BodyLimits = field(default_factory=BodyLimits)
 
@@ -79,6 +84,7 @@ def auth_config(settings: AccessSettings) -> AuthConfig:
         query_limit=_rate_limit(settings, "rate_limit_queries_per_minute"),
         docs=settings.enable_api_docs,
         web_page=_web_page(settings.webui_dir),
+        own_page=built_page(),
         loopback=loopback,
         body_limits=BodyLimits(settings.max_login_body, settings.max_document_body, settings.max_request_body),
     )

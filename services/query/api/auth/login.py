@@ -1,4 +1,4 @@
-"""The routes `/login`, `/auth-status` and `/auth/verify`, in LightRAG's shapes, for its web interface and clients."""
+"""The routes `/login`, `/auth-status` and `/auth/verify` in LightRAG's shapes, and `/auth/principal` of our own."""
 
 import time
 from typing import Annotated, Any
@@ -6,8 +6,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, HTTPException, Request
 
 from services.query.api.auth.config import AuthConfig
-from services.query.api.auth.login_models import AuthStatus, LoggedIn, Verified
-from services.query.api.auth.middleware import client_address, too_many_requests
+from services.query.api.auth.login_models import AuthStatus, CurrentPrincipal, LoggedIn, Verified
+from services.query.api.auth.middleware import client_address, default_workspace, too_many_requests
+from services.query.api.auth.permissions import Principal
 from services.query.api.context import VERSION, brand
 from services.query.api.reference.responses import PUBLIC_ROUTE
 
@@ -53,6 +54,19 @@ async def login(request: Request, username: UserName, password: Password) -> dic
 async def verify() -> Verified:
     """Confirm the credentials: the middleware answers when they are not valid."""
     return Verified()
+
+
+@router.get("/auth/principal")
+async def current_principal(request: Request) -> CurrentPrincipal:
+    """Return who is calling and what they may do, so that a page offers nothing that would be refused."""
+    principal: Principal = request.state.principal
+    permissions = principal.permissions
+    return CurrentPrincipal(
+        name=principal.name,
+        right=permissions.right,
+        workspaces=sorted(permissions.workspaces),
+        default_workspace=permissions.resolve_workspace("", default_workspace(request.scope)) or "",
+    )
 
 
 def _guest_login(request: Request, config: AuthConfig) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Answers of `/login`, `/auth-status` and `/auth/verify`, in LightRAG's shapes."""
+"""Answers of `/login`, `/auth-status` and `/auth/verify` in LightRAG's shapes, and of `/auth/principal`."""
 
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 
 class _About(BaseModel):
@@ -29,6 +29,15 @@ class AuthStatus(_About):
     access_token: str | None = None
     token_type: Literal["bearer"] | None = None
     message: str | None = None
+
+
+class CurrentPrincipal(BaseModel):
+    """Who is calling, and what they may do."""
+
+    name: str = Field(examples=["user:ada"])
+    right: Literal["read", "write"]
+    workspaces: list[str] = Field(description="those the credentials are bound to; `*` is every one")
+    default_workspace: str = Field(description="the one of requests that name none; empty when they must name one")
 
 
 class Verified(BaseModel):

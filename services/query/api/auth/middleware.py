@@ -41,6 +41,9 @@ DOCS_PATHS = ("/docs", "/docs/*", "/redoc", "/openapi.json")
 POLLED_PATHS = ("/health", "/documents/paginated", "/documents/pipeline_status")
 """Paths that the web interface polls, which renew no token: a forgotten tab would stay logged in for ever."""
 
+PRINCIPAL_PATH = "/auth/principal"
+"""Path that says which workspaces there are for a caller, who therefore need not name one."""
+
 WORKSPACE_HEADERS = ("lightrag-workspace", "x-workspace")
 """Headers that name the workspace of a request; both may be sent when they agree."""
 
@@ -77,7 +80,7 @@ class AuthMiddleware:
         self._app, self._config = app, config
         public_paths = (*PUBLIC_PATHS, *public)
         self._public_paths = (*public_paths, *(DOCS_PATHS if config.docs else ()), *config.whitelist)
-        self._paths_without_workspace = (*public_paths, *DOCS_PATHS)
+        self._paths_without_workspace = (*public_paths, *DOCS_PATHS, PRINCIPAL_PATH)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI 3. A websocket is closed: there is no route for one."""

@@ -7,7 +7,6 @@ which the server replaces with the page's path and the name of this deployment.
 import base64
 import hashlib
 import json
-import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from services.query.api.context import brand
+from services.query.api.web_page import set_file_headers
 
 ENTRIES = {"/webui": "index.html", "/workspace": "workspace.html"}
 """The entry file of each page, by path: `/webui` is for managing documents, `/workspace` for asking only."""
@@ -36,12 +36,6 @@ POLICY = (
 """The Content-Security-Policy of an entry file. It allows this server's scripts, and the inline one by its hash.
 The page computes the graph layout in blob workers. Pictures from other servers are blocked: loading them would tell
 those servers what was asked."""
-
-IMMUTABLE = "public, max-age=31536000, immutable"
-"""The Cache-Control of files in `assets/`, whose names contain a hash of their content."""
-
-MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
-"""Media types by suffix that do not depend on this machine's table of media types."""
 
 
 def add_page(app: FastAPI, folder: Path) -> None:
@@ -74,9 +68,7 @@ class WebPage(StaticFiles):
         response = await super().get_response(self._entry if path == "." else path, scope)
         if isinstance(response, FileResponse) and path in (".", self._entry):
             return _entry(Path(response.path), self._path, brand(scope["app"])[0])
-        response.headers["Cache-Control"] = IMMUTABLE if path.startswith(f"assets{os.sep}") else "no-cache"
-        if kind := MEDIA_TYPES.get(Path(path).suffix):
-            response.headers["Content-Type"] = f"{kind}; charset=utf-8"
+        set_file_headers(response, path)
         return response
 
 

@@ -276,6 +276,12 @@ EXAMPLES: dict[str, Any] = {
     "GET /ui/customization": {"customized": False, "brand": {"title": "Lightstream", "description": ""}},
     "GET /auth-status": {"auth_configured": True, **_ABOUT},
     "POST /login": {"access_token": "eyJhbGciOi…", "token_type": "bearer", **_ABOUT},
+    "GET /auth/principal": {
+        "name": "user:ada",
+        "right": "write",
+        "workspaces": ["*"],
+        "default_workspace": "default",
+    },
     "GET /auth/verify": {"status": "ok"},
     **OPERATION_EXAMPLES,
 }
@@ -288,5 +294,6 @@ def with_examples(document: dict[str, Any]) -> dict[str, Any]:
         method, path = route.split(" ")
         operation = document["paths"].get(path, {}).get(method.lower())
         if operation:
-            operation["responses"]["200"]["content"]["application/json"]["example"] = answer
+            code = "200" if "200" in operation["responses"] else "202"
+            operation["responses"][code]["content"]["application/json"]["example"] = answer
     return document

@@ -32,6 +32,29 @@ _WEBHOOK: dict[str, Any] = {
 }
 _CONSUMER = {"name": "extractor", "stage": "extractor", "pending": 120, "ack_pending": 4, "redelivered": 0}
 _PLACE = {"delivered": 4711, "handled": 4700, "rate": 12.5, "rate_since": "2026-11-21T12:07:18Z"}
+_COST = {
+    "calls": 48,
+    "prompt": 31200,
+    "cached": 12000,
+    "completion": 9400,
+    "seconds": 61.5,
+    "money": 0.010218,
+    "unpriced": 0,
+    "saved_results": 6,
+    "saved_tokens": 5100,
+    "saved_money": 0.00131,
+}
+_BUDGET = {
+    "money": 25.0,
+    "tokens": None,
+    "period": "month",
+    "reason": "the archive of 1987",
+    "spent_money": 0.010218,
+    "spent_tokens": 40600,
+    "currency": "USD",
+    "exceeded": None,
+}
+_NO_BUDGET = {name: "USD" if name == "currency" else None for name in _BUDGET}
 
 OPERATION_EXAMPLES: dict[str, Any] = {
     "GET /operations/webhooks": {"webhooks": [_WEBHOOK]},
@@ -45,8 +68,56 @@ OPERATION_EXAMPLES: dict[str, Any] = {
     "GET /operations/dead_letters/{number}": {**_LETTER, "data": '{"specversion": "1.0"}'},
     "POST /operations/dead_letters/redrive": {"redriven": [7], "obsolete": []},
     "POST /operations/dead_letters/drop": {"dropped": [_LETTER]},
+    "GET /operations/cost": {
+        "workspace": "default",
+        "currency": "USD",
+        "total": _COST,
+        "by": "stage",
+        "groups": [{"name": "extractor", **_COST}],
+        "budget": _BUDGET,
+    },
+    "GET /operations/budget": _BUDGET,
+    "PUT /operations/budget": _BUDGET,
+    "DELETE /operations/budget": _NO_BUDGET,
     "GET /operations/projections": {
         "projections": [{"projection": "graph", "generation": 2, "why": "", **_STATE}],
         "rebuild": None,
+    },
+    "GET /operations/rebuild": {
+        "running": {
+            "projections": ["vectors"],
+            "host": "node-1",
+            "pid": 412,
+            "started": "2026-11-21T12:07:18Z",
+            "reason": "another embedding model",
+            "progress": {"phase": "vectors", "done": 200, "total": 900, "rate": 90.0, "seconds_left": 7.8},
+        },
+        "candidate": None,
+        "last": None,
+        "takes_orders": True,
+    },
+    "GET /operations/rebuild/plan": {
+        "targets": ["graph"],
+        "events": 412,
+        "seconds": 0.4,
+        "generations": {"graph": 3},
+        "dropped": {"graph": 1},
+    },
+    "POST /operations/rebuild/{step}": {"id": "5a5f1c9e2f", "step": "start", "projection": "graph"},
+    "POST /operations/retry": {"requested": ["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"], "nothing_failed": []},
+    "GET /operations/doctor": {
+        "healthy": True,
+        "findings": [{"level": "note", "what": "merger: 3 events wait", "todo": ""}],
+    },
+    "GET /operations/settings": {
+        "settings": [
+            {
+                "of": "every service",
+                "names": ["LLM_API_KEY"],
+                "value": "(set, not shown)",
+                "source": "LLM_API_KEY",
+                "meaning": "its key",
+            }
+        ]
     },
 }

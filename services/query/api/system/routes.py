@@ -11,6 +11,7 @@ from runtime.models.roles import ROLES, Role, language_model
 from services.query.api.auth.config import AuthConfig
 from services.query.api.context import VERSION, Context, Ctx, Workspace
 from services.query.api.documents.models import Done
+from services.query.api.operations.costs import budget_state
 from services.query.api.reference.responses import PUBLIC_ROUTE, error_responses
 from services.query.api.system.models import Customization, Health
 from services.query.errors import NotSupported
@@ -24,8 +25,11 @@ AssetPart = Annotated[str, Path(max_length=256, examples=["logo"])]
 
 @router.get("/", include_in_schema=False)
 async def root(request: Request) -> RedirectResponse:
-    """Redirect to the web page of this service, or to `/docs` when it has none."""
-    return RedirectResponse("/webui/" if request.app.state.auth.web_page else "/docs", 307)
+    """Redirect to the web page of this service, else to LightRAG's, or to `/docs` when it has none."""
+    config: AuthConfig = request.app.state.auth
+    if config.own_page:
+        return RedirectResponse("/ui/", 307)
+    return RedirectResponse("/webui/" if config.web_page else "/docs", 307)
 
 
 @router.get("/health", response_model=Health, response_model_exclude_unset=True, openapi_extra=PUBLIC_ROUTE)
@@ -41,6 +45,7 @@ async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, 
         **fields,
         **web_page_fields(ctx, config, fields["pipeline_busy"]),
         "workspace": workspace,
+        "budget_exceeded": (await budget_state(ctx, workspace)).exceeded,
         "configuration": configuration(ctx, workspace, await embedding_model(ctx, live.vectors)),
     }
 

@@ -12,7 +12,7 @@ from contracts.graph import Partition
 from runtime.errors import Unavailable
 from runtime.stores.graph.port import Graph
 from services.query.partitions import Partitions
-from services.query.retrieval.linking import NameIndex
+from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.port import EntityAliases
 from services.query.status.port import Documents
 

@@ -15,7 +15,7 @@ import structlog
 from contracts.graph import Partition
 from runtime.errors import Unavailable
 from services.query.partitions import Partitions
-from services.query.retrieval.linking import NameIndex
+from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
 from services.query.status.port import Documents, Passages
 

@@ -5,7 +5,9 @@ import asyncio
 from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.dependencies import RetrievalDependencies
-from services.query.retrieval.linking import Link, NameIndex, link_entities, unlinked_forms
+from services.query.retrieval.linking import Link, link_entities, unlinked_forms
+from services.query.retrieval.name_index import NameIndex
+from services.query.retrieval.words import normal_form, words
 
 
 async def link_question(
@@ -19,7 +21,9 @@ async def link_question(
     found = await asyncio.to_thread(link_entities, question.query, index)
     sure = [link for link in found if link.method != "spelling"]
     there = await deps.graph_reader.entities(partitions.graph, unlinked_forms(question.query, sure))
-    for said in sorted(there, key=len, reverse=True):
+    # What the index has was linked by it, or belongs to a longer name that is misspelt.
+    new_names = [name for name in there if not index.by_name(normal_form(words(name)))]
+    for said in sorted(new_names, key=len, reverse=True):
         start = question.query.find(said)
         new = Link(said, start, start + len(said), (said,), "name")
         if not any(_overlap(link, new) for link in sure):

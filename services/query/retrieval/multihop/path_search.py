@@ -6,14 +6,14 @@ more, the more of the other steps that are possible there account for as much.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from services.query.retrieval.multihop.evidence import Evidence
-from services.query.retrieval.passage_index.index import BACK, PassageIndex
+from services.query.retrieval.passage_index.index import ACROSS, BACK, ONWARD, PassageIndex
 
 Array = Any
 
@@ -57,9 +57,19 @@ class Path:
     """Of its start and its steps, without the passage where it ends."""
 
 
-def search_paths(index: PassageIndex, found: Evidence, starts: Sequence[Start], allowed: Array) -> list[Path]:
-    """Return the paths that were kept, of every length, the best first. All keep to the passages that are allowed."""
-    search = _Search(index, found, allowed)
+def search_paths(
+    index: PassageIndex,
+    found: Evidence,
+    starts: Sequence[Start],
+    allowed: Array,
+    kinds: Collection[int] = (ONWARD, BACK, ACROSS),
+    width: int = BEAM_WIDTH,
+) -> list[Path]:
+    """Return the paths that were kept, of every length, the best first.
+
+    All keep to ways of these kinds and to the passages that are allowed; `width` of each length are kept.
+    """
+    search = _Search(index, found, allowed, kinds, width)
     beam = [search.begin(start) for start in starts]
     paths = list(beam)
     for _ in range(MAX_STEPS):
@@ -90,8 +100,11 @@ class _Steps:
 
 
 class _Search:
-    def __init__(self, index: PassageIndex, found: Evidence, allowed: Array) -> None:
-        self._index, self._found, self._allowed = index, found, allowed > 0
+    def __init__(
+        self, index: PassageIndex, found: Evidence, allowed: Array, kinds: Collection[int], width: int
+    ) -> None:
+        self._index, self._found, self._allowed, self._width = index, found, allowed > 0, width
+        self._kinds = np.isin(np.arange(len(KIND_WEIGHTS)), list(kinds))
         self._telling = found.weights @ found.sentences
         self._similar = SIMILARITY_WEIGHT * found.similarity
 
@@ -113,7 +126,7 @@ class _Search:
             path = step.path_by(number - firsts[of[number]])
             if path is not None:
                 longer.setdefault(path.places[-1], path)
-            if len(longer) == BEAM_WIDTH:
+            if len(longer) == self._width:
                 break
         return list(longer.values())
 
@@ -133,8 +146,8 @@ class _Search:
         """Return the numbers of the ways from the last passage, their places and sentences."""
         ways = self._index.ways
         begin, end = int(ways.starts[path.passages[-1]]), int(ways.starts[path.passages[-1] + 1])
-        numbers = np.arange(begin, end)
-        numbers = numbers[self._allowed[self._index.passage_of[ways.places[numbers]]]]
+        usable = self._kinds[ways.kinds[begin:end]] & self._allowed[self._index.passage_of[ways.places[begin:end]]]
+        numbers = begin + np.flatnonzero(usable)
         if len(numbers) > MAX_WAYS:
             numbers = numbers[np.argsort(-self._telling[ways.sentences[numbers]], kind="stable")[:MAX_WAYS]]
         return numbers, ways.places[numbers], ways.sentences[numbers]

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.query.retrieval.linking import Link, words
+from services.query.retrieval.linking import Link
 from services.query.retrieval.passage_index.stemming import stem
+from services.query.retrieval.words import words
 
 MAX_TERMS = 32
 """Terms of a question that a walk looks for, the first ones."""

@@ -1,16 +1,17 @@
 """Where a walk starts: the passages of the entities that the question names, and those most like the question."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from services.query.retrieval.linking import Link, words
+from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence
 from services.query.retrieval.multihop.path_search import Start
 from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.passage_index.stemming import stem
+from services.query.retrieval.words import words
 
 Array = Any
 
@@ -33,20 +34,36 @@ def starts(
     allowed: Array,
 ) -> list[Start]:
     """Return the starts, one per passage. `sources`: by entity, ids of passages that the graph says it is from."""
-    best: dict[int, Start] = {}
-
-    def add(start: Start) -> None:
-        if allowed[start.passage] and (start.passage not in best or start.weight > best[start.passage].weight):
-            best[start.passage] = start
-
-    for link in links:
-        for name in link.names:
-            weight = _rarity(index, name)
-            for passage, place in _passages(index, found, name, sources.get(name, ())):
-                add(Start(passage, weight, place))
+    some = named_starts(index, found, links, sources, allowed)
     for passage in np.argsort(-found.likeness, kind="stable")[:UNLINKED].tolist():
         if (like := float(found.likeness[passage])) > 0:
-            add(Start(passage, UNLINKED_WEIGHT * like))
+            some.append(Start(passage, UNLINKED_WEIGHT * like))
+    return _best(some)
+
+
+def named_starts(
+    index: PassageIndex,
+    found: Evidence,
+    links: Sequence[Link],
+    sources: Mapping[str, Sequence[str]],
+    allowed: Array,
+) -> list[Start]:
+    """Return the starts at passages of linked entities, one per passage."""
+    pairs = [(name, _passages(index, found, name, sources.get(name, ()))) for link in links for name in link.names]
+    return _best(
+        Start(passage, _rarity(index, name), place)
+        for name, some in pairs
+        for passage, place in some
+        if allowed[passage]
+    )
+
+
+def _best(some: Iterable[Start]) -> list[Start]:
+    """Return the start of most weight at each passage."""
+    best: dict[int, Start] = {}
+    for start in some:
+        if start.passage not in best or start.weight > best[start.passage].weight:
+            best[start.passage] = start
     return list(best.values())
 
 
@@ -65,6 +82,35 @@ def _rarity(index: PassageIndex, name: str) -> float:
     entity = index.entities.get(name, -1)
     having = float(index.counts[entity]) if entity >= 0 else 1.0
     return math.log(1 + len(index) / having) / math.log(1 + max(1, len(index)))
+
+
+def without_homonyms(index: PassageIndex, links: Sequence[Link], allowed: Array) -> Array:
+    """Return `allowed` without those passages of a name that its qualifier in the question tells apart from others.
+
+    Of the documents that a name starts at, those stay in whose passages most words of the qualifier occur.
+    """
+    kept, left_out = set[int](), set[int]()
+    for link in links:
+        own = {p for n in link.names if n in index.entities for p in index.passages_of.of(index.entities[n]).tolist()}
+        having: dict[int, int] = {}
+        said = _having(index, link.qualifier)
+        for passage in own:
+            document = int(index.documents[passage])
+            having[document] = max(having.get(document, 0), sum(passage in some for some in said))
+        most = max(having.values(), default=0)
+        best = {passage for passage in own if having[int(index.documents[passage])] == most}
+        kept |= best
+        left_out |= own - best
+    allowed = allowed.copy()
+    allowed[list(left_out - kept)] = 0.0
+    return allowed
+
+
+def _having(index: PassageIndex, text: str) -> list[set[int]]:
+    """Return the passages that each word of a text is in."""
+    stems = {stem(word.form) for word in words(text) if not word.is_stopword}
+    numbers = [index.words.numbers[some] for some in stems if some in index.words.numbers]
+    return [set(index.words.passages.of(number).tolist()) for number in numbers]
 
 
 def sure_links(index: PassageIndex, links: Sequence[Link]) -> list[Link]:

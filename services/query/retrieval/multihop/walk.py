@@ -1,12 +1,14 @@
 """The mode `walk`: follows names from passage to passage, for questions of several hops.
 
-Names in the question are linked to entities; paths are searched from their passages, and from those most like the
-question, over an index of the workspace's passages. No model is asked but the embedder, once, for the question.
+Names in the question are linked to entities. Over an index of the workspace's passages three rankings are made and
+fused: by paths from the passages of these names and from those most like the question, by paths that lead only onward
+from the names, and by the neighbourhood of the names alone. No model is asked but the embedder, once, for the question.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +19,16 @@ from services.query.context.layout import count_context_tokens
 from services.query.partitions import Partitions
 from services.query.question import Keywords, Question
 from services.query.retrieval.dependencies import RetrievalDependencies
+from services.query.retrieval.fusion import reciprocal_rank_fusion
 from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence, evidence
 from services.query.retrieval.multihop.link_question import link_question
+from services.query.retrieval.multihop.name_paths import by_name_paths, name_paths
+from services.query.retrieval.multihop.neighbour_ranking import by_neighbourhood
 from services.query.retrieval.multihop.neighbourhood import MAX_RELATIONS, read_passages
 from services.query.retrieval.multihop.path_search import Path, search_paths
 from services.query.retrieval.multihop.query_terms import QueryTerms
-from services.query.retrieval.multihop.starts import starts, sure_links
+from services.query.retrieval.multihop.starts import starts, sure_links, without_homonyms
 from services.query.retrieval.multihop.walk_context import Trail, graph_context, processing_info
 from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
@@ -40,7 +45,9 @@ MAX_NEW = 10
 LIKENESS_WEIGHT = 0.05
 """Of likeness to the question in the order of passages; the rest is the best path that a passage is on."""
 MAX_TRAILS = 20
-"""Paths that the processing info lists, and whose entities and relations are returned."""
+"""Paths that the processing info lists, and whose entities and relations are returned; also passages it explains."""
+WEIGHTS = {"paths": 1.0, "paths_from_names": 1.0, "neighbourhood": 0.5}
+"""Of the rankings that are fused: by paths over all ways, by paths onward from names, by the neighbourhood alone."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,8 @@ class _Walked:
     links: Sequence[Link]
     chunk_ids: Sequence[str]
     trails: Sequence[Trail]
+    order: Sequence[Mapping[str, Any]]
+    """The first passages with their places in the rankings that were fused."""
 
 
 async def walk(
@@ -77,7 +86,7 @@ async def walk(
     names_first = [name for link in found.links for name in link.names if name in around.nodes]
     entities, relations = await graph_context(question, names_first, found.trails, partitions, deps, documents)
     spent = count_context_tokens(entities, relations, deps.count_tokens)
-    info = processing_info(found.links, found.trails, around, entities, relations, documents)
+    info = processing_info(found.links, found.trails, around, entities, relations, documents) | {"order": found.order}
     return SearchResult(entities, relations, found.chunk_ids, spent, info)
 
 
@@ -120,25 +129,44 @@ def _walked(
 ) -> _Walked:
     links = sure_links(index, links)
     terms = QueryTerms.of(question.query, links)
-    allowed = index.allowed(documents)
+    allowed = without_homonyms(index, links, index.allowed(documents))
     found = evidence(index, terms, {hit.names[0]: hit.score for hit in hits}, allowed)
     sources = {name: node.source_ids for name, node in around.nodes.items()}
     paths = search_paths(index, found, starts(index, found, links, sources, allowed), allowed)
-    ranked = _ranked(index, found, paths)[: max(MAX_RANKED, question.chunk_top_k)]
+    onward = name_paths(index, found, links, sources, allowed)
+    most = max(MAX_RANKED, question.chunk_top_k)
+    rankings = {
+        "paths": _ranked(index, found, paths)[:most],
+        "paths_from_names": by_name_paths(onward)[:most],
+        "neighbourhood": by_neighbourhood(index, found, links, sources, allowed)[:most],
+    }
+    fused = reciprocal_rank_fusion(*((ranking, WEIGHTS[name]) for name, ranking in rankings.items()), k=0)
+    ranked = [index.ids[number] for number in fused[:most]]
     # Passages that came after the index was made are known by their vectors only.
     new = [hit.names[0] for hit in hits[:MAX_NEW] if hit.names[0] not in index.numbers]
-    return _Walked(links, interleave(ranked, new, key=str), _trails(index, paths))
+    every = sorted([*paths, *(path for some in onward for path in some)], key=lambda path: -path.value)
+    order = _order(index, fused, rankings)
+    return _Walked(links, interleave(ranked, new, key=str), _trails(index, every), order)
 
 
-def _ranked(index: PassageIndex, found: Evidence, paths: Sequence[Path]) -> list[str]:
-    """Return ids of passages by the best path that each is on, and a little by likeness to the question."""
+def _order(index: PassageIndex, fused: Sequence[int], rankings: Mapping[str, Sequence[int]]) -> list[dict[str, Any]]:
+    """Return for the first passages which place, from 1, they have in each ranking that has them."""
+    places = {name: {passage: n for n, passage in enumerate(some, 1)} for name, some in rankings.items()}
+    return [
+        {"chunk": index.ids[passage]} | {name: of[passage] for name, of in places.items() if passage in of}
+        for passage in fused[:MAX_TRAILS]
+    ]
+
+
+def _ranked(index: PassageIndex, found: Evidence, paths: Sequence[Path]) -> list[int]:
+    """Return passages by the best path that each is on, and a little by likeness to the question."""
     best = np.zeros(len(index))
     for path in reversed(paths):  # the best one comes last
         best[list(path.passages)] = path.value
     best /= best.max(initial=0.0) or 1.0
     scores = (1 - LIKENESS_WEIGHT) * best + LIKENESS_WEIGHT * found.likeness
     order: list[int] = np.argsort(-scores, kind="stable").tolist()
-    return [index.ids[number] for number in order if scores[number] > 0]
+    return [number for number in order if scores[number] > 0]
 
 
 def _trails(index: PassageIndex, paths: Sequence[Path]) -> list[Trail]:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from services.query.passage import Passage
-from services.query.retrieval.linking import NameIndex, words
+from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.sentences import LEADING, sentences_about_entities
 from services.query.retrieval.passage_index.stemming import stem
+from services.query.retrieval.words import words
 
 Array = Any
 
@@ -90,6 +91,10 @@ class PassageIndex:
     """In how many passages each entity occurs."""
     ways: Ways
     sentence_count: int
+    places_in: Grouped
+    """The places of each passage."""
+    defines: Array
+    """Of each place, whether its passage defines its entity."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -149,12 +154,15 @@ class IndexBuilder:
         places: dict[tuple[int, int], int] = {}
         sentences: list[Sequence[int]] = []
         starting: list[Sequence[int]] = []
+        defines: list[bool] = []
         for entity in range(len(self._entities)):
             some = self._mentions[entity]
             for passage, mention in some.items():
                 places[entity, passage] = len(places)
                 sentences.append(mention.sentences)
-            starting.append(_defining(some) or list(some))
+            defining = _defining(some)
+            defines += [passage in defining for passage in some]
+            starting.append(defining or list(some))
         pairs = np.array(list(places), np.int32).reshape(-1, 2)
         in_passages = np.array(self._in_passages, np.int32).reshape(-1, 3)
         by_stem = in_passages[np.argsort(in_passages[:, 0], kind="stable")]
@@ -179,6 +187,8 @@ class IndexBuilder:
             np.array([len(self._mentions[entity]) for entity in range(len(self._entities))], np.float64),
             self._ways(places),
             self._sentences,
+            _grouped(np.column_stack([pairs[:, 1], np.arange(len(pairs), dtype=np.int32)]), len(self._ids)),
+            np.array(defines, np.bool_),
         )
 
     def _ways(self, places: Mapping[tuple[int, int], int]) -> Ways:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from runtime.text.sentences import FULL_STOPS
 from services.query.passage import Passage
-from services.query.retrieval.linking import NameIndex, Word, normal_form, words
+from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.stemming import stem
+from services.query.retrieval.words import Word, normal_form, words
 
 MENTIONED, LEADING, IN_TITLE = 1.0, 3.0, 4.0
 """How much a sentence is about an entity that it mentions, that leads its paragraph, that is its heading or file."""

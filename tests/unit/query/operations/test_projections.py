@@ -27,7 +27,7 @@ async def test_projections_and_the_rebuild_under_way_are_shown() -> None:
         ],
         "rebuild": {
             "projections": ["graph"], "host": "here", "pid": 7, "started": "2026-11-22T12:00:00Z",
-            "progress": {"events": 5},
+            "reason": "", "progress": {"events": 5},
         },
     }  # fmt: skip
 

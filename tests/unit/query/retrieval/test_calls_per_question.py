@@ -11,7 +11,8 @@ from contracts.ids import chunk_id
 from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Question
-from services.query.retrieval.linking import MAX_CORRECTED, MAX_MISSPELT_WORDS, NameIndex, link_entities
+from services.query.retrieval.linking import MAX_CORRECTED, MAX_MISSPELT_WORDS, link_entities
+from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.retrieve import retrieve
 from tests.support.querying import CURIE, CURIE_SAYS, QueryHarness
 

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.query.retrieval.linking import NameIndex, link_entities, normalised, unlinked_forms, words
+from services.query.retrieval.linking import link_entities, unlinked_forms
+from services.query.retrieval.name_index import NameIndex
+from services.query.retrieval.words import normalised, words
 
 NAMES = (
     ("Blue Harbour", "content"), ("Harbour", "location"), ("Blue Harbour Festival", "event"), ("Ada Marsh", "person"),
@@ -105,3 +107,29 @@ def test_every_name_that_is_no_rubbish_finds_itself(names: list[tuple[str, str]]
     for name, _ in names:
         called = built.by_name(" ".join(word.form for word in words(name)))
         assert not called or name in called or len([n for n, _ in names if words(n)]) > 1
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "name"),
+    [
+        ("Who taught Tavko Slhol?", "Tavko Slhol", "Tavko Selhol"),
+        ("who taught tavko slhol?", "tavko slhol", "Tavko Selhol"),
+        ("Who taught Junsle Tavko?", "Junsle Tavko", "Junsel Tavko"),
+    ],
+)
+def test_a_slip_beside_a_word_that_is_a_name_itself_is_understood(question: str, said: str, name: str) -> None:
+    names = (("Tavko", "person"), ("Tavko Selhol", "person"), ("Junsel Tavko", "person"), ("Ulhol", "location"))
+    assert found(question, *names) == [(said, (name,), "spelling")]
+
+
+def test_a_name_stays_short_where_the_word_beside_it_is_another_one() -> None:
+    names = (("Tavko", "person"), ("Tavko Selhol", "person"))
+    assert found("Who taught Tavko Norlu?", *names) == [("Tavko", ("Tavko",), "name")]
+    assert found("Who taught Tavko today?", *names) == [("Tavko", ("Tavko",), "name")]
+
+
+def test_what_stands_in_brackets_right_after_a_name_belongs_to_it() -> None:
+    (link,) = link_entities("Who made Blue Harbour (1931 film) in Zürich?", index(("Blue Harbour", ""), ("Film", "")))
+    assert (link.text, link.names, link.qualifier) == ("Blue Harbour (1931 film)", ("Blue Harbour",), "1931 film")
+    (link,) = link_entities("who made blue harbour?", index(("Blue Harbour", "")))
+    assert link.qualifier == ""

@@ -39,6 +39,11 @@ def life(name: str, chunks: int, version: int = 1, workspace: str = "w") -> list
     ]
 
 
+def stores(harness: QueryHarness) -> dict[str, Any]:
+    """What the projection writes to."""
+    return {"documents": harness.documents, "passages": harness.passages, "ledger": harness.ledger}
+
+
 async def states(harness: QueryHarness, partition: Partition = SPACE) -> dict[str, Any]:
     page = await harness.documents.page(partition, statuses=[], order="id", descending=False, skip=0, limit=0)
     return {status.id: status for status in page.documents}
@@ -56,7 +61,7 @@ async def test_a_document_goes_from_pending_to_processed() -> None:
 async def test_facts_give_rise_to_no_facts() -> None:
     harness = QueryHarness()
     batch = life("d", 1)
-    assert await on_events(batch, LIVE, documents=harness.documents, passages=harness.passages) == [[] for _ in batch]
+    assert await on_events(batch, LIVE, **stores(harness)) == [[] for _ in batch]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -91,7 +96,13 @@ async def test_workspaces_and_generations_never_mix() -> None:
     harness = QueryHarness()
     await harness.project(*life("d", 1, workspace="one"), *life("d", 1, workspace="two"))
     assert set(await states(harness, Partition("one", 1))) == set(await states(harness, Partition("two", 1))) == {"d"}
-    await on_events(life("e", 1), Generations(status=2), documents=harness.documents, passages=harness.passages)
+    await on_events(
+        life("e", 1),
+        Generations(status=2),
+        documents=harness.documents,
+        passages=harness.passages,
+        ledger=harness.ledger,
+    )
     assert set(await states(harness, Partition("w", 2))) == {"e"}
     assert await states(harness) == {}
 
@@ -117,7 +128,7 @@ async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_afte
     assert await harness.documents.update(SPACE, ["_graph"], lambda _: [older]), "what an older version made of it"
     facts = [Delivery(failure, 2, 1, NOON)]
     await harness.project(*facts)
-    await on_events(facts, Generations(status=2), documents=harness.documents, passages=harness.passages)
+    await on_events(facts, Generations(status=2), **stores(harness))
     assert await states(harness, Partition("w", 2)) == {}
 
 

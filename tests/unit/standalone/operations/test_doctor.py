@@ -9,9 +9,10 @@ from runtime.bus import topology
 from runtime.bus.dead_letters import count_dead_letters
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.retry_reasons import RetryReasons
+from runtime.bus_examination import cause_of_redelivery
 from runtime.errors import Unavailable
 from standalone.operations.doctor import machine
-from standalone.operations.doctor.bus import cause_of_redelivery, examine_bus
+from standalone.operations.doctor.bus import examine_bus
 from standalone.operations.doctor.machine import GiB, MiB, disk_partition
 from tests.support.nats_server import connected, running_nats
 

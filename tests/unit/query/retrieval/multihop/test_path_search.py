@@ -3,11 +3,12 @@
 import numpy as np
 
 from services.query.passage import Passage
-from services.query.retrieval.linking import NameIndex, link_entities
+from services.query.retrieval.linking import link_entities
 from services.query.retrieval.multihop.evidence import evidence
 from services.query.retrieval.multihop.path_search import BEAM_WIDTH, MAX_STEPS, Path, search_paths
 from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.starts import starts, sure_links
+from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import BACK, ONWARD, IndexBuilder, PassageIndex
 
 TEXTS = (

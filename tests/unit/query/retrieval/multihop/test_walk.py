@@ -73,7 +73,7 @@ async def test_of_an_entity_that_many_passages_name_those_most_like_the_question
     said += [("years", "In Moss Hills province the Gray River rises.", [entity("Moss Hills", "region"), river], [])]
     for number, (name, text, entities, relations) in enumerate(said):
         await made.index(name, text, says=((entities, relations),), version=1 + 1000 * number)
-    question = Question("In which province rises the river that Blue Harbour lies on?", "walk", chunk_top_k=4)
+    question = Question("In which province rises the river that Blue Harbour lies on?", "walk", chunk_top_k=5)
     found = await retrieve(question, PARTITIONS, made.deps())
     assert ["Blue Harbour", "Gray River"] in [path["entities"] for path in found.info["paths"]]
     assert {"harbour.txt", "years.txt"} <= {passage.file_path for _, passage in found.passages}

@@ -1,4 +1,4 @@
-"""Findings of `lightstream doctor` about a machine, a stack or a deployment."""
+"""Findings about a machine, a stack or a deployment: what `lightstream doctor` tells."""
 
 from dataclasses import dataclass
 from typing import Literal

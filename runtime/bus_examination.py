@@ -1,0 +1,102 @@
+"""Findings about the bus: its declaration, losses, paused providers, waiting and repeated events, dead letters."""
+
+from collections.abc import AsyncIterator, Mapping
+
+from nats.js import JetStreamContext
+
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
+from runtime.bus import topology
+from runtime.bus.dead_letters import count_dead_letters
+from runtime.bus.nats.dead_letters import NatsDeadLetters
+from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.parking.counts import count_parked
+from runtime.findings import Finding
+from runtime.models.rate_limiters import pause_notices
+from runtime.projections.checkpoints import rebuild_command
+from runtime.projections.verdicts import RESTORE_HINT, combined_verdict
+
+REDELIVERY_NOTE = "tried again"
+"""Suffix of a health note that tells why a consumer's events are redelivered; the consumer's name precedes it."""
+
+
+PARKED_NOTE = "parked"
+"""Suffix of a health note about parked events; the consumer's name precedes it."""
+
+
+async def examine_bus(bus: JetStreamContext, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:
+    """Yield every finding about the bus. `notes` are those of the services' health pages, None where unknown.
+
+    Raises a ServiceError or NatsError when the bus does not answer.
+    """
+    for problem in await topology.check(bus):
+        yield Finding("fault", problem, "`lightstream topology apply`")
+    async for finding in _losses(bus):
+        yield finding
+    for note in await pause_notices(await NatsSharedValues.bind(bus)):
+        yield Finding("fault", note, "amend what the reason names; documents wait, none fails")
+    async for finding in _backlog(bus, notes):
+        yield finding
+    async for finding in _undelivered(bus):
+        yield finding
+    async for finding in _dead_letters(bus):
+        yield finding
+
+
+async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
+    found = await combined_verdict(await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET))
+    if found.log:
+        yield Finding("fault", f"the log has lost messages: {found.log}", RESTORE_HINT)
+    for reason in found.stores.values():
+        yield Finding("fault", reason, f"`{rebuild_command(tuple(found.stores))}` makes it anew from the log")
+
+
+async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:
+    for consumer in CONSUMERS:
+        found = await bus.consumer_info(consumer.stream, consumer.name)
+        if found.num_redelivered:
+            number = found.num_redelivered
+            yield Finding(
+                "note",
+                f"{consumer.name}: {number} events are being tried again",
+                cause_of_redelivery(consumer.name, notes),
+            )
+        if found.num_pending:
+            yield Finding("note", f"{consumer.name}: {found.num_pending} events wait")
+    for parked in await count_parked(NatsParkedEvents(bus)):
+        newer = parked.reason == "newer-version"
+        yield Finding("fault" if newer else "note", f"workspace {parked.workspace}: {parked}; parked, others go on",
+                      "run the release that knows them: they are handled then" if newer else
+                      "they are tried now and then; the error names the cause")  # fmt: skip
+
+
+def cause_of_redelivery(consumer: str, notes: Mapping[str, str] | None) -> str:
+    """Return why events of a consumer are redelivered, as the service that handles them reports."""
+    if notes is None:
+        return "the service's page /health/ready, and its log, say why"
+    return notes.get(
+        f"{consumer}: {REDELIVERY_NOTE}",
+        "no handler has failed at them: a process ended or was slow while it had them",
+    )
+
+
+async def _undelivered(bus: JetStreamContext) -> AsyncIterator[Finding]:
+    # No durable of ours has a limit of deliveries, and nobody ends one: somebody changed a consumer.
+    if number := (await bus.stream_info("KB_ADVISORIES")).state.messages:
+        yield Finding(
+            "fault",
+            f"the bus stopped delivering {number} messages: {'its' if number == 1 else 'their'} consumer was changed",
+            "`lightstream topology apply`, then `lightstream rebuild all`",
+        )
+
+
+async def _dead_letters(bus: JetStreamContext) -> AsyncIterator[Finding]:
+    # History: dead letters stay there for ever, and nothing is wrong with a stack that has been sent nonsense.
+    found = await count_dead_letters(NatsDeadLetters(bus))
+    if found.last_at is not None:
+        messages = "1 message was" if found.count == 1 else f"{found.count} messages were"
+        yield Finding(
+            "note",
+            f"{messages} set aside for good, the last on {found.last_at:%Y-%m-%d %H:%M} UTC ({found.reason:.200})",
+            "`lightstream dead list` says which, `dead redrive` tries one again",
+        )

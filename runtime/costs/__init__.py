@@ -1,0 +1,1 @@
+"""What language and embedding models cost: the ledger, prices, and budgets."""

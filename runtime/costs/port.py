@@ -1,0 +1,44 @@
+"""The ledger's port: one entry for each event that names what a model was paid."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from contracts.graph import Partition
+
+
+@dataclass(frozen=True)
+class CostEntry:
+    """What one event says was paid to a model, or saved by a cached result.
+
+    `sequence` is that of the event in the log: of two messages with one event's id the first counts.
+    """
+
+    day: str
+    """The day of the event in UTC, as 2026-11-22."""
+    document: str
+    """The id of the document; empty for what no single document caused, as a summary."""
+    stage: str
+    model: str
+    sequence: int
+    prompt: int = 0
+    """Tokens read by the model, with `cached`."""
+    cached: int = 0
+    """Tokens among them that the provider had cached."""
+    completion: int = 0
+    calls: int = 0
+    milliseconds: int = 0
+    saved: bool = False
+    """Whether a cached result was used, and nothing paid."""
+
+
+class Ledger(Protocol):
+    """The entries of a workspace. Those of a generation of the status projection are made anew by its rebuild."""
+
+    async def put(self, partition: Partition, entries: Mapping[str, CostEntry]) -> None:
+        """Store entries by the ids of their events, in any order; repeats change nothing."""
+        ...
+
+    def entries(self, partition: Partition, document: str = "") -> AsyncIterator[CostEntry]:
+        """Yield all entries of the workspace, or those of one document."""
+        ...

@@ -1,0 +1,80 @@
+"""Prices of models: what a number of tokens costs."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any, cast
+
+CURRENCY = "USD"
+"""The currency of prices that name none."""
+
+_MILLION = Decimal(1_000_000)
+_KINDS = ("prompt", "cached", "completion")
+
+
+@dataclass(frozen=True)
+class Price:
+    """The price of a million tokens of each kind; `cached`: of prompt tokens that the provider had cached."""
+
+    prompt: Decimal = Decimal(0)
+    cached: Decimal = Decimal(0)
+    completion: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices by model, all in one currency."""
+
+    of: Mapping[str, Price] = field(default_factory=dict[str, Price])
+    currency: str = CURRENCY
+
+    def money(self, model: str, prompt: int, cached: int, completion: int) -> Decimal | None:
+        """Return what these tokens cost; None for a model without a price. `prompt` includes `cached`."""
+        price = self.of.get(model)
+        if price is None:
+            return None
+        new = max(0, prompt - cached)
+        return (new * price.prompt + cached * price.cached + completion * price.completion) / _MILLION
+
+
+def parse_prices(text: str) -> Prices:
+    """Return the prices in a JSON object: model → {"prompt", "cached", "completion", "currency"}.
+
+    Prices are per million tokens. Without `cached` cached tokens cost what others do; without `completion` nothing,
+    as at an embedding model. Raises ValueError with the reason.
+    """
+    if not text.strip():
+        return Prices()
+    try:
+        table = json.loads(text, parse_float=Decimal, parse_int=Decimal)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"prices must be a JSON object by model: {error}") from None
+    if not isinstance(table, dict):
+        raise ValueError("prices must be a JSON object by model")
+    prices: dict[str, Price] = {}
+    currencies: set[str] = set()
+    for model, values in cast("dict[str, Any]", table).items():
+        if not isinstance(values, dict):
+            raise ValueError(f"the price of {model!r:.60} must be an object with `prompt` and `completion`")
+        given = cast("dict[str, Any]", values)
+        if unknown := given.keys() - {*_KINDS, "currency"}:
+            raise ValueError(f"the price of {model!r:.60} has the unknown field {min(unknown)!r:.60}")
+        currencies.add(str(given.get("currency", CURRENCY)))
+        prompt = _amount(model, given.get("prompt", 0))
+        prices[model] = Price(
+            prompt, _amount(model, given.get("cached", prompt)), _amount(model, given.get("completion", 0))
+        )
+    if len(currencies) > 1:
+        raise ValueError(f"prices must have one currency, not {', '.join(sorted(currencies))}")
+    return Prices(prices, next(iter(currencies), CURRENCY))
+
+
+def _amount(model: str, value: object) -> Decimal:
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        amount = Decimal(-1)
+    if not amount.is_finite() or amount < 0:
+        raise ValueError(f"a price of {model!r:.60} is not a number of at least 0")
+    return amount

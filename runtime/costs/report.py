@@ -1,0 +1,87 @@
+"""Sums over the ledger, by day, document, stage or model."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from typing import Literal, get_args
+
+from runtime.costs.port import CostEntry
+from runtime.costs.prices import Prices
+
+Grouping = Literal["day", "document", "stage", "model"]
+GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
+
+CENT_FRACTION = Decimal("0.000001")
+"""The unit that money is rounded to when it is shown."""
+
+
+@dataclass
+class CostSum:
+    """What a group of entries sums up to. `money` is that of models with a price; None when no model has one.
+
+    `unpriced` are the tokens of models without a price. What cached results saved is in the fields of that name.
+    """
+
+    calls: int = 0
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    seconds: float = 0.0
+    money: Decimal | None = None
+    unpriced: int = 0
+    saved_results: int = 0
+    saved_tokens: int = 0
+    saved_money: Decimal | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens that were paid for."""
+        return self.prompt + self.completion
+
+    def add(self, entry: CostEntry, prices: Prices) -> None:
+        """Add one entry."""
+        money = prices.money(entry.model, entry.prompt, entry.cached, entry.completion)
+        if entry.saved:
+            self.saved_results += 1
+            self.saved_tokens += entry.prompt + entry.completion
+            self.saved_money = _sum(self.saved_money, money)
+            return
+        self.calls += entry.calls
+        self.prompt += entry.prompt
+        self.cached += entry.cached
+        self.completion += entry.completion
+        self.seconds += entry.milliseconds / 1000
+        self.money = _sum(self.money, money)
+        self.unpriced += entry.prompt + entry.completion if money is None else 0
+
+    def as_json(self) -> dict[str, object]:
+        """Return the fields as JSON has them, money as a number."""
+        return {field.name: _shown(getattr(self, field.name)) for field in fields(self)}
+
+
+@dataclass(frozen=True)
+class CostReport:
+    """The sum of a workspace, and of each group, by its name, in order."""
+
+    total: CostSum
+    groups: dict[str, CostSum]
+
+
+async def cost_report(entries: AsyncIterator[CostEntry], prices: Prices, by: Grouping | None = None) -> CostReport:
+    """Sum all entries up, and those with the same value of `by`."""
+    total, groups = CostSum(), dict[str, CostSum]()
+    async for entry in entries:
+        total.add(entry, prices)
+        if by:
+            groups.setdefault(getattr(entry, by), CostSum()).add(entry, prices)
+    return CostReport(total, dict(sorted(groups.items())))
+
+
+def _sum(before: Decimal | None, more: Decimal | None) -> Decimal | None:
+    return before if more is None else (before or Decimal(0)) + more
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, Decimal):
+        return float(value.quantize(CENT_FRACTION))
+    return round(value, 3) if isinstance(value, float) else value

@@ -1,0 +1,109 @@
+"""Asks, before a language model is paid, whether the workspace's budget allows it."""
+
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from contracts.graph import Partition
+from runtime.bus.port import ActiveGenerations, Log
+from runtime.concurrency.key_locks import KeyLocks
+from runtime.costs.budget import BudgetUse, budget_use, read_budget
+from runtime.costs.port import CostEntry, Ledger
+from runtime.costs.prices import Prices
+from runtime.errors import BudgetSpent, NotWanted
+from runtime.models.call_scope import call_scope, calls_for
+from runtime.models.port import Chat, Completion, Message
+
+LOOK_AGAIN = 2.0
+"""Least number of seconds between two looks at the budget of a workspace."""
+
+READING_SHARE = 20
+"""The ledger is read again after so many times the seconds that the last reading took."""
+
+
+@dataclass
+class _Known:
+    use: BudgetUse | None
+    until: float
+
+
+@dataclass
+class BudgetGuard:
+    """Knows what is spent: by the ledger, when it was last read, and by the calls of this process since."""
+
+    log: Log
+    pointers: ActiveGenerations
+    ledger: Ledger
+    prices: Prices
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    look_again: float = LOOK_AGAIN
+    reading_share: int = READING_SHARE
+    _known: dict[str, _Known] = field(default_factory=dict[str, _Known])
+    _locks: KeyLocks = field(default_factory=KeyLocks)
+
+    async def denial(self, workspace: str) -> str:
+        """Return why nothing may be paid for this workspace now; empty where it may. Raises `Unavailable`."""
+        async with self._locks.hold([workspace]):
+            known = self._known.get(workspace)
+            if known is None or time.monotonic() >= known.until:
+                known = self._known[workspace] = await self._read(workspace)
+        return known.use.exceeded if known.use else ""
+
+    def note(self, workspace: str, model: str, completion: Completion) -> None:
+        """Count a call of this process, which the ledger does not know yet."""
+        known, usage = self._known.get(workspace), completion.usage
+        if known and known.use:
+            entry = CostEntry("", "", "", model, 0, usage.prompt, usage.cached, usage.completion)
+            known.use.spent.add(entry, self.prices)
+
+    async def _read(self, workspace: str) -> _Known:
+        started = time.monotonic()
+        budget = await read_budget(self.log, workspace, exact=False)
+        use = None
+        if budget:
+            partition = Partition(workspace, (await self.pointers.live("status")).status)
+            use = await budget_use(budget, self.ledger.entries(partition), self.prices, self.now())
+        ended = time.monotonic()
+        return _Known(use, ended + max(self.look_again, self.reading_share * (ended - started)))
+
+
+class BudgetedChat:
+    """`Chat` that raises `BudgetSpent` instead of a call that the budget does not allow."""
+
+    def __init__(self, chat: Chat, guard: BudgetGuard) -> None:
+        self._chat, self._guard = chat, guard
+        self.model = chat.model
+
+    async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
+        """See `Chat.complete`. The budget is asked when the call's turn comes, for it may have waited for long."""
+        scope, denials = call_scope(), list[str]()
+
+        async def wanted() -> bool:
+            if denial := await self._guard.denial(scope.workspace):
+                denials.append(denial)
+                return False
+            return await scope.wanted()
+
+        if denial := await self._guard.denial(scope.workspace):
+            raise BudgetSpent(denial)
+        with calls_for(scope.workspace, wanted):
+            try:
+                completion = await self._chat.complete(messages, json=json)
+            except NotWanted:
+                if denials:
+                    raise BudgetSpent(denials[-1]) from None
+                raise
+        self._guard.note(scope.workspace, self.model, completion)
+        return completion
+
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+        """See `Chat.stream`; extraction does not use it."""
+        async with aclosing(self._chat.stream(messages)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def close(self) -> None:
+        """See `Chat.close`."""
+        await self._chat.close()

@@ -1,0 +1,60 @@
+"""The routes about rebuilds: how they stand, what one would take, and ordering a step."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from pydantic import BaseModel
+
+from contracts.graph import PROJECTIONS, Projection
+from runtime.projections.rebuild_requests import RebuildOrder, Step
+from services.query.api.auth.audit import note_details
+from services.query.api.context import Ctx
+from services.query.api.operations.rebuild_models import OrderedStep, RebuildBody, RebuildStatus, What
+from services.query.api.operations.scope import WholeDeployment
+from services.query.api.reference.responses import error_responses
+from services.query.operations.rebuilding import order, read_state
+
+router = APIRouter()
+
+
+class RebuildPlan(BaseModel):
+    """What a rebuild would read, make and drop. `seconds`: as long as the last one took; None without one."""
+
+    targets: list[Projection]
+    events: int
+    seconds: float | None
+    generations: dict[Projection, int]
+    dropped: dict[Projection, int]
+
+
+@router.get("/rebuild")
+async def rebuild_status(ctx: Ctx, _: WholeDeployment) -> RebuildStatus:
+    """Return the rebuild under way, what waits for promotion, and what became of the last order."""
+    return RebuildStatus.of(await read_state(ctx.operations.rebuilds))
+
+
+@router.get("/rebuild/plan")
+async def rebuild_plan(
+    ctx: Ctx, _: WholeDeployment, projection: What = "all", events_per_second: Annotated[int, Query(ge=0)] = 0
+) -> RebuildPlan:
+    """Return what a rebuild would take; nothing is changed."""
+    targets = PROJECTIONS if projection == "all" else (projection,)
+    plan: dict[str, Any] = await ctx.operations.rebuilds.plan(targets, events_per_second)
+    return RebuildPlan.model_validate(plan)
+
+
+@router.post("/rebuild/{step}", status_code=202, responses=error_responses(409))
+async def rebuild_step(
+    request: Request,
+    ctx: Ctx,
+    principal: WholeDeployment,
+    body: RebuildBody,
+    step: Annotated[Step, Path(examples=["start"])],
+) -> OrderedStep:
+    """Order a step of a rebuild, as `lightstream rebuild` has it; `run` is all of them. `GET /operations/rebuild` says
+    how far it is. 409 while another is under way, 503 where no operator process takes orders.
+    """
+    wanted = RebuildOrder(step, who=principal.name, **body.model_dump())
+    note_details(request, projection=body.projection, reason=body.reason, order=wanted.id)
+    await order(ctx.operations.rebuilds, wanted)
+    return OrderedStep(id=wanted.id, step=step, projection=body.projection)

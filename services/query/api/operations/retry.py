@@ -1,0 +1,46 @@
+"""The route that tries again what failed."""
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from contracts.events import Stage
+from contracts.graph import Partition
+from services.query.api.auth.audit import note_details
+from services.query.api.context import Ctx, Workspace
+from services.query.api.reference.responses import error_responses
+from services.query.api.strict_model import StrictModel
+from services.query.errors import BadRequest
+from services.query.operations.retries import RetryWanted, retry
+
+router = APIRouter()
+
+
+class RetryBody(StrictModel):
+    """Documents by id or file name, or all of the workspace that failed; with a stage only what failed there."""
+
+    documents: list[str] = Field(default=[], max_length=1000, examples=[["port.md"]])
+    failed: bool = Field(default=False, description="every document of which a part failed")
+    stage: Stage | None = None
+    reason: str = Field(default="", max_length=1000, examples=["the model answers again"])
+
+
+class Retried(BaseModel):
+    """Ids that are tried again, and those of which nothing has failed."""
+
+    requested: list[str]
+    nothing_failed: list[str]
+
+
+@router.post("/retry", responses=error_responses(400))
+async def retry_documents(request: Request, body: RetryBody, ctx: Ctx, workspace: Workspace) -> Retried:
+    """Try again what failed of documents: only that, so finished chunks are not paid for twice.
+
+    A document that somebody cancelled has not failed; `POST /documents/reprocess_failed` takes that up too.
+    """
+    if bool(body.documents) == body.failed:
+        raise BadRequest("name documents, or say failed: true")
+    note_details(request, documents=body.documents, stage=body.stage or "", reason=body.reason)
+    partition = Partition(workspace, (await ctx.pointers.live("status")).status)
+    wanted = RetryWanted(body.documents, body.stage, body.reason)
+    outcome = await retry(ctx.log, ctx.documents, partition, wanted)
+    return Retried(requested=outcome.requested, nothing_failed=outcome.nothing_failed)

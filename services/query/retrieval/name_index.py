@@ -1,0 +1,126 @@
+"""Index of one workspace's entity names by normal form, surname and spelling."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+
+import numpy as np
+from rapidfuzz.distance import OSA
+
+from services.query.retrieval.words import Word, is_character, normal_form, words
+
+MAX_NAME_WORDS = 12
+"""Longest name, in words, that is indexed."""
+MAX_ENTITIES_PER_NAME = 3
+"""A form that names more entities than this is too ambiguous and gets no link."""
+MIN_MISSPELT_LETTERS = 5
+"""Shortest form that is corrected, in characters; also the characters per allowed typing error."""
+LIKE_ENOUGH = 0.3
+"""Lowest Dice coefficient of letter trigrams, 0 to 1, at which two spellings are compared letter by letter."""
+COMPARED = 20
+"""Largest number of names that one form is compared with letter by letter."""
+
+_SURNAMED = frozenset({"person", "other", "unknown", ""})
+
+_numbers = count()
+
+
+class NameIndex:
+    """Index of one workspace's entity names by normal form, surname and spelling; `add` fills it."""
+
+    def __init__(self) -> None:
+        self.number = next(_numbers)
+        """No other index of this process has it."""
+        self._names: list[str] = []
+        self._by_form: dict[str, list[int]] = {}
+        self._by_last: dict[str, list[int]] = {}
+        self._longest: dict[str, int] = {}
+        self._forms: list[str] = []
+        self._trigrams: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def add(self, names: Iterable[tuple[str, str]]) -> None:
+        """Add pairs of an entity name and its type; the caller gives each name once."""
+        for name, type in names:
+            some = words(name)
+            if not some or len(some) > MAX_NAME_WORDS:
+                continue
+            number = len(self._names)
+            self._names.append(name)
+            self._add_form(some, number)
+            if some[0].form == "the" and len(some) > 1:
+                self._add_form(some[1:], number)
+            if len(some) > 1 and type.lower() in _SURNAMED and not is_character(some[-1].form):
+                self._by_last.setdefault(some[-1].form, []).append(number)
+
+    def add_aliases(self, aliases: Iterable[tuple[str, str]]) -> None:
+        """Add pairs of another name and the entity it means, of entities that are in the index already."""
+        numbers = {name: number for number, name in enumerate(self._names)}
+        for alias, name in aliases:
+            if name in numbers and 0 < len(some := words(alias)) <= MAX_NAME_WORDS:
+                self._add_form(some, numbers[name])
+
+    def _add_form(self, some: Sequence[Word], number: int) -> None:
+        form = normal_form(some)
+        if number in (numbers := self._by_form.setdefault(form, [])):
+            return
+        numbers.append(number)
+        self._longest[some[0].form] = max(len(some), self._longest.get(some[0].form, 0))
+        if len(numbers) == 1:
+            self._forms.append(form)
+            for trigram in set(trigrams(form)):
+                self._trigrams[trigram].append(len(self._forms) - 1)
+
+    def max_words(self, first: str) -> int:
+        """Return how many words the longest name has that begins with the word `first`; 0 without such a name."""
+        return self._longest.get(first, 0)
+
+    def by_name(self, form: str) -> tuple[str, ...]:
+        """Return the entities with this normal form; none if there are more than `MAX_ENTITIES_PER_NAME`."""
+        numbers = self._by_form.get(form, ())
+        return tuple(self._names[n] for n in numbers) if len(numbers) <= MAX_ENTITIES_PER_NAME else ()
+
+    def by_surname(self, form: str) -> tuple[str, ...]:
+        """Return the only entity whose name ends with this word; nothing if there is none or more than one."""
+        numbers = self._by_last.get(form, ())
+        return (self._names[numbers[0]],) if len(numbers) == 1 else ()
+
+    def by_spelling(self, form: str, misspelt: int | None = None) -> tuple[str, ...]:
+        """Return the names nearest in spelling, with at most one typing error per `MIN_MISSPELT_LETTERS` characters.
+
+        `misspelt`: how many of the characters may be wrong words', all if None.
+        """
+        if len(form) < MIN_MISSPELT_LETTERS:
+            return ()
+        likely = self._similar_forms(form)
+        most = (len(form) if misspelt is None else misspelt) // MIN_MISSPELT_LETTERS
+        # Optimal string alignment also counts two swapped neighbours as one error.
+        slips = {n: OSA.distance(form, self._forms[n], score_cutoff=most) for n in likely}
+        allowed = {n: s for n, s in slips.items() if s <= min(most, len(self._forms[n]) // MIN_MISSPELT_LETTERS)}
+        if not allowed:
+            return ()
+        best = min(allowed.values())
+        names = [name for n, s in allowed.items() if s == best for name in self.by_name(self._forms[n])]
+        return tuple(names) if len(names) <= MAX_ENTITIES_PER_NAME else ()
+
+    def _similar_forms(self, form: str) -> list[int]:
+        """Return the numbers of the `COMPARED` forms that share most trigrams with this one, the most similar first."""
+        own = set(trigrams(form))
+        postings = [np.frombuffer(found, np.uint32) for each in own if (found := self._trigrams.get(each))]
+        if not postings:
+            return []
+        shared = np.bincount(np.concatenate(postings))
+        # Below this many shared trigrams no form of any length is similar enough.
+        likely = np.flatnonzero(shared >= LIKE_ENOUGH * len(own) / (2 - LIKE_ENOUGH))
+        dice = np.array([2 * shared[n] / (len(own) + len(self._forms[n])) for n in likely.tolist()])
+        order = np.argsort(-dice, kind="stable")[:COMPARED]
+        return [int(likely[n]) for n in order if dice[n] >= LIKE_ENOUGH]
+
+
+def trigrams(form: str) -> Iterator[str]:
+    """Return all runs of three characters of the form, with a blank added at both ends."""
+    padded = f" {form} "
+    return (padded[i : i + 3] for i in range(len(padded) - 2))

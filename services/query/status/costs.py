@@ -1,0 +1,40 @@
+"""What an event says was paid to a model: an entry of the ledger."""
+
+from contracts.events import DescriptionSummarized, EntitiesExtracted, Event, VectorsIndexed
+from runtime.bus.port import Delivery
+from runtime.costs.port import CostEntry
+
+
+def cost_entry(delivery: Delivery[Event]) -> CostEntry | None:
+    """Return the entry of an event; None where no tokens are named, as by the models of this machine."""
+    event = delivery.event
+    if not isinstance(event, EntitiesExtracted | DescriptionSummarized | VectorsIndexed):
+        return None
+    usage = event.usage
+    if not (usage.prompt or usage.completion):
+        return None
+    extracted = isinstance(event, EntitiesExtracted)
+    saved = extracted and event.cached
+    return CostEntry(
+        day=f"{delivery.happened_at:%Y-%m-%d}",
+        document=_document(event),
+        stage=_STAGES[event.type_name()],
+        model=event.model,
+        sequence=delivery.sequence,
+        prompt=usage.prompt,
+        cached=usage.cached,
+        completion=usage.completion,
+        # Language models of older releases did not count their calls; at least one was made.
+        calls=usage.calls if isinstance(event, VectorsIndexed) else usage.calls or 1,
+        milliseconds=event.duration_ms if extracted and not saved else 0,
+        saved=saved,
+    )
+
+
+_STAGES = {"EntitiesExtracted": "extractor", "DescriptionSummarized": "merger", "VectorsIndexed": "indexer"}
+
+
+def _document(event: EntitiesExtracted | DescriptionSummarized | VectorsIndexed) -> str:
+    if isinstance(event, DescriptionSummarized) or event.document is None:
+        return ""
+    return event.document.id

@@ -1,0 +1,206 @@
+"""What an erasure removes from the bus: found from the document's own events, without removing anything."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nats.js import JetStreamContext
+
+from contracts import subjects
+from contracts.envelope import Envelope
+from contracts.events import (
+    GRAPH,
+    DescriptionSummarized,
+    DocumentAdded,
+    DocumentErased,
+    EntitiesExtracted,
+    Event,
+    GraphMerged,
+    StageFailed,
+)
+from contracts.ids import pair
+from contracts.topology import PARKED_STREAM
+from contracts.values import BlobRef
+from runtime.bus.codec import decode
+from runtime.bus.nats.dead_letters import NatsDeadLetters
+from runtime.bus.nats.log import NatsLog, translated
+from runtime.bus.port import Message
+from runtime.bus.records import leaf, record_of
+from runtime.errors import ServiceError
+
+Key = tuple[str, ...]
+"""One name, or the two names of a relation, sorted."""
+
+
+@dataclass(frozen=True)
+class DocumentHistory:
+    """What the log holds of one document: its events, and what they say of other places where it is."""
+
+    workspace: str
+    id: str
+    leaves: Mapping[int, str] = field(default_factory=dict[int, str])
+    """Of each event its leaf in the hash chain, by sequence."""
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Events by type."""
+    blobs: Mapping[str, BlobRef] = field(default_factory=dict[str, BlobRef])
+    keys: frozenset[Key] = frozenset()
+    """The entities and relations that it says something of."""
+    tombstones: tuple[DocumentErased, ...] = ()
+    """What earlier erasures left, oldest first."""
+
+    @property
+    def first(self) -> int:
+        """Return the first sequence that may hold anything that was made of it."""
+        listed = [one.sequence for tombstone in self.tombstones for one in tombstone.erased]
+        return min([*self.leaves, *listed], default=1)
+
+    @property
+    def unfinished(self) -> bool:
+        """Return whether an erasure of it began and was not finished."""
+        return bool(self.tombstones) and self.tombstones[-1].receipt is None
+
+
+@dataclass(frozen=True)
+class ErasurePlan:
+    """What is to be removed from the bus for one document. The other stores are made anew from what is left.
+
+    `derived`: leaves of events elsewhere in the log that were made of the document; `letters`, `parked`: sequences in
+    KB_DEAD and KB_PARKED; `shared`: blobs of it that another document has too, which stay.
+    """
+
+    history: DocumentHistory
+    derived: Mapping[int, str] = field(default_factory=dict[int, str])
+    letters: Sequence[int] = ()
+    parked: Sequence[str] = ()
+    blobs: Sequence[BlobRef] = ()
+    shared: Sequence[BlobRef] = ()
+
+    @property
+    def leaves(self) -> dict[int, str]:
+        """Return the leaves of all events to be removed, by sequence."""
+        return {**self.history.leaves, **self.derived}
+
+    def counts(self) -> dict[str, int]:
+        """Return how much is removed, by store."""
+        return {
+            "events": len(self.history.leaves),
+            "summaries_and_merges": len(self.derived),
+            "blobs": len(self.blobs),
+            "dead_letters": len(self.letters),
+            "parked": len(self.parked),
+        }
+
+
+def read_history(workspace: str, id: str, messages: Iterable[Message]) -> DocumentHistory:
+    """Return what these messages of the document's subject tell. Those that nobody can read are counted as such."""
+    leaves: dict[int, str] = {}
+    counts, blobs, keys = Counter[str](), dict[str, BlobRef](), set[Key]()
+    tombstones: list[DocumentErased] = []
+    for message in messages:
+        envelope = _decoded(message)
+        event = envelope.data if envelope else None
+        if isinstance(event, DocumentErased):
+            tombstones.append(event)
+            continue
+        leaves[message.sequence] = leaf(record_of(message))
+        counts[event.type_name() if event else "unreadable"] += 1
+        if isinstance(event, DocumentAdded) and event.blob:
+            blobs[event.blob.sha256] = event.blob
+        if event:
+            keys |= keys_of(event)
+    return DocumentHistory(workspace, id, leaves, counts, blobs, frozenset(keys), tuple(tombstones))
+
+
+def keys_of(event: Event) -> set[Key]:
+    """Return the entities and relations that an extraction or a merge names."""
+    if isinstance(event, EntitiesExtracted | GraphMerged):
+        return {(entity.name,) for entity in event.entities} | {
+            pair(relation.source, relation.target) for relation in event.relations
+        }
+    return set()
+
+
+def is_derived(envelope: Envelope[Event], summaries_of: Collection[str], summary_ids: Collection[str]) -> bool:
+    """Return whether an event that is not the document's own was made of what it said.
+
+    That is a summary of a thing the document says something of (`summaries_of`: their aggregate ids), a failure of
+    one, and what the graph merged because of it. What people edited is not, nor what follows of that.
+    """
+    event = envelope.data
+    if isinstance(event, DescriptionSummarized | StageFailed):
+        return event.aggregate_id in summaries_of
+    return isinstance(event, GraphMerged) and envelope.causationid in summary_ids
+
+
+async def plan_erasure(bus: JetStreamContext, workspace: str, id: str) -> ErasurePlan:
+    """Return what the bus holds of this document. Raises Unavailable."""
+    log = NatsLog(bus)
+    messages = [one async for page in log.read(0, [subjects.of_document(workspace, id)]) for one in page]
+    history = read_history(workspace, id, messages)
+    derived = await _derived(log, history)
+    needed = await _blobs_of_others(log, history) if history.blobs else set[str]()
+    return ErasurePlan(
+        history,
+        derived,
+        await _letters(bus, history, derived),
+        await _parked(bus, workspace, {*history.leaves, *derived}),
+        [blob for hash, blob in history.blobs.items() if hash not in needed],
+        [blob for hash, blob in history.blobs.items() if hash in needed],
+    )
+
+
+async def _derived(log: NatsLog, history: DocumentHistory) -> dict[int, str]:
+    """Return the leaves of what stands elsewhere in the log; nothing made of a document is older than it."""
+    summaries_of = {
+        DescriptionSummarized(key=key, inputs_hash="0" * 64, prompt_version="", model="", text="").aggregate_id
+        for key in history.keys
+    }
+    workspace, summary_ids, derived = history.workspace, set[str](), dict[int, str]()
+    filters = [
+        subjects.of_type_in(workspace, DescriptionSummarized.type_name()),
+        subjects.of_type_in(workspace, StageFailed.type_name()),
+        subjects.subject(workspace, GRAPH, GraphMerged.type_name()),
+    ]
+    async for page in log.read(history.first - 1, filters):
+        for message in page:
+            envelope = _decoded(message)
+            if envelope and message.sequence not in history.leaves and is_derived(envelope, summaries_of, summary_ids):
+                derived[message.sequence] = leaf(record_of(message))
+                summary_ids.add(envelope.id)
+    return derived
+
+
+async def _blobs_of_others(log: NatsLog, history: DocumentHistory) -> set[str]:
+    """Return the hashes of the document's blobs that a document of any workspace still names."""
+    needed: set[str] = set()
+    async for page in log.read(0, [subjects.of_type(DocumentAdded.type_name())]):
+        for message in page:
+            envelope = _decoded(message) if message.sequence not in history.leaves else None
+            if envelope and isinstance(envelope.data, DocumentAdded) and envelope.data.blob:
+                needed.add(envelope.data.blob.sha256)
+    return needed & history.blobs.keys()
+
+
+async def _letters(bus: JetStreamContext, history: DocumentHistory, derived: Collection[int]) -> list[int]:
+    """Return the numbers of the dead letters about the document, by the subject of the message that was given up."""
+    prefix = subjects.of_document(history.workspace, history.id).removesuffix("*")
+    return [
+        letter.number
+        for letter in await NatsDeadLetters(bus, most=None).headers()
+        if letter.subject.startswith(prefix) or letter.sequence in derived
+    ]
+
+
+async def _parked(bus: JetStreamContext, workspace: str, sequences: Collection[int]) -> list[str]:
+    """Return the subjects of parked records of these events. A record has no text, but names what is erased."""
+    wanted = subjects.parked(workspace=subjects.token(workspace))
+    with translated():
+        info = await bus.stream_info(PARKED_STREAM, subjects_filter=wanted)
+    return [subject for subject in info.state.subjects or {} if int(subject.rpartition(".")[2]) in sequences]
+
+
+def _decoded(message: Message) -> Envelope[Event] | None:
+    try:
+        return decode(message.data, message.subject, message.headers)
+    except ServiceError:
+        return None

@@ -1,0 +1,48 @@
+"""How fast a rebuild goes: what it reports, with the rate of its present phase and the time left."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass
+class Pace:
+    """Adds `phase`, `done`, `total`, `rate` (a second) and `seconds_left` to each report, as far as they are known.
+
+    A phase begins with its first report: the rate is that since then.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    _phase: str = ""
+    _since: float = 0.0
+    _first: int = 0
+
+    def of(self, step: dict[str, Any]) -> dict[str, Any]:
+        """Return the report with what is known of its pace."""
+        phase, done, total = _counted(step)
+        if not phase:
+            return step
+        now = self.clock()
+        if phase != self._phase:
+            self._phase, self._since, self._first = phase, now, done
+        told: dict[str, Any] = {**step, "phase": phase, "done": done}
+        if total:
+            told["total"] = total
+        seconds, handled = now - self._since, done - self._first
+        if seconds > 0 and handled > 0:
+            told["rate"] = round(handled / seconds, 1)
+            if total:
+                told["seconds_left"] = round(max(0, total - done) * seconds / handled, 1)
+        return told
+
+
+def _counted(step: dict[str, Any]) -> tuple[str, int, int]:
+    """Return the phase of a report, how much is done and of how much; 0 where that is not known."""
+    if "position" in step:
+        return "events", int(step["position"]), int(step["end"])
+    if "vectors" in step:
+        return "vectors", int(step["vectors"]), int(step["of"])
+    if "entities and relations" in step:
+        return "entities and relations", int(step["entities and relations"]), 0
+    return "", 0, 0

@@ -1,0 +1,72 @@
+"""A document is erased: no file of the stack has a word of it, and the stores are as if it had never been."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.stack import Stack
+from tests.support.stored_bytes import files_with
+
+CANARY = "Quillfeather"
+OTHER = {"harbour.txt": "Ada Marlow leads the Harbour Office in Port Elm. Celia Finch works at the Harbour Office."}
+SECRET = "Zephyrine Quillfeather met Ada Marlow in Port Elm. Zephyrine Quillfeather sold the Kestrel to Celia Finch. "
+LONG = SECRET * 10 + "and so on, day after day, without any news. " * 5000
+"""Too long for an event: it stands beside the log."""
+
+
+@pytest.fixture(scope="module")
+def receipt(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """The receipt of the erasure of one of two documents, after a question about it."""
+    stack.add(OTHER, "never")
+    stack.add({**OTHER, "secret.txt": LONG}, "erased")
+    stack.settled(1, "never")
+    stack.settled(2, "erased")
+    assert stack.run("ask", "Who sold the Kestrel?", "--workspace", "erased").returncode == 0
+    assert CANARY.encode() in LONG.encode()
+    assert files_with(stack.folder, CANARY.encode())
+    file = tmp_path_factory.mktemp("receipt") / "receipt.json"
+    done = stack.run(
+        "erase", "secret.txt", "--yes", "--reason", "asked for", "--receipt", str(file), "--workspace", "erased"
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{stack.logs()}"
+    return json.loads(file.read_text("utf-8"))[0]
+
+
+def test_no_file_of_the_stack_has_a_word_of_it(stack: Stack, receipt: dict[str, object]) -> None:
+    assert files_with(stack.folder, CANARY.encode()) == []
+
+
+def test_the_stores_are_as_if_it_had_never_been(stack: Stack, receipt: dict[str, object]) -> None:
+    assert stack.digest("erased") == stack.digest("never")
+
+
+def test_what_it_shared_with_others_can_still_be_found(stack: Stack, receipt: dict[str, object]) -> None:
+    done = stack.run("ask", "Who leads the Harbour Office?", "--workspace", "erased")
+    assert (done.returncode, "Ada Marlow" in done.stdout) == (0, True)
+    assert stack.counts("erased")["all"] == 1
+
+
+def test_the_log_keeps_hashes_and_the_receipt(stack: Stack, receipt: dict[str, object]) -> None:
+    lines = stack.run("log", "--document", "secret.txt", "--workspace", "erased", "--json").stdout.splitlines()
+    assert {json.loads(line)["type"] for line in lines} == {"DocumentErased"}
+    assert str(receipt["sha256"]) in lines[-1]
+    counts = receipt["counts"]
+    assert isinstance(counts, dict)
+    assert counts["blobs"] == 1
+    assert counts["events"] > 10
+
+
+def test_nobody_takes_what_was_erased_for_lost(stack: Stack, receipt: dict[str, object]) -> None:
+    done = stack.run("doctor")
+    assert done.returncode == 0, done.stdout
+
+
+def test_it_is_not_erased_twice_and_can_be_added_again(stack: Stack, receipt: dict[str, object]) -> None:
+    again = stack.run("erase", "secret.txt", "--yes", "--workspace", "erased")
+    assert (again.returncode, "erased already" in again.stderr) == (2, True)
+    stack.add({"secret.txt": "Nothing of note."}, "erased")
+    stack.settled(2, "erased")
+    planned = stack.json("erase", "secret.txt", "--workspace", "erased")
+    assert planned["would_erase"][0]["types"]["DocumentAdded"] == 1
+    assert Path(stack.folder).is_dir()

@@ -1,0 +1,59 @@
+"""An operator's commands over HTTP on a real stack: a rebuild step by step, its health and its settings."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.stack import Stack, until
+
+
+def order(api: httpx.Client, step: str, **body: Any) -> dict[str, Any]:
+    """Order a step, and return what became of it."""
+    ordered = api.post(f"/rebuild/{step}", json=body)
+    assert ordered.status_code == 202, ordered.text
+
+    def ended() -> bool:
+        last = api.get("/rebuild").json()["last"]
+        return last is not None and last["id"] == ordered.json()["id"] and last["state"] != "running"
+
+    until(ended, lambda: api.get("/rebuild").text)
+    return api.get("/rebuild").json()
+
+
+def generations(api: httpx.Client) -> dict[str, int]:
+    return {one["projection"]: one["generation"] for one in api.get("/projections").json()["projections"]}
+
+
+@pytest.fixture
+def api(stack: Stack) -> Any:
+    with httpx.Client(base_url=f"{stack.state.api}/operations", timeout=60) as api:
+        yield api
+
+
+def test_a_rebuild_is_ordered_watched_promoted_and_rolled_back_over_http(stack: Stack, api: httpx.Client) -> None:
+    stack.add({"operated.txt": "Ada Marlow keeps the log of Port Elm."}, "operated")
+    before = generations(api)
+    assert api.get("/rebuild/plan?projection=graph").json()["generations"]["graph"] > before["graph"]
+
+    filled = order(api, "start", projection="graph", reason="to see it")
+    assert (filled["last"]["state"], filled["last"]["reason"]) == ("done", "to see it")
+    assert filled["last"]["result"]["language_model_calls"] == 0
+    assert (filled["takes_orders"], generations(api)) == (True, before)
+
+    promoted = order(api, "promote")
+    assert (promoted["last"]["state"], promoted["candidate"]) == ("done", None)
+    assert generations(api) == {**before, "graph": filled["candidate"]["generations"]["graph"]}
+
+    again = order(api, "promote")
+    assert (again["last"]["state"], "no generation waits" in again["last"]["error"]) == ("failed", True)
+
+    assert order(api, "rollback", projection="graph")["last"]["state"] == "done"
+    assert generations(api) == before
+
+
+def test_the_health_and_the_settings_of_a_stack_are_told(stack: Stack, api: httpx.Client) -> None:
+    assert api.get("/doctor").json()["healthy"] is True
+    settings = {one["names"][0]: one["value"] for one in api.get("/settings").json()["settings"]}
+    assert (settings["MAX_UPLOAD_SIZE"], settings["NEO4J_PASSWORD"]) == ("1000000", "(set, not shown)")
+    assert stack.state.bus_password not in settings["NATS_URL"]

@@ -1,0 +1,91 @@
+"""Our own web page in a browser: what goes wrong in it, whom it asks, and what axe finds in it."""
+
+import gzip
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import ConsoleMessage, Page, Response, expect
+
+from services.query.api.web_page import built_page
+from tests.support.servers import missing
+
+AXE = Path(__file__).resolve().parents[2] / "web/node_modules/axe-core/axe.min.js"
+PATIENCE = 60_000
+"""Milliseconds: a busy machine takes its time."""
+WIDTHS = (1280, 390)
+SERIOUS = ("serious", "critical")
+
+expect.set_options(timeout=PATIENCE)
+
+
+@dataclass(frozen=True)
+class Built:
+    """The built page."""
+
+    folder: Path
+
+    @property
+    def first_load(self) -> int:
+        """Bytes, compressed, that a browser loads before it shows anything."""
+        entry = (self.folder / "index.html").read_text("utf-8")
+        files = re.findall(r'(?:src|href)="\./(assets/[^"]+)"', entry)
+        assert files
+        return sum(len(gzip.compress((self.folder / name).read_bytes())) for name in files)
+
+
+def built() -> Built:
+    """The page as `make web` built it. Skips or fails where it is not."""
+    folder = built_page()
+    if folder is None or not AXE.is_file():
+        missing("the web page is not built with what checks it: make page")
+    return Built(folder)
+
+
+@dataclass
+class OwnPage:
+    """A page in the browser."""
+
+    page: Page
+    api: str
+    faults: list[str] = field(default_factory=list[str])
+    hosts: set[str] = field(default_factory=set[str])
+
+    def __post_init__(self) -> None:
+        self.page.set_default_timeout(PATIENCE)
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("console", self._heard)
+        self.page.on("response", self._answered)
+        self.page.on("request", lambda request: self.hosts.add(_origin(request.url)))
+
+    def _heard(self, said: ConsoleMessage) -> None:
+        if said.type == "error":
+            self.faults.append(f"{said.text} {said.location.get('url', '')}")
+
+    def _answered(self, answer: Response) -> None:
+        if answer.status >= 400:
+            self.faults.append(f"{answer.status} {answer.url}")
+
+    def sign_in(self, user: str, password: str) -> None:
+        self.page.get_by_label("User name").fill(user)
+        self.page.get_by_label("Password").fill(password)
+        self.page.get_by_role("button", name="Sign in").click()
+
+    def serious(self) -> list[str]:
+        """What axe finds serious or worse on the page as it is now."""
+        # Evaluated, not added as a script: the policy of the page forbids that.
+        self.page.evaluate(AXE.read_text("utf-8"))
+        found: dict[str, Any] = self.page.evaluate("axe.run()")
+        return [
+            f"{rule['id']}: {[node['html'][:120] for node in rule['nodes'][:3]]}"
+            for rule in found["violations"]
+            if rule["impact"] in SERIOUS
+        ]
+
+
+def _origin(url: str) -> str:
+    """Return scheme and host of an address, "" for what is in the page itself."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""

@@ -1,0 +1,94 @@
+"""The bytes that lie in a folder, readable: files as they are, and what nats-server has compressed in them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+COMPRESSED_BLOCK = b"cmp"
+"""How a compressed file of messages begins; one byte for the method and the original size follow."""
+
+_CHUNK_COMPRESSED, _CHUNK_PLAIN = 0x00, 0x01
+
+
+def files_with(folder: Path, needle: bytes) -> list[str]:
+    """The files below the folder that hold these bytes, as they lie there or compressed."""
+    return sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and not path.is_symlink() and any(needle in content for content in contents(path))
+    )
+
+
+def contents(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, and what they are when decompressed."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:  # servers make and remove files
+        return
+    yield data
+    if data.startswith(COMPRESSED_BLOCK):
+        yield decompressed_block(data)
+
+
+def decompressed_block(data: bytes) -> bytes:
+    """The messages of a compressed file of nats-server: a stream of the format S2 behind the head of the file."""
+    size, at = _number(data, 4)
+    out = b""
+    while len(out) < size:
+        kind, length = data[at], int.from_bytes(data[at + 1 : at + 4], "little")
+        body, at = data[at + 4 : at + 4 + length], at + 4 + length
+        if kind == _CHUNK_COMPRESSED:
+            out += decompressed(body[4:])  # behind the checksum
+        elif kind == _CHUNK_PLAIN:
+            out += body[4:]
+    return out
+
+
+def decompressed(data: bytes) -> bytes:
+    """One block of S2: literals, and copies of what came before, of which one may repeat the last distance."""
+    size, at = _number(data, 0)
+    out, distance = bytearray(), 0
+    while at < len(data):
+        tag = data[at]
+        if tag & 3 == 0:
+            length, at = _literal_length(data, at)
+            out += data[at : at + length]
+            at += length
+            continue
+        length, found, at = _copy(data, at)
+        distance = found or distance
+        for _ in range(length):
+            out.append(out[-distance])
+    assert len(out) == size, (len(out), size)
+    return bytes(out)
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A number of seven bits a byte, the lowest first, and where it ends."""
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def _literal_length(data: bytes, at: int) -> tuple[int, int]:
+    length, at = data[at] >> 2, at + 1
+    if length < 60:
+        return length + 1, at
+    count = length - 59
+    return int.from_bytes(data[at : at + count], "little") + 1, at + count
+
+
+def _copy(data: bytes, at: int) -> tuple[int, int, int]:
+    """Length and distance of a copy (0: the distance of the one before), and where it ends."""
+    tag = data[at]
+    if tag & 3 == 2:
+        return (tag >> 2) + 1, int.from_bytes(data[at + 1 : at + 3], "little"), at + 3
+    if tag & 3 == 3:
+        return (tag >> 2) + 1, int.from_bytes(data[at + 1 : at + 5], "little"), at + 5
+    length, distance, at = (tag >> 2) & 7, (tag >> 5) << 8 | data[at + 1], at + 2
+    if distance or length < 5:
+        return length + 4, distance, at
+    count, least = {5: (1, 8), 6: (2, 260), 7: (3, 65540)}[length]
+    return int.from_bytes(data[at : at + count], "little") + least, 0, at + count

@@ -1,0 +1,109 @@
+"""Rebuilds over HTTP: ordered by whoever may change the whole deployment, made by an operator process, and watched."""
+
+from dataclasses import replace
+
+from structlog.testing import capture_logs
+
+from runtime.projections.rebuild_candidate import Candidate, write
+from runtime.projections.rebuild_lease import hold
+from runtime.projections.rebuild_requests import RebuildOutcome, write_outcome
+from tests.support.access import SEVERAL, WRITER, behind, client, keyed
+from tests.support.operations import MemoryRebuildOperator
+from tests.support.querying import QueryHarness
+
+READER_OF_ALL = "all:k-all-0123456789abcdef:*:read"
+
+
+def harness() -> tuple[QueryHarness, MemoryRebuildOperator]:
+    made = QueryHarness()
+    operator = made.operations.rebuilds.operator
+    assert isinstance(operator, MemoryRebuildOperator)
+    return made, operator
+
+
+async def test_a_step_is_ordered_with_who_asks_and_why() -> None:
+    made, operator = harness()
+    body = {"projection": "vectors", "embedding_model": "minilm", "events_per_second": 50, "reason": "a better model"}
+    with capture_logs() as lines:
+        async with client(made.app()) as api:
+            ordered = await api.post("/operations/rebuild/start", json=body)
+    (order,) = operator.orders
+    assert (ordered.status_code, ordered.json()) == (
+        202, {"id": order.id, "step": "start", "projection": "vectors"},
+    )  # fmt: skip
+    assert (order.who, order.reason, order.embedding_model, order.events_per_second) == (
+        "anyone", "a better model", "minilm", 50,
+    )  # fmt: skip
+    (line,) = [line for line in lines if line["event"] == "audit"]
+    assert (line["projection"], line["reason"], line["order"]) == ("vectors", "a better model", order.id)
+
+
+async def test_an_order_during_another_rebuild_is_a_conflict() -> None:
+    made, operator = harness()
+    async with client(made.app()) as api:
+        async with hold(made.operations.rebuilds.values, ["graph"], "by hand"):
+            refused = await api.post("/operations/rebuild/run", json={})
+            shown = (await api.get("/operations/rebuild")).json()
+        assert (await api.post("/operations/rebuild/run", json={})).status_code == 202
+        assert (await api.post("/operations/rebuild/run", json={})).status_code == 409
+    assert (refused.status_code, len(operator.orders)) == (409, 1)
+    assert (shown["running"]["projections"], shown["running"]["reason"]) == (["graph"], "by hand")
+
+
+async def test_without_an_operator_process_the_answer_says_so() -> None:
+    made, operator = harness()
+    operator.away = True
+    async with client(made.app()) as api:
+        refused = await api.post("/operations/rebuild/run", json={})
+        shown = (await api.get("/operations/rebuild")).json()
+    assert (refused.status_code, shown["takes_orders"]) == (503, False)
+
+
+async def test_only_who_may_change_the_whole_deployment_orders_anything() -> None:
+    made, operator = harness()
+    app = made.app(behind(lightstream_api_keys=f"{SEVERAL},{READER_OF_ALL}"))
+    async with keyed(app, WRITER, "w") as api:
+        assert (await api.post("/operations/rebuild/run", json={})).status_code == 403
+        assert (await api.get("/operations/rebuild")).status_code == 403
+    async with keyed(app, READER_OF_ALL.split(":")[1], "w") as api:
+        assert (await api.post("/operations/rebuild/run", json={})).status_code == 403
+        assert (await api.get("/operations/rebuild")).status_code == 200
+    assert operator.orders == []
+
+
+async def test_steps_and_projections_that_there_are_none_of_are_refused() -> None:
+    made, operator = harness()
+    async with client(made.app()) as api:
+        assert (await api.post("/operations/rebuild/await", json={})).status_code == 422
+        assert (await api.post("/operations/rebuild/run", json={"projection": "--data=/etc"})).status_code == 422
+        assert (await api.post("/operations/rebuild/run", json={"events_per_second": -1})).status_code == 422
+    assert operator.orders == []
+
+
+async def test_what_became_of_the_last_order_is_shown_until_the_next() -> None:
+    made, operator = harness()
+    values = made.operations.rebuilds.values
+    async with client(made.app()) as api:
+        await api.post("/operations/rebuild/start", json={"projection": "graph"})
+        (order,) = operator.orders
+        begun = RebuildOutcome(order, "running", "2026-11-22T12:00:00Z")
+        await write_outcome(values, begun)
+        assert (await api.get("/operations/rebuild")).json()["last"]["state"] == "running"
+        operator.orders.clear()
+        assert (await api.get("/operations/rebuild")).json()["last"]["state"] == "interrupted"
+        await write_outcome(values, replace(begun, state="done", ended="2026-11-22T12:01:00Z", result={"events": 7}))
+        await write(values, Candidate({"graph": 3}, 412))
+        shown = (await api.get("/operations/rebuild")).json()
+    assert shown["candidate"] == {"generations": {"graph": 3}, "position": 412}
+    assert shown["last"] == {
+        "id": order.id, "step": "start", "projection": "graph", "who": "anyone", "reason": "", "state": "done",
+        "started": "2026-11-22T12:00:00Z", "ended": "2026-11-22T12:01:00Z", "error": "", "result": {"events": 7},
+    }  # fmt: skip
+
+
+async def test_a_plan_says_what_a_rebuild_would_read_and_changes_nothing() -> None:
+    made, operator = harness()
+    async with client(made.app()) as api:
+        plan = (await api.get("/operations/rebuild/plan?projection=graph")).json()
+    assert plan == {"targets": ["graph"], "events": 7, "seconds": None, "generations": {"graph": 2}, "dropped": {}}
+    assert operator.orders == []

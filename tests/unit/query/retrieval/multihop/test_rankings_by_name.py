@@ -1,0 +1,97 @@
+"""The two rankings of a walk that begin at names alone: by paths onward from them, and by their neighbourhood."""
+
+from services.query.passage import Passage
+from services.query.retrieval.linking import link_entities
+from services.query.retrieval.multihop.evidence import Evidence, evidence
+from services.query.retrieval.multihop.name_paths import by_name_paths, name_paths
+from services.query.retrieval.multihop.neighbour_ranking import MAX_NEAR, by_neighbourhood
+from services.query.retrieval.multihop.query_terms import QueryTerms
+from services.query.retrieval.multihop.starts import sure_links, without_homonyms
+from services.query.retrieval.name_index import NameIndex
+from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
+
+TEXTS = (
+    "Blue Harbour is a film of 1931. It was directed by Otto Brandt. It was produced by Lowell Pictures.",
+    "Green Valley is a film of 1940. It was directed by Ida Bell.",
+    "Otto Brandt was a painter. He married Ada Marsh.",
+    "Ida Bell was a singer from Port Elm.",
+    "Ada Marsh came from Old Mill.",
+    "Lowell Pictures is a studio.",
+    "Blue Harbour is a film of 1952. It was directed by Iris Stone.",
+    "Iris Stone was a singer.",
+    "Old Mill is a town.",
+    "A spouse is born where the director of a film is born, they say in Port Elm.",
+)
+NAMES = (
+    "Blue Harbour", "Green Valley", "Otto Brandt", "Ida Bell", "Ada Marsh", "Lowell Pictures", "Iris Stone", "Old Mill",
+    "Port Elm",
+)  # fmt: skip
+
+
+def names() -> NameIndex:
+    made = NameIndex()
+    made.add((name, "thing") for name in NAMES)
+    return made
+
+
+def indexed(*texts: str) -> PassageIndex:
+    passages = [Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)]
+    return IndexBuilder(names()).add(passages).built()
+
+
+class Asked:
+    """A question over an index, with what all rankings need."""
+
+    def __init__(self, question: str, index: PassageIndex, documents: frozenset[str] | None = None) -> None:
+        self.index = index
+        self.links = sure_links(index, link_entities(question, names()))
+        self.allowed = without_homonyms(index, self.links, index.allowed(documents))
+        terms = QueryTerms.of(question, self.links)
+        self.found: Evidence = evidence(index, terms, {}, self.allowed)
+
+    def by_paths(self) -> list[int]:
+        return by_name_paths(name_paths(self.index, self.found, self.links, {}, self.allowed))
+
+    def by_neighbourhood(self) -> list[int]:
+        return by_neighbourhood(self.index, self.found, self.links, {}, self.allowed)
+
+
+def test_the_passages_of_a_chain_come_before_one_with_all_words_of_the_question() -> None:
+    asked = Asked("Where was the spouse of the director of Blue Harbour (1931 film) born?", indexed(*TEXTS))
+    assert asked.by_paths()[0] == 0 and {0, 2, 4} <= set(asked.by_paths()[:5]) and 9 not in asked.by_paths()
+    near = asked.by_neighbourhood()
+    assert near[0] == 0 and set(near[1:3]) == {2, 5}
+
+
+def test_two_names_take_turns() -> None:
+    asked = Asked("Were the directors of Blue Harbour (1931) and Green Valley born in one town?", indexed(*TEXTS))
+    assert set(asked.by_paths()[:2]) == {0, 1}
+    assert {0, 1, 2, 3} <= set(asked.by_paths()[:6]) and {0, 1, 2, 3} <= set(asked.by_neighbourhood()[:6])
+
+
+def test_what_stands_in_brackets_after_a_name_tells_homonyms_apart() -> None:
+    index = indexed(*TEXTS)
+    for question, film, other in (
+        ("Who directed Blue Harbour (1952 film)?", 6, 0),
+        ("who directed blue harbour (1931 film)?", 0, 6),
+    ):
+        asked = Asked(question, index)
+        assert asked.links[0].qualifier and asked.by_paths()[0] == film
+        assert other not in asked.by_paths() and other not in asked.by_neighbourhood()
+    both = Asked("Which is older, Blue Harbour (1931 film) or Blue Harbour (1952 film)?", index)
+    assert {0, 6} <= set(both.by_paths())
+    assert {0, 6} <= set(Asked("Who directed Blue Harbour (the best film of all)?", index).by_paths())
+
+
+def test_nothing_outside_a_scope_is_ranked_and_nothing_without_names() -> None:
+    index = indexed(*TEXTS)
+    scoped = Asked("Who is the director of Blue Harbour?", index, frozenset({"d0", "d5", "d9"}))
+    assert set(scoped.by_paths()) <= {0, 5, 9} and set(scoped.by_neighbourhood()) <= {0, 5, 9}
+    nameless = Asked("Who is the director?", index)
+    assert nameless.by_paths() == [] and nameless.by_neighbourhood() == []
+
+
+def test_of_a_hub_a_bounded_part_is_ranked() -> None:
+    index = indexed("Blue Harbour is old.", *(f"Walk {n} led to Blue Harbour by night." for n in range(2 * MAX_NEAR)))
+    asked = Asked("Who walked to Blue Harbour?", index)
+    assert 0 in asked.by_neighbourhood()[:5] and len(asked.by_neighbourhood()) <= 300

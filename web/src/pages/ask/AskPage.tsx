@@ -1,0 +1,111 @@
+import { MessageCircleQuestion, SendHorizontal, SlidersHorizontal, Trash2 } from "lucide-react";
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useSearchParams } from "react-router";
+import { useWorkspace } from "../../api/client";
+import { useTexts } from "../../texts";
+import { Button, Select, TextInput } from "../../ui/controls";
+import { Empty } from "../../ui/notices";
+import { begin, forget, turns } from "./conversation";
+import { EFFORTS, fromAddress, MODES, type Parameters, toQuestion } from "./parameters";
+import { TurnView } from "./TurnView";
+
+function ParameterPanel({ given, onChange }: { given: Parameters; onChange: (given: Parameters) => void }) {
+  const texts = useTexts();
+  const set = (change: Partial<Parameters>) => onChange({ ...given, ...change });
+  return (
+    <aside className="parameters" aria-label={texts.ask.parameters}>
+      <Select
+        label={texts.ask.mode}
+        value={given.mode}
+        onChange={(mode) => set({ mode })}
+        choices={MODES.map((id) => ({ id, name: id, hint: texts.ask.modes[id] }))}
+      />
+      <Select
+        label={texts.ask.effort}
+        value={given.effort}
+        onChange={(effort) => set({ effort })}
+        choices={EFFORTS.map((id) => ({ id, name: texts.ask.efforts[id], hint: texts.ask.effortHints[id] }))}
+      />
+      <TextInput label={texts.ask.topK} value={given.top_k} onChange={(top_k) => set({ top_k })} placeholder={texts.ask.server} />
+      <TextInput label={texts.ask.chunkTopK} value={given.chunk_top_k} onChange={(chunk_top_k) => set({ chunk_top_k })} placeholder={texts.ask.server} />
+      <TextInput label={texts.ask.form} value={given.response_type} onChange={(response_type) => set({ response_type })} placeholder={texts.ask.formExample} />
+      <TextInput label={texts.ask.instructions} value={given.user_prompt} onChange={(user_prompt) => set({ user_prompt })} rows={3} />
+    </aside>
+  );
+}
+
+function AskForm({ initial, onAsk }: { initial: string; onAsk: (query: string) => void }) {
+  const texts = useTexts();
+  const [query, setQuery] = useState(initial);
+  const send = (event?: FormEvent) => {
+    event?.preventDefault();
+    if (query.trim().length < 2) return;
+    onAsk(query.trim());
+    setQuery("");
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // While an input method composes, Enter chooses characters.
+    if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      send();
+    }
+  };
+  return (
+    <form className="ask-form" onSubmit={send}>
+      <textarea
+        aria-label={texts.ask.question}
+        placeholder={texts.ask.placeholder}
+        value={query}
+        onChange={(event) => setQuery(event.target.value)}
+        onKeyDown={onKeyDown}
+        rows={2}
+      />
+      <Button type="submit" look="primary" icon={SendHorizontal} isDisabled={query.trim().length < 2}>
+        {texts.ask.send}
+      </Button>
+    </form>
+  );
+}
+
+/** Questions and answers. */
+export default function AskPage() {
+  const texts = useTexts();
+  const workspace = useWorkspace();
+  const [params] = useSearchParams();
+  const [given, setGiven] = useState(() => fromAddress(params));
+  const [isOpen, setOpen] = useState(false);
+  const said = useSyncExternalStore(turns.subscribe, turns.get).filter((turn) => turn.workspace === workspace);
+  const end = useRef<HTMLDivElement>(null);
+  const count = said.length;
+
+  useEffect(() => {
+    if (count > 0) end.current?.scrollIntoView({ block: "nearest" });
+  }, [count]);
+
+  return (
+    <div className={isOpen ? "page ask with-panel" : "page ask"}>
+      <div className="talk">
+        <header className="title">
+          <h1>{texts.ask.title}</h1>
+          <div className="add">
+            {count > 0 && <Button look="quiet" icon={Trash2} label={texts.ask.forget} onPress={() => forget(workspace)} />}
+            <Button icon={SlidersHorizontal} aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
+              {given.mode}
+            </Button>
+          </div>
+        </header>
+        {count === 0 && (
+          <Empty icon={MessageCircleQuestion} title={texts.ask.empty}>
+            <p>{texts.ask.emptyText}</p>
+          </Empty>
+        )}
+        {said.map((turn) => (
+          <TurnView key={turn.id} turn={turn} />
+        ))}
+        <div ref={end} />
+        <AskForm initial={params.get("q") ?? ""} onAsk={(query) => void begin(toQuestion(query, given), workspace)} />
+      </div>
+      {isOpen && <ParameterPanel given={given} onChange={setGiven} />}
+    </div>
+  );
+}

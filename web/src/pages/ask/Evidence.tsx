@@ -1,0 +1,78 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "react-router";
+import { data, useApi, useWorkspace } from "../../api/client";
+import { useTexts } from "../../texts";
+import { Failure, Loading } from "../../ui/notices";
+import type { Question } from "./stream";
+
+interface Found {
+  entities?: { entity_name: string; entity_type: string; description: string }[];
+  relationships?: { src_id: string; tgt_id: string; description: string; keywords: string; weight: number }[];
+  chunks?: { chunk_id: string; file_path: string; content: string; reference_id: string }[];
+}
+
+/** Descriptions of several documents stand one after the other, with a mark between them. */
+const shown = (description: string) => description.split("<SEP>").join(" · ");
+
+function Section({ title, count, children }: { title: string; count: number; children: React.ReactNode }) {
+  return (
+    <details open={count > 0 && count <= 12}>
+      <summary>
+        {title} <span>{count}</span>
+      </summary>
+      <ul>{children}</ul>
+    </details>
+  );
+}
+
+/** What a question finds, before a model writes anything: entities, relations, passages, and how they were found. */
+export function Evidence({ question }: { question: Question }) {
+  const texts = useTexts();
+  const api = useApi();
+  const workspace = useWorkspace();
+  const evidence = useQuery({
+    queryKey: [workspace, "evidence", question],
+    queryFn: async () => data(await api.POST("/query/data", { body: question as never })),
+    staleTime: 60_000,
+  });
+  if (evidence.isPending) return <Loading />;
+  if (evidence.error) return <Failure error={evidence.error} retry={() => void evidence.refetch()} />;
+  const { entities = [], relationships = [], chunks = [] } = evidence.data.data as Found;
+  const { processing_info: info, ...metadata } = evidence.data.metadata;
+  return (
+    <div className="evidence">
+      <Section title={texts.ask.entities} count={entities.length}>
+        {entities.map(({ entity_name, entity_type, description }) => (
+          <li key={entity_name}>
+            <Link to={`/${workspace}/graph?entity=${encodeURIComponent(entity_name)}`}>{entity_name}</Link> <em>{entity_type}</em>
+            <p>{shown(description)}</p>
+          </li>
+        ))}
+      </Section>
+      <Section title={texts.ask.relations} count={relationships.length}>
+        {relationships.map(({ src_id, tgt_id, description }) => (
+          <li key={`${src_id}\n${tgt_id}`}>
+            <strong>
+              {src_id} – {tgt_id}
+            </strong>
+            <p>{shown(description)}</p>
+          </li>
+        ))}
+      </Section>
+      <Section title={texts.ask.passages} count={chunks.length}>
+        {chunks.map(({ chunk_id, file_path, content, reference_id }) => (
+          <li key={chunk_id}>
+            <Link to={`/${workspace}/documents/${encodeURIComponent(chunk_id.replace(/-chunk-\d+$/, ""))}?chunk=${encodeURIComponent(chunk_id)}`}>
+              [{reference_id}] {file_path}
+            </Link>
+            <p>{content}</p>
+          </li>
+        ))}
+      </Section>
+      <details>
+        <summary>{texts.ask.how}</summary>
+        <pre>{JSON.stringify({ ...metadata, ...(info as object) }, null, 2)}</pre>
+      </details>
+    </div>
+  );
+}

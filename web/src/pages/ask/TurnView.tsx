@@ -1,0 +1,70 @@
+import { Link2, ScanSearch, Square } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { useTexts } from "../../texts";
+import { Button, CopyButton } from "../../ui/controls";
+import { useFormat } from "../../ui/format";
+import { Failure, Notice } from "../../ui/notices";
+import { asMarkdown, begin, stop, type Turn } from "./conversation";
+import { Evidence } from "./Evidence";
+import { address } from "./parameters";
+import { SourceDialog, SourceList } from "./Sources";
+
+const AnswerText = lazy(() => import("./AnswerText"));
+
+function Foot({ turn, isOpen, onToggle }: { turn: Turn; isOpen: boolean; onToggle: () => void }) {
+  const texts = useTexts();
+  const format = useFormat();
+  return (
+    <footer>
+      <CopyButton text={asMarkdown(turn)} label={texts.ask.copyMarkdown} />
+      <Button
+        look="quiet"
+        icon={Link2}
+        label={texts.ask.share}
+        onPress={() => void navigator.clipboard.writeText(address(turn.workspace, turn.question))}
+      />
+      <Button look="quiet" icon={ScanSearch} aria-expanded={isOpen} onPress={onToggle}>
+        {texts.ask.evidence}
+      </Button>
+      <span>
+        {texts.ask.took(turn.seconds)}
+        {turn.position > 0 && ` · ${texts.ask.asOf(format.moment(turn.position / 1000))}`}
+        {!turn.byModel && ` · ${texts.ask.quotation}`}
+      </span>
+    </footer>
+  );
+}
+
+/** A question and its answer, while it is written and afterwards. */
+export function TurnView({ turn }: { turn: Turn }) {
+  const texts = useTexts();
+  const [cited, setCited] = useState("");
+  const [isOpen, setOpen] = useState(false);
+  const reference = turn.references.find((one) => one.reference_id === cited);
+  return (
+    <article className="turn">
+      <h2>{turn.question.query}</h2>
+      {turn.state === "asking" && turn.answer === "" && (
+        <p className="step" role="status">
+          {texts.ask.steps[turn.step] ?? texts.ask.searching}
+        </p>
+      )}
+      {turn.answer && (
+        <Suspense fallback={<p>{turn.answer}</p>}>
+          <AnswerText answer={turn.answer} references={turn.references} onCite={setCited} />
+        </Suspense>
+      )}
+      {turn.state === "asking" && (
+        <Button icon={Square} onPress={() => stop(turn.id)}>
+          {texts.ask.stop}
+        </Button>
+      )}
+      {turn.state === "stopped" && <Notice>{texts.ask.stopped}</Notice>}
+      {turn.state === "failed" && <Failure error={new Error(turn.error)} retry={() => void begin(turn.question, turn.workspace)} />}
+      {turn.state !== "asking" && <SourceList references={turn.references} onCite={setCited} />}
+      {turn.state !== "asking" && <Foot turn={turn} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />}
+      {isOpen && <Evidence question={turn.question} />}
+      <SourceDialog reference={reference} onClose={() => setCited("")} />
+    </article>
+  );
+}

@@ -1,0 +1,25 @@
+import type { Schemas } from "../../api/client";
+
+/** One line of a streamed answer. */
+export interface Line {
+  progress?: string;
+  response?: string;
+  references?: Schemas["Reference"][];
+  llm_generated?: boolean;
+  response_time?: number;
+  error?: string;
+}
+
+/** Cuts a stream of bytes into lines of JSON; a line may come in several pieces. */
+export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Line> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    rest += value ?? "";
+    const lines = rest.split("\n");
+    rest = done ? "" : (lines.pop() ?? "");
+    for (const line of lines) if (line.trim()) yield JSON.parse(line) as Line;
+    if (done) return;
+  }
+}

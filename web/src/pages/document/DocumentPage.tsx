@@ -1,0 +1,77 @@
+import { useQuery } from "@tanstack/react-query";
+import { ArrowLeft } from "lucide-react";
+import { Link, useParams } from "react-router";
+import { ApiError, data, useApi, useWorkspace } from "../../api/client";
+import { useTexts } from "../../texts";
+import { CopyButton } from "../../ui/controls";
+import { useFormat } from "../../ui/format";
+import { Failure, Loading, Notice } from "../../ui/notices";
+import { isUnderWay, StageBars, StatusBadge } from "../documents/Status";
+import type { Document } from "../documents/useDocuments";
+
+const COUNTED = new Set(["chunks", "extracted", "merged", "embedded", "indexed", "added_sequence"]);
+
+function Details({ document }: { document: Document }) {
+  const texts = useTexts();
+  const format = useFormat();
+  const known: [string, string][] = [
+    [texts.documents.added, format.moment(document.created_at)],
+    [texts.documents.updated, format.moment(document.updated_at)],
+    [texts.document.characters, format.number(document.content_length)],
+    [texts.documents.chunks, format.number(document.chunks_count)],
+    [texts.document.id, document.id],
+    ...(document.track_id ? ([[texts.document.track, document.track_id]] as [string, string][]) : []),
+    ...Object.entries(document.metadata)
+      .filter(([name]) => !COUNTED.has(name))
+      .map(([name, value]): [string, string] => [name, String(value)]),
+  ];
+  return (
+    <dl className="facts">
+      {known.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <span>{value}</span>
+            {(value === document.id || value === document.track_id) && <CopyButton text={value} />}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** One document: how far it is, what is known of it, and what it says. */
+export default function DocumentPage() {
+  const texts = useTexts();
+  const api = useApi();
+  const workspace = useWorkspace();
+  const id = useParams().document ?? "";
+  const found = useQuery({
+    queryKey: [workspace, "document", id],
+    queryFn: async () => data(await api.GET("/documents/by_id", { params: { query: { doc_id: id } } })),
+    refetchInterval: (query) => (query.state.data && isUnderWay(query.state.data.status) ? 1_200 : false),
+  });
+  const document = found.data;
+  const isUnknown = found.error instanceof ApiError && found.error.status === 404;
+  return (
+    <div className="page document">
+      <Link to={`/${workspace}/documents`} className="back">
+        <ArrowLeft size={14} aria-hidden /> {texts.documents.title}
+      </Link>
+      {found.isPending && <Loading />}
+      {isUnknown && <Notice kind="warning">{texts.document.unknown}</Notice>}
+      {found.error && !isUnknown && <Failure error={found.error} retry={() => void found.refetch()} />}
+      {document && (
+        <>
+          <header className="title">
+            <h1>{document.file_path}</h1>
+            <StatusBadge status={document.status} />
+          </header>
+          {document.error_msg && <Notice kind="error">{document.error_msg}</Notice>}
+          <StageBars document={document} named />
+          <Details document={document} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import { useTexts } from "../../texts";
+import type { Document } from "./useDocuments";
+
+export const STAGES = ["chunks", "extracted", "merged", "embedded", "indexed"] as const;
+type Stage = (typeof STAGES)[number];
+
+const numberIn = (document: Document, name: string) => Number(document.metadata[name] ?? 0);
+
+/** How many chunks a stage has done, of how many. Cutting has none to count: it is done or not. */
+export function progress(document: Document, stage: Stage): { done: number; all: number } {
+  const all = numberIn(document, "chunks");
+  return stage === "chunks" ? { done: all > 0 ? 1 : 0, all: 1 } : { done: numberIn(document, stage), all };
+}
+
+export function StatusBadge({ status }: { status: string }) {
+  const texts = useTexts();
+  return (
+    <span className={`badge ${status}`} title={texts.documents.statusHelp[status]}>
+      {texts.documents.statuses[status] ?? status}
+    </span>
+  );
+}
+
+/** A document's way through the services, one short bar for each. */
+export function StageBars({ document, named = false }: { document: Document; named?: boolean }) {
+  const texts = useTexts();
+  return (
+    <ol className={named ? "stages named" : "stages"}>
+      {STAGES.map((stage) => {
+        const { done, all } = progress(document, stage);
+        const name = texts.documents.stages[stage];
+        const share = all ? done / all : 0;
+        return (
+          <li key={stage} title={texts.documents.stageOf(name, done, all)}>
+            <span className="track">
+              <span className="fill" style={{ width: `${share * 100}%` }} />
+            </span>
+            <span className={named ? "" : "hidden"}>
+              {named ? name : texts.documents.stageOf(name, done, all)}
+              {named && stage !== "chunks" && ` ${done}/${all}`}
+            </span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+export const isUnderWay = (status: string) => !["processed", "partial", "failed"].includes(status);

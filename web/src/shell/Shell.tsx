@@ -1,0 +1,83 @@
+import { BookOpen, FileText, LogOut, MessageCircleQuestion } from "lucide-react";
+import { Suspense, useSyncExternalStore } from "react";
+import { NavLink, Outlet, useLocation } from "react-router";
+import { BASE, useWorkspace } from "../api/client";
+import { connected } from "../api/connection";
+import { usePrincipal } from "../api/principal";
+import { credentials, signOut } from "../api/session";
+import { useTexts } from "../texts";
+import { CrashGuard } from "../ui/CrashGuard";
+import { Button } from "../ui/controls";
+import { Loading, Notice } from "../ui/notices";
+import { LanguageMenu, ThemeMenu } from "./PreferenceMenus";
+import { WorkspaceMenu } from "./WorkspaceMenu";
+
+const PAGES = [
+  { id: "documents", icon: FileText },
+  { id: "ask", icon: MessageCircleQuestion },
+] as const;
+
+function Account() {
+  const texts = useTexts();
+  const { name } = usePrincipal();
+  const given = useSyncExternalStore(credentials.subscribe, credentials.get);
+  if (!given.token && !given.key) return null;
+  const shown = name.slice(name.indexOf(":") + 1);
+  return (
+    <div className="account">
+      <span title={name}>{shown}</span>
+      <Button look="quiet" icon={LogOut} label={texts.shell.signOut} onPress={() => signOut()} />
+    </div>
+  );
+}
+
+/** The frame of every page: where one is, where one can go, and what the server last said. */
+export function Shell({ title }: { title: string }) {
+  const texts = useTexts();
+  const workspace = useWorkspace();
+  const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
+  const { pathname } = useLocation();
+  return (
+    <div className="shell">
+      <a className="skip" href={`#${pathname}`} onClick={() => document.querySelector("main")?.focus()}>
+        {texts.common.skip}
+      </a>
+      <header className="bar">
+        <NavLink to={`/${workspace}/documents`} className="brand" aria-label={title}>
+          <img src="./icon.svg" alt="" width={24} height={24} />
+          <span>{title}</span>
+        </NavLink>
+        <WorkspaceMenu />
+        <nav aria-label={texts.nav.label}>
+          {PAGES.map(({ id, icon: Icon }) => (
+            <NavLink key={id} to={`/${workspace}/${id}`}>
+              <Icon size={17} aria-hidden />
+              <span>{texts.nav[id]}</span>
+            </NavLink>
+          ))}
+        </nav>
+        <div className="tools">
+          <a
+            className="button quiet bare"
+            href={`${BASE}/docs`}
+            title={texts.shell.api}
+            aria-label={texts.shell.api}
+          >
+            <BookOpen size={16} aria-hidden />
+          </a>
+          <LanguageMenu />
+          <ThemeMenu />
+          <Account />
+        </div>
+      </header>
+      {!isConnected && <Notice kind="warning">{texts.common.lost}</Notice>}
+      <main tabIndex={-1}>
+        <CrashGuard key={pathname}>
+          <Suspense fallback={<Loading />}>
+            <Outlet />
+          </Suspense>
+        </CrashGuard>
+      </main>
+    </div>
+  );
+}
