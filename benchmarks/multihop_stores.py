@@ -17,13 +17,13 @@ from contracts.values import Chunking
 from runtime.bus.memory import MemoryBlobs
 from runtime.models.open import open_tokenizer
 from runtime.models.port import Embedder, Vector
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.vectors.memory import MemoryVectors
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.offline import OfflineExtractor
 from services.extractor.handler import on_chunks_created
-from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from tests.support.events import added, delivered

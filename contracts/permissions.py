@@ -139,7 +139,7 @@ FURTHER: Mapping[Service, tuple[Grant, ...]] = {
     "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION, READS_BUDGET),
     "merger": (SHARES_LIMITS, _notes("note.graph.*")),
     "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION, _notes("note.vectors.*")),
-    "query": (SHARES_LIMITS, READS_BLOBS, WRITES_BLOBS, READS_LOG, _notes("note.status.*", "log"), *OPERATES),
+    "query": (SHARES_LIMITS, READS_BLOBS, WRITES_BLOBS, READS_LOG, _notes("note.status.*", "log", "chain"), *OPERATES),
 }
 """What a service needs beside its own events and durables."""
 

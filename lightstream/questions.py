@@ -57,6 +57,7 @@ class QueryOptions(TypedDict, total=False):
     include_chunk_locations: bool
     include_progress: bool
     min_position: int
+    as_of: str
     filter: Filter
 
 

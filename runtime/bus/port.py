@@ -1,6 +1,6 @@
 """The ports of the bus: the log, the blobs beside it, the active generations, one delivered message."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -157,13 +157,13 @@ class Log(Protocol):
     def history(self, workspace: str, about: str | None, event_type: str, after: int = 0) -> AsyncGenerator[Message]:
         """Yield the events of one type about this document behind `after`, in order, up to the end of the log.
 
-        With None for the document: those of the whole workspace.
+        With None for the document: those of the whole workspace; `*` stands for every type.
 
         A service may read so what it consumes, and StageFailed. They are not deliveries. Raises `Unavailable`.
         """
         ...
 
-    def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncIterator[list[Message]]:
+    def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncGenerator[list[Message]]:
         """Yield pages of messages behind `after`, in order, up to the end of the log at the time of the call."""
         ...
 

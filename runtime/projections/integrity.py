@@ -18,7 +18,6 @@ from nats.js.errors import APIError
 
 from contracts import subjects
 from contracts.graph import PROJECTIONS, Generations, Projection
-from contracts.registry import SERVICES
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.log_integrity import Evidence
 from runtime.bus.port import ActiveGenerations, Delivery, Events, Handler, ProjectionGenerations, SharedValues
@@ -27,7 +26,7 @@ from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
 from runtime.projections import checkpoints
 from runtime.projections.checkpoints import ProjectionState, WatchedProjection
-from runtime.projections.verdicts import Verdict, read_verdict, write_verdict
+from runtime.projections.verdicts import FINDERS, Verdict, read_verdict, write_verdict
 from runtime.stores.documents.checkpoints import newest_version, read_mark, write_mark
 from runtime.stores.documents.port import Rows
 from runtime.stores.port import Checkpoint, CheckpointStore, LogMark
@@ -180,7 +179,7 @@ class Integrity:
 
     async def _damage_of_others(self) -> str:
         """Return the damage that another service found; empty when none did."""
-        for stage in SERVICES:
+        for stage in FINDERS:
             if stage != self.stage and (damage := (await read_verdict(self.values, stage))[0].log):
                 return damage
         return ""

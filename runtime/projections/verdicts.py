@@ -9,10 +9,15 @@ from contracts.registry import SERVICES
 from runtime.bus.port import SharedValues
 
 RESTORE_HINT = (
-    "nothing is written to it now: stop the stack and put back `bus/` from a backup, or go on with what it has: "
-    "`lightstream rebuild all --accept-loss`"
+    "nothing is written to it now: `lightstream repair` restores what the archive or a backup has; or go on with what "
+    "the log has: `lightstream rebuild all --accept-loss`"
 )
 """What to do about a log that lost messages."""
+
+
+AUDITOR = "audit"
+FINDERS = (AUDITOR, *SERVICES)
+"""Who looks for damage: the command `audit`, and the services."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,8 @@ async def write_verdict(values: SharedValues, stage: str, verdict: Verdict) -> N
 
 
 async def combined_verdict(values: SharedValues) -> Verdict:
-    """Return the combined findings of all services. Raises `Unavailable`."""
-    found = [(await read_verdict(values, stage))[0] for stage in SERVICES]
+    """Return the combined findings of the services and the last audit. Raises `Unavailable`."""
+    found = [(await read_verdict(values, stage))[0] for stage in FINDERS]
     stores: dict[Projection, str] = {}
     for projection in PROJECTIONS:
         if reasons := [verdict.stores[projection] for verdict in found if projection in verdict.stores]:

@@ -15,12 +15,12 @@ A text that the graph gets after the last look has an event of its own, publishe
 
 from typing import NamedTuple
 
+from contracts.folding.vector_rows import MAX_EMBEDDED, entity_row, relation_row
 from contracts.graph import Entity, Generations, Partition, Relation
 from contracts.ids import entity_vector_id, relation_vector_id
 from runtime.errors import Retryable
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.indexer.domain.vector_rows import MAX_EMBEDDED, entity_row, relation_row
 from services.indexer.port import Embeddings
 from services.indexer.vector_updates import embed_and_put, find_outdated, together
 

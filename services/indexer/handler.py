@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged, VectorsIndexed
+from contracts.folding.vector_rows import chunk_row
 from contracts.graph import Generations, Partition, VectorRow
 from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id, relation_vector_id
 from contracts.values import ChunkRef, DocumentVersion, TokenUsage
@@ -12,7 +13,6 @@ from runtime.models.call_scope import metered_calls
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.domain.usage_shares import usage_shares
-from services.indexer.domain.vector_rows import chunk_row
 from services.indexer.graph_index import GraphKeys, index_graph
 from services.indexer.port import Embeddings, Extents
 from services.indexer.vector_updates import embed_and_put, find_outdated

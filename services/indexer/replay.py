@@ -6,18 +6,18 @@ from functools import partial
 from typing import Any
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged
+from contracts.folding.vector_rows import entity_row, relation_row
 from contracts.graph import Entity, Generations, Partition, Relation
 from contracts.ids import entity_vector_id, relation_vector_id
 from runtime.batching import batched
 from runtime.bus.port import Delivery
 from runtime.models.port import Embedder
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.indexer.adapters import CachedEmbeddings
-from services.indexer.domain.vector_rows import entity_row, relation_row
 from services.indexer.graph_index import GraphKeys, index_graph
 from services.indexer.handler import on_chunks
 from services.indexer.vector_updates import Outdated, embed_and_put

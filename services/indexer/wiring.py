@@ -5,9 +5,9 @@ from typing import Any
 
 from contracts.graph import EmbeddingModel, Generations
 from runtime.bus.port import Delivery, Events, Handler
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
 from runtime.stores.documents.port import Rows
-from services.indexer.adapters import CachedEmbeddings
 
 CALLS_PER_GROUP = 8
 """Calls to the embedding model whose vectors are stored together."""

@@ -11,11 +11,13 @@ from runtime.bus.nats.feed import NatsEventFeed
 from runtime.health import Health
 from runtime.projections.integrity import WatchedPointers
 from runtime.service import Bus, Subscription, run, starting
+from runtime.stores.open import open_documents
 from services.query.api.app import create_app
 from services.query.api.auth.config import auth_config
 from services.query.api.auth.settings import AccessSettings
 from services.query.api.context import Context
 from services.query.feeds.streams import EventStreams
+from services.query.past_answers import MemoryPastAnswers
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
@@ -36,14 +38,18 @@ def main() -> None:
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
             feed, streams = NatsEventFeed(bus.jetstream), EventStreams(settings.max_event_streams, health.stopping)
-            operations = operations_on(bus, webhooks)
-            app.state.context = Context(
-                bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations, feed, streams
-            )
+            rows = open_documents(settings)
             health.notes["webhooks"] = partial(disabled_webhooks, webhooks.endpoints)
-            handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
-            async with sending(WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents))):
-                yield [Subscription("query-status", handle)]
+            try:
+                app.state.context = Context(
+                    bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus, webhooks),
+                    feed, streams, MemoryPastAnswers(bus.log, rows),
+                )  # fmt: skip
+                handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
+                async with sending(WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents))):
+                    yield [Subscription("query-status", handle)]
+            finally:
+                await rows.close()
 
     run("query", settings, build, app, settings.workers, same(access))
 

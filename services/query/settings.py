@@ -49,6 +49,7 @@ class QuerySettings(RoleSettings):
     summary_language: str = Field(default="English", description="language of keywords")
     force_llm_summary_on_merge: int = Field(default=8, ge=2, description="the merger's, which pages show")
     summary_max_tokens: int = Field(default=1200, ge=1, description="the merger's, for the graph of the past")
+    log_archive: bool = Field(default=False, description="copy every event into the document store, for `repair`")
     max_upload_size: int = Field(default=104857600, ge=1, description="bytes of a file; no more than 50 MiB are read")
     graph_cache_mb: int = Field(
         default=64, ge=0, description="MB of graph and vectors that questions keep in memory; 0: none"

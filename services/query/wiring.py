@@ -1,7 +1,7 @@
 """Opens the stores and models of the settings and builds the query service's dependencies from them."""
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from hashlib import blake2b
 from threading import Lock
@@ -29,6 +29,7 @@ from runtime.models.roles import Role, language_model
 from runtime.models.truncation import cutter
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.projections.integrity import Integrity
+from runtime.projections.log_archive import LogArchive, archiving
 from runtime.projections.progress import read_states
 from runtime.projections.rebuild_candidate import plan
 from runtime.projections.rebuild_requests import NatsRebuildOperator
@@ -93,35 +94,35 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     configured = (searches := ModelVectorSearches(embeddings, projection_cache)).configured
     try:
         await _stores_answer(rows, graph, embeddings, health)
-        watch_integrity(bus.integrity, rows, graph, embeddings)
-        yield QueryDependencies(
-            graph=graph,
-            graph_reader=CachedGraph(graph, projection_cache),
-            vectors=configured.vectors,
-            similarities=configured.similarities,
-            cache_invalidation=projection_cache,
-            documents=documents,
-            passages=passages,
-            provenance=RowProvenance(rows),
-            aliases=aliases,
-            caches=RowModelResultCaches(rows),
-            ledger=RowLedger(rows),
-            keyword_extractor=open_keyword_extractor(keyword_chat, rows, settings),
-            answer_generator=_answer_generator(chat, embeddings.configured.embedder),
-            embed=configured.embed,
-            entity_names=names,
-            passage_indexes=indexes,
-            count_tokens=cached_token_counter(open_tokenizer().count),
-            reranker=passage_reranker(reranker, settings),
-            min_score=settings.cosine_threshold,
-            min_rerank_score=settings.min_rerank_score,
-            related_chunks=settings.related_chunk_number,
-            chunk_pick_method=settings.kg_chunk_pick_method,
-            answer_cache=open_answer_cache(chat, rows, bus, settings),
-            follow_ups=open_follow_ups(chat, rows, settings),
-            effort_limits=settings.effort_limits,
-            vector_searches=searches,
-        )
+        async with _watched_log(settings, bus, rows, graph, embeddings):
+            yield QueryDependencies(
+                graph=graph,
+                graph_reader=CachedGraph(graph, projection_cache),
+                vectors=configured.vectors,
+                similarities=configured.similarities,
+                cache_invalidation=projection_cache,
+                documents=documents,
+                passages=passages,
+                provenance=RowProvenance(rows),
+                aliases=aliases,
+                caches=RowModelResultCaches(rows),
+                ledger=RowLedger(rows),
+                keyword_extractor=open_keyword_extractor(keyword_chat, rows, settings),
+                answer_generator=_answer_generator(chat, embeddings.configured.embedder),
+                embed=configured.embed,
+                entity_names=names,
+                passage_indexes=indexes,
+                count_tokens=cached_token_counter(open_tokenizer().count),
+                reranker=passage_reranker(reranker, settings),
+                min_score=settings.cosine_threshold,
+                min_rerank_score=settings.min_rerank_score,
+                related_chunks=settings.related_chunk_number,
+                chunk_pick_method=settings.kg_chunk_pick_method,
+                answer_cache=open_answer_cache(chat, rows, bus, settings),
+                follow_ups=open_follow_ups(chat, rows, settings),
+                effort_limits=settings.effort_limits,
+                vector_searches=searches,
+            )
     finally:
         await _close(names, indexes, embeddings, graph, rows, chat, keyword_chat, reranker)
 
@@ -188,6 +189,16 @@ async def _stores_answer(rows: Rows, graph: Graph, embeddings: GenerationEmbedde
     await until_it_answers("the document store", rows.prepare, health)
     await until_it_answers("the graph store", graph.prepare, health)
     await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
+
+
+def _watched_log(
+    settings: QuerySettings, bus: Bus, rows: Rows, graph: Graph, vectors: CheckpointStore
+) -> AbstractAsyncContextManager[None]:
+    """Watch log and stores, and copy the log into the document store in the context, where the settings ask for it."""
+    watch_integrity(bus.integrity, rows, graph, vectors)
+    if not settings.log_archive:
+        return nullcontext()
+    return archiving(LogArchive(bus.jetstream, rows, bus.integrity.values), bus.integrity.writes)
 
 
 def watch_integrity(integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore) -> None:

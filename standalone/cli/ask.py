@@ -1,7 +1,7 @@
 """`ask`: a question, its answer, and where the answer is from."""
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack
 
 import typer
 
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 
 Mode = Literal["mix", "hybrid", "local", "global", "naive", "walk", "auto"]
 Effort = Literal["low", "medium", "high"]
+
+
+class AsOf(TypedDict, total=False):
+    """The place in the log that a question is about; without one it is the present."""
+
+    as_of: str
+
 
 NO_MODEL = (
     "To have answers written by a language model, set OPENAI_API_KEY (or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY)"
@@ -39,6 +46,10 @@ def ask(
             "without one, a wider search."
         ),
     ] = "low",
+    as_of: Annotated[
+        str | None,
+        typer.Option("--as-of", metavar="SEQ|TIME", help="Answer from what the log had then: 17, 2026-03-01T12:00."),
+    ] = None,
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -47,7 +58,9 @@ def ask(
     with errors(as_json):
         from standalone.operations.target import select_target
 
-        answer = asyncio.run(ask_query_service(select_target(data).api, workspace, question, mode=mode, effort=effort))
+        then: AsOf = {"as_of": as_of} if as_of else {}
+        api = select_target(data).api
+        answer = asyncio.run(ask_query_service(api, workspace, question, mode=mode, effort=effort, **then))
         if as_json:
             print_json(answer.model_dump(exclude_unset=True))
         else:
@@ -55,13 +68,13 @@ def ask(
 
 
 async def ask_query_service(
-    base: str, workspace: str, question: str, *, mode: Mode, effort: Effort = "low"
+    base: str, workspace: str, question: str, *, mode: Mode, effort: Effort = "low", **then: Unpack[AsOf]
 ) -> "Answer":
     """Return the answer of the query service."""
     from standalone.operations.target import query_client
 
     async with query_client(base, workspace) as client:
-        return await client.query(question, mode=mode, effort=effort)
+        return await client.query(question, mode=mode, effort=effort, **then)
 
 
 def show_answer(answer: "Answer") -> None:

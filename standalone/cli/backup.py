@@ -42,7 +42,7 @@ def backup(
     """Copy the log into a folder while the stack runs: events, long texts, dead letters, parked events, pointers.
 
     Into the folder of an earlier backup it adds what is new, and takes out what was erased since. Killed half way, it
-    can simply be started again. Ends with code 1 when the bus lacks a text that an event names.
+    can simply be started again. Ends with code 1 when the bus lacks a text, or cannot read an event.
     """
     with errors(as_json):
         quiet_logs()
@@ -63,7 +63,9 @@ def backup(
             echo(f"no digests: {manifest.undigested}" if manifest.undigested else "with digests of every workspace")
             for sha256 in manifest.missing_blobs:
                 note(f"  the bus lacks the text {sha256}")
-        raise typer.Exit(1 if manifest.missing_blobs else 0)
+            for sequence in manifest.unreadable:
+                note(f"  the bus cannot read sequence {sequence}: `lightstream audit` says more")
+        raise typer.Exit(1 if manifest.missing_blobs or manifest.unreadable else 0)
 
 
 def verify(folders: Folders, as_json: Json = False) -> None:

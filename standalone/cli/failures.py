@@ -13,8 +13,8 @@ from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, 
 
 if TYPE_CHECKING:
     from runtime.bus.dead_letters import DeadLetter
+    from runtime.bus.document_retries import RetryOutcome
     from runtime.bus.nats.dead_letters import NatsDeadLetters
-    from standalone.operations.retrying import RetryOutcome
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
 # ruff: noqa: PLC0415
@@ -62,15 +62,18 @@ def retry(
 async def _retry(
     data: Data, documents: Sequence[str], stage: str | None, reason: str, workspace: str
 ) -> "RetryOutcome":
+    from runtime.bus.document_retries import Retries, named_ids, request_retries
+    from runtime.bus.nats.log import NatsLog
     from runtime.bus.retry_requests import named_stage
-    from standalone.operations.publishing import connect_bus
-    from standalone.operations.retrying import documents_to_retry, retry_documents
+    from standalone.operations.publishing import SOURCE, connect_bus
     from standalone.operations.target import query_client, select_target
 
     stack, chosen = select_target(data), named_stage(stage)
     async with connect_bus(stack.settings.nats_url) as bus, query_client(stack.api, workspace) as client:
-        ids = await documents_to_retry(client, documents)
-        return await retry_documents(bus, workspace, ids, chosen, reason)
+        known = {each.id: each for each in await client.all_documents()}
+        failed = [id for id, each in known.items() if each.status in ("failed", "partial")]
+        ids = named_ids(documents, {id: each.file_path for id, each in known.items()}) if documents else failed
+        return await request_retries(NatsLog(bus), Retries(workspace, ids, chosen, reason), SOURCE)
 
 
 @app.command("list")

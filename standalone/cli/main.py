@@ -6,6 +6,7 @@ from runtime.bus.actor import acting_as, local_actor
 from standalone.cli import (
     aliases,
     ask,
+    audit,
     backup,
     config,
     costs,
@@ -21,6 +22,7 @@ from standalone.cli import (
     past,
     projections,
     rebuild,
+    repair,
     stack,
     stores,
     topology,
@@ -61,10 +63,12 @@ app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)
 app.command()(projections.digest)
+app.command()(audit.audit)
 app.command()(backup.backup)
 app.command()(backup.verify)
 app.command()(backup.restore)
 app.command()(rebuild.rebuild)
+app.command()(repair.repair)
 app.command()(operator.operator)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -59,14 +59,23 @@ async def _states(data: Data) -> "ProjectionStates":
         return await read_states(bus)
 
 
-def digest(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:
+def digest(
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="SEQ|TIME", help="As the log says it was then, folded in memory.")
+    ] = None,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
     """The canonical SHA-256 of status, graph and vectors, and counts. Equal digests mean equal contents."""
     with errors(as_json):
         quiet_logs()
+        from standalone.operations.past_digest import digests_as_of
         from standalone.operations.projections import digests
         from standalone.operations.target import select_target
 
-        found = asyncio.run(digests(select_target(data).settings, workspace))
+        stack = select_target(data)
+        found = asyncio.run(digests_as_of(stack, workspace, as_of) if as_of else digests(stack.settings, workspace))
         if as_json:
             print_json(found)
         else:

@@ -1,8 +1,9 @@
 """`rebuild`: make projections anew from the log, at once or step by step."""
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415
 
 Projections = Literal["status", "graph", "vectors", "all"]
-Work = Literal["status", "graph", "vectors", "all", "start", "await", "promote", "rollback", "cleanup"]
+Work = Literal["status", "graph", "vectors", "all", "start", "check", "await", "promote", "rollback", "cleanup"]
 
 
 def rebuild(
@@ -56,6 +57,20 @@ def rebuild(
         typer.Option("--fresh", help="Move the store's data aside first, as for a damaged one, and start it empty."),
     ] = False,
     embedding_dim: Annotated[int, typer.Option(min=0, help="Its dimension, where that is not known.")] = 0,
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="QUESTIONS.txt",
+            dir_okay=False,
+            help="With start: ask these, one a line, of the live and the new vectors; show how they differ.",
+        ),
+    ] = None,
+    to_seq: Annotated[
+        int, typer.Option("--to-seq", metavar="SEQ", min=0, help="With start and check: read the log up to there.")
+    ] = 0,
+    to_time: Annotated[
+        str, typer.Option("--to-time", metavar="TIME", help="The same by time: 2026-03-01T12:00:00Z; else UTC.")
+    ] = "",
     reason: Annotated[str, typer.Option(help="Why, for whoever looks while it is under way.")] = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -68,11 +83,16 @@ def rebuild(
 
     In steps: `start [PROJECTION]` fills and compares, and switches nothing; `promote` switches to that, after it has
     caught up with the log; `rollback [PROJECTION]` goes back; `cleanup [PROJECTION]` drops what is neither live nor the
-    generation before, also what waits for promotion; `await` waits until none is under way. `rebuild status` rebuilds
-    the status: how far a rebuild is, `lightstream projections list` shows.
+    generation before, also what waits for promotion; `await` waits until none is under way. `check [PROJECTION]` makes
+    one workspace anew, compares it with what is live, and drops it. `start` and `check` stop at --to-seq or --to-time;
+    `promote` reads the rest. `rebuild status` rebuilds the status: how far a rebuild is, `lightstream projections list`
+    shows.
 
     Vectors are made by the model that the stack runs with. Where another one made the live vectors, or is to make the
     new ones, say which with --embedding-model: the running services then embed with that.
+
+    With --compare, `start` also asks questions of the live vectors and of the new ones, each embedded by the model that
+    made them: overlap@10 of the passages found, and those that only one of them finds. Nothing is switched.
 
     With --fresh the store is emptied first: its folder is moved aside, and questions answer 503 or find less until the
     rebuild has switched. That is for a store that cannot open its data.
@@ -87,12 +107,14 @@ def rebuild(
         else:
             step = what
         _refuse_odd_options(step, projection, accept_loss=accept_loss, fresh=fresh, rollback=rollback)
+        _refuse_odd_end(step, projection, to_seq, to_time)
         targets = PROJECTIONS if projection == "all" else (projection,)
+        questions = _questions(compare, step, targets)
         if embedding_model and "vectors" not in targets:
             raise InvalidInput(f"--embedding-model says what makes vectors, and {projection} has none")
         wanted = RebuildRequest(
             targets, embedding_model, embedding_dim, emptied_before=fresh, events_per_second=events_per_second,
-            reason=reason,
+            until=_end(data, to_time or str(to_seq)) if to_seq or to_time else 0, reason=reason,
         )  # fmt: skip
         with ExitStack() as held:
             aside = held.enter_context(_empty_stores(data, projection, as_json)) if fresh and not dry_run else []
@@ -100,12 +122,33 @@ def rebuild(
             result = _run(work, data, held, locked=not fresh and not dry_run and step != "await")
         if aside:
             result["aside"] = aside
+        if questions and not dry_run:
+            result["compared"] = _compared(data, wanted, result["generations"]["vectors"], workspace, questions)
         if as_json:
             print_json(result)
         elif dry_run or step in ("await", "cleanup"):
             show(result)
         else:
-            print_summary(result, "waits for promotion" if step == "start" else "is live")
+            print_summary(result, {"start": "waits for promotion", "check": "is dropped again"}.get(step, "is live"))
+
+
+def _questions(path: Path | None, step: str, targets: Sequence[str]) -> list[str]:
+    if path is None:
+        return []
+    from standalone.operations.question_comparison import read_questions
+
+    if step != "start" or "vectors" not in targets:
+        raise InvalidInput("--compare is for `rebuild start vectors` or `start all`: what waits is promoted afterwards")
+    return read_questions(path)
+
+
+def _compared(
+    data: Data, wanted: "RebuildRequest", generation: int, workspace: str, questions: list[str]
+) -> dict[str, Any]:
+    from standalone.operations.question_comparison import compare_waiting
+    from standalone.operations.target import select_target
+
+    return asyncio.run(compare_waiting(select_target(data), wanted, generation, workspace, questions))
 
 
 def _refuse_odd_options(step: str, projection: str, *, accept_loss: bool, fresh: bool, rollback: bool) -> None:
@@ -117,6 +160,36 @@ def _refuse_odd_options(step: str, projection: str, *, accept_loss: bool, fresh:
         raise InvalidInput("--fresh leaves no generation to go back to: give it without --rollback")
     if fresh and step != "run":
         raise InvalidInput(f"--fresh empties the live store, which must be filled at once: give it without {step}")
+
+
+def _refuse_odd_end(step: str, projection: str, to_seq: int, to_time: str) -> None:
+    if not (to_seq or to_time):
+        return
+    if to_seq and to_time:
+        raise InvalidInput("give --to-seq or --to-time, not both")
+    if step not in ("start", "check"):
+        raise InvalidInput(
+            "what ends before the log does cannot go live: `rebuild start --to-seq` fills it, `promote` reads the rest"
+        )
+    if projection == "vectors":
+        raise InvalidInput("vectors of entities are made from the graph of the same place in the log: give all")
+
+
+def _end(data: Data, point: str) -> int:
+    """Return the sequence of the log at which a rebuild is to stop. Raises InvalidInput where there is none."""
+    from runtime.bus.nats.log import NatsLog
+    from services.query.past.points import sequence_at
+    from standalone.operations.publishing import connect_bus
+    from standalone.operations.target import select_target
+
+    async def find() -> int:
+        async with connect_bus(select_target(data).settings.nats_url) as bus:
+            return await sequence_at(NatsLog(bus), None, point)
+
+    sequence = asyncio.run(find())
+    if not sequence:
+        raise InvalidInput(f"the log had no event by {point}")
+    return sequence
 
 
 def _run(work: "Callable[[Target], dict[str, Any]]", data: Data, held: ExitStack, *, locked: bool) -> dict[str, Any]:
@@ -143,6 +216,8 @@ def _work(step: str, wanted: "RebuildRequest", workspace: str, as_json: bool) ->
                     return await rebuild_candidate.plan(bus, wanted.targets, wanted.events_per_second)
             case "start":
                 return await projections.start(stack, wanted, report, workspace)
+            case "check":
+                return await projections.check(stack, wanted, report, workspace)
             case "await":
                 await projections.wait_for_rebuild(stack.settings, report)
                 return {}

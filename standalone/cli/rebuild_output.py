@@ -63,8 +63,11 @@ def print_summary(result: dict[str, Any], state: str) -> None:
         if compared and compared.get("why"):
             echo(f"         ({compared['why']})")
     result.pop("targets", None)
+    compared: dict[str, Any] | None = result.pop("compared", None)
     newer: list[dict[str, Any]] = result.pop("newer", [])
     show(result)
+    if compared:
+        _print_comparison(compared)
     if newer:
         echo(f"{'newer':<16} {len(newer)} events of a version newer than this code were left out:")
         for event in newer[:MAX_SHOWN]:
@@ -73,3 +76,16 @@ def print_summary(result: dict[str, Any], state: str) -> None:
         if len(newer) > MAX_SHOWN:
             echo(f"  … and {len(newer) - MAX_SHOWN} more; --json lists all")
         echo("they are parked; services of the release that knows them handle them, no further rebuild is needed")
+
+
+def _print_comparison(compared: dict[str, Any]) -> None:
+    """For each question the overlap, what the new vectors no longer find (-), and what only they find (+)."""
+    for asked in compared["questions"]:
+        echo(f"{asked['overlap']:<5.2f} {asked['question']}")
+        for sign, side, other in (("-", "live", "new"), ("+", "new", "live")):
+            known = {one["id"] for one in asked[other]}
+            for one in asked[side]:
+                if one["id"] not in known:
+                    text = " ".join(one["text"].split())
+                    echo(f"      {sign} {one['score']:.2f} {one['file_path']}: {text}")
+    echo(f"{compared['overlap']:<5.2f} overlap@{compared['k']} of {len(compared['questions'])} questions")

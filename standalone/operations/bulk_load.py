@@ -6,7 +6,7 @@ Nobody else writes these generations yet. What enters the log meanwhile is not i
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -55,7 +55,7 @@ class Replays:
 
 @dataclass
 class BulkLoad:
-    """One pass over the log, up to its end at that time. `decode` returns None for what no projection has."""
+    """One pass over the log, to its end or to `until`. `decode` returns None for what no projection has."""
 
     log: Log
     stores: Stores
@@ -66,6 +66,10 @@ class BulkLoad:
     report: Report
     events_per_second: int = 0
     """Events that are read a second at most; 0: as many as possible."""
+    until: int = 0
+    """The last sequence that is read; 0: that of the log."""
+    workspace: str | None = None
+    """The only workspace that is read; None: all."""
     position: int = 0
     """Sequence up to which the log is read."""
     events: int = 0
@@ -78,10 +82,13 @@ class BulkLoad:
     async def run(self) -> None:
         """Fill the generations. What a killed run leaves is of no use."""
         end = await retry_outages(self.log.last_sequence)
+        end = min(end, self.until or end)
         replays = self.replays.of(self.targets)
         types = {event for replay in replays for event in replay.events}
         names = [name for name, event in EVENTS.items() if issubclass(event, tuple(types))]
         filters = [subjects.ALL] if Event in types else [subjects.of_type(name) for name in sorted(names)]
+        if self.workspace is not None:
+            filters = [subjects.narrowed(filter, subjects.token(self.workspace)) for filter in filters]
         await retry_outages(partial(self._read, filters, replays, end), progress=lambda: self.position)
         self._advance(max(self.position, end))
         await _all(retry_outages(partial(replay.finish, self.generations)) for replay in replays)
@@ -97,12 +104,16 @@ class BulkLoad:
         most = min(GROUP_EVENTS, self.events_per_second or GROUP_EVENTS)
         group: list[Message] = []
         size = 0
-        async for messages in self.log.read(self.position, filters, page=min(PAGE, most)):
-            group += messages
-            size += sum(len(message.data) for message in messages)
-            if len(group) >= most or size >= GROUP_BYTES:
-                yield group
-                group, size = [], 0
+        async with aclosing(self.log.read(self.position, filters, page=min(PAGE, most))) as pages:
+            async for messages in pages:
+                wanted = [message for message in messages if message.sequence <= (self.until or message.sequence)]
+                group += wanted
+                size += sum(len(message.data) for message in wanted)
+                if len(wanted) < len(messages):
+                    break
+                if len(group) >= most or size >= GROUP_BYTES:
+                    yield group
+                    group, size = [], 0
         if group:
             yield group
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from nats.js import JetStreamContext
 
 from contracts.graph import Projection
-from contracts.registry import SERVICES
 from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
 from runtime.bus import publisher
 from runtime.bus.nats import log_integrity
@@ -16,7 +15,8 @@ from runtime.bus.port import ActiveGenerations, Log, SharedValues
 from runtime.bus.write_status import EVENTS
 from runtime.errors import InvalidInput, Unavailable
 from runtime.projections.checkpoints import WatchedProjection, advance, state_of
-from runtime.projections.verdicts import Verdict, combined_verdict, write_verdict
+from runtime.projections.log_archive import accept_holes, begin_anew
+from runtime.projections.verdicts import FINDERS, Verdict, combined_verdict, write_verdict
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.port import Checkpoint, CheckpointStore
@@ -102,8 +102,10 @@ async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
     await write_mark(rows, mark)
     if not await log_integrity.note_mark(values, mark, revision):
         raise Unavailable("somebody else accepted the loss at the same moment; start again")
-    for stage in SERVICES:
+    for stage in FINDERS:
         await write_verdict(values, stage, Verdict())
+    await begin_anew(rows, values, mark.sequence)
+    await accept_holes(rows, mark.sequence)
 
 
 async def add_unfinished_again(log: Log, pointers: ActiveGenerations, rows: Rows) -> int:

@@ -67,6 +67,8 @@ class RebuildRequest:
     embedding_dim: int = 0
     events_per_second: int = 0
     """Events of the log that are read a second at most; 0: as many as possible."""
+    until: int = 0
+    """The last sequence of the log that `start` and `check` read; 0: that of the log."""
     emptied_before: bool = False
     """The stores were emptied before: there are no generations to go back to."""
     reason: str = ""
@@ -127,6 +129,18 @@ async def start(target: Target, wanted: RebuildRequest, report: Report, workspac
         candidate = Candidate(result["generations"], work.position, result["newer"])
         await rebuild_candidate.write(work.checkpoints.values, candidate)
         return result
+
+
+async def check(target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default") -> dict[str, Any]:
+    """Rebuild one workspace beside the live generation, compare the two, and drop it again.
+
+    Raises what `rebuild` raises, and InvalidInput where generations wait for promotion, which would be dropped too.
+    """
+    async with _open_rebuild(target, wanted, report, to="new") as work:
+        assert work.checkpoints is not None
+        if await rebuild_candidate.read(work.checkpoints.values):
+            raise InvalidInput("generations wait for promotion: `lightstream rebuild promote` or `cleanup` first")
+        return await work.check(workspace)
 
 
 async def promote(target: Target, wanted: RebuildRequest, report: Report) -> dict[str, Any]:
@@ -236,6 +250,7 @@ async def _open_rebuild(
                     parked=NatsParkedEvents(stack.client.jetstream()),
                     events_per_second=wanted.events_per_second,
                     emptied_before=wanted.emptied_before,
+                    until=wanted.until,
                 )
 
 

@@ -62,6 +62,10 @@ class Rebuild:
     """Events that are read a second at most while the log is loaded; 0: as many as possible."""
     emptied_before: bool = False
     """The live generations were moved aside with their store: there is no way back to them."""
+    until: int = 0
+    """The last sequence that `fill` and `check` read; 0: that of the log."""
+    workspace: str | None = None
+    """The only workspace that `check` reads; None: all."""
     generations: Generations = field(default_factory=Generations)
     initial_pointers: ProjectionGenerations = field(default_factory=dict[Projection, GenerationState])
     position: int = 0
@@ -90,7 +94,8 @@ class Rebuild:
         """Rebuild and compare as `run` does, without switching: `promote` does that, in this process or a later one."""
         before = await self._begin()
         await self._load()
-        await self._catch_up()
+        if not self.until:
+            await self._catch_up()
         seconds = time.monotonic() - self.started
         sides = (self.generations, self.stores), (before, self.live_stores or self.stores)
         compared = await asyncio.gather(*(compare(target, workspace, *sides) for target in self.targets))
@@ -106,6 +111,13 @@ class Rebuild:
             "digests": digests,
             "generations": {target: self.generations.of(target) for target in self.targets},
         }
+
+    async def check(self, workspace: str) -> dict[str, Any]:
+        """Rebuild one workspace and compare it as `fill` does, and drop what was made: it never goes live."""
+        self.workspace = workspace
+        result = await self.fill(workspace)
+        await self._drop_unused()
+        return result
 
     async def promote(self, candidate: Candidate) -> dict[str, Any]:
         """Switch to generations that were filled before, after they have caught up with the log.
@@ -180,7 +192,7 @@ class Rebuild:
         """Fill the new generations with what the log holds now."""
         load = BulkLoad(
             self.log, self.stores, self.replays, self.targets, self.generations, self._decode, self.report,
-            events_per_second=self.events_per_second,
+            events_per_second=self.events_per_second, until=self.until, workspace=self.workspace,
         )  # fmt: skip
         await load.run()
         self.position, self.events = load.position, self.events + load.events
@@ -198,7 +210,8 @@ class Rebuild:
         end = await self.log.last_sequence()
         if end <= self.position:
             return False
-        async for messages in self.log.read(self.position, [subjects.ALL], page=PAGE):
+        read = subjects.ALL if self.workspace is None else subjects.of_workspace(self.workspace)
+        async for messages in self.log.read(self.position, [read], page=PAGE):
             await self._handle_page(messages)
             self.position = messages[-1].sequence
             self.report({"events": self.events, "position": self.position, "end": end})

@@ -88,7 +88,7 @@ VIOLATIONS = [
     ("contracts/text.py", "import orjson", "contracts.text -> orjson"),
     (
         "services/merger/adapters/contributions.py",
-        "import services.indexer.domain.vector_rows",
+        "import services.indexer.vector_updates",
         "services.merger.adapters.contributions -> services.indexer",
     ),
     (

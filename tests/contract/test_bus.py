@@ -106,6 +106,7 @@ async def test_the_history_of_a_document_is_read_by_type(bus: Bus) -> None:
     assert [each async for each in bus.log.history("other", "a", "DocumentAdded")] == []
     assert [each.sequence async for each in bus.log.history("w", None, "DocumentAdded", after=1)] == [2, 3, 4]
     assert [each async for each in bus.log.history("other", None, "DocumentDeleted")] == []
+    assert [each.sequence async for each in bus.log.history("w", None, "*", after=2)] == [3, 4, 5]
 
 
 async def test_reading_ends_where_the_log_ended_when_it_began(bus: Bus) -> None:

@@ -14,13 +14,13 @@ from contracts.values import TokenUsage
 from runtime.errors import Unavailable
 from runtime.models.port import Completion, Message, Vector
 from runtime.models.scripted import ScriptedChat
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents import write_behind
 from runtime.stores.documents.port import Row, Table
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.documents.write_behind import WriteBehind
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.domain.extraction import Extraction
-from services.indexer.adapters import CachedEmbeddings
 from services.merger.adapters.summarizer import ModelSummarizer
 from services.query.adapters.models import ModelKeywordExtractor
 from services.query.adapters.row_cache import RowCache

@@ -11,10 +11,10 @@ import pytest_asyncio
 from contracts.graph import Entity, Generations, Partition, Relation, VectorKind, VectorRow
 from runtime.errors import Retryable
 from runtime.models.lexical import LexicalEmbedder
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.indexer.adapters import CachedEmbeddings
 from services.indexer.graph_index import GraphKeys, index_graph
 from tests.support.graph_stores import fresh_partition, graph_store
 from tests.support.shared_servers import SharedServers

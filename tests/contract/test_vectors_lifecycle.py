@@ -16,6 +16,7 @@ from pymilvus.exceptions import MilvusException
 from contracts.graph import VECTOR_KINDS, EmbeddingModel, Entity, Generations, Partition, Relation, VectorRow
 from runtime.errors import ModelChanged, OutdatedVectors, Unavailable
 from runtime.models.lexical import LexicalEmbedder
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors import fields as stored
@@ -23,7 +24,6 @@ from runtime.stores.vectors.collection_names import collection_name, model_text
 from runtime.stores.vectors.milvus import collections
 from runtime.stores.vectors.milvus.collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
-from services.indexer.adapters import CachedEmbeddings
 from services.indexer.graph_index import GraphKeys, index_graph
 from tests.support.freezing import freeze
 from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, fresh_partition, ids, own_vector_store, row

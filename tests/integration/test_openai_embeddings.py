@@ -17,8 +17,8 @@ from runtime.models.port import Embedder
 from runtime.models.rate_limiter import RateLimiter
 from runtime.models.scripted import CountingEmbedder
 from runtime.models.truncation import cutter
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
-from services.indexer.adapters import CachedEmbeddings
 from tests.support.openai_provider import DIMENSION, KEY, Provider, serving
 
 

@@ -19,8 +19,8 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.models.limits import Limits
 from runtime.models.port import Message
 from runtime.models.rate_limiter import RateLimiter
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
-from services.indexer.adapters import CachedEmbeddings
 from standalone.embedded.stack import check_ready
 from tests.support.events import added, chunked, document, sealed
 from tests.support.nats_server import BusServer, until

@@ -11,10 +11,10 @@ from contracts.events import StageFailed
 from runtime.bus.port import BUG_ATTEMPTS
 from runtime.models.limits import Limits
 from runtime.models.rate_limiter import RateLimiter
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.vectors.memory import MemoryVectors
-from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks
 from tests.support.events import chunked, document, sealed
 from tests.support.openai_provider import DIMENSION, Provider, serving

@@ -18,6 +18,7 @@ from runtime.bus.processor import EventProcessor, each
 from runtime.costs.ledger import RowLedger
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
@@ -26,7 +27,6 @@ from services.chunker.handler import DocumentLimits, on_document_added
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.domain.extraction import Extraction
 from services.extractor.handler import on_chunks_created
-from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
 from services.query.adapters.documents import RowDocuments, RowPassages

@@ -13,11 +13,11 @@ from runtime.costs.ledger import RowLedger
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.scripted import CountingEmbedder
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
-from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from services.query.adapters.aliases import RowAliases
@@ -30,6 +30,7 @@ from services.query.api.context import Context
 from services.query.feeds.streams import EventStreams
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.operations.dependencies import Operations
+from services.query.past_answers import MemoryPastAnswers
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
@@ -147,7 +148,7 @@ class QueryHarness:
             "positions": LogPositions(self.log, self.documents),
             "deps": self.deps(), "settings": QuerySettings(workspace="w"),
             "feed": MemoryEventFeed(self.log), "streams": EventStreams(),
-            "operations": self.operations,
+            "operations": self.operations, "past_answers": MemoryPastAnswers(self.log, self.rows),
         }  # fmt: skip
         app.state.context = Context(**{**parts, **changes})
         return app

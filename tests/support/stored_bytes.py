@@ -6,6 +6,9 @@ from pathlib import Path
 COMPRESSED_BLOCK = b"cmp"
 """How a compressed file of messages begins; one byte for the method and the original size follow."""
 
+CHECKSUM = 8
+"""Bytes at the end of a block that are not compressed."""
+
 _CHUNK_COMPRESSED, _CHUNK_PLAIN = 0x00, 0x01
 
 
@@ -31,9 +34,9 @@ def contents(path: Path) -> Iterator[bytes]:
 
 def decompressed_block(data: bytes) -> bytes:
     """The messages of a compressed file of nats-server: a stream of the format S2 behind the head of the file."""
-    size, at = _number(data, 4)
+    _, at = _number(data, 4)
     out = b""
-    while len(out) < size:
+    while at < len(data) - CHECKSUM:
         kind, length = data[at], int.from_bytes(data[at + 1 : at + 4], "little")
         body, at = data[at + 4 : at + 4 + length], at + 4 + length
         if kind == _CHUNK_COMPRESSED:
@@ -56,8 +59,8 @@ def decompressed(data: bytes) -> bytes:
             continue
         length, found, at = _copy(data, at)
         distance = found or distance
-        for _ in range(length):
-            out.append(out[-distance])
+        piece = bytes(out[-distance:] if length >= distance else out[-distance : len(out) - distance + length])
+        out += (piece * (length // distance + 1))[:length]
     assert len(out) == size, (len(out), size)
     return bytes(out)
 

@@ -12,6 +12,8 @@ import { Crashed } from "./ui/CrashGuard";
 import { Failure, Loading } from "./ui/notices";
 
 const AskPage = lazy(() => import("./pages/ask/AskPage"));
+const GraphPage = lazy(() => import("./pages/graph/GraphPage"));
+const LogPage = lazy(() => import("./pages/log/LogPage"));
 const DocumentPage = lazy(() => import("./pages/document/DocumentPage"));
 
 function routes(title: string, workspace: string) {
@@ -26,6 +28,8 @@ function routes(title: string, workspace: string) {
         { path: "documents", element: <DocumentsPage /> },
         { path: "documents/:document", element: <DocumentPage /> },
         { path: "ask", element: <AskPage /> },
+        { path: "graph", element: <GraphPage /> },
+        { path: "log", element: <LogPage /> },
         { path: "*", element: <NotFound /> },
       ],
     },

@@ -9,6 +9,8 @@ import "./styles/controls.css";
 import "./styles/shell.css";
 import "./styles/documents.css";
 import "./styles/ask.css";
+import "./styles/graph.css";
+import "./styles/log.css";
 
 show();
 

@@ -1,15 +1,17 @@
 """Copies of streams: read as records, and written again at the very sequences the records have."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any, cast
 from uuid import uuid4
 
 from nats.errors import Error as NatsError
+from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, PubAck
-from nats.js.errors import APIError
+from nats.js.errors import APIError, NotFoundError
 
 from contracts import subjects
 from contracts.topology import MiB, Stream
@@ -28,33 +30,75 @@ WINDOW, WINDOW_BYTES = 256, 4 * MiB
 DUPLICATES = 0.1
 """Seconds in which a restored stream refuses an id it has: the least a server allows. A log may hold an id again."""
 
+PATIENCE = 2.0
+"""Seconds a server may take for a page before it is asked whether it has one."""
+
 GAP = f"{subjects.PREFIX}.x-gap.x-gap.Gap"
 """Subject of the messages that stand for sequences without one until the restore is done."""
 
 
-async def read_records(jetstream: JetStreamContext, stream: str, after: int = 0) -> AsyncGenerator[list[Record]]:
-    """Yield pages of a stream's messages behind `after`, in order, up to its end at the time of the call."""
+async def read_records(
+    jetstream: JetStreamContext, stream: str, after: int = 0, *, subject: str | None = None
+) -> AsyncGenerator[list[Record]]:
+    """Yield pages of a stream's messages behind `after`, in order, up to its end at the time of the call.
+
+    A service has to name a `subject` that it may read. It may remove no consumer, so its own ends by itself.
+    """
     config = ConsumerConfig(
         name=f"copy-{uuid4().hex}",
         deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
         opt_start_seq=after + 1,
         ack_policy=AckPolicy.NONE,
         mem_storage=True,
-        inactive_threshold=60.0,
+        filter_subject=subject,
+        inactive_threshold=30.0 if subject else 60.0,
     )
     with translated():
         info = await jetstream.add_consumer(stream, config)
-        left = info.num_pending or 0
+        left, end = info.num_pending or 0, (await jetstream.stream_info(stream)).state.last_seq
         reader = await jetstream.pull_subscribe_bind(consumer=info.name, stream=stream)
         try:
-            while left > 0:
-                messages = await reader.fetch(min(PAGE, left), timeout=10)
+            # A message that the server cannot read stays pending for ever.
+            while left > 0 and after < end:
+                try:
+                    messages = await reader.fetch(min(PAGE, left), timeout=PATIENCE)
+                except NatsTimeout:
+                    if await _holds_more(jetstream, stream, after, subject):
+                        continue
+                    return
                 left -= len(messages)
+                after = messages[-1].metadata.sequence.stream
                 yield [record_of(NatsMessage(message)) for message in messages]
+                if not messages[-1].metadata.num_pending:
+                    return
         finally:
             with suppress(NatsError):
                 await reader.unsubscribe()
-                await jetstream.delete_consumer(stream, info.name)
+                if not subject:
+                    await jetstream.delete_consumer(stream, info.name)
+
+
+async def _holds_more(jetstream: JetStreamContext, stream: str, after: int, subject: str | None) -> bool:
+    try:
+        await jetstream.get_msg(stream, seq=after + 1, subject=subject or ">", next=True, direct=False)
+    except NotFoundError:
+        return False
+    return True
+
+
+async def unreadable(jetstream: JetStreamContext, stream: str, sequences: Collection[int]) -> list[int]:
+    """Return which of these sequences, that a reader was not given, the server still counts: it cannot read them."""
+    if not sequences:
+        return []
+    with translated():
+        # The client has no call for these; its own for any call is private.
+        subject = f"{jetstream._prefix}.STREAM.INFO.{stream}"  # pyright: ignore[reportPrivateUsage]
+        answer = await jetstream._jsm._api_request(  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType, reportUnknownVariableType]
+            subject, b'{"deleted_details":true}', timeout=PUBLISH_TIMEOUT
+        )
+    state: dict[str, Any] = answer["state"]
+    deleted = set(cast("list[int]", state.get("deleted") or []))
+    return [each for each in sequences if each not in deleted and state["first_seq"] <= each <= state["last_seq"]]
 
 
 async def create_empty(jetstream: JetStreamContext, stream: Stream, first: int, replicas: int) -> None:

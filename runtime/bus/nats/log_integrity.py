@@ -24,7 +24,7 @@ ERASURES_KEY = "erasures"
 """How many sequences may hold no message, because an erasure removes what stood there."""
 
 REMEDY = (
-    "nothing is written to it now; restore the bus from a backup, or accept the loss with "
+    "nothing is written to it now; restore what is lost with `lightstream repair`, or accept the loss with "
     "`lightstream rebuild all --accept-loss`"
 )
 

@@ -39,6 +39,8 @@ INDEXES: Mapping[str, tuple[str, ...]] = {
     "answers": (),
     "schema": (),
     "checkpoints": (),
+    "chain": (),
+    "archive": ("document",),
 }
 """Every table and the fields that `find` and `count` may name: str or int, the same type in all rows."""
 

@@ -12,7 +12,7 @@ from runtime.concurrency.key_locks import KeyLocks
 from runtime.costs.budget import BudgetUse, budget_use, read_budget
 from runtime.costs.port import CostEntry, Ledger
 from runtime.costs.prices import Prices
-from runtime.errors import BudgetSpent, NotWanted
+from runtime.errors import BudgetSpent, NotWanted, Retryable
 from runtime.models.call_scope import call_scope, calls_for
 from runtime.models.port import Chat, Completion, Message
 
@@ -43,13 +43,14 @@ class BudgetGuard:
     _known: dict[str, _Known] = field(default_factory=dict[str, _Known])
     _locks: KeyLocks = field(default_factory=KeyLocks)
 
-    async def denial(self, workspace: str) -> str:
-        """Return why nothing may be paid for this workspace now; empty where it may. Raises `Unavailable`."""
+    async def check(self, workspace: str) -> None:
+        """Return if something may be paid for this workspace now. Raises `BudgetSpent`, or what reading raises."""
         async with self._locks.hold([workspace]):
             known = self._known.get(workspace)
             if known is None or time.monotonic() >= known.until:
                 known = self._known[workspace] = await self._read(workspace)
-        return known.use.exceeded if known.use else ""
+        if known.use and (reason := known.use.exceeded):
+            raise BudgetSpent(reason)
 
     def note(self, workspace: str, model: str, completion: Completion) -> None:
         """Count a call of this process, which the ledger does not know yet."""
@@ -78,22 +79,23 @@ class BudgetedChat:
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
         """See `Chat.complete`. The budget is asked when the call's turn comes, for it may have waited for long."""
-        scope, denials = call_scope(), list[str]()
+        scope, refusals = call_scope(), list[Retryable]()
 
         async def wanted() -> bool:
-            if denial := await self._guard.denial(scope.workspace):
-                denials.append(denial)
+            try:
+                await self._guard.check(scope.workspace)
+            except Retryable as error:
+                refusals.append(error)  # raised here it would count as a failure of the model's provider
                 return False
             return await scope.wanted()
 
-        if denial := await self._guard.denial(scope.workspace):
-            raise BudgetSpent(denial)
+        await self._guard.check(scope.workspace)
         with calls_for(scope.workspace, wanted):
             try:
                 completion = await self._chat.complete(messages, json=json)
             except NotWanted:
-                if denials:
-                    raise BudgetSpent(denials[-1]) from None
+                if refusals:
+                    raise refusals[-1] from None
                 raise
         self._guard.note(scope.workspace, self.model, completion)
         return completion

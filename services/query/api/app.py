@@ -31,6 +31,7 @@ from services.query.api.operations import (
     consumers,
     costs,
     dead_letters,
+    erasures,
     health,
     past,
     projections,
@@ -85,7 +86,7 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
     of_graph = (graph, aliases, graph_past)
     for routes in (questions, data, documents, lightrag_pipeline, feeds, *of_graph, system, login, ollama, openai):
         app.include_router(routes.router)
-    for routes in (consumers, costs, dead_letters, health, past, projections, rebuild, retry, webhooks):
+    for routes in (consumers, costs, dead_letters, erasures, health, past, projections, rebuild, retry, webhooks):
         app.include_router(routes.router, prefix="/operations", tags=["operations"])
     if config.docs:
         app.include_router(pages.router)

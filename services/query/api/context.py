@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from fastapi import Depends, FastAPI, Header, HTTPException, Request
 
@@ -15,12 +15,26 @@ from services.query.feeds.streams import EventStreams
 from services.query.ingestion.scanning import Scans
 from services.query.ingestion.uploading import ReadLimits
 from services.query.operations.dependencies import Operations
+from services.query.partitions import Partitions
 from services.query.past.reading import Past
 from services.query.settings import QuerySettings
 from services.query.status.current_partitions import CurrentPartitions
 from services.query.status.port import Documents, Positions
 
 VERSION = "0.1.0"
+
+
+class PastAnswers(Protocol):
+    """Gives what questions about the past are answered from."""
+
+    async def at(
+        self, past: Past, workspace: str, sequence: int, deps: QueryDependencies, generation: int, /
+    ) -> tuple[QueryDependencies, Partitions]:
+        """Return where to search, by the embedding model of this generation of vectors, which is the live one.
+
+        Raises TooLarge, Unavailable, and what embedding raises.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -37,6 +51,7 @@ class Context:
     operations: Operations
     feed: EventFeed
     streams: EventStreams
+    past_answers: PastAnswers
 
     @cached_property
     def current(self) -> CurrentPartitions:

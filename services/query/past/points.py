@@ -12,14 +12,14 @@ FORM = "a sequence in the log, a time such as 2026-03-01T12:00:00Z, or now"
 """What can be given."""
 
 
-async def sequence_at(log: Log, workspace: str, point: str) -> int:
+async def sequence_at(log: Log, workspace: str | None, point: str) -> int:
     """Return the sequence of the workspace's newest event at that point; 0 for a time before the first.
 
-    A time without a zone is UTC; it counts when the log took an event. Raises BadRequest for anything else, and for a
-    sequence that the log has not reached. Raises Unavailable.
+    None stands for all workspaces. A time without a zone is UTC; it counts when the log took an event. Raises
+    BadRequest for anything else, and for a sequence that the log has not reached. Raises Unavailable.
     """
     text = point.strip()
-    end = await log.last(workspace)
+    end = await log.last_sequence() if workspace is None else await log.last(workspace)
     if text.lower() == NOW or not text:
         return end
     if text.isdecimal():
@@ -31,16 +31,16 @@ async def sequence_at(log: Log, workspace: str, point: str) -> int:
         at = datetime.fromisoformat(text)
     except ValueError:
         raise BadRequest(f"{point!r:.100} is not {FORM}") from None
-    return await _last_before(log, workspace, at if at.tzinfo else at.replace(tzinfo=UTC), end)
+    subject = subjects.ALL if workspace is None else subjects.of_workspace(workspace)
+    return await _last_before(log, subject, at if at.tzinfo else at.replace(tzinfo=UTC), end)
 
 
-async def _last_before(log: Log, workspace: str, at: datetime, end: int) -> int:
-    """Return the last sequence of the workspace that the log took by that time, by halving."""
-    subject = subjects.of_workspace(workspace)
+async def _last_before(log: Log, subject: str, at: datetime, end: int) -> int:
+    """Return the last sequence of these events that the log took by that time, by halving."""
     low, high = 0, end  # what is at `low` and before is early enough; what is behind `high` is not
     while low < high:
         middle = (low + high) // 2
-        # The first one behind the middle: all between the two belongs to other workspaces.
+        # The first one behind the middle: all between the two is of other workspaces.
         message = await log.following(middle, subject)
         if message is None or message.sequence > high or message.published_at > at:
             high = middle

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 
 from cachetools import TTLCache
 
+from contracts import subjects
 from contracts.folding.descriptions import SummaryLimits
 from contracts.graph import Partition
+from contracts.moments import microseconds
 from runtime.bus.port import Log
 from runtime.stores.graph.memory import MemoryGraph
 from services.query.past.events import WorkspaceEvents
@@ -38,6 +40,11 @@ class Past:
     async def point(self, workspace: str, point: str) -> int:
         """See `sequence_at`."""
         return await sequence_at(self.log, workspace, point)
+
+    async def time_of(self, workspace: str, sequence: int) -> int:
+        """Return when the log took the workspace's event at this sequence, in microseconds since 1970; 0 for none."""
+        message = await self.log.following(sequence - 1, subjects.of_workspace(workspace)) if sequence else None
+        return microseconds(message.published_at) if message and message.sequence == sequence else 0
 
     async def events(self, workspace: str, until: int) -> WorkspaceEvents:
         """Return the events of a workspace, at least up to a sequence. Raises TooLarge, Unavailable."""

@@ -10,7 +10,7 @@ from typing import Literal
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.words import Word, normal_form, words
 
-LinkMethod = Literal["name", "surname", "spelling"]
+LinkMethod = Literal["name", "surname", "spelling", "title"]
 
 MAX_MISSPELT_WORDS = 5
 """Longest span of a question, in words, that is corrected."""
@@ -34,6 +34,8 @@ class Link:
     method: LinkMethod
     qualifier: str = ""
     """What stands in brackets right after the name, as in "Blue Harbour (1931 film)"; the span includes it."""
+    passages: tuple[int, ...] = ()
+    """Of a title that is no name of an entity: numbers of the passages that open with it."""
 
 
 def link_entities(question: str, index: NameIndex) -> list[Link]:

@@ -30,7 +30,7 @@ NOT_COPIED = (LIMITS_BUCKET, TURNS_BUCKET, CHECKPOINTS_BUCKET)
 
 async def copy_bus_state(jetstream: JetStreamContext, folder: Path, manifest: Manifest) -> None:
     """Copy it into the folder and the manifest. Taken before the end of the log is read, so the log has it all."""
-    manifest.floors = await _floors(jetstream)
+    manifest.floors = await consumer_floors(jetstream)
     # An event that is acknowledged because it is parked is on this list by now.
     manifest.parked = write_part(folder, "parked", await _all_records(jetstream, PARKED_STREAM))
     manifest.dead = write_part(folder, "dead", await _all_records(jetstream, DEAD_STREAM))
@@ -42,7 +42,8 @@ async def copy_bus_state(jetstream: JetStreamContext, folder: Path, manifest: Ma
             manifest.values[bucket.name] = {key: value for key, value in read.items() if value}
 
 
-async def _floors(jetstream: JetStreamContext) -> dict[str, int]:
+async def consumer_floors(jetstream: JetStreamContext) -> dict[str, int]:
+    """Return up to where each consumer of the log has handled everything. Raises `Unavailable`."""
     with translated():
         end = (await jetstream.stream_info(EVENTS)).state.last_seq
         infos = [await jetstream.consumer_info(EVENTS, each.name) for each in CONSUMERS if each.stream == EVENTS]

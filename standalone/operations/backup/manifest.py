@@ -51,7 +51,8 @@ class Manifest:
     `complete` is False while it is being taken. `floors`: up to where each consumer had handled the log. `values`: the
     buckets' values by bucket and key, as text. `digests`: by workspace and projection, where all were up to date;
     `undigested` says why they are missing. `erased`: sequences whose events were removed from it because they were
-    erased. `missing_blobs`: hashes of texts that the bus no longer had.
+    erased. `missing_blobs`: hashes of texts that the bus no longer had. `unreadable`: sequences whose messages the
+    server has and cannot read.
     """
 
     since: int = 0
@@ -67,6 +68,7 @@ class Manifest:
     undigested: str = ""
     erased: int = 0
     missing_blobs: list[str] = field(default_factory=list[str])
+    unreadable: list[int] = field(default_factory=list[int])
 
     @property
     def messages(self) -> int:

@@ -3,13 +3,11 @@
 import gzip
 import hashlib
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
 
-import orjson
-
+from runtime.bus.chain import body_of
 from runtime.bus.records import Record, line_of, parse_line
 from runtime.errors import InvalidInput
 from standalone.operations.backup.manifest import Blob, Part, put_file
@@ -57,33 +55,9 @@ def without(folder: Path, part: Part, sequences: Collection[int]) -> Part:
 
 def blob_of(record: Record) -> Blob | None:
     """Return the long text that an event names; None when it names none."""
-    body = _body(record, b'"blob"')
+    body = body_of(record, b'"blob"')
     match body.get("blob"):
         case {"sha256": str() as sha256, "size": int() as size, "parts": int() as parts}:
             return Blob(sha256, size, parts)
         case _:
             return None
-
-
-def erased_by(records: Sequence[Record]) -> Iterator[tuple[int, str]]:
-    """Yield sequence and SHA-256 of each event that one of these says was erased."""
-    for record in records:
-        listed = _body(record, b'"erased"').get("erased")
-        for entry in cast("list[Any]", listed) if isinstance(listed, list) else ():
-            match entry:
-                case {"sequence": int() as sequence, "sha256": str() as sha256} if sequence < record.sequence:
-                    yield sequence, sha256
-                case _:
-                    pass
-
-
-def _body(record: Record, mark: bytes) -> dict[str, Any]:
-    """Return the data of an event that may have a field written so; empty for any other message."""
-    if mark not in record.data:
-        return {}
-    try:
-        event = orjson.loads(record.data)
-    except ValueError:
-        return {}
-    body: Any = cast("dict[str, Any]", event).get("data") if isinstance(event, dict) else None
-    return cast("dict[str, Any]", body) if isinstance(body, dict) else {}

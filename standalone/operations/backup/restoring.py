@@ -42,7 +42,7 @@ class Restore:
 
         Raises InvalidInput when the bus holds something else or services run on it, `Unavailable` without the bus.
         """
-        await self._refuse_services()
+        await self.refuse_services()
         end = await self._open_log()
         left = self._records()
         await self._skip_restored(left)
@@ -57,7 +57,8 @@ class Restore:
         await restore_bus_state(self.jetstream, self.backup.folders[-1], self.backup.last)
         return self.backup.messages
 
-    async def _refuse_services(self) -> None:
+    async def refuse_services(self) -> None:
+        """Raises InvalidInput while a service waits for events."""
         for consumer in CONSUMERS:
             try:
                 with translated():

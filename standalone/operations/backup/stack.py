@@ -1,8 +1,8 @@
 """Backup and restore of a whole stack, from its settings: what the command line calls."""
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,19 +113,26 @@ async def _restore_bus(url: str, backup: VerifiedBackup, report: Report, replica
 
 
 async def _restore_folder(folder: DataFolder, backup: VerifiedBackup, report: Report) -> int:
-    """Start the folder's bus alone, restore it, and stop it."""
+    async with bus_of_folder(folder) as url:
+        return await _restore_bus(url, backup, report, 1)
+
+
+@asynccontextmanager
+async def bus_of_folder(folder: DataFolder) -> AsyncGenerator[str]:
+    """Run the bus of a data folder alone, and give its address. Raises `Busy` while its stack runs."""
     with private_files(), folder.lock():
         end_orphans(folder, folder.read())
         port, password = free_port(), new_password()
         bus = nats.nats_server(folder.path / "bus", port=port, password=password)
         await bus.start()
         try:
-            return await _restore_bus(nats.url(port, password), backup, report, 1)
+            yield nats.url(port, password)
         finally:
             await bus.stop()
 
 
-async def _rebuild(target: Target, manifest: Manifest, report: Report) -> dict[str, dict[str, bool]]:
+async def make_projections(target: Target, report: Report) -> None:
+    """Make all projections from a log that was put in order, and have services take it for theirs."""
     await projections.rebuild(target, RebuildRequest(PROJECTIONS), report)
     async with open_prepared(target.settings) as stack:
         # Stores that are older than the restore name another log.
@@ -133,6 +140,11 @@ async def _rebuild(target: Target, manifest: Manifest, report: Report) -> dict[s
         with suppress(InvalidInput):
             await checkpoints.require_loss(jetstream, rows)
             await checkpoints.accept_loss(jetstream, rows)
+
+
+async def _rebuild(target: Target, manifest: Manifest, report: Report) -> dict[str, dict[str, bool]]:
+    """Make all projections, and compare their digests with those that the backup noted."""
+    await make_projections(target, report)
     same: dict[str, dict[str, bool]] = {}
     for workspace, noted in manifest.digests.items():
         now = await projections.digests(target.settings, workspace)

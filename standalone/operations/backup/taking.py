@@ -14,8 +14,9 @@ from nats.js import JetStreamContext
 
 from contracts.topology import MiB
 from contracts.values import BlobRef
+from runtime.bus.chain import erased_by
 from runtime.bus.nats.blobs import NatsBlobs
-from runtime.bus.nats.copies import read_records
+from runtime.bus.nats.copies import read_records, unreadable
 from runtime.bus.nats.log import translated
 from runtime.bus.records import Record, leaf
 from runtime.bus.write_status import EVENTS
@@ -23,7 +24,7 @@ from runtime.errors import InvalidInput, LogDamaged, Poison
 from standalone.operations.backup import manifest as manifests
 from standalone.operations.backup.bus_state import copy_bus_state
 from standalone.operations.backup.manifest import Blob, Manifest, put_file
-from standalone.operations.backup.parts import erased_by, read_part, without, write_part
+from standalone.operations.backup.parts import read_part, without, write_part
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -56,6 +57,8 @@ class Backup:
             async for records in parts:
                 await self._add(records)
                 self.report({"events": self.new, "position": self.manifest.last, "end": end})
+        tail = range(self.manifest.last + 1, end + 1)
+        self.manifest.unreadable += await unreadable(self.jetstream, EVENTS, tail)
         self.manifest.last = max(end, self.manifest.last)
         await self._copy_missing_blobs()
         self.manifest.taken_at, self.manifest.complete = datetime.now(UTC).isoformat(timespec="seconds"), True
@@ -127,6 +130,9 @@ class Backup:
         before = self.manifest.messages
         self.manifest.events = [without(self.folder, part, erased) for part in self.manifest.events]
         self.manifest.erased += before - self.manifest.messages
+        present = {record.sequence for record in records}
+        holes = [each for each in range(self.manifest.last + 1, records[-1].sequence) if each not in present]
+        self.manifest.unreadable += await unreadable(self.jetstream, EVENTS, holes)
         kept = [record for record in records if record.sequence not in erased]
         part = write_part(self.folder, f"events/{len(self.manifest.events) + 1:08}", kept)
         part = replace(part, first=records[0].sequence, last=records[-1].sequence)

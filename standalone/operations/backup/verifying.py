@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runtime.bus.chain import erased_by
 from runtime.bus.records import Record
 from runtime.errors import InvalidInput
 from standalone.operations.backup import manifest as manifests
 from standalone.operations.backup.manifest import Manifest, Part
-from standalone.operations.backup.parts import erased_by, read_part
+from standalone.operations.backup.parts import read_part
 from standalone.operations.backup.taking import blob_path
 
 Report = Callable[[dict[str, Any]], None]
@@ -57,6 +58,7 @@ def verify(folders: Sequence[Path], report: Report) -> VerifiedBackup:
         if not manifest.complete:
             problems.append(f"{folder} is not complete: `lightstream backup {folder}` goes on with it")
         problems += [f"{folder}: the text {sha256} was missing on the bus" for sha256 in manifest.missing_blobs]
+        problems += [f"{folder}: the log could not read sequence {sequence}" for sequence in manifest.unreadable]
         found.append(manifest)
         after = manifest.since
         for part in [*manifest.events, manifest.dead, manifest.parked]:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from nats.js import JetStreamContext
-from nats.js.errors import NotFoundError
+from nats.js.errors import APIError, NotFoundError
 
 from contracts import subjects
 from contracts.envelope import Envelope, wrap
@@ -101,8 +101,8 @@ async def _delete_one(bus: JetStreamContext, stream: str, sequence: int) -> None
     try:
         with translated():
             await bus.delete_msg(stream, sequence)
-    except Unavailable:
-        # The server says the same of a message that is not there.
+    except (Unavailable, APIError):
+        # How the server refuses a message that is not there differs from case to case.
         with suppress(NotFoundError), translated():
             await bus.get_msg(stream, sequence, direct=False)
             raise

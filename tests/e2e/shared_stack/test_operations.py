@@ -1,5 +1,6 @@
 """An operator's commands over HTTP on a real stack: a rebuild step by step, its health and its settings."""
 
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -50,6 +51,26 @@ def test_a_rebuild_is_ordered_watched_promoted_and_rolled_back_over_http(stack: 
 
     assert order(api, "rollback", projection="graph")["last"]["state"] == "done"
     assert generations(api) == before
+
+
+def test_new_vectors_are_compared_with_the_live_ones_before_the_switch(
+    stack: Stack, api: httpx.Client, tmp_path: Path
+) -> None:
+    stack.add({"compared.txt": "Tom Elm rings the bell of Port Elm at noon."}, "compared")
+    assert stack.settled(1, "compared")["processed"] == 1
+    before, questions = generations(api), tmp_path / "questions.txt"
+    questions.write_text("Who rings the bell?\n", "utf-8")
+    refused = stack.run("rebuild", "vectors", "--compare", str(questions))
+    assert (refused.returncode, "rebuild start" in refused.stderr) == (2, True)
+    compared = stack.json(
+        "rebuild", "start", "vectors", "--compare", str(questions), "--workspace", "compared"
+    )["compared"]  # fmt: skip
+    (asked,) = compared["questions"]
+    assert (compared["overlap"], asked["live"], [one["file_path"] for one in asked["new"]]) == (
+        1.0, asked["new"], ["compared.txt"],
+    )  # fmt: skip
+    assert generations(api) == before
+    stack.json("rebuild", "cleanup", "vectors")
 
 
 def test_the_health_and_the_settings_of_a_stack_are_told(stack: Stack, api: httpx.Client) -> None:

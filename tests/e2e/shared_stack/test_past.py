@@ -16,7 +16,7 @@ def place(stack: Stack) -> int:
 def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     stack.add(FIRST, WORKSPACE)
     assert stack.settled(1, WORKSPACE)["processed"] == 1
-    before = place(stack)
+    before, early = place(stack), stack.digest(WORKSPACE)
     stack.add(SECOND, WORKSPACE)
     assert stack.settled(2, WORKSPACE)["processed"] == 2
     changed = stack.json("diff", str(before), *HERE)
@@ -26,6 +26,11 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     assert told["exists"] and {one["file_path"] for one in told["events"]} == {"light.txt", "letters.txt"}
     assert all(one["chunk_id"] and one["effect"] == "counts" for one in told["events"])
     assert "letters.txt" in stack.run("history", "Ada Marlow", *HERE).stdout
+
+    question = ("ask", "Who answered Ada Marlow from Tide Mill?", *HERE)
+    sources = {one["file_path"] for one in stack.json(*question, "--as-of", str(before))["references"]}
+    assert sources <= {"light.txt"}
+    assert "letters.txt" in {one["file_path"] for one in stack.json(*question)["references"]}
 
     digest = stack.digest(WORKSPACE)
     with stack.service(WORKSPACE) as service:
@@ -38,11 +43,14 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     until(lambda: stack.digest(WORKSPACE) == digest, stack.logs)
 
     stack.json("delete", "letters.txt", "--wait", *HERE)
-    deletion = [
-        one for one in stack.json("history", "Celia Stone", *HERE)["events"] if one["type"] == "DocumentDeleted"
-    ]
+    deletion = stack.json("history", "Celia Stone", *HERE)["events"][-1]
+    assert (deletion["type"], deletion["file_path"]) == ("DocumentDeleted", "letters.txt")
     done = stack.json("undo", str(deletion["sequence"]), *HERE)
     assert done["event_type"] == "DocumentAdded"
     until(lambda: stack.digest(WORKSPACE) == digest, stack.logs)
+    then = stack.json("digest", "--as-of", str(before), *HERE)
+    assert {**then, "sequence": None} == {**early, "sequence": None} and then["sequence"] == before
+    checked = stack.json("rebuild", "check", *HERE)
+    assert all(one["same"] for one in checked["digests"].values())
     again = stack.run("undo", str(deletion["sequence"]), *HERE)
     assert (again.returncode, "again since" in again.stderr) == (2, True)

@@ -12,7 +12,7 @@ from runtime.costs.budget import period_start, read_budget, set_budget
 from runtime.costs.ledger import RowLedger
 from runtime.costs.port import CostEntry
 from runtime.costs.prices import parse_prices
-from runtime.errors import BudgetSpent, NotWanted, RateLimited, Retryable, longest_wait
+from runtime.errors import BudgetSpent, NotWanted, RateLimited, Retryable, Unavailable, longest_wait
 from runtime.models.call_scope import call_scope, calls_for
 from runtime.models.port import Completion, Message
 from runtime.stores.documents.memory import MemoryRows
@@ -31,12 +31,17 @@ class PaidChat:
     def __init__(self) -> None:
         self.calls = 0
         self.before: Any = None
+        self.failed: Any = None
 
     async def complete(self, messages: Any, *, json: bool = False) -> Completion:
         if self.before:
             await self.before()
-        if not await call_scope().wanted():
-            raise NotWanted("not wanted")
+        try:
+            if not await call_scope().wanted():
+                raise NotWanted("not wanted")
+        except Retryable as error:
+            self.failed(error)  # what the rate limiter counts as a failure of the provider
+            raise
         self.calls += 1
         return Completion("text", TokenUsage(prompt=50, completion=10, calls=1))
 
@@ -121,6 +126,25 @@ async def test_a_call_that_waited_for_its_turn_is_not_made_when_the_budget_is_sp
     with pytest.raises(BudgetSpent):
         await harness.ask()
     assert harness.inner.calls == 0
+
+
+async def test_a_bus_that_is_silent_when_the_turn_comes_is_no_failure_of_the_provider() -> None:
+    harness = Harness()
+    newest, failures = harness.log.newest, list[Exception]()
+
+    async def silent(*_: object, **__: object) -> None:
+        raise Unavailable("the bus does not answer")
+
+    async def fall_silent() -> None:
+        harness.log.newest = silent  # pyright: ignore[reportAttributeAccessIssue]
+
+    harness.inner.before, harness.inner.failed = fall_silent, failures.append
+    with pytest.raises(Unavailable, match="the bus does not answer"):
+        await harness.ask()
+    assert (harness.inner.calls, failures) == (0, [])
+    harness.log.newest, harness.inner.before = newest, None
+    await harness.ask()
+    assert harness.inner.calls == 1
 
 
 async def test_a_call_that_nobody_wants_is_still_said_to_be_that() -> None:

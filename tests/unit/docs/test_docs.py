@@ -75,7 +75,11 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     dead: list[str] = []
     for path, fragment in LINK.findall(page.read_text("utf-8")):
         target = page.parent / path if path else page
-        anchors = {anchor(found) for found in HEADING.findall(target.read_text("utf-8"))} if target.is_file() else set()
+        anchors = (
+            {anchor(found) for found in HEADING.findall(target.read_text("utf-8", "replace"))}
+            if target.is_file()
+            else set()
+        )
         if not target.exists() or (fragment and fragment not in anchors):
             dead.append(f"{path}#{fragment}")
     assert dead == []

@@ -8,11 +8,11 @@ from contracts.graph import Entity, Generations, Partition, Relation
 from contracts.ids import sha256
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.scripted import CountingEmbedder
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Table
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
-from services.indexer.adapters import CachedEmbeddings
 from services.indexer.graph_index import GraphKeys, index_graph
 
 SPACE = Partition("w", 1)

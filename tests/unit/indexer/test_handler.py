@@ -11,11 +11,11 @@ from runtime.bus.port import Delivery
 from runtime.errors import Retryable
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.scripted import CountingEmbedder
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
-from services.indexer.adapters import CachedEmbeddings
 from services.indexer.graph_index import MAX_ROUNDS, GraphKeys, index_graph
 from services.indexer.handler import on_chunks, on_graph_merged
 from tests.support.events import chunked, delivered, document, entity, extracted, relation

@@ -1,8 +1,9 @@
-import { BookOpen, FileText, LogOut, MessageCircleQuestion } from "lucide-react";
+import { BookOpen, FileText, LogOut, MessageCircleQuestion, ScrollText, Share2 } from "lucide-react";
 import { Suspense, useSyncExternalStore } from "react";
 import { NavLink, Outlet, useLocation } from "react-router";
 import { BASE, useWorkspace } from "../api/client";
 import { connected } from "../api/connection";
+import { useLiveEvents } from "../api/live";
 import { usePrincipal } from "../api/principal";
 import { credentials, signOut } from "../api/session";
 import { useTexts } from "../texts";
@@ -15,6 +16,8 @@ import { WorkspaceMenu } from "./WorkspaceMenu";
 const PAGES = [
   { id: "documents", icon: FileText },
   { id: "ask", icon: MessageCircleQuestion },
+  { id: "graph", icon: Share2 },
+  { id: "log", icon: ScrollText },
 ] as const;
 
 function Account() {
@@ -37,6 +40,7 @@ export function Shell({ title }: { title: string }) {
   const workspace = useWorkspace();
   const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
   const { pathname } = useLocation();
+  useLiveEvents();
   return (
     <div className="shell">
       <a className="skip" href={`#${pathname}`} onClick={() => document.querySelector("main")?.focus()}>

@@ -21,7 +21,7 @@ from services.query.api.compat.conversation import (
 )
 from services.query.api.context import Context
 from services.query.api.questions.models import MAX_MODEL_INPUT, HistoryMessage, QueryRequest, references_of
-from services.query.api.questions.routes import POSITION_HEADER, partitions_at_position, to_question, wanted_output
+from services.query.api.questions.routes import POSITION_HEADER, to_question, wanted_output, where_to_search
 from services.query.api.questions.streaming import NdjsonResponse
 from services.query.errors import BadRequest
 from services.query.question import Turn
@@ -105,9 +105,9 @@ async def answer_request(
     history = request.conversation_history or ()
     texts = [request.query, request.user_prompt or "", *(message.content for message in history)]
     meter = AnswerUsage(count, sum(map(count, texts)))
-    partitions = await partitions_at_position(request, ctx, workspace, response)
+    partitions, deps = await where_to_search(request, ctx, workspace, response)
     answer = await ask(
-        to_question(request, ctx.settings), partitions, ctx.deps, output=wanted_output(request), streamed=streamed
+        to_question(request, ctx.settings), partitions, deps, output=wanted_output(request), streamed=streamed
     )
     references = references_of(request, answer) or []
     return Reply(

@@ -5,12 +5,14 @@ from pydantic import BaseModel, Field
 
 from contracts.events import Stage
 from contracts.graph import Partition
+from runtime.bus.document_retries import Retries, request_retries
 from services.query.api.auth.audit import note_details
 from services.query.api.context import Ctx, Workspace
 from services.query.api.reference.responses import error_responses
 from services.query.api.strict_model import StrictModel
 from services.query.errors import BadRequest
-from services.query.operations.retries import RetryWanted, retry
+from services.query.event_source import SOURCE
+from services.query.operations.retries import ids_to_retry
 
 router = APIRouter()
 
@@ -41,6 +43,6 @@ async def retry_documents(request: Request, body: RetryBody, ctx: Ctx, workspace
         raise BadRequest("name documents, or say failed: true")
     note_details(request, documents=body.documents, stage=body.stage or "", reason=body.reason)
     partition = Partition(workspace, (await ctx.pointers.live("status")).status)
-    wanted = RetryWanted(body.documents, body.stage, body.reason)
-    outcome = await retry(ctx.log, ctx.documents, partition, wanted)
+    ids = await ids_to_retry(ctx.documents, partition, body.documents)
+    outcome = await request_retries(ctx.log, Retries(workspace, ids, body.stage, body.reason), SOURCE)
     return Retried(requested=outcome.requested, nothing_failed=outcome.nothing_failed)

@@ -11,7 +11,7 @@ from contracts.text import one_line
 from services.query.answering.effort import retrieve_with_effort
 from services.query.api.context import Ctx, Workspace
 from services.query.api.questions.models import QueryRequest
-from services.query.api.questions.routes import QUERY_RESPONSES, partitions_at_position, to_question
+from services.query.api.questions.routes import QUERY_RESPONSES, to_question, where_to_search
 from services.query.api.reference.responses import DESCRIPTIONS, Problem, Responses
 from services.query.passage import Passage
 from services.query.question import Question
@@ -38,8 +38,8 @@ DATA_RESPONSES: Responses = {**QUERY_RESPONSES, 400: {"model": QueryData | Probl
 async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryData:
     """Return the data that a question retrieves: entities, relationships, passages and their files."""
     question = to_question(body, ctx.settings)
-    partitions = await partitions_at_position(body, ctx, workspace, response)
-    result = await retrieve_with_effort(question, partitions, ctx.deps)
+    partitions, deps = await where_to_search(body, ctx, workspace, response)
+    result = await retrieve_with_effort(question, partitions, deps)
     return no_results(question) if not result and question.mode != "bypass" else found_data(question, result)
 
 

@@ -20,6 +20,7 @@ from contracts.text import encodable, sanitize
 from services.query.answering.ask import Answer
 from services.query.api.strict_model import StrictModel, Timestamp
 from services.query.passage import Passage
+from services.query.past.points import FORM
 from services.query.question import Effort, Mode
 from services.query.status.scope import Scope
 
@@ -109,6 +110,7 @@ class QueryRequest(StrictModel):
         ge=0,
         description="wait until all that was added by then is in the answer; see X-Log-Position",
     )
+    as_of: str | None = Field(default=None, max_length=64, description=f"answer from what was there then: {FORM}")
     filter: Filter = Field(default_factory=Filter, description="the documents to answer from")
     include_chunk_content: bool = False
     include_chunk_locations: bool = Field(default=False, description="documents, offsets and pages of the passages")

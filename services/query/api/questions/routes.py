@@ -7,6 +7,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from runtime.models.call_scope import set_call_scope
 from services.query.answering.ask import Answer, ask
+from services.query.answering.dependencies import QueryDependencies
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.questions.models import QueryRequest, QueryResponse, references_of, rounds_of
 from services.query.api.questions.streaming import NdjsonResponse, answer_lines
@@ -29,12 +30,24 @@ STREAM_EXAMPLE = {
 }
 
 
-async def partitions_at_position(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Partitions:
+async def where_to_search(
+    body: QueryRequest, ctx: Context, workspace: str, response: Response
+) -> tuple[Partitions, QueryDependencies]:
     """Return where to search, after waiting for the requested position, and set the position header.
 
     Raises a 503 when the position is not reached in time.
     """
     set_call_scope(workspace)
+    if body.as_of is not None:
+        sequence = await ctx.past.point(workspace, body.as_of)
+        response.headers[POSITION_HEADER] = str(await ctx.past.time_of(workspace, sequence))
+        generation = (await ctx.pointers.live("vectors")).vectors
+        deps, partitions = await ctx.past_answers.at(ctx.past, workspace, sequence, ctx.deps, generation)
+        return partitions, deps
+    return await _partitions_at_position(body, ctx, workspace, response), ctx.deps
+
+
+async def _partitions_at_position(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Partitions:
     if body.min_position is None:
         partitions, position = await ctx.current.of(workspace)
     else:
@@ -51,8 +64,8 @@ async def partitions_at_position(body: QueryRequest, ctx: Context, workspace: st
 async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryResponse:
     """Answer a question from the documents."""
     started = time.monotonic()
-    partitions = await partitions_at_position(body, ctx, workspace, response)
-    answer = await ask(to_question(body, ctx.settings), partitions, ctx.deps, output=wanted_output(body))
+    partitions, deps = await where_to_search(body, ctx, workspace, response)
+    answer = await ask(to_question(body, ctx.settings), partitions, deps, output=wanted_output(body))
     return QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
@@ -73,11 +86,11 @@ async def query_stream(
     body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
 ) -> NdjsonResponse:
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
-    partitions = await partitions_at_position(body, ctx, workspace, response)
+    partitions, found = await where_to_search(body, ctx, workspace, response)
     question, output = to_question(body, ctx.settings), wanted_output(body)
 
     async def asking(tell: ProgressCallback) -> Answer:
-        deps = replace(ctx.deps, on_progress=tell)
+        deps = replace(found, on_progress=tell)
         return await ask(question, partitions, deps, output=output, streamed=body.stream is not False)
 
     lines = NdjsonResponse(await answer_lines(body, asking, request.url.path))

@@ -14,7 +14,7 @@ import numpy as np
 from services.query.retrieval.fusion import reciprocal_rank_fusion
 from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence
-from services.query.retrieval.multihop.starts import named_starts
+from services.query.retrieval.multihop.starts import defined_in, named_starts
 from services.query.retrieval.passage_index.index import ONWARD, PassageIndex
 
 Array = Any
@@ -75,6 +75,9 @@ def _seeds(index: PassageIndex, links: Sequence[Link]) -> dict[int, float]:
             if (entity := index.entities.get(name, -1)) >= 0:
                 rarity = 1 / max(1.0, float(np.log(1 + index.counts[entity])))
                 seeds[entity] = rarity / len(link.names)
+        for passage in link.passages:
+            if (place := defined_in(index, passage)) >= 0:
+                seeds[int(index.entity_of[place])] = 1 / len(link.passages)
     return seeds
 
 

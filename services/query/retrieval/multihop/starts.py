@@ -50,12 +50,27 @@ def named_starts(
 ) -> list[Start]:
     """Return the starts at passages of linked entities, one per passage."""
     pairs = [(name, _passages(index, found, name, sources.get(name, ()))) for link in links for name in link.names]
-    return _best(
-        Start(passage, _rarity(index, name), place)
-        for name, some in pairs
-        for passage, place in some
-        if allowed[passage]
-    )
+    by_name = [Start(passage, _rarity(index, name), place) for name, some in pairs for passage, place in some]
+    by_title = [Start(passage, 1.0, defined_in(index, passage)) for link in links for passage in link.passages]
+    return _best(start for start in [*by_name, *by_title] if allowed[start.passage])
+
+
+def defined_in(index: PassageIndex, passage: int) -> int:
+    """Return the first place of a passage that defines its entity, -1 without any."""
+    places = index.places_in.of(passage)
+    defining = places[index.defines[places]]
+    return int(defining[0]) if len(defining) else -1
+
+
+def with_titles(index: PassageIndex, question: str, links: Sequence[Link]) -> list[Link]:
+    """Return the links with those of titles in place of the names inside them; a title inside a name is none."""
+    titles = [
+        Link(question[title.start : title.end], title.start, title.end, (), "title", passages=title.passages)
+        for title in index.openings.titles(question)
+        if not any(link.start <= title.start and title.end <= link.end for link in links)
+    ]
+    outside = [link for link in links if not any(t.start < link.end and link.start < t.end for t in titles)]
+    return sorted([*outside, *titles], key=lambda link: link.start)
 
 
 def _best(some: Iterable[Start]) -> list[Start]:

@@ -28,7 +28,7 @@ from services.query.retrieval.multihop.neighbour_ranking import by_neighbourhood
 from services.query.retrieval.multihop.neighbourhood import MAX_RELATIONS, read_passages
 from services.query.retrieval.multihop.path_search import Path, search_paths
 from services.query.retrieval.multihop.query_terms import QueryTerms
-from services.query.retrieval.multihop.starts import starts, sure_links, without_homonyms
+from services.query.retrieval.multihop.starts import starts, sure_links, with_titles, without_homonyms
 from services.query.retrieval.multihop.walk_context import Trail, graph_context, processing_info
 from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
@@ -127,7 +127,7 @@ def _walked(
     around: Neighbourhood,
     documents: DocumentIds,
 ) -> _Walked:
-    links = sure_links(index, links)
+    links = with_titles(index, question.query, sure_links(index, links))
     terms = QueryTerms.of(question.query, links)
     allowed = without_homonyms(index, links, index.allowed(documents))
     found = evidence(index, terms, {hit.names[0]: hit.score for hit in hits}, allowed)

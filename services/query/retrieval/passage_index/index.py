@@ -15,6 +15,7 @@ import numpy as np
 
 from services.query.passage import Passage
 from services.query.retrieval.name_index import NameIndex
+from services.query.retrieval.passage_index.openings import Openings
 from services.query.retrieval.passage_index.sentences import LEADING, sentences_about_entities
 from services.query.retrieval.passage_index.stemming import stem
 from services.query.retrieval.words import words
@@ -95,6 +96,7 @@ class PassageIndex:
     """The places of each passage."""
     defines: Array
     """Of each place, whether its passage defines its entity."""
+    openings: Openings
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -120,6 +122,7 @@ class IndexBuilder:
         self._in_passages = array("i")  # stem, passage, count; flat, since a list of tuples takes ten times as much
         self._in_sentences = array("i")  # stem, sentence
         self._sentences = 0
+        self._openings = Openings()
         self._entities: dict[str, int] = {}
         self._mentions: defaultdict[int, dict[int, _Mention]] = defaultdict(dict)
 
@@ -132,6 +135,7 @@ class IndexBuilder:
             self._documents.append(numbers.setdefault(passage.document_id, len(numbers)))
             tokens = words(passage.content)
             self._lengths.append(len(tokens))
+            self._openings.add(tokens)
             counts = Counter(stem(word.form) for word in tokens if not word.is_stopword)
             for form, count in counts.items():
                 self._in_passages.extend((self._stem(form), number, count))
@@ -189,6 +193,7 @@ class IndexBuilder:
             self._sentences,
             _grouped(np.column_stack([pairs[:, 1], np.arange(len(pairs), dtype=np.int32)]), len(self._ids)),
             np.array(defines, np.bool_),
+            self._openings,
         )
 
     def _ways(self, places: Mapping[tuple[int, int], int]) -> Ways:

@@ -1,6 +1,7 @@
 """The past over HTTP: history of an entity, differences, the graph of then, undoing."""
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx
 import pytest_asyncio
@@ -15,11 +16,13 @@ from tests.unit.query.test_api import client
 @pytest_asyncio.fixture
 async def harness() -> QueryHarness:
     """A log of two documents, and of an edit between them."""
-    harness, one, two = QueryHarness(), document("one", 1), document("two", 5)
+    harness = QueryHarness()
+    one, two = document("one", 1, file_path="one.txt"), document("two", 5, file_path="two.txt")
     says = extracted(one, 0, [entity("Ada", "person", "leads"), entity("Elm")], [relation("Ada", "Elm", "lives in")])
     events = (
-        added("one"), chunked(one, "text"), says, GraphEdited(operation="delete_entity", names=("Elm",)),
-        added("two"), chunked(two, "text"), extracted(two, 0, [entity("Bay")]),
+        added("one"), chunked(one, "Ada leads, and lives in Elm."), says,
+        GraphEdited(operation="delete_entity", names=("Elm",)),
+        added("two"), chunked(two, "The Bay is wide."), extracted(two, 0, [entity("Bay")]),
     )  # fmt: skip
     for number, event in enumerate(events):
         await harness.log.publish(sealed(event, id=f"event-{number}"))
@@ -70,6 +73,30 @@ async def test_the_difference_of_two_places_is_listed(api: httpx.AsyncClient) ->
     assert answer["counts"]["entities"] == {"appeared": 1, "changed": 0, "gone": 1}
     of_two = (await api.get("/operations/diff", params={"from": "0", "document": "two.txt"})).json()
     assert [one["name"] for one in of_two["entities"]] == ["Bay"]
+
+
+async def test_a_question_is_answered_from_what_was_there_then(harness: QueryHarness, api: httpx.AsyncClient) -> None:
+    async def found(**then: Any) -> tuple[set[str], set[str], int]:
+        body = {"query": "What is said of Ada and Bay?", "mode": "mix", **then}
+        answer = await api.post("/query/data", json=body)
+        data = answer.json()["data"]
+        names = {one["entity_name"] for one in data.get("entities", ())}
+        position = int(answer.headers["X-Log-Position"])
+        return {one["file_path"] for one in data.get("chunks", ())}, names, position
+
+    files, names, position = await found(as_of="3")
+    assert (files, names) == ({"one.txt"}, {"Ada", "Elm"}) and position > 0
+    embedded = set(harness.embedder.texts)
+    harness.embedder.texts.clear()
+    assert (await found(as_of="3"))[:2] == (files, names)
+    assert not {text for text in harness.embedder.texts if "lives in" in text} & embedded
+    assert (await found(as_of="now"))[1] == {"Ada", "Bay"}
+    assert (await found(as_of="0"))[:2] == (set(), set())
+    answer = (await api.post("/query", json={"query": "Who leads?", "as_of": "3"})).json()
+    assert answer["references"] is not None
+    assert (await api.post("/query", json={"query": "Who leads?", "as_of": "soon"})).status_code == 400
+    of_one = (await found(as_of="now", filter={"document_ids": ["two"]}))[1]
+    assert of_one == {"Bay"}
 
 
 async def test_an_edit_is_undone_and_a_dry_run_changes_nothing(harness: QueryHarness, api: httpx.AsyncClient) -> None:

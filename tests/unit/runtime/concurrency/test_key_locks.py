@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from contracts.values import ExtractedEntity
 from runtime.concurrency.key_locks import KeyLocks
 from runtime.models.port import Vector
+from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.domain.extraction import Extraction
-from services.indexer.adapters import CachedEmbeddings
 
 
 async def test_holders_of_a_common_key_take_turns_and_never_wait_for_each_other() -> None:

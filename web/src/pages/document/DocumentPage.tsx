@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ArrowLeft } from "lucide-react";
-import { Link, useParams } from "react-router";
+import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import { Link, useParams, useSearchParams } from "react-router";
 import { ApiError, data, useApi, useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
 import { CopyButton } from "../../ui/controls";
@@ -8,6 +9,8 @@ import { useFormat } from "../../ui/format";
 import { Failure, Loading, Notice } from "../../ui/notices";
 import { isUnderWay, StageBars, StatusBadge } from "../documents/Status";
 import type { Document } from "../documents/useDocuments";
+import { Chunks } from "./Chunks";
+import { Timeline } from "./Timeline";
 
 const COUNTED = new Set(["chunks", "extracted", "merged", "embedded", "indexed", "added_sequence"]);
 
@@ -46,6 +49,7 @@ export default function DocumentPage() {
   const api = useApi();
   const workspace = useWorkspace();
   const id = useParams().document ?? "";
+  const [params] = useSearchParams();
   const found = useQuery({
     queryKey: [workspace, "document", id],
     queryFn: async () => data(await api.GET("/documents/by_id", { params: { query: { doc_id: id } } })),
@@ -69,7 +73,22 @@ export default function DocumentPage() {
           </header>
           {document.error_msg && <Notice kind="error">{document.error_msg}</Notice>}
           <StageBars document={document} named />
-          <Details document={document} />
+          <Tabs className="tabs">
+            <TabList aria-label={document.file_path} className="tab-list">
+              <Tab id="text">{texts.document.text}</Tab>
+              <Tab id="events">{texts.document.events}</Tab>
+              <Tab id="details">{texts.document.details}</Tab>
+            </TabList>
+            <TabPanel id="text">
+              <Chunks id={id} cited={params.get("chunk") ?? ""} />
+            </TabPanel>
+            <TabPanel id="events">
+              <Timeline id={id} />
+            </TabPanel>
+            <TabPanel id="details">
+              <Details document={document} />
+            </TabPanel>
+          </Tabs>
         </>
       )}
     </div>

@@ -6,7 +6,7 @@ from services.query.retrieval.multihop.evidence import Evidence, evidence
 from services.query.retrieval.multihop.name_paths import by_name_paths, name_paths
 from services.query.retrieval.multihop.neighbour_ranking import MAX_NEAR, by_neighbourhood
 from services.query.retrieval.multihop.query_terms import QueryTerms
-from services.query.retrieval.multihop.starts import sure_links, without_homonyms
+from services.query.retrieval.multihop.starts import sure_links, with_titles, without_homonyms
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
 
@@ -44,7 +44,7 @@ class Asked:
 
     def __init__(self, question: str, index: PassageIndex, documents: frozenset[str] | None = None) -> None:
         self.index = index
-        self.links = sure_links(index, link_entities(question, names()))
+        self.links = with_titles(index, question, sure_links(index, link_entities(question, names())))
         self.allowed = without_homonyms(index, self.links, index.allowed(documents))
         terms = QueryTerms.of(question, self.links)
         self.found: Evidence = evidence(index, terms, {}, self.allowed)
@@ -95,3 +95,24 @@ def test_of_a_hub_a_bounded_part_is_ranked() -> None:
     index = indexed("Blue Harbour is old.", *(f"Walk {n} led to Blue Harbour by night." for n in range(2 * MAX_NEAR)))
     asked = Asked("Who walked to Blue Harbour?", index)
     assert 0 in asked.by_neighbourhood()[:5] and len(asked.by_neighbourhood()) <= 300
+
+
+def test_a_title_that_is_no_name_of_an_entity_is_found_by_what_passages_open_with() -> None:
+    index = indexed(
+        *TEXTS,
+        "A Letter from Old Mill: it was written by Otto Brandt.",
+        "A Letter from Port Elm: it was written by Ida Bell.",
+        "Letters are long.",
+    )
+    for question in ("Who wrote A Letter from Port Elm?", "who wrote a letter from port elm?"):
+        asked = Asked(question, index)
+        assert [(link.text.lower(), link.method) for link in asked.links] == [("letter from port elm", "title")]
+        assert asked.by_paths()[:2] == [11, 3] and asked.by_neighbourhood()[0] == 11
+    assert [link.method for link in Asked("Who came from Blue Harbour?", index).links] == ["name"]
+    assert Asked("Who wrote a Letter from Port Elm?", index, frozenset({"d1"})).by_paths() == []
+
+
+def test_words_that_many_passages_open_with_are_no_title() -> None:
+    index = indexed(*(f"Long letter {number} of them." for number in range(20, 29)))
+    assert Asked("who wrote a long letter?", index).links == []
+    assert [link.text for link in Asked("who wrote long letter 23?", index).links] == ["long letter 23"]

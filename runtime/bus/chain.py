@@ -1,0 +1,63 @@
+"""The hash chain of a workspace: one value that every event of it has changed, in the order of the log.
+
+`sha256` of a link is that of the link before and of the event's leaf (`runtime/bus/records.py`). An erased event keeps
+its place by the leaf that its tombstone names, so an erasure leaves the chain as it was.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import orjson
+
+from contracts.ids import sha256
+from runtime.bus.records import Record
+
+TOMBSTONE = b'"erased"'
+"""Stands in every event that names erased ones."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """The chain of a workspace up to the event at `sequence`: its hash, and how many events it holds."""
+
+    sequence: int = 0
+    sha256: str = ""
+    events: int = 0
+
+    def followed_by(self, sequence: int, leaf: str) -> "Link":
+        """Return the chain with one more event."""
+        return Link(sequence, sha256(self.sha256 + leaf), self.events + 1)
+
+
+def joint_hash(links: Mapping[str, Link]) -> str:
+    """Return one hash over the chains of all workspaces."""
+    joint = hashlib.sha256()
+    for workspace, link in sorted(links.items()):
+        joint.update(f"{workspace} {link.sha256}\n".encode())
+    return joint.hexdigest()
+
+
+def erased_by(records: Sequence[Record]) -> Iterator[tuple[int, str]]:
+    """Yield sequence and leaf of each event that one of these says was erased."""
+    for record in records:
+        listed = body_of(record, TOMBSTONE).get("erased")
+        for entry in cast("list[Any]", listed) if isinstance(listed, list) else ():
+            match entry:
+                case {"sequence": int() as sequence, "sha256": str() as leaf} if sequence < record.sequence:
+                    yield sequence, leaf
+                case _:
+                    pass
+
+
+def body_of(record: Record, mark: bytes) -> dict[str, Any]:
+    """Return the data of an event that may have a field written so; empty for any other message."""
+    if mark not in record.data:
+        return {}
+    try:
+        event = orjson.loads(record.data)
+    except ValueError:
+        return {}
+    body: Any = cast("dict[str, Any]", event).get("data") if isinstance(event, dict) else None
+    return cast("dict[str, Any]", body) if isinstance(body, dict) else {}

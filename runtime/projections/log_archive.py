@@ -1,0 +1,255 @@
+"""The archive: the hash chain of each workspace, and a copy of every event, in the document store.
+
+It does not share the fate of the bus: what the log no longer says as it once did, the chain shows and the archive has.
+"""
+
+import asyncio
+import json
+import zlib
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import asdict, dataclass, field
+
+import structlog
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+
+from contracts import subjects
+from contracts.graph import Partition
+from runtime.bus.chain import Link, erased_by, joint_hash
+from runtime.bus.nats.copies import read_records
+from runtime.bus.nats.log_integrity import observe
+from runtime.bus.port import SharedValues
+from runtime.bus.records import Record, leaf, line_of, parse_line
+from runtime.bus.write_status import EVENTS, WriteStatus
+from runtime.errors import ServiceError
+from runtime.stores.documents.port import Row, Rows, Table
+from runtime.stores.documents.schema import CHECKPOINTS
+
+logger = structlog.get_logger(__name__)
+
+INTERVAL = 5.0
+"""Seconds between two looks at the end of the log."""
+
+STEP = 500
+"""Events of a workspace after which a link of its chain is kept: a break is found between two of them."""
+
+HEAD = "head"
+"""Key of a chain's newest link; the others stand under their sequences."""
+
+CHAIN_KEY, ARCHIVE_KEY, HOLES_KEY = "chain", "archive", "accepted_holes"
+"""Where the document store, and the bus, note how far they are."""
+
+TOMBSTONES = subjects.of_type("DocumentErased")
+
+
+@dataclass(frozen=True)
+class ChainedPage:
+    """Some messages of the log in order. `leaves`: (sequence, workspace token, leaf), those of erased events too.
+
+    `missing`: sequences up to the last message that hold nothing and were not erased.
+    """
+
+    records: Sequence[Record]
+    leaves: Sequence[tuple[int, str, str]]
+    missing: Sequence[int]
+
+
+def chain_table(workspace: str) -> Table:
+    """Return the table of a workspace's chain, by its token."""
+    return Table("chain", Partition(workspace, 0))
+
+
+def archive_table(workspace: str) -> Table:
+    """Return the table of a workspace's archived events, by its token."""
+    return Table("archive", Partition(workspace, 0))
+
+
+def key_of(sequence: int) -> str:
+    """Return the key of what stands at a sequence."""
+    return f"{sequence:012}"
+
+
+async def chained_pages(
+    jetstream: JetStreamContext, after: int, subject: str | None = None
+) -> AsyncGenerator[ChainedPage]:
+    """Yield the log behind `after`. With a `subject`, messages of other subjects count as missing."""
+    async with aclosing(read_records(jetstream, EVENTS, after, subject=subject)) as pages:
+        async for page in pages:
+            present = {record.sequence: record for record in page}
+            holes = [sequence for sequence in range(after + 1, page[-1].sequence) if sequence not in present]
+            # Read behind the page: a tombstone is written before its events are removed.
+            erased = await _erased_behind(jetstream, holes[0]) if holes else {}
+            leaves = [(sequence, *erased[sequence]) for sequence in holes if sequence in erased]
+            leaves += [
+                (record.sequence, subjects.workspace_token(record.subject), leaf(record))
+                for record in page
+                if record.subject.startswith(f"{subjects.PREFIX}.")
+            ]
+            yield ChainedPage(page, sorted(leaves), [sequence for sequence in holes if sequence not in erased])
+            after = page[-1].sequence
+
+
+async def _erased_behind(jetstream: JetStreamContext, sequence: int) -> dict[int, tuple[str, str]]:
+    """Return workspace token and leaf of each erased event whose tombstone stands behind the sequence."""
+    erased: dict[int, tuple[str, str]] = {}
+    async with aclosing(read_records(jetstream, EVENTS, sequence, subject=TOMBSTONES)) as pages:
+        async for page in pages:
+            for record in page:
+                token = subjects.workspace_token(record.subject)
+                erased |= {gone: (token, leaf_of_gone) for gone, leaf_of_gone in erased_by([record])}
+    return erased
+
+
+@dataclass
+class LogArchive:
+    """Extends the chains, and with `copies` the archive. Every process that does so writes the same."""
+
+    jetstream: JetStreamContext
+    rows: Rows
+    values: SharedValues
+    copies: bool = True
+    chained: int = 0
+    """Sequence up to which the chains hold everything."""
+    links: dict[str, Link] = field(default_factory=dict[str, Link])
+
+    async def extend(self, subject: str | None = None) -> int:
+        """Take in what the log has got, and return how many messages. Raises `Unavailable`."""
+        state, done = await observe(self.jetstream), 0
+        noted = await self._position(CHAIN_KEY)
+        archived = await self._position(ARCHIVE_KEY) if self.copies else noted
+        if noted != self.chained or not self.links:
+            self.links, self.chained = await read_links(self.rows), noted
+        if min(self.chained, archived) >= state.last:
+            return 0
+        pages = chained_pages(self.jetstream, min(self.chained, archived), subject)
+        async with aclosing(pages):
+            async for page in pages:
+                if self.copies:
+                    await self._copy([record for record in page.records if record.sequence > archived])
+                    await self._note(ARCHIVE_KEY, page.records[-1].sequence, state.created)
+                if page.records[-1].sequence > self.chained:
+                    await self.add(page, state.created)
+                done += len(page.records)
+        if done:
+            await self._note_on_bus()
+        return done
+
+    async def add(self, page: ChainedPage, log: str) -> None:
+        """Add a page to the chains. `log`: when its stream was created."""
+        changed: dict[str, Link] = {}
+        before: dict[str, Link] = {}
+        for sequence, workspace, leaf_hash in page.leaves:
+            link = self.links.get(workspace, Link())
+            # A process that was killed has noted links, and not yet how far it was.
+            if sequence > link.sequence:
+                before.setdefault(workspace, link)
+                self.links[workspace] = changed[workspace] = link.followed_by(sequence, leaf_hash)
+        for workspace, link in changed.items():
+            rows = {HEAD: asdict(link)}
+            if link.events // STEP > before[workspace].events // STEP:
+                rows[key_of(link.sequence)] = asdict(link)
+            await self.rows.put_newer(chain_table(workspace), rows, "sequence")
+        self.chained = page.records[-1].sequence
+        await self._note(CHAIN_KEY, self.chained, log)
+
+    async def _copy(self, records: Sequence[Record]) -> None:
+        by_workspace: dict[str, dict[str, Row]] = {}
+        for record in records:
+            if record.subject.startswith(f"{subjects.PREFIX}."):
+                workspace, document, _ = subjects.split(record.subject)
+                row: Row = {"document": document, "line": zlib.compress(line_of(record), 1)}
+                by_workspace.setdefault(workspace, {})[key_of(record.sequence)] = row
+        for workspace, rows in by_workspace.items():
+            await self.rows.put(archive_table(workspace), rows)
+        # Those that an erasure names must not stay, whoever copied them.
+        for record in records:
+            if gone := [key_of(sequence) for sequence, _ in erased_by([record])]:
+                await self.rows.delete(archive_table(subjects.workspace_token(record.subject)), gone)
+
+    async def _position(self, key: str) -> int:
+        return int((await self.rows.get(CHECKPOINTS, [key])).get(key, {}).get("sequence", 0))
+
+    async def _note(self, key: str, sequence: int, log: str) -> None:
+        await self.rows.put_newer(CHECKPOINTS, {key: {"sequence": sequence, "log": log}}, "sequence")
+
+    async def _note_on_bus(self) -> None:
+        """Note one hash over all chains on the bus: the document store may be lost, too."""
+        _, revision = await self.values.read(CHAIN_KEY)
+        note = {"sequence": self.chained, "sha256": joint_hash(self.links)}
+        await self.values.write(CHAIN_KEY, json.dumps(note).encode(), revision)
+
+
+async def read_links(rows: Rows) -> dict[str, Link]:
+    """Return the newest link of every workspace's chain."""
+    links: dict[str, Link] = {}
+    for partition in await rows.partitions("chain"):
+        if row := (await rows.get(chain_table(partition.workspace), [HEAD])).get(HEAD):
+            links[partition.workspace] = Link(**row)
+    return links
+
+
+async def archived_records(rows: Rows) -> AsyncGenerator[Record]:
+    """Yield every archived event, a workspace after the other, each in the order of the log."""
+    for partition in sorted(await rows.partitions("archive"), key=lambda each: each.workspace):
+        after = ""
+        while page := await rows.scan(archive_table(partition.workspace), after, 200):
+            for _, row in page:
+                yield record_in(row)
+            after = page[-1][0]
+
+
+async def accept_holes(rows: Rows, end: int) -> None:
+    """Note that sequences without an event up to `end` are known and accepted."""
+    await rows.put(CHECKPOINTS, {HOLES_KEY: {"sequence": end}})
+
+
+async def holes_accepted_to(rows: Rows) -> int:
+    """Return up to where sequences without an event are accepted."""
+    return int((await rows.get(CHECKPOINTS, [HOLES_KEY])).get(HOLES_KEY, {}).get("sequence", 0))
+
+
+def record_in(row: Row) -> Record:
+    """Return the event that a row of the archive holds."""
+    return parse_line(zlib.decompress(row["line"]))
+
+
+async def begin_anew(rows: Rows, values: SharedValues, end: int) -> None:
+    """Forget all chains, and archived events behind `end`: the log as it is now was accepted."""
+    for partition in await rows.partitions("chain"):
+        await rows.drop(chain_table(partition.workspace))
+    for partition in await rows.partitions("archive"):
+        table = archive_table(partition.workspace)
+        while page := await rows.scan(table, key_of(end)):
+            await rows.delete(table, [key for key, _ in page])
+    archived = (await rows.get(CHECKPOINTS, [ARCHIVE_KEY])).get(ARCHIVE_KEY)
+    await rows.delete(CHECKPOINTS, [CHAIN_KEY, ARCHIVE_KEY])
+    if archived:
+        await rows.put(CHECKPOINTS, {ARCHIVE_KEY: {**archived, "sequence": min(end, archived["sequence"])}})
+    _, revision = await values.read(CHAIN_KEY)
+    if revision:
+        await values.write(CHAIN_KEY, b"", revision)
+
+
+@asynccontextmanager
+async def archiving(archive: LogArchive, writes: WriteStatus) -> AsyncGenerator[None]:
+    """Extend the archive every few seconds inside the context, while the log is not refused."""
+
+    async def extend_again() -> None:
+        while True:
+            await asyncio.sleep(INTERVAL)
+            if writes.refused:
+                continue
+            try:
+                await archive.extend(subjects.ALL)
+            except (ServiceError, NatsError, OSError) as error:
+                logger.warning("could not extend the archive", error=f"{type(error).__name__}: {error}")
+            except Exception:
+                logger.exception("could not extend the archive")
+
+    task = asyncio.create_task(extend_again())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

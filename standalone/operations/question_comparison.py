@@ -1,0 +1,99 @@
+"""Asks the same questions of two generations of vectors: which passages both find, and which only one of them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from contracts.graph import Partition
+from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.errors import InvalidInput
+from runtime.projections.embedding import EmbeddedVectors
+from standalone.operations.embedding_model import with_embedding_model
+from standalone.operations.projections import RebuildRequest, open_as_is
+from standalone.operations.target import Target
+
+FOUND = 10
+"""Passages that a question finds: the k of overlap@k."""
+
+EXCERPT = 120
+"""Characters of a passage that are shown."""
+
+
+@dataclass(frozen=True)
+class FoundPassage:
+    """A passage that a question found, with its beginning and the cosine similarity."""
+
+    id: str
+    file_path: str
+    score: float
+    text: str
+
+
+@dataclass(frozen=True)
+class ComparedQuestion:
+    """One question: what each generation found, best first, and the share of passages that both found."""
+
+    question: str
+    overlap: float
+    live: Sequence[FoundPassage]
+    new: Sequence[FoundPassage]
+
+
+def read_questions(path: Path) -> list[str]:
+    """Return the questions of a file, one a line, without blank lines. Raises InvalidInput for a file without any."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path}: {error}") from None
+    if questions := [line.strip() for line in lines if line.strip()]:
+        return questions
+    raise InvalidInput(f"{path} holds no question: write one on each line")
+
+
+async def compare_waiting(
+    target: Target, wanted: RebuildRequest, generation: int, workspace: str, questions: Sequence[str]
+) -> dict[str, Any]:
+    """Ask these questions of the live vectors and of that generation, each with the model that made it.
+
+    Raises ModelChanged where the settings do not allow one of the models, `Unavailable`.
+    """
+    settings = with_embedding_model(target.settings, wanted.embedding_model, wanted.embedding_dim)
+    async with open_as_is(settings) as stack:
+        live = (await (await NatsActiveGenerations.bind(stack.client.jetstream())).live()).vectors
+        async with stack.embeddings.of(live) as before, stack.embeddings.of(generation) as after:
+            sides = (before, Partition(workspace, live)), (after, Partition(workspace, generation))
+            compared = await compare_questions(questions, *sides)
+    overlap = sum(one.overlap for one in compared) / len(compared)
+    return {"k": FOUND, "overlap": round(overlap, 3), "questions": [asdict(one) for one in compared]}
+
+
+Side = tuple[EmbeddedVectors, Partition]
+
+
+async def compare_questions(questions: Sequence[str], live: Side, new: Side, k: int = FOUND) -> list[ComparedQuestion]:
+    """Return what each question finds on either side. Two sides that find nothing agree."""
+    of_live, of_new = await _ask(questions, *live, k), await _ask(questions, *new, k)
+    compared: list[ComparedQuestion] = []
+    for question, before, after in zip(questions, of_live, of_new, strict=True):
+        both = {one.id for one in before} & {one.id for one in after}
+        most = max(len(before), len(after))
+        compared.append(ComparedQuestion(question, round(len(both) / most, 3) if most else 1.0, before, after))
+    return compared
+
+
+async def _ask(
+    questions: Sequence[str], embedded: EmbeddedVectors, partition: Partition, k: int
+) -> list[list[FoundPassage]]:
+    found: list[list[FoundPassage]] = []
+    for vector in await embedded.embedder.embed(questions):
+        hits = await embedded.vectors.search(partition, "chunks", vector, top_k=k)
+        rows = await embedded.vectors.get(partition, "chunks", [hit.id for hit in hits])
+        found.append(
+            [
+                FoundPassage(hit.id, rows[hit.id].file_path, round(hit.score, 3), rows[hit.id].text[:EXCERPT])
+                for hit in hits
+                if hit.id in rows
+            ]
+        )
+    return found

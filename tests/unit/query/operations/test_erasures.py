@@ -1,0 +1,46 @@
+"""Erasures over HTTP: a request deletes at once and waits for an operator, and what was erased is listed."""
+
+from contracts.events import DocumentErased
+from tests.support.access import READER, SEVERAL, WRITER, behind, client, keyed
+from tests.support.events import added, sealed
+from tests.support.querying import QueryHarness
+
+ERASURES = "/operations/erasures"
+
+
+async def test_a_request_deletes_the_document_and_is_listed_until_it_is_erased() -> None:
+    made = QueryHarness()
+    await made.log.publish(sealed(added("port"), workspace="w"))
+    async with client(made.app()) as api:
+        body = {"document_ids": ["port", "nothing"], "reason": "request 17"}
+        asked = await api.post(ERASURES, json=body)
+        await api.post(ERASURES, json=body)
+        listed = (await api.get(ERASURES)).json()
+    assert (asked.status_code, asked.json()) == (202, {"requested": ["port"], "unknown": ["nothing"]})
+    assert listed == {"requested": ["port"], "erased": []}
+    kinds = [message.subject.rpartition(".")[2] for message in made.log.messages]
+    assert kinds == ["DocumentAdded", "ErasureRequested", "DocumentDeleted"]
+
+
+async def test_what_was_erased_is_listed_with_the_hash_of_its_receipt() -> None:
+    made = QueryHarness()
+    await made.log.publish(sealed(DocumentErased(document_id="port"), workspace="w", id="begun"))
+    ended = DocumentErased(document_id="port", part=1, receipt="a" * 64, reason="request 17")
+    await made.log.publish(sealed(ended, workspace="w", id="ended"))
+    async with client(made.app()) as api:
+        listed = (await api.get(ERASURES)).json()
+    (erased,) = listed["erased"]
+    assert (erased["document"], erased["receipt"], erased["reason"]) == ("port", "a" * 64, "request 17")
+
+
+async def test_a_reader_sees_erasures_and_asks_for_none_and_a_writer_none_elsewhere() -> None:
+    made = QueryHarness()
+    await made.log.publish(sealed(added("port"), workspace="w"))
+    app = made.app(behind(lightstream_api_keys=SEVERAL))
+    body = {"document_ids": ["port"]}
+    async with keyed(app, READER, "w") as api:
+        assert (await api.get(ERASURES)).status_code == 200
+        assert (await api.post(ERASURES, json=body)).status_code == 403
+    async with keyed(app, WRITER, "v") as api:
+        assert (await api.post(ERASURES, json=body)).json() == {"requested": [], "unknown": ["port"]}
+    assert len(made.log.messages) == 1

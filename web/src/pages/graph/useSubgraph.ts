@@ -1,0 +1,102 @@
+import Graph from "graphology";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { data, useApi, useWorkspace } from "../../api/client";
+
+export interface NodeFacts {
+  name: string;
+  type: string;
+  description: string;
+  /** Ids of the chunks it rests on. */
+  sources: string[];
+}
+
+export interface EdgeFacts {
+  source: string;
+  target: string;
+  keywords: string;
+  description: string;
+  weight: number;
+  sources: string[];
+}
+
+export type DrawnGraph = Graph<{ x: number; y: number; size: number; label: string; color: string; facts: NodeFacts }, { facts: EdgeFacts; size: number }>;
+
+const SEPARATOR = "<SEP>";
+const MOST_NODES = 5_000;
+
+const text = (value: unknown) => (typeof value === "string" ? value : "");
+export const sentences = (description: string) => description.split(SEPARATOR);
+const chunkIds = (value: unknown) => text(value).split(SEPARATOR).filter((id) => id.includes("-chunk-"));
+
+/** Colours that are told apart on light and dark ground, and by those who see red and green alike. */
+const PALETTE = ["#3d8fd1", "#e0903a", "#2fa38c", "#c95f9d", "#8a77d4", "#b59a1c", "#d3614e", "#5b9e3f", "#4fb3c9", "#97857a"];
+
+export function colorOf(type: string, types: Map<string, string>): string {
+  const known = types.get(type);
+  if (known) return known;
+  const color = PALETTE[types.size % PALETTE.length] ?? "#888888";
+  types.set(type, color);
+  return color;
+}
+
+interface Part {
+  nodes: { [key: string]: unknown }[];
+  edges: { [key: string]: unknown }[];
+  is_truncated: boolean;
+}
+
+function addTo(graph: DrawnGraph, part: Part, types: Map<string, string>, around: string): void {
+  const center = graph.hasNode(around) ? graph.getNodeAttributes(around) : { x: 0, y: 0 };
+  for (const node of part.nodes) {
+    const name = String(node.id);
+    if (graph.order >= MOST_NODES && !graph.hasNode(name)) continue;
+    const properties = (node.properties ?? {}) as Record<string, unknown>;
+    const type = text(properties.entity_type) || "other";
+    const facts = { name, type, description: text(properties.description), sources: chunkIds(properties.source_id) };
+    const color = colorOf(type, types);
+    if (graph.hasNode(name)) graph.mergeNodeAttributes(name, { facts, color });
+    else graph.addNode(name, { x: center.x + Math.random() - 0.5, y: center.y + Math.random() - 0.5, size: 4, label: name, color, facts });
+  }
+  for (const edge of part.edges) {
+    const [source, target] = [String(edge.source), String(edge.target)];
+    if (!graph.hasNode(source) || !graph.hasNode(target) || graph.hasEdge(source, target)) continue;
+    const properties = (edge.properties ?? {}) as Record<string, unknown>;
+    const weight = Number(properties.weight ?? 1);
+    const facts = { source, target, weight, keywords: text(properties.keywords), description: text(properties.description), sources: chunkIds(properties.source_id) };
+    graph.addEdge(source, target, { facts, size: Math.min(4, 0.6 + Math.log2(1 + weight) / 2) });
+  }
+  graph.forEachNode((name) => graph.setNodeAttribute(name, "size", 4 + Math.min(14, 2.2 * Math.sqrt(graph.degree(name)))));
+}
+
+/** A part of the graph that grows where one looks. `version` counts its changes. */
+export function useSubgraph(asOf: string) {
+  const api = useApi();
+  const workspace = useWorkspace();
+  const graph = useRef<DrawnGraph>(new Graph({ type: "undirected" }) as DrawnGraph);
+  const types = useRef(new Map<string, string>());
+  const [state, setState] = useState({ version: 0, isTruncated: false, isLoading: false, error: null as unknown });
+
+  const load = useCallback(
+    async (label: string, depth: number, nodes: number, anew = false) => {
+      setState((now) => ({ ...now, isLoading: true, error: null }));
+      try {
+        const query = { label, max_depth: depth, max_nodes: nodes, ...(asOf ? { as_of: asOf } : {}) };
+        const part = data(await api.GET("/graphs", { params: { query } })) as Part;
+        if (anew) graph.current.clear();
+        addTo(graph.current, part, types.current, label);
+        setState((now) => ({ version: now.version + 1, isTruncated: part.is_truncated, isLoading: false, error: null }));
+      } catch (error) {
+        setState((now) => ({ ...now, isLoading: false, error }));
+      }
+    },
+    [api, asOf],
+  );
+
+  useEffect(() => {
+    graph.current.clear();
+    types.current.clear();
+    void load("*", 2, 300, true);
+  }, [load, workspace]);
+
+  return { graph: graph.current, types: types.current, load, ...state };
+}
