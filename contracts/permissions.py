@@ -23,6 +23,7 @@ from contracts.topology import (
     PARKED_STREAM,
     STREAMS,
     TURNS_BUCKET,
+    WEBHOOKS_BUCKET,
     Consumer,
 )
 
@@ -108,6 +109,10 @@ READS_BUDGET = Grant("the budget of a workspace", (f"{API}.DIRECT.GET.KB_EVENTS.
 
 
 OPERATES = (
+    Grant(
+        "webhooks: their addresses, their secrets and how far each is",
+        (f"$KV.{WEBHOOKS_BUCKET}.*.*", f"{API}.STREAM.MSG.GET.KV_{WEBHOOKS_BUCKET}"),
+    ),
     Grant(
         "dead letters, for operators who use the API",
         (

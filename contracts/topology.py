@@ -114,6 +114,8 @@ LIMITS_BUCKET = "KB_LIMITS"
 
 CHECKPOINTS_BUCKET = "KB_CHECKPOINTS"
 """Key-value bucket that notes what the log and each projection's stores held: whoever holds less has lost it."""
+WEBHOOKS_BUCKET = "KB_WEBHOOKS"
+"""Key-value bucket of webhooks: addresses, secrets, and how far each is. Secrets stand here and never in the log."""
 TURNS_BUCKET = "KB_TURNS"
 """Key-value bucket in which replicas agree on who handles a message before its delivery; it may be lost."""
 
@@ -132,6 +134,7 @@ BUCKETS = (
     Bucket(GENERATIONS_BUCKET, "names the live generation of each projection", history=16),
     Bucket(LIMITS_BUCKET, "what all replicas together ask of a model's provider, and since when it is paused", ttl=DAY),
     Bucket(CHECKPOINTS_BUCKET, "what the log and the stores of each projection held, and which of them lost it"),
+    Bucket(WEBHOOKS_BUCKET, "where events are sent over HTTP, with the secrets they are signed with, and how far"),
     Bucket(TURNS_BUCKET, "which messages are handled before their delivery, and so by which replica", ttl=HOUR),
 )
 

@@ -21,7 +21,9 @@ from services.query.past_answers import MemoryPastAnswers
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
-from services.query.wiring import open_dependencies, operations_on
+from services.query.webhooks.notifications import Notifier
+from services.query.webhooks.sender import WebhookSender, disabled_webhooks, sending
+from services.query.wiring import open_dependencies, open_webhooks, operations_on
 
 
 def main() -> None:
@@ -31,19 +33,21 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        async with open_dependencies(settings, bus, health) as deps:
+        async with open_dependencies(settings, bus, health) as deps, open_webhooks(settings, bus) as webhooks:
             documents, passages = deps.documents, deps.passages
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
             feed, streams = NatsEventFeed(bus.jetstream), EventStreams(settings.max_event_streams, health.stopping)
             rows = open_documents(settings)
+            health.notes["webhooks"] = partial(disabled_webhooks, webhooks.endpoints)
             try:
                 app.state.context = Context(
-                    bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus), feed,
-                    streams, MemoryPastAnswers(bus.log, rows),
+                    bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus, webhooks),
+                    feed, streams, MemoryPastAnswers(bus.log, rows),
                 )  # fmt: skip
                 handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
-                yield [Subscription("query-status", handle)]
+                async with sending(WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents))):
+                    yield [Subscription("query-status", handle)]
             finally:
                 await rows.close()
 

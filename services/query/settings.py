@@ -1,6 +1,7 @@
 """Settings of the query service, from the environment."""
 
 from functools import cached_property
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Literal
 
@@ -57,6 +58,9 @@ class QuerySettings(RoleSettings):
     max_event_streams: int = Field(
         default=100, ge=1, description="that /events/stream has open in one process; a quarter of them for one client"
     )
+    webhook_allowed_networks: str = Field(
+        default="", description="networks such as 10.0.0.0/8, with commas, that webhooks may lead to though private"
+    )
     input_dir: str = Field(default="", description="has a folder for each workspace, which /documents/scan reads")
     edit_timeout: float = Field(default=10.0, ge=0, description="seconds an edit waits for its effect in the graph")
     webui_title: str = Field(default="Lightstream", description="what pages call this deployment")
@@ -90,6 +94,14 @@ class QuerySettings(RoleSettings):
     def summary_limits(self) -> SummaryLimits:
         """When the merger summarises descriptions rather than joining them."""
         return SummaryLimits(self.force_llm_summary_on_merge, self.summary_max_tokens)
+
+    @cached_property
+    def webhook_networks(self) -> list[IPv4Network | IPv6Network]:
+        """Private networks that webhooks may lead to. Raises ConfigurationError for what is no network."""
+        try:
+            return [ip_network(part.strip()) for part in self.webhook_allowed_networks.split(",") if part.strip()]
+        except ValueError as error:
+            raise ConfigurationError(f"WEBHOOK_ALLOWED_NETWORKS: {error}") from None
 
     @property
     def effort_limits(self) -> EffortLimits:

@@ -12,7 +12,10 @@ from cachetools import LRUCache, cached
 from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS
+from contracts.topology import WEBHOOKS_BUCKET
+from runtime.bus.nats.consumers import read_consumers
 from runtime.bus.nats.dead_letters import NatsDeadLetters
+from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import translated
 from runtime.bus_examination import examine_bus
 from runtime.costs.ledger import RowLedger
@@ -50,10 +53,12 @@ from services.query.adapters.named_models import NamedChat
 from services.query.adapters.provenance import RowProvenance
 from services.query.adapters.row_cache import RowCache
 from services.query.adapters.searches import ModelVectorSearches
+from services.query.adapters.webhook_poster import HttpPoster
 from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.port import AnswerCache, AnswerGenerator
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
+from services.query.operations.consumers import ConsumerRates
 from services.query.operations.dependencies import Operations
 from services.query.operations.rebuilding import Rebuilds
 from services.query.retrieval.caches.cached_graph import CachedGraph
@@ -62,6 +67,8 @@ from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.retrieval.caches.passage_indexes import PassageIndexCache
 from services.query.retrieval.port import KeywordExtractor, PassageReranker
 from services.query.settings import QuerySettings
+from services.query.webhooks.delivery import Webhooks
+from services.query.webhooks.endpoints import Endpoints
 
 logger = structlog.get_logger(__name__)
 
@@ -120,7 +127,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
         await _close(names, indexes, embeddings, graph, rows, chat, keyword_chat, reranker)
 
 
-def operations_on(bus: Bus) -> Operations:
+def operations_on(bus: Bus, webhooks: Webhooks) -> Operations:
     """Return what operations on the deployment work with."""
     rebuilds = Rebuilds(NatsRebuildOperator(bus.client), bus.integrity.values, partial(plan, bus.jetstream))
     return Operations(
@@ -128,6 +135,8 @@ def operations_on(bus: Bus) -> Operations:
         partial(read_states, bus.jetstream),
         rebuilds,
         partial(_examine, bus.jetstream),
+        ConsumerRates(partial(read_consumers, bus.jetstream)),
+        webhooks,
     )
 
 
@@ -135,6 +144,17 @@ async def _examine(jetstream: JetStreamContext) -> AsyncGenerator[Finding]:
     with translated():
         async for finding in examine_bus(jetstream, None):
             yield finding
+
+
+@asynccontextmanager
+async def open_webhooks(settings: QuerySettings, bus: Bus) -> AsyncGenerator[Webhooks]:
+    """Open what webhooks are sent with. Raises ConfigurationError for networks that are none."""
+    endpoints = Endpoints(await NatsSharedValues.bind(bus.jetstream, WEBHOOKS_BUCKET))
+    poster = HttpPoster()
+    try:
+        yield Webhooks(endpoints, poster, settings.webhook_networks)
+    finally:
+        await poster.close()
 
 
 class _Closes(Protocol):

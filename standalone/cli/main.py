@@ -26,6 +26,7 @@ from standalone.cli import (
     stack,
     stores,
     topology,
+    webhooks,
 )
 
 app = typer.Typer(
@@ -71,6 +72,7 @@ app.command()(repair.repair)
 app.command()(operator.operator)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")
+app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(topology.app, name="topology")
 app.add_typer(stores.app, name="stores")
 app.command()(doctor.doctor)

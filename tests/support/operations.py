@@ -8,12 +8,17 @@ from contracts.graph import Projection
 from contracts.subjects import subject
 from runtime.bus.dead_letters import DeadLetter
 from runtime.bus.memory import MemorySharedValues
+from runtime.bus.nats.consumers import ConsumerState
 from runtime.errors import Busy, Unavailable
 from runtime.findings import Finding
 from runtime.projections.progress import ProjectionProgress, ProjectionStates
 from runtime.projections.rebuild_requests import RebuildOrder
+from services.query.adapters.webhook_poster import HttpPoster
+from services.query.operations.consumers import ConsumerRates
 from services.query.operations.dependencies import Operations
 from services.query.operations.rebuilding import Rebuilds
+from services.query.webhooks.delivery import Webhooks
+from services.query.webhooks.endpoints import Endpoints
 from tests.support.events import NOON
 
 
@@ -81,5 +86,14 @@ def memory_operations(*letters: DeadLetter, states: Sequence[ProjectionProgress]
     async def examine() -> AsyncIterator[Finding]:
         yield Finding("note", "merger: 3 events wait")
 
-    rebuilds = Rebuilds(MemoryRebuildOperator(), MemorySharedValues(), plan)
-    return Operations(MemoryDeadLetters({one.number: one for one in letters}), read_projections, rebuilds, examine)
+    async def read_consumers() -> Sequence[ConsumerState]:
+        return [ConsumerState("extractor", 120, 4, 1, 4711, 4700, 900)]
+
+    return Operations(
+        MemoryDeadLetters({one.number: one for one in letters}),
+        read_projections,
+        Rebuilds(MemoryRebuildOperator(), MemorySharedValues(), plan),
+        examine,
+        ConsumerRates(read_consumers),
+        Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
+    )

@@ -27,7 +27,18 @@ from services.query.api.feeds import routes as feeds
 from services.query.api.graph import alias_routes as aliases
 from services.query.api.graph import past_routes as graph_past
 from services.query.api.graph import routes as graph
-from services.query.api.operations import costs, dead_letters, erasures, health, past, projections, rebuild, retry
+from services.query.api.operations import (
+    consumers,
+    costs,
+    dead_letters,
+    erasures,
+    health,
+    past,
+    projections,
+    rebuild,
+    retry,
+    webhooks,
+)
 from services.query.api.questions import data
 from services.query.api.questions import routes as questions
 from services.query.api.reference import pages
@@ -75,7 +86,7 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
     of_graph = (graph, aliases, graph_past)
     for routes in (questions, data, documents, lightrag_pipeline, feeds, *of_graph, system, login, ollama, openai):
         app.include_router(routes.router)
-    for routes in (costs, dead_letters, erasures, health, past, projections, rebuild, retry):
+    for routes in (consumers, costs, dead_letters, erasures, health, past, projections, rebuild, retry, webhooks):
         app.include_router(routes.router, prefix="/operations", tags=["operations"])
     if config.docs:
         app.include_router(pages.router)

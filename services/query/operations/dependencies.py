@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from runtime.bus.dead_letters import DeadLetters
 from runtime.findings import Finding
 from runtime.projections.progress import ProjectionStates
+from services.query.operations.consumers import ConsumerRates
 from services.query.operations.rebuilding import Rebuilds
+from services.query.webhooks.delivery import Webhooks
 
 
 @dataclass(frozen=True)
@@ -17,3 +19,5 @@ class Operations:
     read_projections: Callable[[], Awaitable[ProjectionStates]]
     rebuilds: Rebuilds
     examine: Callable[[], AsyncIterator[Finding]]
+    consumers: ConsumerRates
+    webhooks: Webhooks

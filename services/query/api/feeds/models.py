@@ -14,6 +14,7 @@ from services.query.graph.document_passages import PassageWithGraph
 EventType = Literal[
     "DocumentAdded", "DocumentDeleted", "DocumentCancelled", "ChunksCreated", "EntitiesExtracted", "GraphMerged",
     "DescriptionSummarized", "VectorsIndexed", "StageFailed", "GraphEdited", "RetryRequested",
+    "BudgetSet", "DocumentErased", "ErasureRequested",
 ]  # fmt: skip
 """A test compares it with the events that there are."""
 

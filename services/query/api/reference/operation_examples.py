@@ -13,6 +13,25 @@ _LETTER: dict[str, Any] = {
 }
 _STATE = {"previous": 1, "candidate": None, "cursor": 412, "head": 412, "lag": 0, "rate": 0.0, "state": "current"}
 
+_WEBHOOK: dict[str, Any] = {
+    "id": "5f0e9a510f4b9a7f",
+    "workspace": "default",
+    "url": "https://example.com/lightstream",
+    "types": ["document.processed", "document.failed"],
+    "description": "",
+    "include_body": False,
+    "state": "active",
+    "cursor": 4711,
+    "lag": 0,
+    "failures": 0,
+    "last_error": None,
+    "last_success": "2026-11-21T12:07:19.480000Z",
+    "next_attempt": None,
+    "created_at": "2026-11-21T12:00:00Z",
+    "created_by": "user:ada",
+}
+_CONSUMER = {"name": "extractor", "stage": "extractor", "pending": 120, "ack_pending": 4, "redelivered": 0}
+_PLACE = {"delivered": 4711, "handled": 4700, "rate": 12.5, "rate_since": "2026-11-21T12:07:18Z"}
 _COST = {
     "calls": 48,
     "prompt": 31200,
@@ -38,6 +57,13 @@ _BUDGET = {
 _NO_BUDGET = {name: "USD" if name == "currency" else None for name in _BUDGET}
 
 OPERATION_EXAMPLES: dict[str, Any] = {
+    "GET /operations/webhooks": {"webhooks": [_WEBHOOK]},
+    "POST /operations/webhooks": {**_WEBHOOK, "secret": "whsec_…"},
+    "DELETE /operations/webhooks/{webhook_id}": {"id": "5f0e9a510f4b9a7f"},
+    "POST /operations/webhooks/{webhook_id}/enable": _WEBHOOK,
+    "POST /operations/webhooks/{webhook_id}/replay": _WEBHOOK,
+    "POST /operations/webhooks/{webhook_id}/test": {"delivered": True, "status": 200, "error": None},
+    "GET /operations/consumers": {"consumers": [{**_CONSUMER, **_PLACE}], "last_sequence": 4830},
     "GET /operations/dead_letters": {"dead_letters": [_LETTER], "total": 1},
     "GET /operations/dead_letters/{number}": {**_LETTER, "data": '{"specversion": "1.0"}'},
     "POST /operations/dead_letters/redrive": {"redriven": [7], "obsolete": []},

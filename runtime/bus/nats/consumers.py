@@ -1,0 +1,47 @@
+"""How far every durable consumer is, as the server says it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nats.js import JetStreamContext
+
+from contracts.topology import CONSUMERS
+from runtime.bus.nats.log import translated
+
+
+@dataclass(frozen=True)
+class ConsumerState:
+    """One durable. `delivered` and `handled` are sequences of its stream; the others count messages."""
+
+    name: str
+    pending: int
+    """Not delivered yet."""
+    ack_pending: int
+    """Delivered, not acknowledged yet."""
+    redelivered: int
+    """Delivered more than once, not acknowledged yet."""
+    delivered: int
+    handled: int
+    """Everything up to it is acknowledged."""
+    acknowledged: int
+    """Deliveries that were acknowledged, ever."""
+
+
+async def read_consumers(jetstream: JetStreamContext) -> Sequence[ConsumerState]:
+    """Return the state of each durable, in the order of the pipeline. Raises `Unavailable`."""
+    states = list[ConsumerState]()
+    for consumer in CONSUMERS:
+        with translated():
+            info = await jetstream.consumer_info(consumer.stream, consumer.name)
+        states.append(
+            ConsumerState(
+                name=consumer.name,
+                pending=info.num_pending or 0,
+                ack_pending=info.num_ack_pending or 0,
+                redelivered=info.num_redelivered or 0,
+                delivered=info.delivered.stream_seq if info.delivered else 0,
+                handled=info.ack_floor.stream_seq if info.ack_floor else 0,
+                acknowledged=(info.delivered.consumer_seq if info.delivered else 0) - (info.num_ack_pending or 0),
+            )
+        )
+    return states

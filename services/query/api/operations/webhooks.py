@@ -1,0 +1,183 @@
+"""The routes about webhooks: register an address, see how it goes, replay, test, remove. A secret is shown once."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Request
+from pydantic import AfterValidator, AwareDatetime, BaseModel, Field
+
+from contracts.events import EVENTS
+from contracts.subjects import of_workspace
+from contracts.text import encodable
+from services.query.api.auth.audit import note_details
+from services.query.api.context import Ctx, Workspace
+from services.query.api.reference.responses import error_responses
+from services.query.api.strict_model import StrictModel
+from services.query.errors import BadRequest
+from services.query.webhooks.addresses import resolved
+from services.query.webhooks.delivery import Notification, deliver
+from services.query.webhooks.endpoints import NOTICES, Endpoint, Endpoints, EndpointState, timestamp
+from services.query.webhooks.signing import new_secret
+
+router = APIRouter()
+
+WebhookId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", examples=["5f0e9a510f4b9a7f"])]
+TYPES = (*NOTICES, *EVENTS)
+
+
+class NewWebhook(StrictModel):
+    """Where to send what. The address must be https, and public unless the deployment allows its network."""
+
+    url: str = Field(min_length=8, max_length=2000, examples=["https://example.com/lightstream"])
+    types: list[str] = Field(
+        default=list(NOTICES), min_length=1, max_length=32, description="types of events, and what documents come to"
+    )
+    description: Annotated[str, AfterValidator(encodable)] = Field(default="", max_length=500)
+    include_body: bool = Field(default=False, description="send events whole, with the texts they carry")
+    after: int | None = Field(default=None, ge=0, le=2**53, description="send from behind this sequence on")
+
+
+class Webhook(BaseModel):
+    """An address and how far it is."""
+
+    id: str
+    workspace: str
+    url: str
+    types: list[str]
+    description: str
+    include_body: bool
+    state: Literal["active", "failing", "disabled"]
+    cursor: int = Field(description="everything up to this sequence was delivered, or was not asked for")
+    lag: int = Field(description="events of the workspace behind the cursor")
+    failures: int = Field(description="attempts in a row that failed")
+    last_error: str | None
+    last_success: AwareDatetime | None
+    next_attempt: AwareDatetime | None
+    created_at: AwareDatetime
+    created_by: str
+
+    @classmethod
+    async def of(cls, ctx: Ctx, endpoint: Endpoint, state: EndpointState) -> "Webhook":
+        """Return the address as the API shows it, without its secret."""
+        next_attempt = 0.0 if state.disabled else state.next_attempt
+        return cls(
+            id=endpoint.id,
+            workspace=endpoint.workspace,
+            url=endpoint.url,
+            types=list(endpoint.types),
+            description=endpoint.description,
+            include_body=endpoint.with_body,
+            state="disabled" if state.disabled else "failing" if state.failures else "active",
+            cursor=state.cursor,
+            lag=await ctx.feed.count(of_workspace(endpoint.workspace), state.cursor),
+            failures=state.failures,
+            last_error=state.last_error or None,
+            last_success=datetime.fromisoformat(state.last_success) if state.last_success else None,
+            next_attempt=datetime.fromtimestamp(next_attempt, UTC) if next_attempt else None,
+            created_at=datetime.fromisoformat(endpoint.created_at),
+            created_by=endpoint.created_by,
+        )
+
+
+class CreatedWebhook(Webhook):
+    """A new address with its secret, which is shown this once."""
+
+    secret: str = Field(description="`whsec_…`: what receivers check signatures with")
+
+
+class WebhookList(BaseModel):
+    """The addresses of the workspace."""
+
+    webhooks: list[Webhook]
+
+
+class ReplayRequest(StrictModel):
+    """From where to send again."""
+
+    after: int = Field(ge=0, le=2**53, description="the first event sent is the one behind this sequence", examples=[0])
+
+
+class TestResult(BaseModel):
+    """How the receiver answered a message of the type `test`."""
+
+    delivered: bool
+    status: int | None
+    error: str | None
+
+
+class Removed(BaseModel):
+    """The address is removed, with its secret."""
+
+    id: str
+
+
+def _endpoints(ctx: Ctx) -> Endpoints:
+    return ctx.operations.webhooks.endpoints
+
+
+@router.get("/webhooks")
+async def list_webhooks(ctx: Ctx, workspace: Workspace) -> WebhookList:
+    """Return the addresses of the workspace, and how far each is."""
+    found = list[Webhook]()
+    for endpoint in await _endpoints(ctx).all(workspace):
+        if stored := await _endpoints(ctx).state(endpoint.id):
+            found.append(await Webhook.of(ctx, endpoint, stored.state))
+    return WebhookList(webhooks=found)
+
+
+@router.post("/webhooks", responses=error_responses(409))
+async def add_webhook(request: Request, body: NewWebhook, ctx: Ctx, workspace: Workspace) -> CreatedWebhook:
+    """Register an address. The answer has its secret, which is shown this once."""
+    if unknown := sorted(set(body.types).difference(TYPES)):
+        raise BadRequest(f"unknown types: {', '.join(unknown)[:200]}; there are {', '.join(TYPES)}")
+    target, *_ = await resolved(body.url, ctx.operations.webhooks.allowed)
+    note_details(request, host=target.host, types=body.types)
+    cursor = await ctx.feed.last_sequence() if body.after is None else body.after
+    new = Endpoint(
+        id="",
+        workspace=workspace,
+        url=body.url,
+        types=tuple(dict.fromkeys(body.types)),
+        secret=new_secret(),
+        description=body.description,
+        with_body=body.include_body,
+        created_by=request.state.principal.name,
+    )
+    endpoint = await _endpoints(ctx).add(new, cursor)
+    shown = await Webhook.of(ctx, endpoint, EndpointState(cursor))
+    return CreatedWebhook(**shown.model_dump(), secret=endpoint.secret)
+
+
+@router.delete("/webhooks/{webhook_id}", responses=error_responses(404))
+async def remove_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace) -> Removed:
+    """Send nothing more there, and forget the secret."""
+    await _endpoints(ctx).get(webhook_id, workspace)
+    await _endpoints(ctx).remove(webhook_id)
+    return Removed(id=webhook_id)
+
+
+@router.post("/webhooks/{webhook_id}/enable", responses=error_responses(404))
+async def enable_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace) -> Webhook:
+    """Try again at once, from where it stopped."""
+    endpoint = await _endpoints(ctx).get(webhook_id, workspace)
+    return await Webhook.of(ctx, endpoint, await _endpoints(ctx).change_state(webhook_id))
+
+
+@router.post("/webhooks/{webhook_id}/replay", responses=error_responses(404))
+async def replay_webhook(
+    request: Request, webhook_id: WebhookId, body: ReplayRequest, ctx: Ctx, workspace: Workspace
+) -> Webhook:
+    """Send everything behind a sequence again, or skip what cannot be delivered. Ids of messages stay the same."""
+    note_details(request, after=body.after)
+    endpoint = await _endpoints(ctx).get(webhook_id, workspace)
+    return await Webhook.of(ctx, endpoint, await _endpoints(ctx).change_state(webhook_id, cursor=body.after))
+
+
+@router.post("/webhooks/{webhook_id}/test", responses=error_responses(404))
+async def test_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace) -> TestResult:
+    """Send a message of the type `test` now, and say how the receiver answered. Nothing is counted as failed."""
+    endpoint = await _endpoints(ctx).get(webhook_id, workspace)
+    now = timestamp()
+    message = Notification(f"test-{webhook_id}-{now}", "test", now, {"workspace": workspace})
+    outcome = await deliver(ctx.operations.webhooks, endpoint, message)
+    return TestResult(delivered=not outcome.error, status=outcome.status or None, error=outcome.error or None)

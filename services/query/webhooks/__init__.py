@@ -1,0 +1,1 @@
+"""Webhooks: events of a workspace sent to addresses that somebody registered, signed by Standard Webhooks."""

@@ -1,0 +1,133 @@
+"""Webhook endpoints and how far each is, in a bucket of the bus.
+
+The bucket is no part of the log: a secret in the log could never be taken back. Configuration and state have a key
+each, because the sender writes one and people write the other.
+"""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from runtime.bus.port import SharedValues
+from services.query.errors import Conflict, NotFound
+
+MAX_ENDPOINTS = 20
+"""Endpoints of one workspace."""
+
+NOTICES = ("document.processed", "document.partial", "document.failed", "document.deleted")
+"""What a document has come to, told once: the types that are sent when none are chosen."""
+
+
+def timestamp() -> str:
+    """Return the time as ISO 8601."""
+    return datetime.now(UTC).isoformat()
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where events of a workspace are sent. `types`: of events, or NOTICES."""
+
+    id: str
+    workspace: str
+    url: str
+    types: tuple[str, ...]
+    secret: str
+    description: str = ""
+    with_body: bool = False
+    created_at: str = ""
+    created_by: str = ""
+
+
+@dataclass(frozen=True)
+class EndpointState:
+    """How far an endpoint is: everything up to `cursor` was delivered or was not asked for."""
+
+    cursor: int
+    disabled: bool = False
+    failures: int = 0
+    """Attempts in a row that failed."""
+    failing_since: float = 0.0
+    """Unix seconds of the first of them."""
+    next_attempt: float = 0.0
+    """Unix seconds before which nothing is sent."""
+    last_error: str = ""
+    last_success: str = ""
+
+    def enabled(self) -> "EndpointState":
+        """Return the same, to be tried at once."""
+        return EndpointState(self.cursor, last_error=self.last_error, last_success=self.last_success)
+
+
+@dataclass(frozen=True)
+class StoredState:
+    """A state with the revision that replaces it."""
+
+    state: EndpointState
+    revision: int
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """The endpoints of all workspaces. Every method raises `Unavailable`."""
+
+    values: SharedValues
+
+    async def all(self, workspace: str | None = None) -> list[Endpoint]:
+        """Return the endpoints of a workspace, or of all, oldest first."""
+        keys = [key for key in await self.values.keys() if key.startswith("config.")]
+        found = [endpoint for key in keys if (endpoint := await self._endpoint(key))]
+        mine = [endpoint for endpoint in found if workspace in (None, endpoint.workspace)]
+        return sorted(mine, key=lambda endpoint: (endpoint.created_at, endpoint.id))
+
+    async def get(self, id: str, workspace: str | None = None) -> Endpoint:
+        """Return one. Raises NotFound, also for one of another workspace."""
+        endpoint = await self._endpoint(f"config.{id}")
+        if endpoint is None or workspace not in (None, endpoint.workspace):
+            raise NotFound("there is no webhook of that id")
+        return endpoint
+
+    async def add(self, endpoint: Endpoint, cursor: int) -> Endpoint:
+        """Store a new one, which gets its id here, to be sent what comes behind `cursor`. Raises Conflict."""
+        if len(await self.all(endpoint.workspace)) >= MAX_ENDPOINTS:
+            raise Conflict(f"a workspace has at most {MAX_ENDPOINTS} webhooks")
+        new = replace(endpoint, id=uuid4().hex[:16], created_at=timestamp())
+        await self._put(f"state.{new.id}", asdict(EndpointState(cursor)))
+        await self._put(f"config.{new.id}", asdict(new))
+        return new
+
+    async def remove(self, id: str) -> None:
+        """Remove one, with its secret."""
+        for part in ("config", "state"):
+            await self._put(f"{part}.{id}", None)
+
+    async def state(self, id: str) -> StoredState | None:
+        """Return the state of one; None when it was removed."""
+        value, revision = await self.values.read(f"state.{id}")
+        return StoredState(EndpointState(**json.loads(value)), revision) if value else None
+
+    async def write_state(self, id: str, new: EndpointState, revision: int) -> bool:
+        """Replace the state if nobody else has meanwhile."""
+        return await self.values.write(f"state.{id}", json.dumps(asdict(new)).encode(), revision)
+
+    async def change_state(self, id: str, **fields: Any) -> EndpointState:
+        """Let it be tried at once, with these fields changed, whatever its sender does. Raises NotFound."""
+        while stored := await self.state(id):
+            new = replace(stored.state.enabled(), **fields)
+            if await self.write_state(id, new, stored.revision):
+                return new
+        raise NotFound("there is no webhook of that id")
+
+    async def _endpoint(self, key: str) -> Endpoint | None:
+        value, _ = await self.values.read(key)
+        if not value:
+            return None
+        fields: dict[str, Any] = json.loads(value)
+        fields["types"] = tuple(fields["types"])
+        return Endpoint(**fields)
+
+    async def _put(self, key: str, fields: dict[str, Any] | None) -> None:
+        value = b"" if fields is None else json.dumps(fields).encode()
+        while not await self.values.write(key, value, (await self.values.read(key))[1]):
+            continue
