@@ -169,6 +169,44 @@ def test_a_lost_connection_is_said_and_found_again(filled: OwnPage, opened: OwnP
     opened.faults = [fault for fault in opened.faults if "ERR_INTERNET_DISCONNECTED" not in fault]
 
 
+def test_an_answer_leads_to_the_passage_it_cites(filled: OwnPage, opened: OwnPage) -> None:
+    page = opened.page
+    page.get_by_role("link", name="Ask", exact=True).click()
+    page.get_by_role("textbox", name="Question").fill("Who leads the Harbour Office?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Ada Marsh leads the Harbour Office.").first).to_be_visible()
+    page.get_by_role("button", name="Evidence").click()
+    expect(page.get_by_text("How it was found")).to_be_visible()
+    assert opened.serious() == []
+    page.get_by_role("button", name="Source 1: harbour.md").first.click()
+    page.get_by_role("dialog").get_by_role("link", name="Show it in the document").first.click()
+    expect(page.locator(".chunk.cited").get_by_text("Ben Holt keeps its lighthouse.")).to_be_visible()
+    page.get_by_role("tab", name="History").click()
+    page.get_by_role("button", name=re.compile("EntitiesExtracted")).first.click()
+    expect(page.locator("pre").get_by_text('"specversion"')).to_be_visible()
+    assert opened.serious() == []
+
+
+def test_an_entity_is_found_and_described_anew(filled: OwnPage, opened: OwnPage) -> None:
+    page = opened.page
+    page.get_by_role("link", name="Graph", exact=True).click()
+    page.get_by_role("combobox", name="Find an entity").fill("Ada M")
+    page.get_by_role("option", name="Ada Marsh").click()
+    panel = page.get_by_role("complementary", name="Ada Marsh")
+    panel.get_by_role("button", name="Edit").click()
+    page.get_by_role("dialog").get_by_label("Description").fill("She counts the ships.")
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(panel.get_by_text("She counts the ships.")).to_be_visible()
+    panel.get_by_text("History").click()
+    expect(panel.get_by_text("harbour.md").first).to_be_visible()
+    assert page.locator("canvas").count() > 0
+    assert opened.serious() == []
+    page.get_by_role("link", name="Log", exact=True).click()
+    expect(page.get_by_role("button", name=re.compile("GraphEdited")).first).to_be_visible()
+    assert opened.serious() == []
+    page.get_by_role("link", name="Documents", exact=True).click()
+
+
 def test_a_session_that_ended_is_said(filled: OwnPage, opened: OwnPage, stack: Stack) -> None:
     page = opened.page
     page.evaluate("localStorage.setItem('lightstream.credentials', JSON.stringify({token: 'e30.e30.x'}))")
