@@ -20,6 +20,10 @@ SERIOUS = ("serious", "critical")
 
 expect.set_options(timeout=PATIENCE)
 
+STANDS_STILL = """() => Promise.allSettled(document.getAnimations()
+    .filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished))"""
+"""Waits until colours that are changing have changed: contrast is measured of what is seen at that moment."""
+
 
 @dataclass(frozen=True)
 class Built:
@@ -75,6 +79,7 @@ class OwnPage:
 
     def serious(self) -> list[str]:
         """What axe finds serious or worse on the page as it is now."""
+        self.page.evaluate(STANDS_STILL)
         # Evaluated, not added as a script: the policy of the page forbids that.
         self.page.evaluate(AXE.read_text("utf-8"))
         found: dict[str, Any] = self.page.evaluate("axe.run()")
