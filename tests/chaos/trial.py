@@ -26,8 +26,8 @@ LATENCY = 0.2
 """Seconds that the model takes, so that faults meet documents under way."""
 
 CALM = "calm"
-PATIENCE = 180.0
-"""Seconds within which everything must have recovered from faults of a few seconds."""
+PATIENCE = 700.0
+"""Seconds within which everything must have recovered: an event that failed often waits ten minutes at most."""
 
 
 @dataclass(frozen=True)

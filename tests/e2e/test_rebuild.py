@@ -1,5 +1,6 @@
 """Every store can be lost, and comes back from the log: same digest, no language model, live serving meanwhile."""
 
+import asyncio
 import json
 import random
 import shutil
@@ -11,9 +12,13 @@ from typing import Any
 import pytest
 
 from contracts.graph import PROJECTIONS
+from contracts.topology import CHECKPOINTS_BUCKET
+from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.log import connected
+from runtime.projections.checkpoints import read_note
 from standalone.embedded.data_folder import DataFolder
 from tests.support.corpus import documents
-from tests.support.stack import LIGHTSTREAM, Stack, environment, running
+from tests.support.stack import LIGHTSTREAM, Stack, environment, running, until
 from tests.support.waiting import PATIENCE
 
 COUNT = 50
@@ -34,7 +39,15 @@ def before(stack: Stack) -> dict[str, Any]:
     assert stack.settled(COUNT)["processed"] == COUNT
     live = events(stack) / (time.monotonic() - started)
     print(f"\nlive indexing: {live:.0f} events/s")
+    until(lambda: asyncio.run(noted(stack)), stack.logs)
     return stack.digest()
+
+
+async def noted(stack: Stack) -> bool:
+    """Whether the bus knows of each projection that it has got something: services note that every few seconds."""
+    async with connected(stack.settings.nats_url, name="test") as client:
+        values = await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET)
+        return all([(await read_note(values, projection, 0))[0] for projection in PROJECTIONS])
 
 
 def events(stack: Stack) -> int:

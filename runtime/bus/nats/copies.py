@@ -8,7 +8,6 @@ from typing import Any, cast
 from uuid import uuid4
 
 from nats.errors import Error as NatsError
-from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, PubAck
 from nats.js.errors import APIError, NotFoundError
@@ -62,7 +61,7 @@ async def read_records(
             while left > 0 and after < end:
                 try:
                     messages = await reader.fetch(min(PAGE, left), timeout=PATIENCE)
-                except NatsTimeout:
+                except TimeoutError:  # the client's own, or asyncio's, by where it was waiting
                     if await _holds_more(jetstream, stream, after, subject):
                         continue
                     return

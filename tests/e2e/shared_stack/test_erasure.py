@@ -18,9 +18,9 @@ LONG = SECRET * 10 + "and so on, day after day, without any news. " * 5000
 @pytest.fixture(scope="module")
 def receipt(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """The receipt of the erasure of one of two documents, after a question about it."""
-    stack.add(OTHER, "never")
+    stack.add(OTHER, "never-erased")
     stack.add({**OTHER, "secret.txt": LONG}, "erased")
-    stack.settled(1, "never")
+    stack.settled(1, "never-erased")
     stack.settled(2, "erased")
     assert stack.run("ask", "Who sold the Kestrel?", "--workspace", "erased").returncode == 0
     assert CANARY.encode() in LONG.encode()
@@ -38,7 +38,7 @@ def test_no_file_of_the_stack_has_a_word_of_it(stack: Stack, receipt: dict[str, 
 
 
 def test_the_stores_are_as_if_it_had_never_been(stack: Stack, receipt: dict[str, object]) -> None:
-    assert stack.digest("erased") == stack.digest("never")
+    assert stack.digest("erased") == stack.digest("never-erased")
 
 
 def test_what_it_shared_with_others_can_still_be_found(stack: Stack, receipt: dict[str, object]) -> None:
