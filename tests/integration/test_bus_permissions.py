@@ -20,7 +20,7 @@ from contracts.events import EVENTS, BudgetSet, RetryRequested
 from contracts.ids import sha256
 from contracts.permissions import API, IMPORTED_API, USERS, User, imported
 from contracts.registry import service_of
-from contracts.topology import BUCKETS, CHECKPOINTS_BUCKET, CONSUMERS, STREAMS
+from contracts.topology import BUCKETS, CONSUMERS, STREAMS
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.feed import NatsEventFeed
@@ -32,8 +32,6 @@ from runtime.bus.publisher import Submission, add_document
 from runtime.bus.retry_requests import request_retry
 from runtime.costs.budget import read_budget, set_budget
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.projections.log_archive import LogArchive, archived_records
-from runtime.stores.documents.memory import MemoryRows
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
 from tests.support.events import added, sealed
 from tests.support.nats_server import until
@@ -299,24 +297,6 @@ async def test_the_query_service_may_watch_the_log(bus: DeployedBus) -> None:
         messages, left = await feed.page(subject, sequence - 1, 5)
         assert ([message.sequence for message in messages], left, await feed.count(subject)) == ([sequence], 0, 1)
         assert await feed.last_sequence() >= sequence
-    finally:
-        await client.close()
-
-
-async def test_the_query_service_may_archive_the_log(bus: DeployedBus) -> None:
-    client = await opened(bus, "query")
-    try:
-        async with connected(bus.operator, name="test") as operator:
-            jetstream, subject = operator.jetstream(), subjects.of_document("archived", "gone")
-            for name in ("gone", "kept"):
-                await NatsLog(jetstream).publish(sealed(added(name), id=name, workspace="archived"))
-            # A hole: whether an erasure explains it is read, too.
-            await jetstream.purge_stream("KB_EVENTS", subject=subject)
-        own = client.jetstream(prefix=IMPORTED_API, timeout=5)
-        rows, values = MemoryRows(), await NatsSharedValues.bind(own, CHECKPOINTS_BUCKET)
-        assert await LogArchive(own, rows, values).extend(subjects.ALL)
-        archived = [record.subject async for record in archived_records(rows) if ".archived." in record.subject]
-        assert archived == [subjects.subject("archived", "kept", "DocumentAdded")]
     finally:
         await client.close()
 

@@ -32,6 +32,9 @@ DUPLICATES = 0.1
 PATIENCE = 2.0
 """Seconds a server may take for a page before it is asked whether it has one."""
 
+SILENCES = 5
+"""Pages in a row that do not come, though there are more, after which reading is given up."""
+
 GAP = f"{subjects.PREFIX}.x-gap.x-gap.Gap"
 """Subject of the messages that stand for sequences without one until the restore is done."""
 
@@ -55,16 +58,20 @@ async def read_records(
     with translated():
         info = await jetstream.add_consumer(stream, config)
         left, end = info.num_pending or 0, (await jetstream.stream_info(stream)).state.last_seq
-        reader = await jetstream.pull_subscribe_bind(consumer=info.name, stream=stream)
+        reader, silences = await jetstream.pull_subscribe_bind(consumer=info.name, stream=stream), 0
         try:
             # A message that the server cannot read stays pending for ever.
             while left > 0 and after < end:
                 try:
                     messages = await reader.fetch(min(PAGE, left), timeout=PATIENCE)
                 except TimeoutError:  # the client's own, or asyncio's, by where it was waiting
-                    if await _holds_more(jetstream, stream, after, subject):
-                        continue
-                    return
+                    if not await _holds_more(jetstream, stream, after, subject):
+                        return
+                    silences += 1
+                    if silences == SILENCES:
+                        raise Unavailable(f"{stream} delivers nothing behind {after}, though it holds more") from None
+                    continue
+                silences = 0
                 left -= len(messages)
                 after = messages[-1].metadata.sequence.stream
                 yield [record_of(NatsMessage(message)) for message in messages]
