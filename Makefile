@@ -17,8 +17,8 @@ UNIT := tests/architecture tests/unit
 REST := tests/e2e tests/integration tests/contract
 PRODUCTION := tests/integration/test_deploy.py tests/e2e/test_production_stores.py
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
-# Tests that mostly wait for servers: more of them at once than there are cores, and those that take longest first.
-WAITING := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+# Tests that mostly wait for servers: more of them at once than there are cores; tests/support/scheduling.py orders them.
+WAITING := $(BIN)/pytest -n 5 --dist loadfile --no-loadscope-reorder
 
 # What the web page is built from, and its entry file once it is.
 WEB := $(wildcard web/*.*) web/.npmrc $(shell find web/src web/public -type f ! -name schema.d.ts)
@@ -28,7 +28,7 @@ PAGE := services/query/api/web_page_files/index.html
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down web webui test test-production check style types page unit simulate chaos pin-images lock schemas clean
+.PHONY: help setup demo up down web screenshots webui test test-production check style types page unit simulate chaos parity chart cluster replicas image compose-test pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ down: $(VENV)/.embedded ## Stop it; the data stay
 	@$(BIN)/lightstream down
 
 web: $(VENV)/.web ## Build the web page; demo and up do it too
+
+screenshots: $(VENV)/.dev $(VENV)/.web $(VENV)/.browser ## Draw every page anew, light and dark, into docs/images
+	$(BIN)/python -m tests.screenshots
 
 webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-page.md tells how to serve it
 
@@ -74,22 +77,47 @@ page: $(VENV)/.dev $(VENV)/.web
 unit: $(VENV)/.dev
 	$(PYTEST) $(UNIT)
 
-simulate: $(VENV)/.dev ## Run the pipeline in memory under a seeded scheduler that interrupts and kills (SEEDS=1000)
-	$(BIN)/python -m tests.simulation --seeds $(or $(SEEDS),1000)
+simulate: $(VENV)/.dev ## Run the pipeline in memory under a seeded scheduler that interrupts and kills (SEEDS=100000)
+	$(BIN)/python -m tests.simulation --seeds $(or $(SEEDS),100000)
 
 chaos: $(VENV)/.dev ## Run real stacks whose processes are killed and frozen, disks filled, models away (SEEDS=200)
 	$(BIN)/python -m tests.chaos --seeds $(or $(SEEDS),200)
+
+cluster: $(VENV)/.dev ## Kill servers of a cluster of three buses while documents flow (KILLS=50)
+	$(BIN)/python -m tests.cluster --kills $(or $(KILLS),50)
+
+replicas: $(VENV)/.dev ## Several processes of every service beside one of each, all restarted under load (DOCUMENTS=100)
+	$(BIN)/python -m tests.replicas --documents $(or $(DOCUMENTS),100)
+
+image: ## Build the image of docker-compose.yml, by podman or Docker (BUILD_OPTIONS: further options of its build)
+	@epoch=$$(git log -1 --format=%ct); $$(command -v podman || command -v docker) build \
+		$$(command -v podman > /dev/null && echo --format docker --timestamp $$epoch) \
+		--build-arg SOURCE_DATE_EPOCH=$$epoch $(BUILD_OPTIONS) --label org.opencontainers.image.revision=$$(git rev-parse HEAD) \
+		--file deploy/Dockerfile --tag lightstream:$$($(BIN)/python -c \
+		'import tomllib; print(tomllib.load(open("pyproject.toml", "rb"))["project"]["version"])') .
+
+compose-test: $(VENV)/.dev ## Build the image, bring docker-compose.yml up by podman and attack it (as root, some 15 minutes)
+	$(INSTALL) $(WHEELS) -r requirements/containers.lock.txt
+	$(BIN)/pytest -x -rs tests/containers
+
+parity: $(VENV)/.dev $(VENV)/.peer ## Ask LightRAG and us the same 600 questions about one graph (some four minutes)
+	$(BIN)/pytest -x tests/peer
+
+chart: $(VENV)/.dev ## Check the Helm chart with helm and write its golden renders anew
+	$(BIN)/python -m tests.support.chart
 
 pin-images: ## Pin the images of docker-compose.yml by digest, in .env (asks their registry)
 	@deploy/pin-images
 
 lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allows
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock.txt
-	$(COMPILE) pyproject.toml --extra services --extra build -o requirements/services.lock.txt
+	$(COMPILE) pyproject.toml --extra services --extra mcp --extra build -o requirements/services.lock.txt
 	$(COMPILE) pyproject.toml --extra embedded --extra build -o requirements/embedded.lock.txt
 	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.lock.txt
 	$(COMPILE) requirements/web.in -o requirements/web.lock.txt
+	$(COMPILE) requirements/containers.in -o requirements/containers.lock.txt
 	$(COMPILE) --no-deps requirements/webui.in -o requirements/webui.lock.txt
+	$(COMPILE) requirements/peer.in -o requirements/peer.lock.txt
 
 schemas: $(VENV)/.dev ## Write the JSON Schemas, the AsyncAPI document and the users of the bus from the contracts
 	$(BIN)/python -m contracts.generate
@@ -111,6 +139,8 @@ $(VENV)/.embedded: $(VENV)/.uv requirements/embedded.lock.txt pyproject.toml
 	@echo "Installing what runs (about 500 MB)"
 	@$(INSTALL) $(WHEELS) -r requirements/embedded.lock.txt
 	@$(INSTALL) --no-deps --no-build-isolation -e .
+	@echo "Loading the graph store's classes once for all its starts"
+	@$(BIN)/python -m standalone.embedded.servers.java_classes || true
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.embedded requirements/dev.lock.txt
@@ -129,6 +159,12 @@ $(VENV)/.web: $(VENV)/.embedded requirements/web.lock.txt $(WEB)
 $(VENV)/.webui: $(VENV)/.uv requirements/webui.lock.txt
 	@rm -rf $(VENV)/webui
 	@$(INSTALL) $(WHEELS) --no-deps --target $(VENV)/webui -r requirements/webui.lock.txt
+	@touch $@
+
+# In an environment of its own, since its requirements are not ours.
+$(VENV)/.peer: $(VENV)/.uv requirements/peer.lock.txt
+	@$(UV) venv --quiet --clear --python $(BIN)/python $(VENV)/peer
+	@$(UV) pip install --quiet --python $(VENV)/peer/bin/python $(WHEELS) -r requirements/peer.lock.txt
 	@touch $@
 
 # Without a browser the tests of the page say that they lack one; the others go on.

@@ -62,14 +62,16 @@ async def outcomes(modes: Sequence[str], arguments: argparse.Namespace) -> list[
     async def asked(case: Case, mode: Any) -> Outcome:
         async with turns:
             answer = await ask(Question(case.question, mode, effort=arguments.effort), Partitions.of("w", LIVE), deps)
-        contents = " ".join(passage.content for _, passage in answer.found.passages)
+        contents = " ".join(passage.content for _, passage in answer.retrieval.passages)
         if chat:
             answered, right = not declines(answer.text), states(case, answer.text)
         else:
             answered = not answer.text.startswith((NOT_SAID, NO_CONTEXT))
             right = answered and quotes(case, answer.text)
         right = right and bool(case.file)
-        return Outcome(case, mode, quotes(case, contents), answered, right, len(answer.found.references), answer.text)
+        return Outcome(
+            case, mode, quotes(case, contents), answered, right, len(answer.retrieval.references), answer.text
+        )
 
     return await asyncio.gather(*(asked(case, mode) for mode in modes for case in cases()))
 

@@ -108,18 +108,18 @@ def _peak(pid: int) -> float:
 
 async def _parts(log: NatsLog) -> tuple[list[ChunksCreated], float]:
     """All parts, once they are there, and when the first one was."""
-    found: list[ChunksCreated] = []
+    result: list[ChunksCreated] = []
     after, first = 0, 0.0
-    while not found or len(found) != found[-1].parts:
+    while not result or len(result) != result[-1].parts:
         async for page in log.read(after, ["kb.v1.w.long.*"]):
             for message in page:
                 after = message.sequence
                 event = decode(message.data, message.subject).data
                 if isinstance(event, ChunksCreated):
-                    found.append(event)
+                    result.append(event)
                     first = first or time.perf_counter()
         await asyncio.sleep(0.05)
-    return found, first
+    return result, first
 
 
 if __name__ == "__main__":

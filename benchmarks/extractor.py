@@ -27,12 +27,12 @@ def main() -> None:
     arguments.add_argument("--seconds", type=float, default=20.0)
     seconds = arguments.parse_args().seconds
     passages = cut()
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for passage in passages:
         extraction = extract(passage)
-        found["entities"] += len(extraction.entities)
-        found["relations"] += len(extraction.relations)
-        found["telling"] += sum(tie.keywords != ("mentioned together",) for tie in extraction.relations)
+        result["entities"] += len(extraction.entities)
+        result["relations"] += len(extraction.relations)
+        result["telling"] += sum(tie.keywords != ("mentioned together",) for tie in extraction.relations)
     began, count, characters = time.process_time(), 0, 0
     for passage in cycle(passages):
         extract(passage)
@@ -44,10 +44,10 @@ def main() -> None:
         "| passages/s on one core | million characters/s | entities a passage | relations a passage | with a phrase |"
     )
     print("|---|---|---|---|---|")
-    share = 100 * found["telling"] / found["relations"]
+    share = 100 * result["telling"] / result["relations"]
     print(
-        f"| {count / spent:.0f} | {characters / spent / 1e6:.2f} | {found['entities'] / len(passages):.1f} "
-        f"| {found['relations'] / len(passages):.1f} | {share:.0f} % |"
+        f"| {count / spent:.0f} | {characters / spent / 1e6:.2f} | {result['entities'] / len(passages):.1f} "
+        f"| {result['relations'] / len(passages):.1f} | {share:.0f} % |"
     )
 
 

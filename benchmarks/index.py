@@ -92,15 +92,15 @@ def indexed(side: Opened, texts: Sequence[Document], model: Model) -> Indexed:
     return Indexed(len(texts), size, processed, settled, used, stored(side.folder), model.stats(), load_before)
 
 
-def report(found: Indexed) -> str:
+def report(result: Indexed) -> str:
     """All tables of one run."""
-    count, calls, total = found.documents, found.model, found.total
+    count, calls, total = result.documents, result.model, result.total
     each = [
         [name, number(used.cpu * 1000 / count), number(used.written / 1000 / count), number(used.resident, 0)]
-        for name, used in [*found.spent.items(), ("all", total)]
+        for name, used in [*result.spent.items(), ("all", total)]
     ]
-    files = [[name, number(size / MIB, 2)] for name, size in sorted(found.files.items()) if size >= MIB / 100]
-    files += [["all", number(found.stored / MIB, 2)], ["times the text", number(found.stored / found.text)]]
+    files = [[name, number(size / MIB, 2)] for name, size in sorted(result.files.items()) if size >= MIB / 100]
+    files += [["all", number(result.stored / MIB, 2)], ["times the text", number(result.stored / result.text)]]
     kinds = ", ".join(f"{kind} {calls}" for kind, calls in sorted(calls["kinds"].items()))
     counted = {
         f"chat ({kinds})": "chat_calls", "embedding": "embedding_calls", "texts embedded": "texts",
@@ -108,9 +108,9 @@ def report(found: Indexed) -> str:
     }  # fmt: skip
     model = [[label, str(calls[name]), number(calls[name] / count, 2)] for label, name in counted.items()]
     lines = [
-        f"{count} documents of {found.text / count:,.0f} bytes; load before {found.load}",
+        f"{count} documents of {result.text / count:,.0f} bytes; load before {result.load}",
         "",
-        f"processed after {found.processed:.1f} s, settled after {found.settled:.1f} s; "
+        f"processed after {result.processed:.1f} s, settled after {result.settled:.1f} s; "
         f"CPU {total.cpu * 1000 / count:.1f} ms and {total.written / 1000 / count:,.0f} kB written a document; at most "
         f"{calls['most_chat_calls']} chat calls at once; the mock model took {calls['cpu']:.1f} s of CPU",
         "",

@@ -109,24 +109,24 @@ async def until_processed(http: httpx.AsyncClient, track: str) -> None:
     """Return when the document is processed. Raises AssertionError when it fails or takes too long."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        found: list[dict[str, Any]] = (await http.get(f"/documents/track_status/{track}")).json()["documents"]
-        if found and found[0]["status"] == "processed":
+        result: list[dict[str, Any]] = (await http.get(f"/documents/track_status/{track}")).json()["documents"]
+        if result and result[0]["status"] == "processed":
             return
-        assert not found or found[0]["status"] in ("pending", "processing"), found
+        assert not result or result[0]["status"] in ("pending", "processing"), result
         await asyncio.sleep(LOOK)
     raise AssertionError(f"not processed within {PATIENCE:.0f} s")
 
 
 async def moments(bus: str, document: str) -> dict[str, float]:
     """Seconds between DocumentAdded and the last event of each other type of this document, by the log's clock."""
-    found: dict[str, datetime] = {}
+    result: dict[str, datetime] = {}
     async with connected(bus, name="benchmark") as client:
         async for page in NatsLog(client.jetstream()).read(0, [f"kb.v1.default.{document}.*"]):
             for message in page:
-                found[message.subject.rpartition(".")[2]] = message.published_at
-    began = found.pop("DocumentAdded")
+                result[message.subject.rpartition(".")[2]] = message.published_at
+    began = result.pop("DocumentAdded")
     return {
-        f"{event} in the log": (at - began).total_seconds() for event, at in sorted(found.items(), key=lambda i: i[1])
+        f"{event} in the log": (at - began).total_seconds() for event, at in sorted(result.items(), key=lambda i: i[1])
     }
 
 

@@ -147,8 +147,8 @@ async def drained(http: httpx.AsyncClient, record: Record, seeded: int) -> None:
     end = time.monotonic() + DRAIN
     wanted = seeded + len(record.accepted)
     while time.monotonic() < end:
-        found = (await http.get("/documents/status_counts")).json()["status_counts"]
-        if found["all"] >= wanted and sum(found[status] for status in FINAL) == found["all"]:
+        result = (await http.get("/documents/status_counts")).json()["status_counts"]
+        if result["all"] >= wanted and sum(result[status] for status in FINAL) == result["all"]:
             return
         await asyncio.sleep(1)
     record.faults.append(f"not done within {DRAIN:.0f} s")
@@ -166,25 +166,25 @@ async def missing(stack: Stack, work: Work, record: Record) -> list[str]:
     listed = await states(stack)
     problems: list[str] = []
     for name, track in record.accepted.items():
-        found = listed.get(name, [])
-        if logged[name] != 1 or [(status, of) for status, of in found] != [("processed", track)]:
-            problems.append(f"{name}: {logged[name]} times in the log, in the list as {found}")
+        result = listed.get(name, [])
+        if logged[name] != 1 or [(status, of) for status, of in result] != [("processed", track)]:
+            problems.append(f"{name}: {logged[name]} times in the log, in the list as {result}")
     strangers = set(listed) - set(record.accepted) - record.unsure - {each.name for each in work.seeded}
     return [*problems, *(f"{name} is there and was never accepted" for name in strangers)]
 
 
 async def states(stack: Stack) -> dict[str, list[tuple[str, str]]]:
     """Status and track id of every document that the API lists, by name."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    result: dict[str, list[tuple[str, str]]] = {}
     async with httpx.AsyncClient(base_url=stack.state.api, timeout=60, trust_env=False) as http:
         page, more = 1, True
         while more:
             body = {"page": page, "page_size": 200, "sort_field": "id"}
             answer = (await http.post("/documents/paginated", json=body)).json()
             for document in answer["documents"]:
-                found.setdefault(document["file_path"], []).append((document["status"], document["track_id"]))
+                result.setdefault(document["file_path"], []).append((document["status"], document["track_id"]))
             page, more = page + 1, answer["pagination"]["has_next"]
-    return found
+    return result
 
 
 @asynccontextmanager

@@ -53,9 +53,9 @@ async def ask_all(stores: QueryHarness, questions: Sequence[MultihopQuestion], m
     rows: list[Row] = []
     for asking in questions:
         began = time.perf_counter()
-        found = await retrieve(Question(asking.text, mode, chunk_top_k=TOP), partitions, deps)
+        result = await retrieve(Question(asking.text, mode, chunk_top_k=TOP), partitions, deps)
         seconds = time.perf_counter() - began
-        first = [passage for _, passage in found.passages[:TOP]]
+        first = [passage for _, passage in result.passages[:TOP]]
         whole = all(any(p.file_path == file and said in p.content for p in first) for file, said in asking.needed)
         rows.append(Row(asking, mode, whole, seconds))
     return rows
@@ -72,7 +72,7 @@ def table(rows: Sequence[Row], modes: Sequence[str]) -> str:
         "|---|---|" + "---|" * len(modes),
     ]
     for group in sorted(groups, key=lambda name: (name != "all", not name[0].isdigit(), name)):
-        shares = [f"{100 * sum(found) / len(found):.1f} %" for mode in modes if (found := groups[group][mode])]
+        shares = [f"{100 * sum(result) / len(result):.1f} %" for mode in modes if (result := groups[group][mode])]
         lines.append(f"| {group} | {len(groups[group][modes[0]])} | " + " | ".join(shares) + " |")
     return "\n".join(lines)
 
@@ -123,10 +123,10 @@ def measure_worlds(given: argparse.Namespace, embedder: CachedEmbedder, modes: S
     rows = list[Row]()
     for seed in map(int, given.seeds.split(",")):
         made = world(seed, things=given.things, distractors=given.distractors, questions=given.questions)
-        found = asyncio.run(measured(made, modes, embedder))
-        whole = [row.whole for row in found if row.mode == modes[0]]
+        result = asyncio.run(measured(made, modes, embedder))
+        whole = [row.whole for row in result if row.mode == modes[0]]
         print(f"seed {seed}: {100 * sum(whole) / len(whole):.1f} % by {modes[0]}\n")
-        rows += found
+        rows += result
     print_results(rows, modes, given.failures)
 
 

@@ -23,7 +23,7 @@ from contracts.values import Chunking
 from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.dependencies import RetrievalDependencies
-from services.query.retrieval.multihop.evidence import evidence
+from services.query.retrieval.multihop.evidence import gather_evidence
 from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.retrieve import retrieve
@@ -61,6 +61,11 @@ class Answer:
     def recall(self, first: int) -> float:
         """The share of the needed files among the first."""
         return sum(rank < first for rank in self.ranks) / len(self.ranks)
+
+
+def ranks(asked: RealQuestion, files: Sequence[str]) -> tuple[float, ...]:
+    """The rank of each file that a question needs among those that were found; infinity where it was not."""
+    return tuple(files.index(file) if file in files else float("inf") for file in asked.files)
 
 
 def load(folder: Path, name: str, titled: bool) -> tuple[list[Document], list[RealQuestion]]:
@@ -108,7 +113,7 @@ FORMS: dict[str, Callable[[str], str]] = {
 def by_words(index: PassageIndex, question: str, first: int) -> list[str]:
     """Ids of the passages with the greatest BM25."""
     allowed = index.allowed(None)
-    likeness = evidence(index, QueryTerms.of(question, []), {}, allowed).likeness
+    likeness = gather_evidence(index, QueryTerms.of(question, []), {}, allowed).likeness
     return [index.ids[number] for number in np.argsort(-likeness, kind="stable")[:first]]
 
 
@@ -127,14 +132,14 @@ class Asking:
         began = time.process_time() - self._embedder.cpu_seconds
         files = await self._files(text, mode)
         spent = time.process_time() - self._embedder.cpu_seconds - began
-        return Answer(asked, tuple(files.index(f) if f in files else float("inf") for f in asked.files), spent)
+        return Answer(asked, ranks(asked, files), spent)
 
     async def _files(self, text: str, mode: Any) -> list[str]:
         """The files of the passages that are found, in order."""
         partitions, deps = self._partitions, self._deps
         if mode != "bm25":
-            found = await retrieve(Question(text, mode), partitions, deps)
-            return [passage.file_path for _, passage in found.passages]
+            result = await retrieve(Question(text, mode), partitions, deps)
+            return [passage.file_path for _, passage in result.passages]
         index = await deps.passage_indexes.of(partitions, await deps.entity_names.of(partitions))
         assert index is not None
         ids = by_words(index, text, 20)
@@ -160,11 +165,11 @@ def row(form: str, mode: str, answers: Sequence[Answer]) -> list[str]:
     return [form, f"`{mode}`", *shares, " / ".join(by_group), f"{1000 * spent[len(spent) // 2]:.0f}"]
 
 
-def shortfalls(found: dict[str, list[Answer]]) -> list[str]:
+def shortfalls(result: dict[str, list[Answer]]) -> list[str]:
     """Where `auto` is further below the better of `walk` and `mix` than it may be."""
-    if not {"auto", "walk", "mix"} <= found.keys():
+    if not {"auto", "walk", "mix"} <= result.keys():
         return []
-    figures = zip(*(summary(found[mode]) for mode in ("auto", "walk", "mix")), strict=True)
+    figures = zip(*(summary(result[mode]) for mode in ("auto", "walk", "mix")), strict=True)
     named = zip(("recall@2", "recall@5", "all@8"), figures, strict=True)
     return [
         f"{name} {auto:.2f}, `walk` {walk:.2f}, `mix` {mix:.2f}"
@@ -182,9 +187,9 @@ async def measure(folder: Path, name: str, titled: bool, modes: Sequence[str], e
     head = ("asked", "mode", "recall@2", "recall@5", "all@8", f"all@8: {groups}", "CPU ms")
     rows, short = list[list[str]](), list[str]()
     for form in FORMS:
-        found = {mode: await asking.all(questions, mode, form) for mode in modes}
-        rows += [row(form, mode, answers) for mode, answers in found.items()]
-        short += [f"{form}: {said}" for said in shortfalls(found)]
+        result = {mode: await asking.all(questions, mode, form) for mode in modes}
+        rows += [row(form, mode, answers) for mode, answers in result.items()]
+        short += [f"{form}: {said}" for said in shortfalls(result)]
     style = "titled" if titled else "plain"
     print(f"\n{name}, {style}: {len(documents)} documents, {len(questions)} questions\n\n{table(head, rows)}\n")
     print(

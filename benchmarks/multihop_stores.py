@@ -52,18 +52,18 @@ class CachedEmbedder:
         """One vector per text."""
         began = time.process_time()
         keys = {text: sha256(f"{self.model} {text}") for text in texts}
-        found: dict[str, Vector] = {}
+        result: dict[str, Vector] = {}
         for text, key in keys.items():
             row = self._kept.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
             if row:
-                found[text] = tuple(array("d", row[0]))
-        new = [text for text in keys if text not in found]
-        found |= zip(new, await self._inner.embed(new), strict=True)
-        rows = [(keys[text], array("d", found[text]).tobytes()) for text in new]
+                result[text] = tuple(array("d", row[0]))
+        new = [text for text in keys if text not in result]
+        result |= zip(new, await self._inner.embed(new), strict=True)
+        rows = [(keys[text], array("d", result[text]).tobytes()) for text in new]
         self._kept.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
         self._kept.commit()
         self.cpu_seconds += time.process_time() - began
-        return [found[text] for text in texts]
+        return [result[text] for text in texts]
 
     async def close(self) -> None:
         """Keep what there is."""

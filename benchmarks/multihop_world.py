@@ -109,11 +109,11 @@ class _Names:
 
 def _things(chance: random.Random, names: _Names, count: int) -> list[Thing]:
     kinds = [kind for kind, share in said.SHARES.items() for _ in range(round(share * count))]
-    found = [names.of(kind, chance) for kind in kinds]
-    for thing in found:
+    result = [names.of(kind, chance) for kind in kinds]
+    for thing in result:
         if thing.kind in said.ALIASES and chance.random() < 0.5:
             thing.alias = names.of("alias", chance).name
-    return found
+    return result
 
 
 def _like(chance: random.Random, names: _Names, model: Thing) -> Thing:
@@ -169,17 +169,17 @@ def _text(chance: random.Random, thing: Thing) -> str:
 
 
 def _questions(chance: random.Random, things: Sequence[Thing], count: int) -> list[MultihopQuestion]:
-    found: dict[str, MultihopQuestion] = {}
+    result: dict[str, MultihopQuestion] = {}
     variants = ("plain", "plain", "lower", "typo", "alias")
-    while len(found) < count:
-        hops = (2, 3, 4)[len(found) % 3]
-        variant = variants[len(found) % 5]
+    while len(result) < count:
+        hops = (2, 3, 4)[len(result) % 3]
+        variant = variants[len(result) % 5]
         start = chance.choice([t for t in things if t.alias] if variant == "alias" else list(things))
         pair = hops != 3 and chance.random() < 0.15
         made = _pair(chance, things, start, hops // 2, variant) if pair else _chain(chance, start, hops, variant)
         if made:
-            found.setdefault(made.text, made)
-    return list(found.values())
+            result.setdefault(made.text, made)
+    return list(result.values())
 
 
 def _way(chance: random.Random, start: Thing, hops: int, last: str = "") -> list[str]:

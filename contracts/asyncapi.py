@@ -9,10 +9,11 @@ from dataclasses import asdict
 from typing import Any
 
 from contracts import subjects
-from contracts.envelope import WORKSPACE_PATTERN, type_attribute
+from contracts.envelope import type_attribute
 from contracts.events import EVENTS, Event
+from contracts.ids import WORKSPACE_PATTERN
 from contracts.registry import PRODUCERS, consumers_of, service_of
-from contracts.topology import BUCKETS, CONSUMERS, STREAMS, Consumer, Stream
+from contracts.topology import BUCKETS, CONSUMERS, LOG, STREAMS, Consumer, Stream
 
 Json = dict[str, Any]
 
@@ -68,15 +69,15 @@ def summary(event: type[Event]) -> str:
 
 
 def _channel(name: str, event: type[Event]) -> Json:
+    parameters = ("workspace",) if name in subjects.APART else ("workspace", "document")
+    tokens = [subjects.QUESTIONS] if name in subjects.APART else []
+    tokens += [f"{{{parameter}}}" for parameter in parameters]
     return {
-        "address": f"{subjects.PREFIX}.{{workspace}}.{{document}}.{name}",
+        "address": ".".join((subjects.PREFIX, *tokens, name)),
         "summary": summary(event),
         "messages": {name: {"$ref": f"#/components/messages/{name}"}},
-        "parameters": {
-            "workspace": {"$ref": "#/components/parameters/workspace"},
-            "document": {"$ref": "#/components/parameters/document"},
-        },
-        "x-stream": "KB_EVENTS",
+        "parameters": {parameter: {"$ref": f"#/components/parameters/{parameter}"} for parameter in parameters},
+        "x-stream": LOG,
     }
 
 

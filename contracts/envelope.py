@@ -13,16 +13,13 @@ from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from contracts.events import Event
+from contracts.ids import WORKSPACE_PATTERN
 from contracts.text import encodable, one_line
 
 E = TypeVar("E", bound=Event, covariant=True)
 
 TYPE_PREFIX = "lightstream."
 _TYPE = re.compile(r"lightstream\.([A-Z][A-Za-z]{1,63})\.v([1-9][0-9]{0,3})")
-
-WORKSPACE_PATTERN = r"^(?!x-)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$(?!\n)"
-"""What a tenant may be called. Subjects and store keys carry it; `x-` begins the encoded form in a subject."""
-
 
 MAX_ACTOR = 256
 """Characters of an actor."""

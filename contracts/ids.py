@@ -20,6 +20,9 @@ VECTOR_FORMAT = 2
 UNKNOWN_SOURCE = "unknown_source"
 """`file_path` of a document whose publisher named none."""
 
+WORKSPACE_PATTERN = r"^(?!x-)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$(?!\n)"
+"""What a tenant may be called. Subjects and store keys carry it; `x-` begins the encoded form in a subject."""
+
 SEPARATOR = "<SEP>"
 """Joins description fragments, sources and file paths inside stored strings."""
 

@@ -29,7 +29,7 @@ def clean_text(text: str) -> str:
         text = _TAGS.sub("", text)
     if not text.isascii():
         text = text.replace("—", "-").replace("\u3000", " ")
-        text = _FULL_WIDTH.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+        text = _FULL_WIDTH.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
         text = _CJK_BLANK.sub("", text)
     return _unquote(text).strip()
 

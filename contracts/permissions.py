@@ -8,8 +8,9 @@ of subjects that a user may publish to would not be enough, for it may name any 
 and the server writes there whatever the list says. An answer never leaves the account that it is for.
 """
 
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from contracts import subjects
@@ -201,40 +202,51 @@ USERS = (
 """Every user of the bus."""
 
 
-def configuration() -> str:
+def publisher_of(name: str, workspaces: Iterable[str]) -> User:
+    """Return a further user for one other system: it adds and deletes documents of these workspaces, and reads nothing.
+
+    Raises ValueError for a name that is taken, or that is not of lower-case letters, digits and `_`.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name in {ACCOUNT, *(user.name for user in USERS)}:
+        raise ValueError(f"{name!r} cannot be the name of a publisher")
+    says = (subjects.of_type_in(of, event) for of in workspaces for event in ("DocumentAdded", "DocumentDeleted"))
+    return User(name, "another system, of its own workspaces", (Grant("its events", tuple(says)), WRITES_BLOBS))
+
+
+def configuration(publishers: Iterable[User] = ()) -> str:
     """Return the accounts and users as a file that nats-server includes. Passwords come from its environment."""
-    return "\n".join(_lines()) + "\n"
+    return "\n".join(_lines((*USERS, *publishers))) + "\n"
 
 
-def _lines() -> Iterator[str]:
+def _lines(users: tuple[User, ...]) -> Iterator[str]:
     yield "# Made by `make schemas` from contracts/permissions.py, which says why it is so: change that, not this."
     yield ""
     yield "accounts {"
     yield f"  {ACCOUNT} {{"
     yield "    jetstream: enabled"
     yield "    users: ["
-    for user in USERS:
+    for user in users:
         if user.grants is None:
             yield f"      # {user.why}"
             yield f"      {{ user: {user.name}, password: ${user.password_variable} }}"
     yield "    ]"
     yield "    exports: ["
-    for subject, accounts in _exports().items():
+    for subject, accounts in _exports(users).items():
         # One request, many answers.
         answers = ", response_type: stream" if f"{API}.CONSUMER.MSG.NEXT." in subject else ""
         yield f'      {{ service: "{subject}"{answers}, accounts: [{", ".join(accounts)}] }}'
     yield "    ]"
     yield "  }"
-    for user in USERS:
+    for user in users:
         if user.grants is not None:
             yield from _account(user, user.grants)
     yield "}"
 
 
-def _exports() -> dict[str, list[str]]:
+def _exports(users: tuple[User, ...]) -> dict[str, list[str]]:
     """Return the accounts that may import each subject."""
     users_of: dict[str, list[str]] = {}
-    for user in USERS:
+    for user in users:
         for subject in user.allowed:
             users_of.setdefault(subject, []).append(user.name)
     return users_of
@@ -265,4 +277,6 @@ def _account(user: User, grants: tuple[Grant, ...]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(configuration())
+    # Further publishers: name=workspace,workspace
+    named = (argument.partition("=") for argument in sys.argv[1:])
+    sys.stdout.write(configuration([publisher_of(name, of.split(",")) for name, _, of in named]))

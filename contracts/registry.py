@@ -29,6 +29,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "ErasureRequested": ("query", "lightstream"),
     "RetryRequested": ("publisher", "query", "lightstream"),
     "BudgetSet": ("query",),
+    "QuestionsCharged": ("query",),
 }
 """Event type → who may publish it."""
 

@@ -16,6 +16,15 @@ PROBE = "kb.probe"
 REBUILDS = "operator.rebuild"
 """Subject of orders for rebuilds, and of questions which one is under way: an operator process answers them."""
 
+QUESTIONS = "x-questions"
+"""Token in place of the workspace's, which then comes behind it, in the subject of what questions cost.
+
+No workspace has it. So what reads the events of a workspace to see what changed meets none of its questions.
+"""
+
+APART = ("QuestionsCharged",)
+"""Types of the events on such subjects."""
+
 _TOKEN = re.compile(r"(?!x-)[a-z0-9_-]{1,64}")
 
 
@@ -26,6 +35,8 @@ def token(name: str) -> str:
 
 def subject(workspace: str, about: str, event_type: str) -> str:
     """Return the subject of an event about the aggregate `about`."""
+    if event_type in APART:
+        return f"{PREFIX}.{QUESTIONS}.{token(workspace)}.{event_type}"
     return f"{PREFIX}.{token(workspace)}.{token(about)}.{event_type}"
 
 
@@ -67,6 +78,17 @@ def split(subject: str) -> tuple[str, str, str]:
     if len(parts) != 5 or ".".join(parts[:2]) != PREFIX:
         raise ValueError(f"subject {subject!r:.120} is not {PREFIX}.<workspace>.<document>.<EventType>")
     return parts[2], parts[3], parts[4]
+
+
+def addressed(subject: str) -> tuple[str, str | None, str]:
+    """Return the tokens of workspace and document that the event must have, and its type. Raises as `split` does.
+
+    None for the document: the subject does not say it.
+    """
+    workspace, about, event_type = split(subject)
+    return (
+        (about, None, event_type) if workspace == QUESTIONS and event_type in APART else (workspace, about, event_type)
+    )
 
 
 def workspace_token(subject: str) -> str:

@@ -101,9 +101,9 @@ def _replaced(
     return pattern.sub(replacement, text), moved + [mark + shift for mark in marks[position:]]
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    digits = found[1] or found[2] or ""
-    return "\ufffd" if len(digits.lstrip("0")) > _LONGEST_NUMBER else html.unescape(_shortened(found[0], digits))
+def _unescaped(match: re.Match[str]) -> str:
+    digits = match[1] or match[2] or ""
+    return "\ufffd" if len(digits.lstrip("0")) > _LONGEST_NUMBER else html.unescape(_shortened(match[0], digits))
 
 
 def _shortened(reference: str, digits: str) -> str:

@@ -11,6 +11,10 @@ KiB, MiB = 1024, 1024 * 1024
 HOUR, DAY = 3600.0, 24 * 3600.0
 
 
+LOG = "KB_EVENTS"
+"""The stream of all events."""
+
+
 @dataclass(frozen=True)
 class Stream:
     """A JetStream stream. Ages and windows in seconds, sizes in bytes."""
@@ -36,7 +40,7 @@ class Consumer:
     name: str
     filters: tuple[str, ...]
     why: str
-    stream: str = "KB_EVENTS"
+    stream: str = LOG
     ack_wait: float = 10.0
     """Seconds without a heartbeat until a message is delivered again: how long a killed process delays its work."""
     max_ack_pending: int = 512
@@ -55,7 +59,7 @@ def _inputs(*event_types: str) -> tuple[str, ...]:
 
 STREAMS = (
     Stream(
-        "KB_EVENTS",
+        LOG,
         (subjects.ALL, subjects.PROBE),
         "the log, the only truth: never evicts, refuses new ones when full; only `lightstream erase` deletes events",
         duplicate_window=DAY,
@@ -86,7 +90,7 @@ STREAMS = (
 CONSUMERS = (
     Consumer("chunker", _inputs("DocumentAdded"), "cuts documents"),
     Consumer("extractor", _inputs("ChunksCreated"), "asks the language model"),
-    Consumer("merger", _inputs("EntitiesExtracted"), "folds what chunks say", batch=64),
+    Consumer("merger", _inputs("EntitiesExtracted", "StageFailed"), "folds what chunks say", batch=64),
     Consumer(
         "merger-extents",
         _inputs("ChunksCreated", "DocumentDeleted"),

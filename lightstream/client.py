@@ -19,8 +19,6 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, get_args
 
-import httpx
-
 from lightstream import access, documents, graph, past, questions
 from lightstream.connection import (
     Connection,
@@ -33,6 +31,7 @@ from lightstream.connection import (
     translating_httpx_errors,
 )
 from lightstream.flows import Call, Flow, Pause
+from lightstream.http_library import httpx
 from lightstream.models import Piece
 from lightstream.publishing import publish_document
 

@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypedDict, TypeVar, Unpack
 
-import httpx
 from pydantic import SecretStr
 
-from contracts.envelope import WORKSPACE_PATTERN
+from contracts.ids import WORKSPACE_PATTERN
 from lightstream.errors import (
     Misconfigured,
     ServerFault,
@@ -21,6 +20,7 @@ from lightstream.errors import (
     timeout_error,
 )
 from lightstream.flows import Call
+from lightstream.http_library import httpx
 from runtime.retries import Attempts, Backoff, parse_retry_after
 
 T = TypeVar("T")

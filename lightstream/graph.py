@@ -136,9 +136,9 @@ def propose_alias(
     return _decide("propose", names, entity, proposed_by=proposed_by, evidence=evidence)
 
 
-def undo_alias(names: Sequence[str], entity: str) -> Flow[AliasDecision]:
+def undo_alias(names: Sequence[str], entity: str, *, evidence: str = "") -> Flow[AliasDecision]:
     """Take back what was decided about names and this entity, merges too: all is as if it had never been said."""
-    return _decide("undo", names, entity)
+    return _decide("undo", names, entity, evidence=evidence)
 
 
 def _decide(decision: str, names: Sequence[str], entity: str, **said: str) -> Flow[AliasDecision]:

@@ -11,7 +11,8 @@ FINAL = frozenset({"processed", "partial", "failed", "deleting"})
 class ResponseModel(BaseModel):
     """A response of the server, or a part of one."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", hide_input_in_errors=True)
+    # Built when first used: a command or program needs few of them.
+    model_config = ConfigDict(frozen=True, extra="allow", hide_input_in_errors=True, defer_build=True)
 
 
 class PassageLocation(ResponseModel):

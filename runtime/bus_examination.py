@@ -44,25 +44,25 @@ async def examine_bus(bus: JetStreamContext, notes: Mapping[str, str] | None) ->
 
 
 async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
-    found = await combined_verdict(await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET))
-    if found.log:
-        yield Finding("fault", f"the log has lost messages: {found.log}", RESTORE_HINT)
-    for reason in found.stores.values():
-        yield Finding("fault", reason, f"`{rebuild_command(tuple(found.stores))}` makes it anew from the log")
+    verdict = await combined_verdict(await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET))
+    if verdict.log:
+        yield Finding("fault", f"the log has lost messages: {verdict.log}", RESTORE_HINT)
+    for reason in verdict.stores.values():
+        yield Finding("fault", reason, f"`{rebuild_command(tuple(verdict.stores))}` makes it anew from the log")
 
 
 async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:
     for consumer in CONSUMERS:
-        found = await bus.consumer_info(consumer.stream, consumer.name)
-        if found.num_redelivered:
-            number = found.num_redelivered
+        info = await bus.consumer_info(consumer.stream, consumer.name)
+        if info.num_redelivered:
+            number = info.num_redelivered
             yield Finding(
                 "note",
                 f"{consumer.name}: {number} events are being tried again",
                 cause_of_redelivery(consumer.name, notes),
             )
-        if found.num_pending:
-            yield Finding("note", f"{consumer.name}: {found.num_pending} events wait")
+        if info.num_pending:
+            yield Finding("note", f"{consumer.name}: {info.num_pending} events wait")
     for parked in await count_parked(NatsParkedEvents(bus)):
         newer = parked.reason == "newer-version"
         yield Finding("fault" if newer else "note", f"workspace {parked.workspace}: {parked}; parked, others go on",
@@ -92,11 +92,11 @@ async def _undelivered(bus: JetStreamContext) -> AsyncIterator[Finding]:
 
 async def _dead_letters(bus: JetStreamContext) -> AsyncIterator[Finding]:
     # History: dead letters stay there for ever, and nothing is wrong with a stack that has been sent nonsense.
-    found = await count_dead_letters(NatsDeadLetters(bus))
-    if found.last_at is not None:
-        messages = "1 message was" if found.count == 1 else f"{found.count} messages were"
+    counts = await count_dead_letters(NatsDeadLetters(bus))
+    if counts.last_at is not None:
+        messages = "1 message was" if counts.count == 1 else f"{counts.count} messages were"
         yield Finding(
             "note",
-            f"{messages} set aside for good, the last on {found.last_at:%Y-%m-%d %H:%M} UTC ({found.reason:.200})",
+            f"{messages} set aside for good, the last on {counts.last_at:%Y-%m-%d %H:%M} UTC ({counts.reason:.200})",
             "`lightstream dead list` says which, `dead redrive` tries one again",
         )

@@ -40,23 +40,23 @@ class ServiceError(Exception):
 class Retryable(ServiceError):
     """May succeed later. `retry_after`: the least number of seconds to wait, if anyone said.
 
-    `facts`: events that are true already; the edge publishes them before the rest is tried again.
+    `events`: events that are true already; the edge publishes them before the rest is tried again.
     """
 
-    def __init__(self, message: str, *, retry_after: float | None = None, facts: Sequence[Event] = ()) -> None:
+    def __init__(self, message: str, *, retry_after: float | None = None, events: Sequence[Event] = ()) -> None:
         super().__init__(message)
         self.retry_after = retry_after
-        self.facts = tuple(facts)
+        self.events = tuple(events)
 
 
-def longest_wait(errors: Sequence[Retryable], facts: Sequence[Event]) -> Retryable:
-    """Return one error for several: that with the longest Retry-After, which is also its cause, with the `facts`.
+def longest_wait(errors: Sequence[Retryable], events: Sequence[Event]) -> Retryable:
+    """Return one error for several: that with the longest Retry-After, which is also its cause, with the `events`.
 
     It is `BudgetSpent` where all of them are.
     """
     longest = max(errors, key=lambda error: error.retry_after or 0.0)
     kind = BudgetSpent if all(isinstance(error, BudgetSpent) for error in errors) else Retryable
-    joined = kind(str(longest), retry_after=longest.retry_after, facts=facts)
+    joined = kind(str(longest), retry_after=longest.retry_after, events=events)
     joined.__cause__ = longest
     return joined
 

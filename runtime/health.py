@@ -14,6 +14,9 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from runtime.activity import Activity
+from runtime.metrics import instruments
+from runtime.metrics.readings import Readings
+from runtime.semantic_conventions import SERVICE
 
 Probe = Callable[[], Awaitable[str | None]]
 """A function that returns None when all is well, else what is wrong."""
@@ -32,13 +35,26 @@ class Health:
     notes: dict[str, Probe] = field(default_factory=dict[str, Probe])
     """What operators should know though the process does its work, such as a provider that is waited for."""
 
+    readings: Readings = field(default_factory=Readings)
+    """What `/metrics` tells beside what was counted."""
+
+    draining: bool = False
+    """Whether it answers for the last seconds: nobody is to be sent here any more."""
+
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the process is told to end: answers without an end must end then."""
+
+    def __post_init__(self) -> None:
+        self.readings.add("readiness", self._read_readiness)
+
+    async def _read_readiness(self) -> None:
+        instruments.ready.set(0 if await self.problems() else 1, {SERVICE: self.service})
 
     async def problems(self) -> dict[str, str]:
         """Return, by part, what keeps the process from being ready."""
         messages = await _run_probes(self.probes)
-        return {"service": self.stage, **messages} if self.stage else messages
+        stage = "draining" if self.draining else self.stage
+        return {"service": stage, **messages} if stage else messages
 
     def routes(self) -> list[Route]:
         """Return the routes `/health/live` (200) and `/health/ready` (200, or 503 with the problems)."""

@@ -49,6 +49,12 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self.opening: set[asyncio.Task[None]] = set()
 
+    def drain(self) -> None:
+        """Close every connection after its next answer, from now on: a client that is told so sends no more there."""
+        closing = b"connection", b"close"
+        self.config.encoded_headers.append(closing)  # what the server makes its own list from, every second
+        self.server_state.default_headers.append(closing)
+
     def accept(self, connection: socket) -> None:
         """Serve a connection that another process accepted."""
         task = asyncio.create_task(self._open(connection))

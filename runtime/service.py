@@ -2,18 +2,15 @@
 
 import asyncio
 import gc
-import os
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
 import structlog
 import uvloop
-from faststream.nats import NatsBroker
 from nats.aio.client import Client
-from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 from nats.js import JetStreamContext
 from nats.js.errors import ServerError, ServiceUnavailableError
@@ -22,19 +19,23 @@ from starlette.applications import Starlette
 from contracts.events import Stage
 from contracts.topology import CHECKPOINTS_BUCKET, TURNS_BUCKET, declared_consumer
 from runtime import telemetry
+from runtime.broker import open_broker, stop_broker
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import SILENT, NatsLog
 from runtime.bus.port import SharedValues
-from runtime.bus.processor import EventProcessor
 from runtime.bus.write_status import WriteStatus
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.health import Health, Progress
+from runtime.health import Health
 from runtime.http_server import Server, server_config
+from runtime.metrics import exposition
+from runtime.metrics.bus_readings import read_durables
+from runtime.metrics.providers import watch_provider
 from runtime.models.rate_limiters import RateLimiters
 from runtime.processes import parent, worker
 from runtime.processes.worker import ControlSocket
+from runtime.progress_probe import progress_probe
 from runtime.projections.integrity import Integrity
 from runtime.retries import Backoff
 from runtime.settings import Settings
@@ -50,10 +51,6 @@ STARTING = Backoff(first=0.2, longest=1.0)
 BUS_AWAY = (Unavailable, NoRespondersError, *SILENT, ServerError, ServiceUnavailableError)
 """Errors of a bus that is silent or slow."""
 
-STOPPING, GRACE = "stopping", 20.0
-"""Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered again."""
-
-
 GARBAGE_OBJECTS = 20_000
 """New objects after which cycles among them are looked for: some megabytes."""
 
@@ -64,7 +61,7 @@ class Bus:
 
     log: NatsLog
     blobs: NatsBlobs
-    pointers: NatsActiveGenerations
+    pointers: NatsLiveGenerations
     jetstream: JetStreamContext
     limiters: RateLimiters
     integrity: Integrity
@@ -91,20 +88,22 @@ def run(
 ) -> None:
     """Run the service until SIGTERM or SIGINT. Exits with code 1 and the reason when it must not run.
 
-    Several `processes` answer behind one port: each has the variables `lent` besides those of this process.
+    Several `processes` answer behind one port: each has the `extra_environment` besides those of this process.
     """
     with starting(stage, settings):
         control = worker.own_control_socket()
         if processes > 1 and control is None:
-            raise SystemExit(parent.run_workers(settings.host, settings.port, processes, extra_environment or {}))
+            extra, address = extra_environment or {}, (settings.host, settings.port)
+            raise SystemExit(parent.run_workers(*address, processes, extra, settings.drain_seconds))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(stage, settings, build, app or Starlette(), control))
+            runner.run(_serve(stage, settings, build, app, control))
 
 
 @contextmanager
 def starting(stage: Stage, settings: Settings) -> Generator[None]:
     """Say which settings contradict each other, and end with code 1 and the reason when the process must not run."""
     telemetry.configure(stage, settings.log_level)
+    exposition.configure(stage)
     # The parent process has logged them, about what people set and not about what it adds for a worker.
     for contradiction in () if worker.is_worker() else settings.contradictions:
         logger.warning("contradictory settings", what=contradiction)
@@ -128,8 +127,12 @@ async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], healt
     await STARTING.retry(ping, again)
 
 
-async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette, here: ControlSocket | None) -> None:
+async def _serve(
+    stage: Stage, settings: Settings, build: Build, given: Starlette | None, here: ControlSocket | None
+) -> None:
     health, turn = Health(stage), asyncio.Event()
+    # An application that is given has metrics of its own: it asks who reads them.
+    app = given or Starlette(routes=[exposition.route(health.readings)])
     app.router.routes[:0] = health.routes()
     server = Server(server_config(app, settings, host=settings.host, port=settings.port))
 
@@ -145,7 +148,7 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, _draining(settings.drain_seconds, health, server, stop))
     if here:
         here.receive_connections(server.accept, stop)
     if not here or here.first:
@@ -160,6 +163,23 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
         work.cancel()
     with suppress(asyncio.CancelledError):
         await work
+
+
+def _draining(seconds: float, health: Health, server: Server, stop: Callable[[], None]) -> Callable[[], None]:
+    """Return what ends the service: it tells whoever asks that nobody is to be sent here, and answers a while longer.
+
+    Called again it ends at once.
+    """
+
+    def end() -> None:
+        if health.draining or not seconds:
+            stop()
+        else:
+            health.draining = True
+            server.drain()
+            asyncio.get_running_loop().call_later(seconds, stop)
+
+    return end
 
 
 async def _work(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
@@ -182,7 +202,7 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
 
 async def _working(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
     writes = WriteStatus()
-    async with _connection(stage, settings, health, writes) as broker:
+    async with open_broker(stage, settings, health, writes) as broker:
         health.stage = "waiting for the bus"
         client = await broker.connect()
         jetstream = client.jetstream(prefix=settings.nats_api_prefix)
@@ -198,8 +218,10 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
             ]
             connection = replace(bus.subscribing, dead_letter_limit=settings.dead_letter_limit)
             subscribed = [subscribe(broker, each, stage, connection) for each in gated]
+            durables = [one.processor.durable for one in subscribed]
+            health.readings.add("durables", partial(read_durables, jetstream, durables, writes))
             for one in subscribed:
-                health.probes[one.processor.durable.name] = _progress(bus, one.processor)
+                health.probes[one.processor.durable.name] = progress_probe(jetstream, one.processor)
                 health.notes[f"{one.processor.durable.name}: parked"] = one.parked.note
                 health.notes[f"{one.processor.durable.name}: tried again"] = one.processor.reasons.note
             await broker.start()
@@ -212,9 +234,10 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
                     for one in subscribed:
                         tasks.create_task(one.scheduler.run())
                         tasks.create_task(one.parked.run())
+                    tasks.create_task(exposition.keep_reading(health.readings))
                     await asyncio.Event().wait()
             finally:
-                await _stop(broker, health)
+                await stop_broker(broker, health)
 
 
 def _collect_garbage_seldom() -> None:
@@ -228,57 +251,11 @@ def _collect_garbage_seldom() -> None:
 
 
 async def _bus(client: Client, jetstream: JetStreamContext, health: Health, writes: WriteStatus) -> Bus:
-    limiters = RateLimiters(await NatsSharedValues.bind(jetstream), health.notes)
-    pointers, turns = await NatsActiveGenerations.bind(jetstream), await NatsSharedValues.bind(jetstream, TURNS_BUCKET)
+    limiters = RateLimiters(
+        await NatsSharedValues.bind(jetstream), health.notes, partial(watch_provider, health.readings)
+    )
+    pointers, turns = await NatsLiveGenerations.bind(jetstream), await NatsSharedValues.bind(jetstream, TURNS_BUCKET)
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     integrity = Integrity(health.service, jetstream, pointers, values, writes)
     log, blobs = NatsLog(jetstream, writes), NatsBlobs(jetstream, writes)
     return Bus(log, blobs, pointers, jetstream, limiters, integrity, turns, client)
-
-
-@asynccontextmanager
-async def _connection(
-    stage: Stage, settings: Settings, health: Health, writes: WriteStatus
-) -> AsyncGenerator[NatsBroker]:
-    ending = asyncio.Event()
-
-    async def closed() -> None:
-        # Without a connection FastStream's loops spin silently for ever: better to end, and be started again.
-        if not ending.is_set() and health.stage != STOPPING:
-            logger.error("the connection to the bus is closed for good")
-            os._exit(1)
-
-    async def on_error(error: Exception) -> None:
-        logger.warning("bus error", error=f"{type(error).__name__}: {error}")
-
-    broker = NatsBroker(
-        settings.nats_url, name=f"lightstream-{stage}", max_reconnect_attempts=-1, reconnect_time_wait=1,
-        closed_cb=closed, error_cb=on_error, disconnected_cb=writes.disconnected, reconnected_cb=writes.reconnected,
-        graceful_timeout=GRACE, js_options={"prefix": settings.nats_api_prefix}, apply_types=False, logger=None,
-    )  # fmt: skip
-    try:
-        yield broker
-    finally:
-        ending.set()
-        await _stop(broker, health)
-
-
-async def _stop(broker: NatsBroker, health: Health) -> None:
-    health.stage = STOPPING
-    # A server that is down cannot be told goodbye; what is not acknowledged is delivered again.
-    with suppress(NatsError):
-        await broker.stop()
-
-
-def _progress(bus: Bus, processor: EventProcessor) -> Callable[[], Awaitable[str | None]]:
-    progress = Progress(processor.activity, public=processor.stage == "query")
-
-    async def probe() -> str | None:
-        try:
-            async with asyncio.timeout(1.0):
-                info = await bus.jetstream.consumer_info(processor.durable.stream, processor.durable.name)
-        except (NatsError, TimeoutError) as error:
-            return f"durable does not answer: {type(error).__name__}"
-        return progress.stalled(handled=processor.handled, waiting=info.num_pending or 0, busy=processor.busy)
-
-    return probe

@@ -4,14 +4,19 @@ Read from the environment only, where an empty variable is the same as none. Eac
 `settings.py`.
 """
 
+import os
+from collections.abc import Mapping
 from ipaddress import ip_network
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from runtime.costs.prices import Prices, parse_prices
+from runtime.errors import ConfigurationError
 
 
 class Settings(BaseSettings):
@@ -84,6 +89,12 @@ class Settings(BaseSettings):
 
     host: str = "127.0.0.1"
     port: int = Field(default=0, ge=0, le=65535, description="health page, or the API of the query service")
+    drain_seconds: float = Field(
+        default=0.0,
+        ge=0,
+        le=300,
+        description="after SIGTERM, for which a service is not ready and answers all the same",
+    )
     forwarded_allow_ips: str = Field(
         default="", description="addresses and networks of proxies whose X-Forwarded-For is believed; `*`: everybody's"
     )
@@ -109,6 +120,18 @@ class Settings(BaseSettings):
         ge=0,
         description="dead letters within an hour by faults of its own that pause a consumer; 0: never",
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read secrets from files too, where the environment names one."""
+        return init_settings, _SecretFiles(settings_cls), env_settings
 
     @field_validator("model_prices")
     @classmethod
@@ -149,7 +172,7 @@ class Settings(BaseSettings):
     def contradictions(self) -> list[str]:
         """What was set and has no effect, or contradicts itself, in sentences without values. A service says so."""
         fields = self.model_fields_set
-        texts: list[str] = []
+        texts = idle_secret_files(type(self), os.environ)
         if "*" in self.forwarded_allow_ips:
             texts.append("FORWARDED_ALLOW_IPS=* believes everybody who connects: rate limits and lock-outs do not hold")
         if "llm_model" in fields and not self.has_llm:
@@ -163,10 +186,83 @@ OFFLINE_EMBEDDERS = ("minilm", "minilm-floats", "lexical")
 """Values of EMBEDDING_MODEL that name an embedder of our own."""
 
 
+FILE = "_FILE"
+"""What the name of a variable ends with that names a file with the value of the variable without it."""
+
+
 def variables(name: str, field: FieldInfo) -> tuple[str, ...]:
     """The variables of a setting, the one that counts first."""
     alias = field.validation_alias
     return tuple(str(choice) for choice in alias.choices) if isinstance(alias, AliasChoices) else (name.upper(),)
+
+
+def is_secret(name: str, field: FieldInfo) -> bool:
+    """Whether a setting holds a secret: a password, a key, or an address with one."""
+    return name == "nats_url" or SecretStr in (field.annotation, *get_args(field.annotation))
+
+
+class Given(NamedTuple):
+    """A variable that sets something, and the value it gives: its own, or what the file holds that it names."""
+
+    variable: str
+    content: str
+
+
+def secret_files(kind: type[Settings], environ: Mapping[str, str]) -> dict[str, Given]:
+    """Return the secrets that stand in files, by their settings: `<variable>_FILE` names the file.
+
+    A variable of the same name goes before its file, a setting's first variable before its others. An empty file is
+    the same as none. Raises ConfigurationError for a file that cannot be read.
+    """
+    upper = {name.upper(): value for name, value in environ.items() if value}
+    given: dict[str, Given] = {}
+    for name, field in kind.model_fields.items():
+        for variable in variables(name, field) if is_secret(name, field) else ():
+            if variable in upper:
+                break
+            if text := file_content(upper, f"{variable}{FILE}"):
+                given[name] = Given(f"{variable}{FILE}", text)
+                break
+    return given
+
+
+def idle_secret_files(kind: type[Settings], environ: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each `<variable>_FILE` beside a variable that goes before it."""
+    names = {v for name, field in kind.model_fields.items() if is_secret(name, field) for v in variables(name, field)}
+    both = sorted(name for name in names if environ.get(name) and environ.get(f"{name}{FILE}"))
+    return [f"{name}{FILE} has no effect: {name} is set" for name in both]
+
+
+def file_content(environ: Mapping[str, str], variable: str) -> str:
+    """Return what the file holds that a variable names, without white space around it; empty without the variable.
+
+    Raises ConfigurationError for a file that cannot be read.
+    """
+    if variable not in environ:
+        return ""
+    try:
+        return Path(environ[variable]).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ConfigurationError(f"{variable} names a file that cannot be read: {why}") from None
+
+
+class _SecretFiles(PydanticBaseSettingsSource):
+    """Gives the library what `secret_files` finds in this process's environment, under the name that goes first."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        kind = self.settings_cls
+        if not issubclass(kind, Settings):
+            return {}
+        given = secret_files(kind, os.environ)
+        aliased = {name: kind.model_fields[name].validation_alias for name in given}
+        return {
+            str(alias.choices[0]) if isinstance(alias := aliased[name], AliasChoices) else name: file.content
+            for name, file in given.items()
+        }
 
 
 def without_secrets(url: str) -> str:

@@ -1,15 +1,16 @@
 """Settings as people see them: value, source and meaning, and never a secret."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import get_args
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
+from runtime.errors import ConfigurationError
 from runtime.models.roles import ROLES
-from runtime.settings import Settings, variables, without_secrets
+from runtime.settings import Given, Settings, is_secret, secret_files, variables, without_secrets
 
 DEFAULT = "default"
 HIDDEN, NONE = "(set, not shown)", "(none)"
@@ -61,24 +62,30 @@ def shown_settings(
 ) -> Iterator[ShownSetting]:
     """Every setting of these groups, each once; `own` are variables that `setter` gives, whatever `environ` says."""
     for of, group in groups.items():
+        files: dict[str, Given] = {}
+        with suppress(ConfigurationError):  # a file that cannot be read is told as a fault
+            files = secret_files(group, environ)
+        upper = {key.upper(): value for key, value in environ.items() if value}
         for name, field in group.model_fields.items():
             if name in group.__annotations__:
-                yield _shown(of, name, field, environ, own, setter)
+                yield _shown(of, name, field, files.get(name) or _named(variables(name, field), upper), own, setter)
+
+
+def _named(names: tuple[str, ...], upper: Mapping[str, str]) -> Given | None:
+    return next((Given(name, upper[name]) for name in names if name in upper), None)
 
 
 def _shown(
-    of: str, name: str, field: FieldInfo, environ: Mapping[str, str], own: Mapping[str, str], setter: str
+    of: str, name: str, field: FieldInfo, given: Given | None, own: Mapping[str, str], setter: str
 ) -> ShownSetting:
     names = variables(name, field)
-    upper = {key.upper(): value for key, value in environ.items() if value}
-    given = next((variable for variable in names if variable in upper), "")
     set_by = next((variable for variable in names if variable in own), "")
     default = field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
     default = "" if default is None else default
-    value = own[set_by] if set_by else upper[given] if given else str(default)
+    value = own[set_by] if set_by else given.content if given else str(default)
     # An address may be shown without its password even where the whole is kept as a secret.
-    secret = SecretStr in (field.annotation, *get_args(field.annotation)) and "://" not in str(default)
-    source = setter if set_by else given or DEFAULT
+    secret = is_secret(name, field) and "://" not in str(default)
+    source = setter if set_by else given.variable if given else DEFAULT
     return ShownSetting(
         of, names, _safe(value, secret), source, field.description or MEANINGS.get(name) or _meaning_for_role(name)
     )

@@ -19,7 +19,7 @@ from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.policy import ParkingPolicy
 from runtime.bus.parking.reader import ParkedReader
-from runtime.bus.port import ActiveGenerations, Handler, Log, SharedValues
+from runtime.bus.port import Handler, LiveGenerations, Log, SharedValues
 from runtime.bus.processor import EventProcessor
 from runtime.bus.retry_reasons import RetryReasons
 
@@ -49,7 +49,7 @@ class Connection:
     """What subscriptions need of the bus."""
 
     log: Log
-    pointers: ActiveGenerations
+    pointers: LiveGenerations
     jetstream: JetStreamContext
     turns: SharedValues
     dead_letter_limit: int = 0

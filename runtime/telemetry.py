@@ -1,7 +1,7 @@
 """Traces and logs: one trace from the publisher through all services, off unless the standard variables ask for it.
 
 `OTEL_TRACES_EXPORTER=console` or `otlp` switches traces on (`OTEL_EXPORTER_OTLP_ENDPOINT` and the other standard
-variables apply). Span names carry the durable, never a subject: subjects name documents and would never end.
+variables apply). Span names carry the stream or the model, never a subject: subjects name documents, and have no end.
 """
 
 import io
@@ -24,6 +24,11 @@ from stamina.instrumentation import set_on_retry_hooks
 
 from contracts.envelope import Envelope
 from contracts.events import Event
+from contracts.topology import LOG
+from runtime import semantic_conventions as names
+from runtime.settings import FILE, file_content
+
+OTLP_HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
 
 _PROPAGATOR = TraceContextTextMapPropagator()
 
@@ -76,12 +81,25 @@ def _export(service: str, exporter: str) -> None:
         # The exporter brings requests and protobuf, which nobody pays for who does not trace.
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
 
-        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(headers=otlp_headers())))
     trace.set_tracer_provider(provider)
 
 
+def otlp_headers() -> dict[str, str] | None:
+    """Return the headers in the file that OTEL_EXPORTER_OTLP_HEADERS_FILE names; None: what the standard variables say.
+
+    Raises ConfigurationError for a file that cannot be read.
+    """
+    text = "" if os.environ.get(OTLP_HEADERS) else file_content(os.environ, f"{OTLP_HEADERS}{FILE}")
+    if not text:
+        return None
+    from opentelemetry.util.re import parse_env_headers  # noqa: PLC0415 - nobody pays for who does not send
+
+    return dict(parse_env_headers(text, liberal=True))
+
+
 def _tracer() -> trace.Tracer:
-    return trace.get_tracer("lightstream")
+    return trace.get_tracer(names.SCOPE)
 
 
 def _context(traceparent: str | None) -> Context | None:
@@ -112,35 +130,45 @@ def log_context(envelope: Envelope[Event]) -> AbstractContextManager[None]:
 
 @contextmanager
 def consumer_span(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generator[None]:
-    """A consumer span over one call of a handler: child of the first event's trace, linked to the others'.
+    """A consumer span over one call of a handler: of one event in its trace, of a batch linked to those of its events.
 
     Logs written inside are `about` the first event.
     """
-    first = envelopes[0]
-    links = [
-        trace.Link(span.get_span_context())
-        for envelope in envelopes[1:]
-        if envelope.traceparent and (span := trace.get_current_span(_context(envelope.traceparent)))
-    ]
+    first, one = envelopes[0], len(envelopes) == 1
     attributes: dict[str, Any] = {
-        "messaging.system": "nats",
-        "messaging.operation.type": "process",
-        "messaging.consumer.group.name": durable,
-        "messaging.batch.message_count": len(envelopes),
-        "lightstream.workspace": first.workspace,
-        "lightstream.document": first.subject or "",
+        **_messaging("process", "process"),
+        names.MESSAGING_CONSUMER_GROUP: durable,
+        names.WORKSPACE: first.workspace,
+        names.DOCUMENT: first.subject or "",
+        **({names.MESSAGING_MESSAGE_ID: first.id} if one else {names.MESSAGING_BATCH_COUNT: len(envelopes)}),
     }
     with (
         _tracer().start_as_current_span(
-            f"process {durable}",
-            context=_context(first.traceparent),
+            f"process {LOG}",
+            context=_context(first.traceparent) if one else Context(),
             kind=trace.SpanKind.CONSUMER,
-            links=links,
+            links=[] if one else _links(envelopes),
             attributes=attributes,
         ),
         log_context(first),
     ):
         yield
+
+
+def _links(envelopes: Sequence[Envelope[Event]]) -> list[trace.Link]:
+    """Return one link for each trace that the events belong to."""
+    parents = dict.fromkeys(envelope.traceparent for envelope in envelopes if envelope.traceparent)
+    return [trace.Link(trace.get_current_span(_context(parent)).get_span_context()) for parent in parents]
+
+
+def _messaging(kind: str, operation: str) -> dict[str, Any]:
+    return {
+        names.MESSAGING_SYSTEM: "nats",
+        names.MESSAGING_OPERATION_TYPE: kind,
+        names.MESSAGING_OPERATION_NAME: operation,
+        names.MESSAGING_DESTINATION: LOG,
+        names.MESSAGING_DESTINATION_TEMPLATE: "kb.v1.{workspace}.{document}.{type}",
+    }
 
 
 @contextmanager
@@ -161,10 +189,10 @@ def server_span(what: str, traceparent: str | None) -> Generator[str]:
 
 @contextmanager
 def producer_span(count: int | None) -> Generator[None]:
-    """A producer span over the publication of a handler's facts; none for no facts. None: nobody knows yet how many."""
+    """A producer span over the publication of a handler's events; none for none. None: nobody knows yet how many."""
     if count == 0:
         yield
         return
-    attributes = {} if count is None else {"messaging.batch.message_count": count}
-    with _tracer().start_as_current_span("publish facts", kind=trace.SpanKind.PRODUCER, attributes=attributes):
+    attributes = _messaging("send", "publish") | ({} if count is None else {names.MESSAGING_BATCH_COUNT: count})
+    with _tracer().start_as_current_span(f"publish {LOG}", kind=trace.SpanKind.PRODUCER, attributes=attributes):
         yield

@@ -5,8 +5,13 @@ import sys
 from collections.abc import Generator
 from typing import Any
 
+import hypothesis
 import pytest
 import structlog
+
+# On top of what holds in CI, where examples are the same in each run. A machine with much else to do is no fault.
+hypothesis.settings.register_profile("calm", hypothesis.settings.default, deadline=None)
+hypothesis.settings.load_profile("calm")
 
 pytest_plugins = ["tests.support.scheduling", "tests.support.shared_servers"]
 

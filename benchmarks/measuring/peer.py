@@ -68,8 +68,8 @@ class Peer:
         return seconds, seconds
 
     def _counts(self, http: httpx.Client) -> dict[str, int]:
-        found = http.get("/documents/status_counts").raise_for_status().json()["status_counts"]
-        return {name.lower(): count for name, count in found.items()}
+        result = http.get("/documents/status_counts").raise_for_status().json()["status_counts"]
+        return {name.lower(): count for name, count in result.items()}
 
     def _busy(self, http: httpx.Client) -> bool:
         return http.get("/documents/pipeline_status").raise_for_status().json()["busy"]

@@ -51,15 +51,15 @@ def spent(before: Mapping[str, Usage], after: Mapping[str, Usage]) -> Usages:
 
 def stored(folder: Path) -> dict[str, int]:
     """Bytes that each entry of a folder takes on the disk."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for path in folder.rglob("*"):
         try:
             size = path.lstat().st_blocks * 512
         except FileNotFoundError:
             continue
         name = path.relative_to(folder).parts[0]
-        found[name] = found.get(name, 0) + size
-    return found
+        result[name] = result.get(name, 0) + size
+    return result
 
 
 def load() -> str:

@@ -46,10 +46,10 @@ class Side:
     def usages(self) -> Usages:
         """What each process used until now, and this one, which is the client."""
         pids = self.pids()
-        found = {CLIENT: own_usage()}
+        result = {CLIENT: own_usage()}
         if self.supervisor:
-            found["supervisor"] = usage(self.supervisor, apart=pids.values())
-        return found | {name: usage(pid) for name, pid in pids.items()}
+            result["supervisor"] = usage(self.supervisor, apart=pids.values())
+        return result | {name: usage(pid) for name, pid in pids.items()}
 
     def index(self, documents: Sequence[Document]) -> tuple[float, float]:
         """Add documents and wait: seconds until all are processed, and until nobody has anything left to do."""
@@ -108,8 +108,8 @@ def production(folder: Path, **env: str) -> Generator[Side]:
     stop = threading.Event()
 
     async def run() -> None:
-        async with deployment(folder, **{"COSINE_THRESHOLD": COSINE_THRESHOLD, **env}) as found:
-            started.put(found)
+        async with deployment(folder, **{"COSINE_THRESHOLD": COSINE_THRESHOLD, **env}) as result:
+            started.put(result)
             await asyncio.to_thread(stop.wait)
 
     def thread() -> None:
@@ -122,14 +122,14 @@ def production(folder: Path, **env: str) -> Generator[Side]:
     running_deployment = threading.Thread(target=thread)
     running_deployment.start()
     try:
-        found = started.get()
-        if isinstance(found, BaseException):
-            raise found
+        result = started.get()
+        if isinstance(result, BaseException):
+            raise result
 
         def pids() -> dict[str, int]:
-            return {name: process.pid for name, process in {**found.servers, **found.services}.items()}
+            return {name: process.pid for name, process in {**result.servers, **result.services}.items()}
 
-        yield Side(found.env["LIGHTSTREAM_API_URL"], found.env["NATS_URL"], folder, found.logs, pids)
+        yield Side(result.env["LIGHTSTREAM_API_URL"], result.env["NATS_URL"], folder, result.logs, pids)
     finally:
         stop.set()
         running_deployment.join()

@@ -56,13 +56,13 @@ def compared(material: Material, ours: Sequence[dict[str, Found]], peer: Sequenc
     return table(["mode", *(f"equal {kind}" for kind in KINDS), "passage found", "LightRAG"], rows)
 
 
-def evidence(material: Material, found: Sequence[Found]) -> float:
+def evidence(material: Material, result: Sequence[Found]) -> float:
     """The share of questions whose titled passage is among the chunks."""
     hits = sum(
         any(question.title in material.chunks[chunk] for chunk in chunks)
-        for question, (_, _, chunks) in zip(material.questions, found, strict=True)
+        for question, (_, _, chunks) in zip(material.questions, result, strict=True)
     )
-    return hits / len(found)
+    return hits / len(result)
 
 
 def differences(

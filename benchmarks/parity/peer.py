@@ -37,8 +37,8 @@ async def main(folder: Path) -> None:
     )
     await rag.initialize_storages()
     await fill(rag, graph)
-    found = [[await ask(rag, graph, question, mode) for mode in graph["modes"]] for question in graph["questions"]]
-    (folder / "found.json").write_text(json.dumps(found), "utf-8")
+    result = [[await ask(rag, graph, question, mode) for mode in graph["modes"]] for question in graph["questions"]]
+    (folder / "found.json").write_text(json.dumps(result), "utf-8")
     await rag.finalize_storages()
 
 

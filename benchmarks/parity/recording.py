@@ -25,9 +25,9 @@ Recorded = list[list[list[str]]]
 """For each question and mode, of entities, relations and chunks, the length and the hash."""
 
 
-def recorded(found: Sequence[dict[str, Found]]) -> Recorded:
+def recorded(result: Sequence[dict[str, Found]]) -> Recorded:
     """Return what stands in the file for these answers."""
-    return [[[_digest(items) for items in each[mode]] for mode in MODES] for each in found]
+    return [[[_digest(items) for items in each[mode]] for mode in MODES] for each in result]
 
 
 def _digest(items: Sequence[object]) -> str:

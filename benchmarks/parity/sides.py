@@ -49,13 +49,13 @@ def of_peer(material: Material, python: Path) -> list[dict[str, Found]]:
         done = subprocess.run(command, env=environment, cwd=name, capture_output=True, text=True, check=False)
         if done.returncode:
             raise SystemExit(f"LightRAG's process ended with {done.returncode}: {done.stderr[-2000:]}")
-        found = json.loads((folder / "found.json").read_text("utf-8"))
+        result = json.loads((folder / "found.json").read_text("utf-8"))
     return [
         {
             mode: (names, [(source, target) for source, target in pairs], chunks)
             for mode, (names, pairs, chunks) in zip(MODES, of_modes, strict=True)
         }
-        for of_modes in found
+        for of_modes in result
     ]
 
 
@@ -79,9 +79,9 @@ async def of_ours(material: Material, modes: Sequence[Mode] = MODES) -> list[dic
             max_total_tokens=MAX_TOTAL_TOKENS,
             rerank=False,
         )
-        found = await retrieve(asked, PARTITIONS, deps)
-        names, pairs = [entity.name for entity in found.entities], [relation.key for relation in found.relations]
-        return names, pairs, [passage.id for _, passage in found.passages]
+        result = await retrieve(asked, PARTITIONS, deps)
+        names, pairs = [entity.name for entity in result.entities], [relation.key for relation in result.relations]
+        return names, pairs, [passage.id for _, passage in result.passages]
 
     return [{mode: await ask(question, mode) for mode in modes} for question in material.questions]
 

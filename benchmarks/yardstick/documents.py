@@ -75,8 +75,8 @@ def passages() -> list[Passage]:
             f"{f' (missing in {folder}: ' + ', '.join(missing) + ')' if VARIABLE in os.environ else ''}: "
             "benchmarks/README.md says where they come from"
         )
-    found = [json.loads((folder / name).read_text("utf-8"))["passages"] for name in FILES]
-    return [Passage(each["title"], each["text"]) for part in found for each in part]
+    result = [json.loads((folder / name).read_text("utf-8"))["passages"] for name in FILES]
+    return [Passage(each["title"], each["text"]) for part in result for each in part]
 
 
 def dealt(base: Sequence[Passage]) -> Iterator[Document]:

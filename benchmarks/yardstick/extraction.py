@@ -72,7 +72,7 @@ def extract(text: str) -> Extraction:
         for name in seen
         if name in kept
     ]
-    together = [[name for name in found if name in kept] for found in by_sentence]
+    together = [[name for name in result if name in kept] for result in by_sentence]
     relations = _relations(parts, together)
     return Extraction(entities, relations[: int(len(entities) * RELATIONS_PER_ENTITY)])
 
@@ -94,16 +94,16 @@ def rounds(text: str) -> tuple[Extraction, Extraction]:
     return first, second
 
 
-def limited(found: Extraction, rows: int, entities: int, known: Collection[str] = ()) -> Extraction:
+def limited(result: Extraction, rows: int, entities: int, known: Collection[str] = ()) -> Extraction:
     """The best connected entities, and relations between them and `known`, within so many rows."""
     degree: dict[str, int] = {}
-    for each in found.relations:
+    for each in result.relations:
         for name in (each.source, each.target):
             degree[name] = degree.get(name, 0) + 1
-    best = sorted(range(len(found.entities)), key=lambda i: (-degree.get(found.entities[i].name, 0), i))[:entities]
-    kept = [found.entities[i] for i in sorted(best)]
+    best = sorted(range(len(result.entities)), key=lambda i: (-degree.get(result.entities[i].name, 0), i))[:entities]
+    kept = [result.entities[i] for i in sorted(best)]
     allowed = {each.name for each in kept} | set(known)
-    relations = [each for each in found.relations if each.source in allowed and each.target in allowed]
+    relations = [each for each in result.relations if each.source in allowed and each.target in allowed]
     return Extraction(kept, relations[: max(0, rows - len(kept))])
 
 
@@ -121,11 +121,11 @@ def _mentions(text: str, parts: Sequence[str]) -> tuple[dict[str, list[int]], li
     seen: dict[str, list[int]] = {}
     by_sentence: list[list[str]] = []
     for index, sentence in enumerate(parts):
-        found, words = names(sentence), set(WORD.findall(sentence))
-        found += [title for word, title in titles.items() if word in words and title not in found]
-        for name in found:
+        result, words = names(sentence), set(WORD.findall(sentence))
+        result += [title for word, title in titles.items() if word in words and title not in result]
+        for name in result:
             seen.setdefault(name, []).append(index)
-        by_sentence.append(found)
+        by_sentence.append(result)
     if not seen:  # nothing is capitalised: the longest words, so that the pipeline has something to do
         longest = sorted({word for word in WORD.findall(text) if len(word) > 3}, key=lambda word: (-len(word), word))
         seen = {word.capitalize(): [0] for word in longest[:3]}
@@ -141,13 +141,13 @@ def _most_mentioned(seen: dict[str, list[int]], limit: int) -> set[str]:
 
 def _relations(parts: Sequence[str], together: Sequence[Sequence[str]]) -> list[Relation]:
     relations: dict[tuple[str, str], Relation] = {}
-    for sentence, found in zip(parts, together, strict=True):
-        if len(found) < 2:
+    for sentence, result in zip(parts, together, strict=True):
+        if len(result) < 2:
             continue
-        inside = {word for name in found for word in name.lower().split()}
+        inside = {word for name in result for word in name.lower().split()}
         words = dict.fromkeys(WORD.findall(sentence.lower()))
         about = ", ".join([word for word in words if is_topic(word) and word not in inside][:2]) or "association"
-        pairs = [*itertools.pairwise(found), *((found[0], name) for name in found[2:4])]
+        pairs = [*itertools.pairwise(result), *((result[0], name) for name in result[2:4])]
         for source, target in pairs:
             key = (min(source, target), max(source, target))
             if source != target and key not in relations:

@@ -103,13 +103,13 @@ class MockModel:
         texts = (
             [given] if isinstance(given, str) else [t if isinstance(t, str) else " ".join(map(str, t)) for t in given]
         )
-        found = [self._vector(text, int(body.get("dimensions") or self.config.dimension)) for text in texts]
+        result = [self._vector(text, int(body.get("dimensions") or self.config.dimension)) for text in texts]
         self.counts.embedding_calls += 1
         self.counts.texts += len(texts)
         self.counts.distinct_texts.update(map(hash, texts))
         await asyncio.sleep(self.config.embedding_latency / 1000)
         packed = body.get("encoding_format") == "base64"
-        data = [base64.b64encode(v).decode() if packed else np.frombuffer(v, np.float32).tolist() for v in found]
+        data = [base64.b64encode(v).decode() if packed else np.frombuffer(v, np.float32).tolist() for v in result]
         tokens = sum(map(len, texts)) // 4 + 1
         return _json({
             "object": "list", "model": body.get("model", EMBEDDING_MODEL),

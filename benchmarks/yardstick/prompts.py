@@ -43,8 +43,8 @@ class Request:
     @property
     def delimiter(self) -> str | None:
         """What separates the fields of a row, if rows are asked for."""
-        found = None if self.json else _DELIMITER.search(self.head)
-        return found[1] if found else None
+        result = None if self.json else _DELIMITER.search(self.head)
+        return result[1] if result else None
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -77,8 +77,8 @@ def kind_of(request: Request) -> Kind:
 def passage(request: Request) -> str:
     """The passage to read: behind a heading, between fences, or the longest paragraph."""
     for message in request.users:
-        if (found := _below_heading(message)).strip():
-            return found
+        if (result := _below_heading(message)).strip():
+            return result
     blocks = [block for message in request.users for block in _FENCED.findall(message)]
     paragraphs = [part for message in request.users for part in re.split(r"\n\s*\n", message)]
     return max(blocks or paragraphs, key=len, default="")
@@ -86,9 +86,9 @@ def passage(request: Request) -> str:
 
 def question(request: Request) -> str:
     """The question whose keywords are wanted. Raises ValueError when the prompt shows none."""
-    if not (found := _QUESTION.findall(request.messages[-1])):
+    if not (result := _QUESTION.findall(request.messages[-1])):
         raise ValueError("a prompt for keywords without a question")
-    return found[-1].strip()
+    return result[-1].strip()
 
 
 def descriptions(request: Request) -> tuple[str, list[str]]:

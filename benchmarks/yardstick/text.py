@@ -28,7 +28,7 @@ _LONGEST_NAME = 7
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text."""
-    return [found for part in _SENTENCE_END.split(text) if (found := part.strip())]
+    return [result for part in _SENTENCE_END.split(text) if (result := part.strip())]
 
 
 def clip(text: str, limit: int) -> str:
@@ -39,8 +39,8 @@ def clip(text: str, limit: int) -> str:
 
 def names(sentence: str) -> list[str]:
     """Capitalised spans of one sentence, in order, without repeats."""
-    found = (_name(match[0]) for match in _SPAN.finditer(sentence))
-    return list(dict.fromkeys(name for name in found if name))
+    result = (_name(match[0]) for match in _SPAN.finditer(sentence))
+    return list(dict.fromkeys(name for name in result if name))
 
 
 def _name(span: str) -> str:
@@ -77,11 +77,11 @@ def topics(text: str, *, at_least: int = 2, limit: int = 4) -> list[str]:
 
 def keywords(question: str) -> tuple[list[str], list[str]]:
     """Themes and names of a question."""
-    found = names(question)
-    inside = {word.lower() for name in found for word in name.split()}
+    result = names(question)
+    inside = {word.lower() for name in result for word in name.split()}
     words = dict.fromkeys(WORD.findall(question.lower()))
     themes = [word for word in words if len(word) > 3 and word not in STOP and word not in inside]
-    low = found or themes[-2:]
+    low = result or themes[-2:]
     return themes[:4] or low[:1], low[:6]
 
 

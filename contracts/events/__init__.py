@@ -25,12 +25,14 @@ from contracts.events.graph import (
     GraphMerged,
     VectorsIndexed,
 )
+from contracts.events.questions import QUESTIONS, QuestionCost, QuestionsCharged, QuestionStep
 
 __all__ = [
     "BUDGET",
     "DOCUMENT_EVENTS",
     "EVENTS",
     "GRAPH",
+    "QUESTIONS",
     "SUMMARY_PREFIX",
     "BudgetPeriod",
     "BudgetSet",
@@ -46,6 +48,9 @@ __all__ = [
     "Event",
     "GraphEdited",
     "GraphMerged",
+    "QuestionCost",
+    "QuestionStep",
+    "QuestionsCharged",
     "RetryRequested",
     "Stage",
     "StageFailed",
@@ -55,7 +60,7 @@ __all__ = [
 _TYPES: tuple[type[Event], ...] = (
     DocumentAdded, DocumentDeleted, DocumentCancelled, ChunksCreated, EntitiesExtracted, GraphMerged,
     DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested, BudgetSet, DocumentErased,
-    ErasureRequested,
+    ErasureRequested, QuestionsCharged,
 )  # fmt: skip
 EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

@@ -60,6 +60,7 @@ class DocumentDeleted(Event):
 
     document_id: str = Field(min_length=1, max_length=512)
     track_id: str | None = None
+    reason: str = Field(default="", max_length=1000, description="why, in words of who asked for it")
 
     @property
     def aggregate_id(self) -> str:

@@ -130,7 +130,7 @@ def decode(
     """
     header, body = header_of(data, headers)
     try:
-        workspace, about, name = subjects.split(subject)
+        workspace, about, name = subjects.addressed(subject)
         event_type, version = parse_type(header.type)
     except ValueError as error:
         raise Undecodable(str(error)) from None
@@ -155,7 +155,7 @@ def decode(
         raise Poison(f"{event_type} v{version}: {error}") from None
     except LookupError:
         raise Undecodable(f"{event_type} v{version}: no step lifts it to v{model.version}") from None
-    if subjects.token(event.aggregate_id) != about:
+    if about is not None and subjects.token(event.aggregate_id) != about:
         raise Poison(f"document {event.aggregate_id!r:.80} differs from the subject's {about}")
     # Not Envelope[Event]: that would be written back with the fields all events share, which are none.
     # Both parts are validated already: a second time takes a third of what decoding takes.

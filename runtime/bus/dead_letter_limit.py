@@ -43,7 +43,7 @@ class DeadLetterLimit:
         if self.most and len(self._times) >= self.most and self.pause is None:
             self.pause = StagePaused(
                 f"paused after {self.most} dead letters within an hour (DEAD_LETTER_LIMIT), the last for {error:.200};"
-                " mend the cause and start the service again, then `lightstream retry --failed`"
+                " mend the cause and start the service again, then `lightstream retry --failed --yes`"
             )
             logger.error("stage paused", reason=str(self.pause))
 

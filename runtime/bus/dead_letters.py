@@ -9,7 +9,7 @@ from contracts import subjects
 from contracts.events import RetryRequested
 from runtime.bus.codec import header_of
 from runtime.bus.port import Log
-from runtime.bus.retry_requests import named_stage, request_retry
+from runtime.bus.retry_requests import last_failure, named_stage, request_retry
 from runtime.errors import InvalidInput, Poison
 
 
@@ -67,11 +67,11 @@ class DeadLetterCount:
 
 async def count_dead_letters(letters: DeadLetters) -> DeadLetterCount:
     """Count them, a message once that several consumers have given up. Raises `Unavailable`."""
-    found = await letters.headers()
-    if not found:
+    headers = await letters.headers()
+    if not headers:
         return DeadLetterCount(0)
-    places = {letter.sequence or f"letter {letter.number}" for letter in found}
-    return DeadLetterCount(len(places), found[-1].at, found[-1].reason)
+    places = {letter.sequence or f"letter {letter.number}" for letter in headers}
+    return DeadLetterCount(len(places), headers[-1].at, headers[-1].reason)
 
 
 async def whole_letter(letters: DeadLetters, number: int) -> DeadLetter:
@@ -88,16 +88,17 @@ async def redrive(letters: DeadLetters, log: Log, letter: DeadLetter, *, source:
     None, and the letter stays, where its document has a newer version by now, or was deleted. Raises InvalidInput
     for a letter that names no document, `Unavailable`.
     """
-    if letter.consumer == "query-status":
-        raise InvalidInput(
-            f"dead letter {letter.number} changed no document: `lightstream rebuild status` reads the log anew"
-        )
     workspace, document = _document(letter)
     request = RetryRequested(document_id=document, stage=named_stage(letter.stage), reason=reason)
     sequence = await request_retry(log, workspace=workspace, retry=request, source=source)
     if sequence:
         await letters.remove(letter.number)
     return sequence
+
+
+async def can_be_redriven(log: Log, letter: DeadLetter) -> bool:
+    """Return whether `redrive` would have the whole letter's message tried again. Raises what `redrive` raises."""
+    return await last_failure(log, *_document(letter)) is not None
 
 
 async def drop(letters: DeadLetters, numbers: Sequence[int]) -> None:
@@ -107,7 +108,11 @@ async def drop(letters: DeadLetters, numbers: Sequence[int]) -> None:
 
 
 def _document(letter: DeadLetter) -> tuple[str, str]:
-    """Return workspace and id of the letter's document. Raises InvalidInput where they cannot be known."""
+    """Return workspace and id of the letter's document. Raises InvalidInput where there is none, or none is known."""
+    if letter.consumer == "query-status":
+        raise InvalidInput(
+            f"dead letter {letter.number} changed no document: `lightstream rebuild status` reads the log anew"
+        )
     try:
         workspace, document, _ = subjects.split(letter.subject)
     except ValueError:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from contracts.events import RetryRequested, Stage
 from runtime.bus.port import Log
-from runtime.bus.retry_requests import request_retry
+from runtime.bus.retry_requests import last_failure, request_retry
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,15 @@ async def request_retries(log: Log, wanted: Retries, source: str) -> RetryOutcom
         retry = RetryRequested(document_id=id, stage=wanted.stage, reason=wanted.reason)
         sequence = await request_retry(log, workspace=wanted.workspace, retry=retry, source=source)
         (outcome.requested if sequence else outcome.nothing_failed).append(id)
+    return outcome
+
+
+async def plan_retries(log: Log, wanted: Retries) -> RetryOutcome:
+    """Return what `request_retries` would, and request nothing. Raises `Unavailable`."""
+    outcome = RetryOutcome()
+    for id in wanted.ids:
+        failure = await last_failure(log, wanted.workspace, id)
+        (outcome.requested if failure else outcome.nothing_failed).append(id)
     return outcome
 
 

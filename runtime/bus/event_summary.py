@@ -15,12 +15,14 @@ from contracts.events import (
     DescriptionSummarized,
     DocumentAdded,
     DocumentCancelled,
+    DocumentDeleted,
     DocumentErased,
     EntitiesExtracted,
     ErasureRequested,
     Event,
     GraphEdited,
     GraphMerged,
+    QuestionsCharged,
     RetryRequested,
     StageFailed,
     VectorsIndexed,
@@ -142,18 +144,18 @@ def short_text(envelope: Envelope[Event]) -> str:
             part = f", part {event.part + 1} of {event.parts or 'several'}" if event.parts != 1 else ""
             return f"{len(event.chunks)} of {event.chunk_count or 'more'} chunks{part}"
         case EntitiesExtracted() as event:
-            found = f"{len(event.entities)} entities, {len(event.relations)} relations"
-            return f"chunk {event.chunk.order}: {found} ({event.model}{', cached' if event.cached else ''})"
+            counts = f"{len(event.entities)} entities, {len(event.relations)} relations"
+            return f"chunk {event.chunk.order}: {counts} ({event.model}{', cached' if event.cached else ''})"
         case GraphMerged() as event:
             return f"{len(event.entities)} entities and {len(event.relations)} relations changed"
         case VectorsIndexed() as event:
             return f"{event.kind}: {len(event.chunks)} chunks, {event.embedded} texts embedded ({event.model})"
         case StageFailed() as event:
             return f"{event.stage} gave up a {event.cause_type}: {event.error_type}: {event.message}"
-        case RetryRequested() | ErasureRequested() | DocumentErased() as event:
+        case RetryRequested() | ErasureRequested() | DocumentErased() | DocumentDeleted() as event:
             return _of_request(event)
-        case DocumentCancelled() | BudgetSet() as event:
-            return _limit_text(event)
+        case DocumentCancelled() | BudgetSet() | QuestionsCharged() as event:
+            return _spending_text(event)
         case GraphEdited() as event:
             return _edit_text(event)
         case event:
@@ -168,8 +170,10 @@ def _edit_text(event: GraphEdited) -> str:
     return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
 
 
-def _of_request(event: RetryRequested | ErasureRequested | DocumentErased) -> str:
+def _of_request(event: RetryRequested | ErasureRequested | DocumentErased | DocumentDeleted) -> str:
     why = f": {event.reason}" if event.reason else ""
+    if isinstance(event, DocumentDeleted):
+        return f"deleted{why}"
     if isinstance(event, RetryRequested):
         part = f"chunk {event.chunk_id}" if event.chunk_id else "what failed"
         return f"{part} is tried again{f' in the {event.stage}' if event.stage else ''}{why}"
@@ -179,7 +183,10 @@ def _of_request(event: RetryRequested | ErasureRequested | DocumentErased) -> st
     return done + why
 
 
-def _limit_text(event: DocumentCancelled | BudgetSet) -> str:
+def _spending_text(event: DocumentCancelled | BudgetSet | QuestionsCharged) -> str:
+    if isinstance(event, QuestionsCharged):
+        tokens = sum(cost.usage.prompt + cost.usage.completion for cost in event.costs)
+        return f"questions took {tokens:,} tokens ({', '.join(dict.fromkeys(cost.step for cost in event.costs))})"
     if isinstance(event, DocumentCancelled):
         return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
     limits = [f"{event.money:g}"] if event.money is not None else []

@@ -30,7 +30,7 @@ def failure(
     event = delivery.event if delivery else None
     retry = message.retry if isinstance(message, RetriedMessage) else 0
     claimed_id, file_path = ("", "") if event else _id_and_path(message, document)
-    fact = StageFailed(
+    failed = StageFailed(
         stage=stage,
         document_id=event.aggregate_id if event else header.subject or claimed_id or document,
         document=_document(delivery),
@@ -43,7 +43,7 @@ def failure(
         file_path=file_path,
     )
     return wrap(
-        fact,
+        failed,
         id=event_id(again(f"{message.sequence}/{header.id}/{durable}", retry), "StageFailed"),
         source=f"lightstream/{stage}",
         workspace=header.workspace,

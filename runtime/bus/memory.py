@@ -10,7 +10,7 @@ from contracts import subjects as names
 from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.graph import PROJECTIONS, Generations, Projection
-from contracts.topology import Consumer, declared_stream
+from contracts.topology import LOG, Consumer, declared_stream
 from contracts.values import BlobRef
 from runtime.batching import batched
 from runtime.bus.codec import NO_HEADERS, encode
@@ -87,7 +87,7 @@ class MemoryLog:
         """Append any bytes, as `publish` does with an encoded event."""
         if id in self.ids:
             return self.ids[id]
-        if len(data) > declared_stream("KB_EVENTS").max_msg_size:
+        if len(data) > declared_stream(LOG).max_msg_size:
             raise Poison(f"{len(data)} bytes are more than KB_EVENTS takes in one message")
         sequence = len(self.messages) + 1
         self.messages.append(Stored(sequence, subject, data, datetime.now(UTC), headers))
@@ -238,8 +238,8 @@ class MemoryParkedEvents:
 
 
 @dataclass
-class MemoryActiveGenerations:
-    """`ActiveGenerations`."""
+class MemoryLiveGenerations:
+    """`LiveGenerations`."""
 
     pointers: ProjectionGenerations = field(
         default_factory=lambda: {projection: GenerationState() for projection in PROJECTIONS}
@@ -261,7 +261,7 @@ class MemoryActiveGenerations:
 
 @dataclass
 class MemorySharedValues:
-    """`Values`."""
+    """`SharedValues` in a dictionary."""
 
     values: dict[str, tuple[bytes, int]] = field(default_factory=dict[str, tuple[bytes, int]])
     writes: int = 0

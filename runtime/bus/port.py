@@ -1,4 +1,4 @@
-"""The ports of the bus: the log, the blobs beside it, the active generations, one delivered message."""
+"""The ports of the bus: the log, the blobs beside it, the live generations, one delivered message."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
@@ -230,7 +230,7 @@ class Blobs(Protocol):
 
 @dataclass(frozen=True)
 class GenerationState:
-    """The active generation of one projection, the one before it, and the greatest number given out."""
+    """The live generation of one projection, the one before it, and the greatest number given out."""
 
     live: int = 1
     previous: int | None = None
@@ -243,11 +243,11 @@ class GenerationState:
 ProjectionGenerations = dict[Projection, GenerationState]
 
 
-class ActiveGenerations(Protocol):
+class LiveGenerations(Protocol):
     """The live generation of every projection, in one value that is replaced as a whole."""
 
     async def read(self) -> tuple[ProjectionGenerations, int]:
-        """Return the active generations and the revision for `write`; all are 1 before the first write."""
+        """Return the live generations and the revision for `write`; all are 1 before the first write."""
         ...
 
     async def write(self, pointers: ProjectionGenerations, revision: int) -> None:

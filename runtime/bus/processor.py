@@ -22,15 +22,17 @@ from runtime.bus.attempts import Attempts
 from runtime.bus.codec import decode
 from runtime.bus.dead_letter_limit import LOOK_AGAIN, DeadLetterLimit, is_fault_of_code
 from runtime.bus.failures import failure
-from runtime.bus.parking.policy import ParkingPolicy
-from runtime.bus.port import BUG_ATTEMPTS, ActiveGenerations, Delivery, Events, Handler, Log, Message
+from runtime.bus.parking.policy import OUTAGES, ParkingPolicy
+from runtime.bus.port import BUG_ATTEMPTS, Delivery, Events, Handler, LiveGenerations, Log, Message
 from runtime.bus.results import Results
 from runtime.bus.retried_message import RetriedMessage
 from runtime.bus.retry_reasons import RetryReasons
 from runtime.bus.retry_requests import failed_inputs, takes_retries
 from runtime.concurrency.isolated import run_isolated
-from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, StagePaused, Unavailable
+from runtime.errors import NewerVersion, Poison, Retryable, StagePaused
+from runtime.metrics import instruments
 from runtime.retries import Backoff
+from runtime.semantic_conventions import DURABLE, OUTCOME
 from runtime.telemetry import consumer_span, log_context
 
 logger = structlog.get_logger(__name__)
@@ -52,10 +54,6 @@ def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Events]]) -> H
     return handle_each
 
 
-OUTAGES = (Unavailable, RateLimited)
-"""Errors that every message of a batch would meet."""
-
-
 def _cause(error: Exception) -> str:
     """Return the cause to count a failure by: an outage, a version, or an unexpected error."""
     return "newer" if isinstance(error, NewerVersion) else "retry" if isinstance(error, Retryable) else "bug"
@@ -72,7 +70,7 @@ class EventProcessor:
     durable: Consumer
     handle: Handler
     log: Log
-    pointers: ActiveGenerations
+    pointers: LiveGenerations
     delay: Callable[[int, float | None], float] = REDELIVERY.delay
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     parking: ParkingPolicy | None = None
@@ -147,10 +145,13 @@ class EventProcessor:
             with (
                 consumer_span(self.durable.name, [d.envelope for _, d in batch]),
                 self.activity.track([d for _, d in batch]),
+                instruments.timed(instruments.handle, {DURABLE: self.durable.name}),
             ):
                 # Apart: a driver that cancels the task it runs in would end the worker, and nobody would notice.
-                facts = await run_isolated(self.handle([delivery for _, delivery in batch], await self.pointers.live()))
-                await self._results.publish([delivery for _, delivery in batch], facts)
+                results = await run_isolated(
+                    self.handle([delivery for _, delivery in batch], await self.pointers.live())
+                )
+                await self._results.publish([delivery for _, delivery in batch], results)
         except Exception as error:
             if len(batch) == 1:
                 with log_context(batch[0][1].envelope):
@@ -169,6 +170,7 @@ class EventProcessor:
 
     async def _done(self, message: Message) -> None:
         await message.ack()
+        self._count("done")
         self._forget(message)
         if self.parking:
             self.parking.succeeded(message)
@@ -193,8 +195,8 @@ class EventProcessor:
     async def _publish_what_is_true(self, delivery: Delivery[Event], error: Retryable) -> None:
         # What cannot be published now is published when the event has come again.
         with suppress(Retryable):
-            for fact in error.facts:
-                await self.log.publish(self._results.wrap(delivery, fact))
+            for event in error.events:
+                await self.log.publish(self._results.wrap(delivery, event))
 
     async def _retry_later(self, message: Message, error: Exception) -> None:
         tries = self.attempts.add(message.sequence, _cause(error))
@@ -204,8 +206,10 @@ class EventProcessor:
         delay = self.delay(tries, getattr(error, "retry_after", None))
         counts = self.attempts.of(message.sequence)
         if self.parking and await self.parking.takes(message, error, counts, delay):
+            self._count("parked")
             self._forget(message)
             return
+        self._count("again")
         self.reasons.failed(message.sequence, error, delay)
         logger.warning(
             "will be tried again",
@@ -222,18 +226,22 @@ class EventProcessor:
         logger.error("dead-lettered", durable=self.durable.name, subject=message.subject, reason=reason)
         try:
             await self.log.dead_letter(message, self.durable.name, reason)
-            fact = failure(self.stage, self.durable.name, message, delivery, error, self.now())
-            if fact is not None:
-                await self.log.publish(fact)
+            failed = failure(self.stage, self.durable.name, message, delivery, error, self.now())
+            if failed is not None:
+                await self.log.publish(failed)
         except Retryable as silent:
             await self._retry_later(message, silent)
             return
         if is_fault_of_code(message, error, decoded=delivery is not None):
             self.limit.count(reason)
         await message.ack()
+        self._count("dead")
         self._forget(message)
         if self.parking:
             self.parking.settled(message)
+
+    def _count(self, outcome: str) -> None:
+        instruments.events_handled.add(1, {DURABLE: self.durable.name, OUTCOME: outcome})
 
     def _forget(self, message: Message) -> None:
         self.attempts.forget(message.sequence)

@@ -125,7 +125,7 @@ async def current_content_hash(log: Log, *, workspace: str, id: str) -> str | No
 
 
 def content_hash(text: str) -> str:
-    """SHA-256 of a text as `standing_content` tells it."""
+    """SHA-256 of a text as `current_content_hash` tells it."""
     return sha256(encodable(text))
 
 
@@ -162,7 +162,7 @@ async def _publish_again(
 
 
 async def delete_document(
-    log: Log, *, workspace: str, id: str, source: str, track_id: str | None = None
+    log: Log, *, workspace: str, id: str, source: str, track_id: str | None = None, reason: str = ""
 ) -> Added | None:
     """Publish a DocumentDeleted and return once the log has it; None for a document the log does not have.
 
@@ -175,7 +175,7 @@ async def delete_document(
         return None
     if deleted and deleted.sequence > added.sequence:
         return Added(id, deleted.sequence, is_new=False)
-    event = DocumentDeleted(document_id=id, track_id=track_id)
+    event = _validated(lambda: DocumentDeleted(document_id=id, track_id=track_id, reason=reason))
     envelope: Envelope[Event] = wrap(
         event,
         id=event_id(f"{workspace}/{id}/{added.sequence}", "DocumentDeleted"),

@@ -27,13 +27,13 @@ class Results:
     now: Callable[[], datetime]
     limit: DeadLetterLimit
 
-    async def publish(self, batch: Sequence[Delivery[Event]], facts: Sequence[Events]) -> None:
+    async def publish(self, batch: Sequence[Delivery[Event]], results: Sequence[Events]) -> None:
         """Publish what each delivery of the batch results in. Raises what a generator of events and the log raise."""
-        counts = [len(of_one) if isinstance(of_one, Sequence) else None for of_one in facts]
+        counts = [len(of_one) if isinstance(of_one, Sequence) else None for of_one in results]
         under_way: set[asyncio.Task[int]] = set()
         with producer_span(None if None in counts else sum(filter(None, counts))):
             try:
-                async with aclosing(self._wrap_all(batch, facts)) as envelopes:
+                async with aclosing(self._wrap_all(batch, results)) as envelopes:
                     async for envelope in envelopes:
                         note_progress()
                         under_way = await _wait_for_room(under_way)
@@ -45,31 +45,31 @@ class Results:
                     task.cancel()
                 await asyncio.gather(*under_way, return_exceptions=True)
 
-    def _note_fault(self, fact: Event) -> None:
+    def _note_fault(self, event: Event) -> None:
         """Count a chunk that the handler itself has given up after unexpected errors."""
-        if isinstance(fact, StageFailed) and fact.retry_may_help:
-            self.limit.count(f"{fact.error_type}: {fact.message}")
+        if isinstance(event, StageFailed) and event.retry_may_help:
+            self.limit.count(f"{event.error_type}: {event.message}")
 
     async def _wrap_all(
-        self, batch: Sequence[Delivery[Event]], facts: Sequence[Events]
+        self, batch: Sequence[Delivery[Event]], results: Sequence[Events]
     ) -> AsyncGenerator[Envelope[Event]]:
-        for delivery, of_one in zip(batch, facts, strict=True):
+        for delivery, of_one in zip(batch, results, strict=True):
             if isinstance(of_one, Sequence):
-                for fact in of_one:
-                    yield self.wrap(delivery, fact)
+                for event in of_one:
+                    yield self.wrap(delivery, event)
                 continue
             async with aclosing(of_one):
-                async for fact in of_one:
-                    yield self.wrap(delivery, fact)
+                async for event in of_one:
+                    yield self.wrap(delivery, event)
 
-    def wrap(self, delivery: Delivery[Event], fact: Event) -> Envelope[Event]:
+    def wrap(self, delivery: Delivery[Event], event: Event) -> Envelope[Event]:
         """Return the event in its envelope: its id derives from its cause, and its lineage goes on."""
         cause = delivery.envelope
         # An id of a foreign publisher is unique with its source only, and the log's window has one for all.
         origin = f"{cause.workspace}/{cause.data.aggregate_id}/{cause.source}/{cause.id}"
         return wrap(
-            fact,
-            id=event_id(again(origin, delivery.retry), fact.type_name(), fact.ordinal),
+            event,
+            id=event_id(again(origin, delivery.retry), event.type_name(), event.ordinal),
             source=f"lightstream/{self.stage}",
             workspace=cause.workspace,
             time=self.now(),

@@ -29,22 +29,28 @@ async def request_retry(log: Log, *, workspace: str, retry: RetryRequested, sour
     Repeats change nothing until something fails again. Raises Unavailable.
     """
     id = retry.document_id
-    failed, added, deleted = await asyncio.gather(
-        *(log.newest(workspace, id, kind.type_name()) for kind in (StageFailed, DocumentAdded, DocumentDeleted))
-    )
-    current = max(added.sequence if added else 0, deleted.sequence if deleted else 0)
-    if failed is None or failed.sequence < current:
+    failure = await last_failure(log, workspace, id)
+    if failure is None:
         return None
     what = f"{retry.stage or ''}/{retry.chunk_id or ''}"
     envelope: Envelope[Event] = wrap(
         retry,
-        id=event_id(f"{workspace}/{id}/{failed.sequence}/{what}", retry.type_name()),
+        id=event_id(f"{workspace}/{id}/{failure}/{what}", retry.type_name()),
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
         lineage=command_lineage(),
     )
     return await log.publish(envelope)
+
+
+async def last_failure(log: Log, workspace: str, id: str) -> int | None:
+    """Return the sequence of what failed last of the document's current version, None without. Raises Unavailable."""
+    failed, added, deleted = await asyncio.gather(
+        *(log.newest(workspace, id, kind.type_name()) for kind in (StageFailed, DocumentAdded, DocumentDeleted))
+    )
+    current = max(added.sequence if added else 0, deleted.sequence if deleted else 0)
+    return None if failed is None or failed.sequence < current else failed.sequence
 
 
 def named_stage(name: str | None) -> Stage | None:

@@ -1,5 +1,6 @@
-"""Makes streams, durables and bucket as `contracts/topology.py` declares them, or says where they differ."""
+"""Makes streams, durables and buckets as `contracts/topology.py` declares them, or says where they differ."""
 
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -9,7 +10,6 @@ from nats.js.api import (
     ConsumerConfig,
     DeliverPolicy,
     DiscardPolicy,
-    KeyValueConfig,
     RetentionPolicy,
     StorageType,
     StoreCompression,
@@ -19,9 +19,16 @@ from nats.js.errors import NotFoundError
 
 from contracts.topology import BUCKETS, CONSUMERS, STREAMS, Bucket, Consumer, Stream
 
+DUPLICATE_WINDOW = 120.0
+"""Seconds for which a bucket knows the ids of messages, as clients make buckets; never longer than a value lives."""
+
 
 def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
-    """Return the server's configuration of a stream."""
+    """Return the server's configuration of a stream.
+
+    Not compressed where there are copies: a server that was killed can find a block of them that it cannot read when it
+    appends, gives the stream up, and the others wait for it without a leader (nats-server 2.15.1; `make cluster`).
+    """
     return StreamConfig(
         name=stream.name,
         description=stream.why,
@@ -36,7 +43,7 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
         storage=StorageType.FILE,
         num_replicas=replicas,
         duplicate_window=stream.duplicate_window,
-        compression=StoreCompression.S2 if stream.compressed else StoreCompression.NONE,
+        compression=StoreCompression.S2 if stream.compressed and replicas == 1 else StoreCompression.NONE,
         allow_msg_ttl=stream.message_ttl,
         # Deletions are not denied: an erasure overwrites messages by them, and permissions say who may.
         deny_purge=False,
@@ -47,6 +54,37 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
         sealed=False,
         persist_mode="",  # pyright: ignore[reportArgumentType] - the server names the mode only where it is "async"
     )
+
+
+def bucket_config(bucket: Bucket, replicas: int = 1) -> StreamConfig:
+    """Return the server's configuration of the stream that a key-value bucket is.
+
+    As clients make one, but no message replaces all keys: whoever may write one key could empty the bucket with
+    `Nats-Rollup: all`.
+    """
+    return StreamConfig(
+        name=f"KV_{bucket.name}",
+        description=bucket.why,
+        subjects=[f"$KV.{bucket.name}.>"],
+        retention=RetentionPolicy.LIMITS,
+        discard=DiscardPolicy.NEW,
+        max_age=bucket.ttl,
+        max_msgs_per_subject=bucket.history,
+        storage=StorageType.FILE,
+        num_replicas=replicas,
+        duplicate_window=min(bucket.ttl or DUPLICATE_WINDOW, DUPLICATE_WINDOW),
+        # The leader answers: other replicas may lag behind what was written.
+        allow_direct=False,
+        allow_msg_ttl=True,
+        allow_rollup_hdrs=False,
+        deny_delete=True,
+    )
+
+
+def declared_configs(replicas: int = 1) -> Iterator[StreamConfig]:
+    """Yield every stream that the server has to have: those of events, and those that buckets are."""
+    yield from (stream_config(stream, replicas) for stream in STREAMS)
+    yield from (bucket_config(bucket, replicas) for bucket in BUCKETS)
 
 
 def durable_config(durable: Consumer) -> ConsumerConfig:
@@ -73,9 +111,9 @@ def durable_config(durable: Consumer) -> ConsumerConfig:
     )
 
 
-def _differences(name: str, wanted: StreamConfig | ConsumerConfig, found: StreamConfig | ConsumerConfig) -> list[str]:
+def _differences(name: str, wanted: StreamConfig | ConsumerConfig, present: StreamConfig | ConsumerConfig) -> list[str]:
     """Return the fields we set in which the server differs. An empty value and an absent one are the same."""
-    values = [(field.name, getattr(wanted, field.name), getattr(found, field.name)) for field in fields(wanted)]
+    values = [(field.name, getattr(wanted, field.name), getattr(present, field.name)) for field in fields(wanted)]
     return [
         f"{name}: {field} is {_shown(has)}, declared {_shown(wants)}"
         for field, wants, has in values
@@ -83,34 +121,39 @@ def _differences(name: str, wanted: StreamConfig | ConsumerConfig, found: Stream
     ]
 
 
-def _keeping_denial(wanted: StreamConfig, found: StreamConfig) -> StreamConfig:
-    """Return the configuration with the denial of deletions of a stream that an older version made.
+def _applicable(name: str, present: StreamConfig, replicas: int | None) -> StreamConfig:
+    """Return the configuration as it can be had of a stream that is there.
 
-    The server never takes it back, and all but an erasure goes on as before.
+    A denial of deletions, which an older version made, is never taken back by the server, and all but an erasure goes
+    on as before. Without `replicas` a stream keeps as many copies as it has: only who runs the cluster knows.
     """
-    return wanted.evolve(deny_delete=found.deny_delete)
+    copies = replicas or present.num_replicas or 1
+    wanted = next(config for config in declared_configs(copies) if config.name == name)
+    return wanted.evolve(deny_delete=wanted.deny_delete or present.deny_delete)
 
 
 def _shown(value: Any) -> Any:
     return getattr(value, "value", value)
 
 
-async def apply(jetstream: JetStreamContext, replicas: int = 1) -> list[str]:
+async def apply(jetstream: JetStreamContext, replicas: int | None = None) -> list[str]:
     """Create what is missing, change what differs, and return a line for each thing done.
 
-    Raises the server's APIError where a difference cannot be changed in place (retention, storage).
+    `replicas`: copies of each stream in a cluster. Without it a stream keeps those it has, and a new one gets as many
+    as the log. Raises the server's APIError where a difference cannot be changed in place (retention, storage).
     """
     changes: list[str] = []
-    for stream in STREAMS:
-        config = stream_config(stream, replicas)
+    copies = await _copies_of_the_log(jetstream) if replicas is None else replicas
+    for config in declared_configs(copies):
+        name = config.name or ""
         try:
-            current = (await jetstream.stream_info(stream.name)).config
+            current = (await jetstream.stream_info(name)).config
         except NotFoundError:
             await jetstream.add_stream(config)
-            changes.append(f"created stream {stream.name}")
+            changes.append(f"created {_called(name)}")
             continue
-        wanted = _keeping_denial(config, current)
-        if differences := _differences(stream.name, wanted, current):
+        wanted = _applicable(name, current, replicas)
+        if differences := _differences(name, wanted, current):
             await jetstream.update_stream(wanted)
             changes += [f"changed {difference}" for difference in differences]
     for durable in CONSUMERS:
@@ -124,50 +167,37 @@ async def apply(jetstream: JetStreamContext, replicas: int = 1) -> list[str]:
         if differences := _differences(durable.name, wanted_durable, has):
             await jetstream.add_consumer(durable.stream, wanted_durable)
             changes += [f"changed {difference}" for difference in differences]
-    for bucket in await _missing(jetstream):
-        await jetstream.create_key_value(
-            KeyValueConfig(
-                bucket.name, description=bucket.why, history=bucket.history, ttl=bucket.ttl, replicas=replicas
-            )
-        )
-        changes.append(f"created bucket {bucket.name}")
-    return changes + await _without_rollups(jetstream)
-
-
-async def _without_rollups(jetstream: JetStreamContext) -> list[str]:
-    """Have no message replace all keys of a bucket: whoever may write one key could empty it (`Nats-Rollup: all`)."""
-    changes: list[str] = []
-    for bucket in BUCKETS:
-        config = (await jetstream.stream_info(f"KV_{bucket.name}")).config
-        if config.allow_rollup_hdrs:
-            await jetstream.update_stream(config.evolve(allow_rollup_hdrs=False))
-            changes.append(f"changed bucket {bucket.name}: no key replaces the others")
     return changes
 
 
-async def _missing(jetstream: JetStreamContext) -> list[Bucket]:
-    buckets: list[Bucket] = []
-    for bucket in BUCKETS:
-        try:
-            await jetstream.key_value(bucket.name)
-        except NotFoundError:
-            buckets.append(bucket)
-    return buckets
+async def _copies_of_the_log(jetstream: JetStreamContext) -> int:
+    try:
+        return (await jetstream.stream_info(STREAMS[0].name)).config.num_replicas or 1
+    except NotFoundError:
+        return 1
+
+
+def _called(name: str) -> str:
+    """Return what a stream of that name is called: a bucket is one too."""
+    return f"bucket {name.removeprefix('KV_')}" if name.startswith("KV_") else f"stream {name}"
 
 
 async def check(
-    jetstream: JetStreamContext, durables: tuple[Consumer, ...] = CONSUMERS, replicas: int = 1
+    jetstream: JetStreamContext, durables: tuple[Consumer, ...] = CONSUMERS, replicas: int | None = None
 ) -> list[str]:
-    """Return where the server differs from the declaration; empty when it does not."""
+    """Return where the server differs from the declaration; empty when it does not.
+
+    Without `replicas` any number of copies is right.
+    """
     problems: list[str] = []
-    for stream in STREAMS:
+    for config in declared_configs():
+        name = config.name or ""
         try:
-            current = (await jetstream.stream_info(stream.name)).config
+            current = (await jetstream.stream_info(name)).config
         except NotFoundError:
-            problems.append(f"stream {stream.name} does not exist")
+            problems.append(f"{_called(name)} does not exist")
         else:
-            wanted = _keeping_denial(stream_config(stream, replicas), current)
-            problems += _differences(stream.name, wanted, current)
+            problems += _differences(name, _applicable(name, current, replicas), current)
     for durable in durables:
         try:
             has = (await jetstream.consumer_info(durable.stream, durable.name)).config
@@ -175,4 +205,4 @@ async def check(
             problems.append(f"durable {durable.name} does not exist")
         else:
             problems += _differences(durable.name, durable_config(durable), has)
-    return problems + [f"bucket {bucket.name} does not exist" for bucket in await _missing(jetstream)]
+    return problems

@@ -4,9 +4,8 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 
+from contracts.topology import LOG
 from runtime.errors import LogDamaged, Unavailable
-
-EVENTS = "KB_EVENTS"
 
 
 @dataclass
@@ -45,7 +44,7 @@ class WriteStatus:
         Raises `LogDamaged` when the log has lost messages, `Unavailable` when nobody could look at it in time: after a
         restart of the server it may be shorter than before, and a write would take a sequence that was taken already.
         """
-        if stream != EVENTS or not self.watched:
+        if stream != LOG or not self.watched:
             return
         try:
             async with asyncio.timeout(max(0.0, seconds)):

@@ -65,10 +65,10 @@ async def set_budget(log: Log, *, workspace: str, budget: BudgetSet, source: str
 
 
 async def budget_use(budget: BudgetSet, entries: AsyncIterator[CostEntry], prices: Prices, now: datetime) -> BudgetUse:
-    """Return what was spent of the budget in the period that `now` is in."""
+    """Return what was spent of the budget in the period that `now` is in. Questions are not in it."""
     spent, start = CostSum(), period_start(budget, now)
     async for entry in entries:
-        if entry.day >= start:
+        if entry.day >= start and not entry.of_question:
             spent.add(entry, prices)
     return BudgetUse(budget, spent, prices.currency)
 

@@ -1,10 +1,13 @@
-"""The ledger's port: one entry for each event that names what a model was paid."""
+"""The ledger's port: an entry for each event that says what a model was paid; of questions one per step and model."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Partition
+
+QUESTION_STAGE = "query-"
+"""Beginning of the stage of what questions cost; behind it stands the step, such as `keywords`."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,11 @@ class CostEntry:
     milliseconds: int = 0
     saved: bool = False
     """Whether a cached result was used, and nothing paid."""
+
+    @property
+    def of_question(self) -> bool:
+        """Return whether a question caused it, and no document."""
+        return self.stage.startswith(QUESTION_STAGE)
 
 
 class Ledger(Protocol):

@@ -1,12 +1,14 @@
 """For whom models are called: rate limiters serve workspaces in turn, and drop calls for work that became obsolete.
 
+What was paid is listed for whoever asked for it.
+
 The scope belongs to the task that sets it, and to the tasks that this one starts.
 """
 
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from contracts.values import TokenUsage
 
@@ -47,27 +49,42 @@ def calls_for(workspace: str, wanted: Callable[[], Awaitable[bool]] = _always) -
         _scope.reset(token)
 
 
-@dataclass
-class UsageMeter:
-    """What providers counted for calls inside a block, also for those of tasks that were started there."""
+@dataclass(frozen=True)
+class PaidCall:
+    """One call that a provider has answered, and what it was for."""
 
-    usage: TokenUsage = field(default_factory=TokenUsage)
+    workspace: str
+    purpose: str
+    model: str
+    usage: TokenUsage
+    seconds: float
 
 
-_meter: ContextVar[UsageMeter | None] = ContextVar("usage meter", default=None)
+_bill: ContextVar[list[PaidCall] | None] = ContextVar("bill", default=None)
+_purpose: ContextVar[str] = ContextVar("purpose", default="")
 
 
 @contextmanager
-def metered_calls() -> Generator[UsageMeter]:
-    """Count what the calls inside take."""
-    token = _meter.set(meter := UsageMeter())
+def billed_calls() -> Generator[list[PaidCall]]:
+    """List the calls that are paid inside, also by tasks that are started there."""
+    token = _bill.set(bill := list[PaidCall]())
     try:
-        yield meter
+        yield bill
     finally:
-        _meter.reset(token)
+        _bill.reset(token)
 
 
-def note_usage(usage: TokenUsage) -> None:
-    """Count one call that a provider has answered."""
-    if meter := _meter.get():
-        meter.usage += usage
+@contextmanager
+def calls_to(purpose: str) -> Generator[None]:
+    """Say what the calls inside are for."""
+    token = _purpose.set(purpose)
+    try:
+        yield
+    finally:
+        _purpose.reset(token)
+
+
+def note_paid(usual_purpose: str, model: str, usage: TokenUsage, seconds: float) -> None:
+    """List one call, where calls are billed, under `usual_purpose` unless something else was said."""
+    if (bill := _bill.get()) is not None:
+        bill.append(PaidCall(call_scope().workspace, _purpose.get() or usual_purpose, model, usage, seconds))

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 
 from pydantic import BaseModel, ConfigDict
 
+from contracts.values import TokenUsage
+
 LEASE_DURATION = 10.0
 """Seconds after which the lease of a silent replica expires."""
 
@@ -33,12 +35,13 @@ UNLIMITED = 1 << 40
 
 @dataclass
 class Call:
-    """One admitted call. Its caller sets `cost`, in tokens, if the provider reports it."""
+    """One admitted call. Its caller sets `cost`, in tokens, and `usage`, if the provider reports them."""
 
     estimate: int
     step: int
     probing: bool = False
     cost: int | None = None
+    usage: TokenUsage | None = None
 
 
 @dataclass(frozen=True)

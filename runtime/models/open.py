@@ -41,17 +41,19 @@ def open_chat(
     `max_wait`: seconds a call of a person waits for a turn; such calls are also repeated after a short failure. Calls
     for events wait without limit, and the bus repeats the event.
     """
-    found = language_model(settings, role)
-    if found is None:
+    configured = language_model(settings, role)
+    if configured is None:
         return None
     from runtime.models.openai import OpenAiChat
     from runtime.models.openai_endpoint import Endpoint
 
-    address, model, key = found.base_url, found.model, found.api_key.get_secret_value()
+    address, model, key = configured.base_url, configured.model, configured.api_key.get_secret_value()
     limiter = limiters.limiter(
-        found.counted_as, _shown(model, address), f"{address} {model} {key}", found.limits, max_wait
+        configured.counted_as, _shown(model, address), f"{address} {model} {key}", configured.limits, max_wait
     )
-    return OpenAiChat(Endpoint(address, key, limiter, found.timeout, found.settings, _retries(max_wait)), model)
+    return OpenAiChat(
+        Endpoint(address, key, limiter, configured.timeout, configured.settings, _retries(max_wait)), model
+    )
 
 
 def open_embedder(

@@ -4,8 +4,11 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
+import openai
+
 from contracts.values import TokenUsage
 from runtime.errors import EmptyAnswer, ModelRefused, Unavailable
+from runtime.metrics.model_calls import CallKind
 from runtime.models.limits import Call
 from runtime.models.openai_endpoint import Endpoint, estimated
 from runtime.models.port import Completion, Message
@@ -26,7 +29,8 @@ class OpenAiChat:
     def __init__(self, endpoint: Endpoint, model: str) -> None:
         self.model = model
         self._answer = float(FIRST_ANSWER)
-        self._endpoint = endpoint
+        self._counts_streams = True
+        self._endpoint, self._kind = endpoint, CallKind("chat", model, endpoint.settings)
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
         """Return the whole answer. `json`: ask for a JSON object."""
@@ -34,7 +38,7 @@ class OpenAiChat:
         return await self._endpoint.tried(lambda: self._complete(messages, options))
 
     async def _complete(self, messages: Sequence[Message], options: dict[str, Any]) -> Completion:
-        async with self._endpoint.call(self._estimate(messages)) as call:
+        async with self._endpoint.call(self._kind, self._estimate(messages)) as call:
             answer = cast(
                 Any, await self._endpoint.client.chat.completions.create(**self._request(messages), **options)
             )
@@ -58,15 +62,14 @@ class OpenAiChat:
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
         """Yield the answer in pieces. Closing the iterator closes the connection, so the provider stops writing."""
-        empty = True
-        async with self._endpoint.call(self._estimate(messages), streaming=True):
-            answer = cast(
-                Any, await self._endpoint.client.chat.completions.create(**self._request(messages), stream=True)
-            )
+        empty, usage = True, None
+        async with self._endpoint.call(self._kind, self._estimate(messages), streaming=True) as call:
+            answer = await self._streamed(messages)
             if not hasattr(answer, "response"):
                 raise self._strange("did not stream")
             async with aclosing(answer):
                 async for chunk in answer:
+                    usage = getattr(chunk, "usage", None) or usage  # that of the last one is of the whole call
                     choice = _first_choice(chunk)
                     if choice is None:
                         continue
@@ -74,12 +77,25 @@ class OpenAiChat:
                     if text := getattr(choice.delta, "content", None):
                         empty = False
                         yield text
+            self._learn(call, _usage(usage))
         if empty:
             raise Unavailable(f"{self.model} gave an empty answer")
 
     async def close(self) -> None:
         """Close the connections."""
         await self._endpoint.close()
+
+    async def _streamed(self, messages: Sequence[Message]) -> Any:
+        """Begin a stream that says at its end what it took, of a provider that does not refuse to."""
+        create = self._endpoint.client.chat.completions.create
+        if self._counts_streams:
+            try:
+                return await create(**self._request(messages), stream=True, stream_options={"include_usage": True})
+            except openai.APIStatusError as error:
+                if error.status_code not in (400, 422) or "stream_options" not in str(error):
+                    raise
+                self._counts_streams = False
+        return await create(**self._request(messages), stream=True)
 
     def _strange(self, what: str) -> Unavailable:
         return Unavailable(f"{self.model} {what} in the OpenAI format; check {self._endpoint.settings}_BASE_URL")
@@ -92,6 +108,7 @@ class OpenAiChat:
         return estimated([message.content for message in messages]) + round(self._answer)
 
     def _learn(self, call: Call, usage: TokenUsage) -> None:
+        call.usage = usage
         if usage.prompt or usage.completion:
             call.cost = usage.prompt + usage.completion
             self._answer += (usage.completion - self._answer) / 8

@@ -19,7 +19,7 @@ import structlog
 from contracts.values import TokenUsage
 from runtime.batching import batched_by_bytes
 from runtime.errors import ModelRefused, Poison, Unavailable
-from runtime.models.call_scope import note_usage
+from runtime.metrics.model_calls import CallKind
 from runtime.models.limits import Call
 from runtime.models.openai import encodable
 from runtime.models.openai_endpoint import Endpoint, as_dict, estimated, parsed
@@ -71,6 +71,7 @@ class OpenAiEmbedder:
         self.model = model
         self.dimension = dimension
         self._endpoint, self._batch, self._cut = endpoint, batch, cut
+        self._kind = CallKind("embeddings", model, endpoint.settings)
         self._format: Literal["base64", "float"] = BASE64
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -110,7 +111,7 @@ class OpenAiEmbedder:
         return [(await self._endpoint.tried(lambda t=text: self._embed([t])))[0] for text in texts]
 
     async def _embed(self, texts: list[str]) -> list[Vector]:
-        async with self._endpoint.call(estimated(texts)) as call:
+        async with self._endpoint.call(self._kind, estimated(texts)) as call:
             try:
                 return await self._request(texts, call)
             except UnusableVectors as error:
@@ -146,7 +147,8 @@ class OpenAiEmbedder:
             raise Unavailable(f"{self.model} did not answer in the OpenAI format; check EMBEDDING_BASE_URL")
         if (cost := _tokens(body)) is not None:
             call.cost = (call.cost or 0) + cost
-        note_usage(TokenUsage(prompt=cost or 0, calls=1))
+        usage = TokenUsage(prompt=cost or 0, calls=1)
+        call.usage = call.usage + usage if call.usage else usage
         return self._check_vectors(cast(list[Any], items), len(texts))
 
     def _check_vectors(self, items: list[Any], count: int) -> list[Vector]:

@@ -17,6 +17,7 @@ import orjson
 
 from runtime.activity import waiting
 from runtime.errors import ConfigurationError, ModelRefused, RateLimited, Retryable, ServiceError, Unavailable
+from runtime.metrics.model_calls import CallKind, recorded_call
 from runtime.models.limits import Call
 from runtime.models.rate_limiter import RateLimiter
 from runtime.retries import Backoff, parse_retry_after
@@ -70,11 +71,14 @@ class Endpoint:
         )
 
     @asynccontextmanager
-    async def call(self, tokens: int, *, streaming: bool = False) -> AsyncGenerator[Call]:
-        """A turn of about so many tokens, a time limit (a stream has one per read instead) and errors of ours."""
+    async def call(self, kind: CallKind, tokens: int, *, streaming: bool = False) -> AsyncGenerator[Call]:
+        """A turn of about so many tokens, a time limit (a stream has one per read instead) and errors of ours.
+
+        What the caller leaves in `usage` of the call is counted.
+        """
         with waiting():
             async with self._limiter.call(tokens) as call:
-                with self._translated():
+                with recorded_call(kind, self._name, call), self._translated():
                     if streaming:
                         yield call
                         return

@@ -63,6 +63,7 @@ class RateLimiter:
         self._corrections: dict[int, int] = {}
         self._state = ProviderState(name=name)
         self._local: Limits | None = None
+        self.on_pause: Callable[[], None] = lambda: None
 
     @asynccontextmanager
     async def call(self, tokens: int = 0) -> AsyncGenerator[Call]:
@@ -221,9 +222,7 @@ class RateLimiter:
                 logger.info("the provider answers again", provider=self._name)
 
     async def _record_failure(self, call: Call, error: Retryable) -> None:
-        wait = error.retry_after
-        if wait is None and isinstance(error, RateLimited):
-            wait = DEFAULT_PAUSE
+        wait = DEFAULT_PAUSE if error.retry_after is None and isinstance(error, RateLimited) else error.retry_after
 
         def change(state: ProviderState, _: Limits, now: float) -> Callable[[], bool]:
             pauses = rules.record_failure(state, str(error), wait, probing=call.probing, now=now)
@@ -231,6 +230,7 @@ class RateLimiter:
 
         async with self._lock:
             if await self._update(change):
+                self.on_pause()
                 logger.warning("the provider is paused", note=rules.pause_notice(self._state, time.time()))
 
     def _end_call(self) -> None:

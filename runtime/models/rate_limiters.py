@@ -7,18 +7,23 @@ from dataclasses import dataclass, field
 
 from runtime.bus.port import SharedValues
 from runtime.models import limits as rules
-from runtime.models.limits import Limits
+from runtime.models.limits import Limits, ProviderState
 from runtime.models.rate_limiter import RateLimiter, read_state
 
 
 @dataclass(frozen=True)
 class RateLimiters:
-    """Makes the rate limiters of one process. `notes` collects their pause notices by kind of provider."""
+    """Makes the rate limiters of one process. `notes` collects their pause notices by kind of provider.
+
+    `watch` is called with each and the kind of its provider.
+    """
 
     values: SharedValues | None = None
     notes: dict[str, Callable[[], Awaitable[str | None]]] = field(
         default_factory=dict[str, Callable[[], Awaitable[str | None]]]
     )
+
+    watch: Callable[[str, RateLimiter], None] = lambda _, __: None
 
     def limiter(self, kind: str, name: str, key: str, limits: Limits, max_wait: float = math.inf) -> RateLimiter:
         """Return a rate limiter. `kind` is what the provider is used for; replicas share limits by `kind` and `key`.
@@ -27,10 +32,15 @@ class RateLimiters:
         """
         limiter = RateLimiter(name, limits, self.values, key=f"{kind} {key}", max_wait=max_wait)
         self.notes[kind] = limiter.note
+        self.watch(kind, limiter)
         return limiter
+
+
+async def provider_states(values: SharedValues | None) -> list[ProviderState]:
+    """Return what is shared about each provider that was called within a day. Raises `Unavailable`."""
+    return [(await read_state(values, key))[0] for key in await values.keys()] if values else []
 
 
 async def pause_notices(values: SharedValues) -> list[str]:
     """Return a sentence for every paused provider. Raises `Unavailable`."""
-    states = [(await read_state(values, key))[0] for key in await values.keys()]
-    return [note for state in states if (note := rules.pause_notice(state, time.time()))]
+    return [note for state in await provider_states(values) if (note := rules.pause_notice(state, time.time()))]

@@ -120,8 +120,8 @@ def language_model(settings: Settings, role: Role | None = None) -> LanguageMode
 
 def own_settings(settings: Settings, role: Role) -> dict[str, Any]:
     """Return what is set for this role alone, by the name of the setting without its beginning."""
-    found = {name: getattr(settings, f"{role}_llm_{name}", None) for name in _GENERAL}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: getattr(settings, f"{role}_llm_{name}", None) for name in _GENERAL}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _server(address: str) -> tuple[str, str | None, int | None]:

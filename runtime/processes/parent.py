@@ -29,18 +29,18 @@ STABLE_LIFE = 60.0
 """Seconds a process must have lived for its next end to count as the first."""
 
 
-def run_workers(host: str, port: int, count: int, extra_environment: Mapping[str, str]) -> int:
-    """Keep `count` workers alive, each with the variables `lent`, until SIGTERM or SIGINT. Returns the exit code.
+def run_workers(
+    host: str, port: int, count: int, extra_environment: Mapping[str, str], drain_seconds: float = 0.0
+) -> int:
+    """Keep `count` workers alive, each with the `extra_environment`, until SIGTERM or SIGINT. Returns the exit code.
 
     The first worker starts alone; the others follow once it is ready. A worker that was ready is started again when it
     ends. The parent ends with the code of a worker that ends before that: it would end the same way each time.
+    When it is to end it deals connections for `drain_seconds` more, for which its workers answer.
     Raises ConfigurationError when it cannot listen.
     """
-    return asyncio.run(
-        _run_pool(
-            _WorkerPool(ConnectionDispatcher(listening_sockets(host, port)), {**os.environ, **extra_environment}), count
-        )
-    )
+    dealer, environ = ConnectionDispatcher(listening_sockets(host, port)), {**os.environ, **extra_environment}
+    return asyncio.run(_run_pool(_WorkerPool(dealer, environ, drain_seconds), count))
 
 
 def count_ends(before: int, lived: float) -> int:
@@ -57,19 +57,22 @@ def exit_code(code: int) -> int:
 class _WorkerPool:
     dealer: ConnectionDispatcher
     environ: Mapping[str, str] = field(repr=False)
+    drain_seconds: float = 0.0
     workers: set[Process] = field(default_factory=set[Process])
     answering: asyncio.Event = field(default_factory=asyncio.Event)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     code: int = 0
 
     def stop(self, code: int) -> None:
-        """End all workers in good order, and the parent with that code. Repeats do nothing."""
-        if self.stopping.is_set():
-            return
-        self.code = code
+        """End all workers in good order, and the parent with that code. A repeat ends them at once."""
+        if self.stopping.is_set() or not self.drain_seconds or code:
+            self.dealer.close()
+        else:
+            asyncio.get_running_loop().call_later(self.drain_seconds, self.dealer.close)
+        if not self.stopping.is_set():
+            self.code = code
         self.stopping.set()
         self.answering.set()
-        self.dealer.close()
         for worker in self.workers:
             _terminate(worker)
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 
 from contracts.graph import PROJECTIONS, Projection
-from runtime.bus.port import ActiveGenerations, SharedValues
+from runtime.bus.port import LiveGenerations, SharedValues
 from runtime.stores.port import Checkpoint, CheckpointStore
 
 SECOND_LOOK = 1.0
@@ -50,13 +50,13 @@ class ProjectionState:
         return [(name, checkpoint) for name, checkpoint in candidates if checkpoint]
 
 
-async def live_state(watched: WatchedProjection, pointers: ActiveGenerations, values: SharedValues) -> ProjectionState:
+async def live_state(watched: WatchedProjection, pointers: LiveGenerations, values: SharedValues) -> ProjectionState:
     """Return the state of the live generation. Raises `Unavailable` when the bus or a store does not answer."""
-    generation = (await pointers.live()).of(watched.projection)
-    state = await state_of(watched, generation, values)
+    state = await state_of(watched, (await pointers.live()).of(watched.projection), values)
     if state.lost:
         await asyncio.sleep(SECOND_LOOK)
-        state = await state_of(watched, generation, values)
+        # Meanwhile another generation may have been made the live one.
+        state = await state_of(watched, (await pointers.live()).of(watched.projection), values)
     return state
 
 
@@ -67,16 +67,16 @@ async def state_of(watched: WatchedProjection, generation: int, values: SharedVa
     return ProjectionState(watched, generation, note, parts)
 
 
-async def advance(found: ProjectionState, values: SharedValues, checkpoint: Checkpoint) -> None:
+async def advance(state: ProjectionState, values: SharedValues, checkpoint: Checkpoint) -> None:
     """Put the checkpoint into every store that has a lesser one, then note it. Sequence 0 is not written."""
     if not checkpoint.sequence:
         return
-    for name, part in found.watched.parts.items():
-        before = found.parts[name]
+    for name, part in state.watched.parts.items():
+        before = state.parts[name]
         if before is None or before.sequence < checkpoint.sequence:
-            await part.put_checkpoint(found.generation, checkpoint)
-    if found.note is None or found.note.sequence < checkpoint.sequence:
-        await write_note(values, found.watched.projection, found.generation, checkpoint)
+            await part.put_checkpoint(state.generation, checkpoint)
+    if state.note is None or state.note.sequence < checkpoint.sequence:
+        await write_note(values, state.watched.projection, state.generation, checkpoint)
 
 
 def note_key(projection: str, generation: int) -> str:
@@ -97,9 +97,9 @@ async def write_note(values: SharedValues, projection: str, generation: int, che
         await values.write(note_key(projection, generation), json.dumps(asdict(checkpoint)).encode(), revision)
 
 
-def describe_loss(found: ProjectionState) -> str:
+def describe_loss(state: ProjectionState) -> str:
     """Return what is wrong with a projection."""
-    return f"{found.watched.projection}: {' and '.join(found.lost)} lost what was in there, or is an older copy"
+    return f"{state.watched.projection}: {' and '.join(state.lost)} lost what was in there, or is an older copy"
 
 
 def loss_message(lost: Mapping[Projection, str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import structlog
 
 from contracts.graph import EmbeddingModel
-from runtime.bus.port import ActiveGenerations
+from runtime.bus.port import LiveGenerations
 from runtime.errors import ConfigurationError, ModelChanged, Retryable
 from runtime.models.open import UNSHARED_LIMITERS, open_embedder, open_embedder_of
 from runtime.models.port import Embedder
@@ -77,7 +77,7 @@ class GenerationEmbedders:
         async with self.of(generation) as embedded:
             await embedded.vectors.put_checkpoint(generation, checkpoint)
 
-    async def note(self, pointers: ActiveGenerations) -> str | None:
+    async def note(self, pointers: LiveGenerations) -> str | None:
         """Why nothing can be added to the live vectors; None where it can, or where nobody answers within a second."""
         with suppress(Retryable, TimeoutError):
             async with asyncio.timeout(1.0):

@@ -18,10 +18,11 @@ from nats.js.errors import APIError
 
 from contracts import subjects
 from contracts.graph import PROJECTIONS, Generations, Projection
+from contracts.topology import LOG
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.log_integrity import Evidence
-from runtime.bus.port import ActiveGenerations, Delivery, Events, Handler, ProjectionGenerations, SharedValues
-from runtime.bus.write_status import EVENTS, WriteStatus
+from runtime.bus.port import Delivery, Events, Handler, LiveGenerations, ProjectionGenerations, SharedValues
+from runtime.bus.write_status import WriteStatus
 from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
 from runtime.projections import checkpoints
@@ -36,8 +37,12 @@ logger = structlog.get_logger(__name__)
 INTERVAL = 5.0
 """Seconds between two looks."""
 
+INTERVAL_OF_DOUBT = 1.0
+"""The same while a store is lost, or nobody could look at the log since the bus was away: nothing is answered, or
+written, before a look succeeds."""
+
 PROBE_TIMEOUT = 3.0
-PROBES: dict[str, Callable[[str], str]] = {EVENTS: lambda _: subjects.PROBE, "KB_BLOBS": lambda id: f"blob.probe.{id}"}
+PROBES: dict[str, Callable[[str], str]] = {LOG: lambda _: subjects.PROBE, "KB_BLOBS": lambda id: f"blob.probe.{id}"}
 """Where it is tried whether a stream takes anything again, by stream."""
 
 
@@ -47,7 +52,7 @@ class Integrity:
 
     stage: str
     jetstream: JetStreamContext
-    pointers: ActiveGenerations
+    pointers: LiveGenerations
     values: SharedValues
     writes: WriteStatus
     watched: list[WatchedProjection] = field(default_factory=list[WatchedProjection])
@@ -91,7 +96,8 @@ class Integrity:
     async def _look_again(self) -> None:
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(INTERVAL):
+                doubt = self.behind or not self.writes.checked.is_set()
+                async with asyncio.timeout(INTERVAL_OF_DOUBT if doubt else INTERVAL):
                     await self.writes.returned.wait()
             self.writes.returned.clear()
             await self._look()
@@ -184,9 +190,9 @@ class Integrity:
                 return damage
         return ""
 
-    async def _keep(self, evidence: Evidence, found: Sequence[ProjectionState]) -> None:
+    async def _keep(self, evidence: Evidence, states: Sequence[ProjectionState]) -> None:
         """Move the checkpoints of what this service fills, and the mark of the log."""
-        for one in found:
+        for one in states:
             if one.watched.durables and not one.lost:
                 position = min(evidence.floors[durable] for durable in one.watched.durables)
                 with suppress(Retryable):
@@ -225,20 +231,20 @@ class Integrity:
 
 @dataclass(frozen=True)
 class WatchedPointers:
-    """`ActiveGenerations` for readers: it hides generations whose store has lost data."""
+    """`LiveGenerations` for readers: it hides generations whose store has lost data."""
 
-    pointers: ActiveGenerations
+    pointers: LiveGenerations
     integrity: Integrity
 
     async def read(self) -> tuple[ProjectionGenerations, int]:
-        """See `ActiveGenerations`."""
+        """See `LiveGenerations`."""
         return await self.pointers.read()
 
     async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
-        """See `ActiveGenerations`."""
+        """See `LiveGenerations`."""
         await self.pointers.write(pointers, revision)
 
     async def live(self, *needed: Projection) -> Generations:
-        """See `ActiveGenerations`. Raises `StoreBehind`."""
+        """See `LiveGenerations`. Raises `StoreBehind`."""
         self.integrity.require(*needed)
         return await self.pointers.live(*needed)

@@ -16,12 +16,13 @@ from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.graph import Partition
+from contracts.topology import LOG
 from runtime.bus.chain import Link, erased_by, joint_hash
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.log_integrity import observe
 from runtime.bus.port import SharedValues
 from runtime.bus.records import Record, leaf, line_of, parse_line
-from runtime.bus.write_status import EVENTS, WriteStatus
+from runtime.bus.write_status import WriteStatus
 from runtime.errors import ServiceError
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.schema import CHECKPOINTS
@@ -74,7 +75,7 @@ async def chained_pages(
     jetstream: JetStreamContext, after: int, subject: str | None = None
 ) -> AsyncGenerator[ChainedPage]:
     """Yield the log behind `after`. With a `subject`, messages of other subjects count as missing."""
-    async with aclosing(read_records(jetstream, EVENTS, after, subject=subject)) as pages:
+    async with aclosing(read_records(jetstream, LOG, after, subject=subject)) as pages:
         async for page in pages:
             present = {record.sequence: record for record in page}
             holes = [sequence for sequence in range(after + 1, page[-1].sequence) if sequence not in present]
@@ -93,7 +94,7 @@ async def chained_pages(
 async def _erased_behind(jetstream: JetStreamContext, sequence: int) -> dict[int, tuple[str, str]]:
     """Return workspace token and leaf of each erased event whose tombstone stands behind the sequence."""
     erased: dict[int, tuple[str, str]] = {}
-    async with aclosing(read_records(jetstream, EVENTS, sequence, subject=TOMBSTONES)) as pages:
+    async with aclosing(read_records(jetstream, LOG, sequence, subject=TOMBSTONES)) as pages:
         async for page in pages:
             for record in page:
                 token = subjects.workspace_token(record.subject)

@@ -9,12 +9,11 @@ from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS, Projection
 from contracts.registry import CONSUMERS_OF
-from contracts.topology import CHECKPOINTS_BUCKET
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from contracts.topology import CHECKPOINTS_BUCKET, LOG
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog, translated
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.counts import ParkedCount, count_parked
-from runtime.bus.write_status import EVENTS
 from runtime.projections import rebuild_candidate
 from runtime.projections.rebuild_lease import RunningRebuild, running
 from runtime.projections.verdicts import combined_verdict
@@ -62,7 +61,7 @@ class ProjectionStates:
 
 async def read_states(bus: JetStreamContext) -> ProjectionStates:
     """Return the states of all projections. Raises ConfigurationError or `Unavailable`."""
-    pointers, _ = await (await NatsActiveGenerations.bind(bus)).read()
+    pointers, _ = await (await NatsLiveGenerations.bind(bus)).read()
     values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
     verdict, parked = await combined_verdict(values), await count_parked(NatsParkedEvents(bus))
     first = {name: await _look(bus, CONSUMERS_OF[name]) for name in PROJECTIONS}
@@ -94,7 +93,7 @@ def _concerns(parked: ParkedCount, projection: Projection) -> bool:
 
 async def _look(bus: JetStreamContext, names: Sequence[str]) -> _Look:
     with translated():
-        infos = [await bus.consumer_info(EVENTS, name) for name in names]
+        infos = [await bus.consumer_info(LOG, name) for name in names]
     slowest = max(infos, key=lambda info: (info.num_pending or 0) + (info.num_ack_pending or 0))
     floor = slowest.ack_floor
     lag = (slowest.num_pending or 0) + (slowest.num_ack_pending or 0)

@@ -8,11 +8,10 @@ from typing import Any
 from nats.js import JetStreamContext
 
 from contracts.graph import Projection
-from contracts.topology import CHECKPOINTS_BUCKET
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from contracts.topology import CHECKPOINTS_BUCKET, LOG
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import translated
 from runtime.bus.port import SharedValues
-from runtime.bus.write_status import EVENTS
 from runtime.errors import Unavailable
 
 KEY = "rebuild_candidate"
@@ -56,8 +55,8 @@ async def plan(bus: JetStreamContext, targets: Sequence[Projection], events_per_
     Raises ConfigurationError or `Unavailable`.
     """
     with translated():
-        events = (await bus.stream_info(EVENTS)).state.messages
-    pointers, _ = await (await NatsActiveGenerations.bind(bus)).read()
+        events = (await bus.stream_info(LOG)).state.messages
+    pointers, _ = await (await NatsLiveGenerations.bind(bus)).read()
     value, _ = await (await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)).read(_speed_key(targets))
     before, seconds = json.loads(value) if value else (0, 0.0)
     estimate = round(seconds * events / before, 1) if before else None

@@ -49,10 +49,10 @@ async def write_verdict(values: SharedValues, stage: str, verdict: Verdict) -> N
 
 async def combined_verdict(values: SharedValues) -> Verdict:
     """Return the combined findings of the services and the last audit. Raises `Unavailable`."""
-    found = [(await read_verdict(values, stage))[0] for stage in FINDERS]
+    verdicts = [(await read_verdict(values, stage))[0] for stage in FINDERS]
     stores: dict[Projection, str] = {}
     for projection in PROJECTIONS:
-        if reasons := [verdict.stores[projection] for verdict in found if projection in verdict.stores]:
+        if reasons := [verdict.stores[projection] for verdict in verdicts if projection in verdict.stores]:
             # The query service, the last of them, looks at all stores of a projection.
             stores[projection] = reasons[-1]
-    return Verdict(next((verdict.log for verdict in found if verdict.log), ""), stores)
+    return Verdict(next((verdict.log for verdict in verdicts if verdict.log), ""), stores)

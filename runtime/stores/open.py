@@ -7,6 +7,7 @@ from runtime.errors import ConfigurationError
 from runtime.settings import Settings, without_secrets
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
+from runtime.stores.traced import traced
 from runtime.stores.vectors.port import Vectors
 
 # Drivers are imported where they are needed: pymilvus alone costs 95 MB, and no service pays for another's driver.
@@ -20,11 +21,11 @@ def open_documents(settings: Settings) -> Rows:
     if scheme == "sqlite":
         from runtime.stores.documents.sqlite.store import SqliteRows
 
-        return SqliteRows(Path(url.removeprefix("sqlite://")))
+        return traced(SqliteRows(Path(url.removeprefix("sqlite://"))), "sqlite")
     if scheme in {"mongodb", "mongodb+srv"}:
         from runtime.stores.documents.mongo.store import MongoRows
 
-        return MongoRows(url, settings.mongo_database)
+        return traced(MongoRows(url, settings.mongo_database), "mongodb", settings.mongo_database)
     raise ConfigurationError(f"DOCUMENTS_URL {without_secrets(url)} must begin with sqlite:/// or mongodb://")
 
 
@@ -32,25 +33,23 @@ def open_graph(settings: Settings) -> Graph:
     """Open the graph store."""
     from runtime.stores.graph.neo4j.store import BoltGraph
 
-    return BoltGraph(
-        settings.neo4j_uri,
-        settings.neo4j_username,
-        settings.neo4j_password.get_secret_value(),
-        settings.neo4j_database,
-    )
+    password = settings.neo4j_password.get_secret_value()
+    graph = BoltGraph(settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database)
+    return traced(graph, "neo4j", settings.neo4j_database)
 
 
 def open_vectors(settings: Settings, *, model: str, dimension: int) -> Vectors:
     """Open the vector store for one embedding model."""
     from runtime.stores.vectors.milvus.store import MilvusVectors
 
-    return MilvusVectors(
+    vectors = MilvusVectors(
         settings.milvus_uri,
         model=model,
         dimension=dimension,
         index_type=settings.milvus_index_type,
         token=settings.milvus_token.get_secret_value(),
     )
+    return traced(vectors, "milvus")
 
 
 def import_drivers(settings: Settings) -> None:

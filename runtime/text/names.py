@@ -15,7 +15,7 @@ from typing import Literal
 from runtime.text.han import han_names
 from runtime.text.scripts import HAN_AND_KANA
 from runtime.text.sentences import Sentence, sentences
-from runtime.text.terms import Word, is_abbreviated, is_camel, is_shouted, is_verb, without_addresses, words
+from runtime.text.terms import Word, is_abbreviated, is_camel, is_shouted, is_verb, without_addresses, words_of_sentence
 from runtime.text.words import (
     ABBREVIATIONS,
     CALENDAR,
@@ -75,20 +75,20 @@ def names(text: str, known: Iterable[str] = ()) -> list[Name]:
     return names_in(text, sentences(text), known)
 
 
-def names_in(text: str, found: Sequence[Sentence], known: Iterable[str] = ()) -> list[Name]:
+def names_in(text: str, in_sentences: Sequence[Sentence], known: Iterable[str] = ()) -> list[Name]:
     """Return the same for a text whose sentences are known."""
     masked = without_addresses(text)
-    by_sentence = [words(masked, sentence.start, sentence.end) for sentence in found]
+    by_sentence = [words_of_sentence(masked, sentence.start, sentence.end) for sentence in in_sentences]
     runs = [
         run
-        for number, (sentence, tokens) in enumerate(zip(found, by_sentence, strict=True))
+        for number, (sentence, tokens) in enumerate(zip(in_sentences, by_sentence, strict=True))
         for run in _runs(masked, sentence, tokens, number)
     ]
-    headings = {number for number, sentence in enumerate(found) if sentence.heading}
+    headings = {number for number, sentence in enumerate(in_sentences) if sentence.heading}
     evidence = _evidence(by_sentence, [run for run in runs if run.sentence not in headings], known)
     parts = [part for run in runs for part in _apart_at_connector(run, evidence)]
     latin = [name for run in parts for name in _judged(run, evidence, run.sentence in headings)]
-    return list(_apart([*latin, *_han(masked, found)]))
+    return list(_apart([*latin, *_han(masked, in_sentences)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +110,10 @@ def _evidence(by_sentence: Sequence[Sequence[Word]], runs: Sequence[_Run], known
     return _Evidence(german, frozenset(lower), named | {run.key for run in runs}, inside | keys | frozenset(known))
 
 
-def _apart(found: Iterable[Name]) -> Iterator[Name]:
+def _apart(candidates: Iterable[Name]) -> Iterator[Name]:
     """Yield the names in order; of two that overlap the one that begins first, or the longer one."""
     end = 0
-    for name in sorted(found, key=lambda name: (name.start, -name.end)):
+    for name in sorted(candidates, key=lambda name: (name.start, -name.end)):
         if name.start >= end:
             yield name
             end = name.end
@@ -225,6 +225,7 @@ def _judged(run: _Run, evidence: _Evidence, heading: bool) -> Iterator[Name]:
     if not words or (len(words) == 1 and not _stands_alone(words[0], evidence)) or _is_emphasis(words, evidence):
         return
     kind: Kind = "code" if len(words) == 1 and (words[0].shape == "code" or is_camel(words[0].text)) else "name"
+    kind = "han" if all(_HAN.match(word.text) for word in words) else kind
     yield Name(_text(words), words[0].start, words[-1].end, run.sentence, kind, run.title)
 
 
@@ -286,12 +287,12 @@ def _is_opener(words: Sequence[Word], evidence: _Evidence) -> bool:
     return is_verb(first.lower) or (len(words) == 1 and first.lower.endswith(_PLAIN_ENDINGS))
 
 
-def _han(text: str, found: Sequence[Sentence]) -> Iterator[Name]:
+def _han(text: str, in_sentences: Sequence[Sentence]) -> Iterator[Name]:
     """Yield Chinese and Japanese names, each with the sentence that holds it."""
     number = 0
     for name in han_names(text):
-        while number + 1 < len(found) and found[number + 1].start <= name.start:
+        while number + 1 < len(in_sentences) and in_sentences[number + 1].start <= name.start:
             number += 1
-        if found and not found[number].code:
+        if in_sentences and not in_sentences[number].code:
             kind: Kind = "work" if name.work else "han"
             yield Name(name.text, name.start, name.start + len(name.text), number, kind)

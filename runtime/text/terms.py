@@ -13,6 +13,9 @@ Shape = Literal["proper", "code", "number", "connector", "stop", "plain"]
 
 _PART = rf"[^\W{HAN_AND_KANA}]+"
 _WORD = re.compile(rf"{_PART}(?:['’&.\-]{_PART})*(?:\+\+|#(?!\w))?")
+_HAN_RUN = re.compile(f"[{HAN_AND_KANA}]+")
+LONGEST_HAN_WORD = 12
+"""Characters of a run of Han and kana that is a name in a sentence of another script; a longer one is a quotation."""
 _SURROUNDINGS = re.compile(
     r"\\[A-Za-z]\w*|(?:https?|ftp)://[^\s<>\"'()\]]*|\]\([^()\s]*\)|(?<![\w.+-])[\w.+-]{1,64}+@[\w-][\w.-]{0,200}"
 )
@@ -50,14 +53,31 @@ def without_addresses(text: str) -> str:
 
 def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
     """Return the words between two offsets, in order. Han and kana are no words here."""
-    found: list[Word] = []
+    terms: list[Word] = []
     for match in _WORD.finditer(text, start, len(text) if end is None else end):
         whole = match[0]
         possessive = _POSSESSIVE.search(whole)
         bare = whole[: possessive.start()] if possessive else whole
         if bare:
-            found.append(Word(bare, match.start(), match.start() + len(bare), shape(bare), possessive is not None))
-    return found
+            terms.append(Word(bare, match.start(), match.start() + len(bare), shape(bare), possessive is not None))
+    return terms
+
+
+def words_of_sentence(text: str, start: int, end: int) -> list[Word]:
+    """Return the words of a sentence; in one of a language with Latin letters, Han and kana are names: proper words.
+
+    So "University of 石林" is one name there. Such a sentence has a small word of grammar, and as many words with small
+    letters as runs of Han; a Chinese one may name "The Beatles".
+    """
+    tokens = words(text, start, end)
+    small = [word.shape for word in tokens if word.text.islower()]
+    if "stop" not in small:
+        return tokens
+    runs = [run for run in _HAN_RUN.finditer(text, start, end) if len(run[0]) <= LONGEST_HAN_WORD]
+    if not 0 < len(runs) <= len(small):
+        return tokens
+    names = [Word(run[0], run.start(), run.end(), "proper") for run in runs]
+    return sorted([*tokens, *names], key=lambda word: word.start)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -38,7 +38,7 @@ def _last_border(text: str, start: int, end: int) -> int:
     step = 1_000
     while True:
         begin = max(start, end - step)
-        found = max((border.end() for border in _BORDER.finditer(text, begin, end)), default=0)
-        if found or begin == start:
-            return found or end
+        last = max((border.end() for border in _BORDER.finditer(text, begin, end)), default=0)
+        if last or begin == start:
+            return last or end
         step *= 10

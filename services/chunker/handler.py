@@ -15,7 +15,7 @@ from runtime.bus.port import ALL_WANTED, Blobs, Delivery, DocumentVersions, vers
 from runtime.errors import Poison
 from services.chunker.domain import custom_knowledge, document
 from services.chunker.domain.parts import chunks_created_events, split_into_parts
-from services.chunker.domain.passages import TokenCodec
+from services.chunker.domain.spans import TokenCodec
 
 
 class DocumentLimits(NamedTuple):

@@ -1,10 +1,10 @@
-"""What the chunker makes of a text by its settings."""
+"""What the chunker would make of a text by its settings, for estimates; the service itself cuts in `handler`."""
 
 from collections.abc import Sequence
 
 from contracts.values import Chunk
 from services.chunker.domain import document
-from services.chunker.domain.passages import TokenCodec
+from services.chunker.domain.spans import TokenCodec
 from services.chunker.settings import ChunkerSettings
 
 

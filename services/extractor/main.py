@@ -1,4 +1,4 @@
-"""Wiring of the extractor."""
+"""The extractor as a process: which handler takes the messages of which durable, and what it is given."""
 
 import time
 from collections.abc import AsyncGenerator, Sequence

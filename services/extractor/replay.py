@@ -31,8 +31,8 @@ class ExtractionReplay:
         for delivery in batch:
             event = delivery.event
             if event.model != CUSTOM_KNOWLEDGE:
-                found = Extraction(event.entities, event.relations, event.usage)
-                extractions[delivery.workspace][event.cache_key] = found
+                extraction = Extraction(event.entities, event.relations, event.usage)
+                extractions[delivery.workspace][event.cache_key] = extraction
         for workspace, by_key in extractions.items():
             await self._extractions.put_all(workspace, by_key)
 

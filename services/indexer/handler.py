@@ -9,7 +9,7 @@ from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id
 from contracts.values import ChunkRef, DocumentVersion, TokenUsage
 from runtime.bus.batches import by_workspace, document_bounds
 from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, version_deleted
-from runtime.models.call_scope import metered_calls
+from runtime.models.call_scope import PaidCall, billed_calls
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.domain.usage_shares import usage_shares
@@ -48,7 +48,7 @@ async def on_chunks(
         for event in sorted(current_events.values(), key=lambda e: e.document.version):
             rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
         outdated = await find_outdated(partition, "chunks", rows, vectors)
-        with metered_calls() as meter:
+        with billed_calls() as bill:
             await embed_and_put(partition, [outdated], vectors, embeddings)
             # Of an obsolete version, too: an earlier attempt may have written it while it was current.
             await _restore_newer_chunks(partition, created.values(), vectors, embeddings, versions)
@@ -65,12 +65,13 @@ async def on_chunks(
             else:
                 events = []
             indexed[delivery.sequence] = events
-        _share_usage(meter.usage, [indexed[delivery.sequence] for delivery in deliveries])
+        _share_usage(bill, [indexed[delivery.sequence] for delivery in deliveries])
     return [indexed[delivery.sequence] for delivery in batch]
 
 
-def _share_usage(usage: TokenUsage, results: Sequence[list[VectorsIndexed]]) -> None:
+def _share_usage(bill: Sequence[PaidCall], results: Sequence[list[VectorsIndexed]]) -> None:
     """Write into each event its share of what the texts of all of them took."""
+    usage = sum((call.usage for call in bill), TokenUsage())
     with_event = [events for events in results if events]
     shares = usage_shares(usage, [events[0].embedded for events in with_event])
     for events, share in zip(with_event, shares, strict=True):
@@ -146,15 +147,15 @@ async def on_graph_merged(
     for workspace, deliveries in by_workspace(batch).items():
         names = {e.name for d in deliveries for e in d.event.entities}
         pairs = {(r.source, r.target) for d in deliveries for r in d.event.relations}
-        with metered_calls() as meter:
+        with billed_calls() as bill:
             changed = await index_graph(workspace, GraphKeys(names, pairs), generations, graph, vectors, embeddings)
         for delivery in deliveries:
             ids = {entity_vector_id(e.name) for e in delivery.event.entities}
             ids |= {relation_vector_id(r.source, r.target) for r in delivery.event.relations}
             event, embedded = delivery.event, len(changed & ids)
-            fact = _vectors_indexed(event.document, "graph", event.chunks, embedded, embeddings)
-            indexed[delivery.sequence] = [fact.model_copy(update={"part": event.part, "parts": event.parts})]
-        _share_usage(meter.usage, [indexed[delivery.sequence] for delivery in deliveries])
+            of_graph = _vectors_indexed(event.document, "graph", event.chunks, embedded, embeddings)
+            indexed[delivery.sequence] = [of_graph.model_copy(update={"part": event.part, "parts": event.parts})]
+        _share_usage(bill, [indexed[delivery.sequence] for delivery in deliveries])
     return [indexed[delivery.sequence] for delivery in batch]
 
 

@@ -1,4 +1,4 @@
-"""Wiring of the indexer."""
+"""The indexer as a process: which handler takes the messages of which durable, and what it is given."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager

@@ -49,8 +49,8 @@ async def describe_keys(
     }
     chunks = await _all_chunks(partition, histories, sources, cached.keys(), merging)
     for key, (_, changes) in cached.items():
-        for raw, _ in sources[key]:
-            chunks[raw] = changes.chunks
+        for original, _ in sources[key]:
+            chunks[original] = changes.chunks
     read = await merging.contributions.of_chunks(partition, chunks)
     by_key = {key: _contributions(of_key, read) for key, of_key in sources.items()}
     await _advance(partition, cached, histories, by_key, merging)
@@ -69,8 +69,8 @@ def _contributions(sources: Sources, read: Mapping[Key, list[Contribution]]) -> 
     """Return the contributions to these original keys; those that an edit hides are retracted."""
     return [
         one if one.version > until or one.retracted else replace(one, retracted=True)
-        for raw, until in sources
-        for one in read[raw]
+        for original, until in sources
+        for one in read[original]
     ]
 
 
@@ -86,7 +86,7 @@ async def _all_chunks(
     They stand in the key's own history if that is whole and no edit has touched the key. A history does not count what
     other keys have contributed: their mentions are read, which stand before any count of theirs.
     """
-    keys = {raw for key, of_key in sources.items() if key not in cached for raw, _ in of_key}
+    keys = {original for key, of_key in sources.items() if key not in cached for original, _ in of_key}
     unedited = {key for key in keys & histories.keys() if sources[key] == ((key, 0),)}
     wholes = {key: histories[key].since(0) for key in unedited}
     chunks = {key: changes.chunks for key, changes in wholes.items() if changes is not None}

@@ -11,15 +11,16 @@ from contracts.events import (
     EntitiesExtracted,
     GraphEdited,
     GraphMerged,
+    StageFailed,
 )
 from contracts.folding.contributions import Contribution, Key, contributions
 from contracts.folding.edits import Edit, Edits
 from contracts.graph import Generations, Partition
 from contracts.moments import microseconds
-from contracts.values import DocumentVersion, EntityRevision, RelationRevision
+from contracts.values import ChunkRef, DocumentVersion, EntityRevision, RelationRevision
 from runtime.bus.batches import by_workspace, document_bounds
 from runtime.bus.port import Delivery, version_deleted
-from services.merger.port import ContributionKey, Contributions, MergeDependencies
+from services.merger.port import ContributionId, Contributions, MergeDependencies
 from services.merger.refold import refold
 
 Revisions = Mapping[Key, int]
@@ -29,13 +30,16 @@ MAX_KEYS_PER_EVENT = 1000
 
 
 async def on_entities_extracted(
-    batch: Sequence[Delivery[EntitiesExtracted]],
+    batch: Sequence[Delivery[EntitiesExtracted | StageFailed]],
     generations: Generations,
     *,
     merging: MergeDependencies,
 ) -> list[list[GraphMerged]]:
-    """Merge a batch of extractions. A key that several of its chunks name is folded once."""
-    events: dict[int, GraphMerged] = {}
+    """Merge a batch of extractions. A key that several of its chunks name is folded once.
+
+    A chunk that failed for good says nothing: what an older version of it said is retracted, as if it were replaced.
+    """
+    events: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
         keys_by_chunk = await merging.contributions.replace(partition, newest_contributions(deliveries))
@@ -46,9 +50,14 @@ async def on_entities_extracted(
         )
         for delivery in deliveries:
             event = delivery.event
-            keys = {key for original in keys_by_chunk[event.chunk.id] if (key := edits.canonical_key(original))}
-            (events[delivery.sequence],) = _graph_merged_events(event.document, keys, revisions, chunk=event)
-    return [[events[delivery.sequence]] for delivery in batch]
+            originals = {key for chunk in _chunks_of(event) for key in keys_by_chunk[chunk.id]}
+            keys = {key for original in originals if (key := edits.canonical_key(original))}
+            if isinstance(event, EntitiesExtracted):
+                merged = _graph_merged_events(event.document, keys, revisions, chunk=event)
+            else:
+                merged = _graph_merged_events(event.document, keys, revisions) if keys else []
+            events[delivery.sequence] = merged
+    return [events[delivery.sequence] for delivery in batch]
 
 
 async def on_extents(
@@ -61,14 +70,16 @@ async def on_extents(
     events: dict[int, list[GraphMerged]] = {delivery.sequence: [] for delivery in batch}
     for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
-        changed: dict[str, set[ContributionKey]] = defaultdict(set)
+        changed: dict[str, set[ContributionId]] = defaultdict(set)
         for bounds in document_bounds(deliveries):
-            for document, contribution_keys in (await merging.contributions.apply_bounds(partition, bounds)).items():
-                changed[document] |= contribution_keys
+            for document, contribution_ids in (await merging.contributions.apply_bounds(partition, bounds)).items():
+                changed[document] |= contribution_ids
         edits, revisions = await refold(partition, _chunks_by_key(chain.from_iterable(changed.values())), merging)
         for delivery in deliveries:
             event = delivery.event
-            keys = {key for raw, _ in changed.get(event.aggregate_id, ()) if (key := edits.canonical_key(raw))}
+            keys = {
+                key for original, _ in changed.get(event.aggregate_id, ()) if (key := edits.canonical_key(original))
+            }
             if isinstance(event, DocumentDeleted):
                 events[delivery.sequence] = _graph_merged_events(version_deleted(delivery, event), keys, revisions)
             elif keys:
@@ -130,22 +141,32 @@ async def affected_keys(
     }
 
 
-def _chunks_by_key(contribution_keys: Iterable[ContributionKey]) -> dict[Key, set[str]]:
+def _chunks_by_key(contribution_ids: Iterable[ContributionId]) -> dict[Key, set[str]]:
     """Return the chunks of these contributions by key."""
     chunks: dict[Key, set[str]] = defaultdict(set)
-    for key, chunk in contribution_keys:
+    for key, chunk in contribution_ids:
         chunks[key].add(chunk)
     return chunks
 
 
 def newest_contributions(
-    deliveries: Sequence[Delivery[EntitiesExtracted]],
+    deliveries: Sequence[Delivery[EntitiesExtracted | StageFailed]],
 ) -> dict[str, tuple[int, list[Contribution]]]:
-    """Return by chunk the newest version among these, and what it contributes."""
-    newest: dict[str, EntitiesExtracted] = {}
-    for event in sorted((delivery.event for delivery in deliveries), key=lambda e: e.document.version):
-        newest[event.chunk.id] = event
-    return {chunk: (event.document.version, contributions(event)) for chunk, event in newest.items()}
+    """Return by chunk the newest version among these, and what it contributes: nothing where it failed."""
+    newest: dict[str, tuple[int, list[Contribution]]] = {}
+    for event in (delivery.event for delivery in deliveries):
+        said = contributions(event) if isinstance(event, EntitiesExtracted) else []
+        for chunk in _chunks_of(event):
+            new = event.document.version if event.document else 0, said
+            newest[chunk.id] = max(newest.get(chunk.id, new), new, key=lambda one: (one[0], bool(one[1])))
+    return newest
+
+
+def _chunks_of(event: EntitiesExtracted | StageFailed) -> Sequence[ChunkRef]:
+    """Return the chunks whose contributions the event decides; none for a failure of another kind."""
+    if isinstance(event, EntitiesExtracted):
+        return (event.chunk,)
+    return event.chunks if event.document and event.stage in ("extractor", "merger") else ()
 
 
 def summaries_by_hash(deliveries: Sequence[Delivery[DescriptionSummarized]]) -> dict[str, tuple[int, str]]:

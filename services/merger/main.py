@@ -1,4 +1,4 @@
-"""Wiring of the merger."""
+"""The merger as a process: which handler takes the messages of which durable, and what it is given."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence

@@ -18,7 +18,7 @@ from services.merger.aggregate_cache import AggregateCache
 from services.merger.domain.history import History
 from services.merger.edits_cache import EditsCache
 
-ContributionKey = tuple[Key, str]
+ContributionId = tuple[Key, str]
 """The original key and the chunk's id that identify a contribution."""
 
 
@@ -41,7 +41,7 @@ class Contributions(Protocol):
 
     async def apply_bounds(
         self, partition: Partition, extents: Mapping[str, DocumentBounds]
-    ) -> dict[str, set[ContributionKey]]:
+    ) -> dict[str, set[ContributionId]]:
         """Retract what chunks behind the end of their document contributed in older versions.
 
         Returns for each document the contributions that this may have changed; repeats return the same.

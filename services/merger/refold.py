@@ -86,7 +86,7 @@ def _chunks_of_canonical_keys(
     Left out are keys all of whose chunks are noted. An edit that came meanwhile may bring a noted key more chunks.
     """
     chunks: defaultdict[Key, set[str]] = defaultdict(set)
-    for raw, of_raw in changed.items():
-        for key in edits.all_canonical_keys((raw,)):
-            chunks[key].update(of_raw)
+    for original, of_original in changed.items():
+        for key in edits.all_canonical_keys((original,)):
+            chunks[key].update(of_original)
     return {key: of_key for key, of_key in sorted(chunks.items()) if key not in noted or not of_key <= set(noted[key])}

@@ -1,12 +1,19 @@
 """The merger's replay: what a rebuild runs to fill a new generation of the graph."""
 
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from contracts.events import ChunksCreated, DescriptionSummarized, DocumentDeleted, EntitiesExtracted, GraphEdited
+from contracts.events import (
+    ChunksCreated,
+    DescriptionSummarized,
+    DocumentDeleted,
+    EntitiesExtracted,
+    GraphEdited,
+    StageFailed,
+)
 from contracts.folding.contributions import Key
 from contracts.folding.edits import Edit
 from contracts.graph import Entity, Generations, Partition, Relation
@@ -74,7 +81,7 @@ class GraphReplay:
     folded, and again if more comes. Summaries come from the log: no language model is called.
     """
 
-    events = (EntitiesExtracted, ChunksCreated, DocumentDeleted, DescriptionSummarized, GraphEdited)
+    events = (EntitiesExtracted, StageFailed, ChunksCreated, DocumentDeleted, DescriptionSummarized, GraphEdited)
 
     def __init__(self, rows: Rows, graph: Graph, settings: MergerSettings) -> None:
         self._merging = MergeDependencies(
@@ -93,7 +100,7 @@ class GraphReplay:
         merging = self._merging
         return [
             ReplayHandler((DescriptionSummarized,), partial(on_description_summarized, merging=merging)),
-            ReplayHandler((EntitiesExtracted,), partial(on_entities_extracted, merging=merging)),
+            ReplayHandler((EntitiesExtracted, StageFailed), partial(on_entities_extracted, merging=merging)),
             ReplayHandler((ChunksCreated, DocumentDeleted), partial(on_extents, merging=merging)),
             ReplayHandler((GraphEdited,), partial(on_graph_edited, merging=merging)),
         ]
@@ -106,7 +113,8 @@ class GraphReplay:
             by_type: dict[type, list[Delivery[Any]]] = defaultdict(list)
             for delivery in deliveries:
                 by_type[type(delivery.event)].append(delivery)
-            changed = await contributions.replace(partition, newest_contributions(by_type[EntitiesExtracted]))
+            said = by_type[EntitiesExtracted] + by_type[StageFailed]
+            changed = await contributions.replace(partition, newest_contributions(said))
             for chunk, keys in changed.items():
                 changes.note(chunk, keys)
             for bounds in document_bounds(by_type[ChunksCreated] + by_type[DocumentDeleted]):
@@ -121,13 +129,14 @@ class GraphReplay:
                 changes.edits += edits
 
     async def finish(self, generations: Generations) -> None:
-        """See `BulkReplay.finish`: every batch is stored when it is taken. `pages` and `fold` do the rest."""
+        """Add what edits may have changed to what is to be folded. `pages` and `fold` do the rest."""
+        for workspace, changes in self._changes.items():
+            await self._add_edited(Partition(workspace, generations.graph), changes)
 
-    async def pages(self, generations: Generations) -> AsyncGenerator[ChangedKeys]:
-        """Yield what is to be folded, and forget it."""
+    def pages(self) -> Generator[ChangedKeys]:
+        """Yield what is to be folded, after `finish`, and forget it."""
         while self._changes:
             workspace, changes = self._changes.popitem()
-            await self._add_edited(Partition(workspace, generations.graph), changes)
             for page in batched(changes.chunks.items(), PAGE):
                 summarized = {key: changes.summarized.get(key, set()) for key, _ in page}
                 yield ChangedKeys(workspace, dict(page), summarized)

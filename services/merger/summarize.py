@@ -58,10 +58,13 @@ def _revisions(event: GraphMerged) -> dict[Key, int]:
 async def _current_histories(
     partition: Partition, revisions: Mapping[Key, int], merging: MergeDependencies
 ) -> dict[Key, History]:
-    """Return the histories of those keys that have not changed since."""
+    """Return the histories of those keys that nothing new has changed since.
+
+    A change whose GraphMerged is in the log may be counted again, after a crash, and gives no second event then.
+    """
     stored = await merging.contributions.histories(partition, revisions)
     current = {key: stored.get(key, History(0)) for key in revisions}
-    return {key: history for key, history in current.items() if history.revision <= revisions[key]}
+    return {key: history for key, history in current.items() if history.repeats_only_since(revisions[key])}
 
 
 async def _is_current(

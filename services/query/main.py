@@ -1,7 +1,8 @@
-"""Wiring of the query service: the API and the status projection."""
+"""The query service as a process: the API, and the handler that takes every event for the status projection."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from secrets import token_urlsafe
 
@@ -9,9 +10,12 @@ from fastapi import FastAPI
 
 from runtime.bus.nats.feed import NatsEventFeed
 from runtime.health import Health
+from runtime.metrics.bus_readings import read_deployment
 from runtime.projections.integrity import WatchedPointers
 from runtime.service import Bus, Subscription, run, starting
 from runtime.stores.open import open_documents
+from services.query.adapters.document_counts import read_document_counts
+from services.query.adapters.stages import measured_stage
 from services.query.api.app import create_app
 from services.query.api.auth.config import auth_config
 from services.query.api.auth.settings import AccessSettings
@@ -33,7 +37,8 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        async with open_dependencies(settings, bus, health) as deps, open_webhooks(settings, bus) as webhooks:
+        async with open_dependencies(settings, bus, health) as opened, open_webhooks(settings, bus) as webhooks:
+            deps = replace(opened, measure=measured_stage)
             documents, passages = deps.documents, deps.passages
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
@@ -41,12 +46,15 @@ def main() -> None:
             rows = open_documents(settings)
             health.notes["webhooks"] = partial(disabled_webhooks, webhooks.endpoints)
             try:
-                app.state.context = Context(
-                    bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus, webhooks),
-                    feed, streams, MemoryPastAnswers(bus.log, rows),
+                app.state.context = context = Context(
+                    bus.log, bus.blobs, pointers, documents, positions, deps, settings,
+                    operations_on(bus, webhooks, health), feed, streams, MemoryPastAnswers(bus.log, rows),
                 )  # fmt: skip
                 handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
-                async with sending(WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents))):
+                sender = WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents))
+                async with sending(sender), context.charges.published_each_second():
+                    health.readings.add("the deployment", partial(read_deployment, bus.jetstream, bus.pointers))
+                    health.readings.add("documents", partial(read_document_counts, rows, bus.pointers))
                     yield [Subscription("query-status", handle)]
             finally:
                 await rows.close()

@@ -101,8 +101,10 @@ class PastProvenance:
     ) -> list[Provenance]:
         """See `ProvenanceReader.of`: in canonical order."""
         key: Key = (names[0],) if len(names) == 1 else pair(*names)
-        found = [_provenance(f"{number:08d}", one) for number, one in enumerate(self.state.contributions.get(key, ()))]
-        return [one for one in found if one.cursor > after and (among is None or one.document_id in among)][:limit]
+        provenance = [
+            _provenance(f"{number:08d}", one) for number, one in enumerate(self.state.contributions.get(key, ()))
+        ]
+        return [one for one in provenance if one.cursor > after and (among is None or one.document_id in among)][:limit]
 
 
 def _provenance(cursor: str, one: Contribution) -> Provenance:
@@ -209,11 +211,11 @@ class MemoryPastAnswers:
 
 async def _chunk_rows(passages: RowPassages, partition: Partition) -> list[VectorRow]:
     """Return the rows of all passages, as the indexer has them."""
-    found: list[VectorRow] = []
+    rows: list[VectorRow] = []
     after = ""
     while page := await passages.page(partition, after, BATCH):
         for passage in page.values():
-            found.append(
+            rows.append(
                 VectorRow(
                     id=chunk_vector_id(passage.document_id, passage.order),
                     text=passage.content,
@@ -225,4 +227,4 @@ async def _chunk_rows(passages: RowPassages, partition: Partition) -> list[Vecto
                 )
             )
         after = list(page)[-1]
-    return found
+    return rows

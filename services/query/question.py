@@ -29,6 +29,9 @@ ProgressStep = Literal[
 `assessing_context` comes once a round of a question with more than low effort.
 """
 
+AnswerStage = Literal["keywords", "retrieve", "gather", "rerank", "generate", "total"]
+"""Stages of answering a question that are measured; `total` is until the answer, or its stream, begins."""
+
 RESPONSE_TYPE = "Multiple Paragraphs"
 
 
@@ -76,8 +79,8 @@ class Question:
     effort: Effort = "low"
 
 
-def search_keywords(question: Question, found: Keywords) -> Keywords:
+def search_keywords(question: Question, extracted: Keywords) -> Keywords:
     """Return the keywords to search by: those found, else the question itself, which LightRAG takes if it is short."""
-    if found:
-        return found
+    if extracted:
+        return extracted
     return Keywords(high=(question.query,)) if question.mode == "global" else Keywords(low=(question.query,))

@@ -21,18 +21,19 @@ from runtime.bus_examination import examine_bus
 from runtime.costs.ledger import RowLedger
 from runtime.findings import Finding
 from runtime.health import Health
+from runtime.metrics.exposition import exposed
 from runtime.models.limits import Limits
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat, Embedder
-from runtime.models.rate_limiters import RateLimiters
+from runtime.models.rate_limiters import RateLimiters, provider_states
 from runtime.models.roles import Role, language_model
 from runtime.models.truncation import cutter
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.projections.integrity import Integrity
 from runtime.projections.log_archive import LogArchive, archiving
+from runtime.projections.operator_orders import NatsOperatorProcess
 from runtime.projections.progress import read_states
 from runtime.projections.rebuild_candidate import plan
-from runtime.projections.rebuild_requests import NatsRebuildOperator
 from runtime.service import Bus, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows
@@ -65,7 +66,7 @@ from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.retrieval.caches.passage_indexes import PassageIndexCache
-from services.query.retrieval.port import KeywordExtractor, PassageReranker
+from services.query.retrieval.port import PassageReranker
 from services.query.settings import QuerySettings
 from services.query.webhooks.delivery import Webhooks
 from services.query.webhooks.endpoints import Endpoints
@@ -88,28 +89,28 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
     (chat, keyword_chat), reranker = open_chats(settings, bus.limiters), open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
-    documents, projection_cache = RowDocuments(rows), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
-    names, passages = NameIndexes(graph, documents, aliases := RowAliases(rows)), RowPassages(rows)
-    indexes = PassageIndexCache(passages, documents)
-    configured = (searches := ModelVectorSearches(embeddings, projection_cache)).configured
+    documents, passages, aliases = RowDocuments(rows), RowPassages(rows), RowAliases(rows)
+    names, keywords = NameIndexes(graph, documents, aliases), open_keyword_extractor(keyword_chat, rows, settings)
+    indexes, cache = PassageIndexCache(passages, documents), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
+    graph_reader, searches = CachedGraph(graph, cache), ModelVectorSearches(embeddings, cache)
     try:
         await _stores_answer(rows, graph, embeddings, health)
         async with _watched_log(settings, bus, rows, graph, embeddings):
             yield QueryDependencies(
                 graph=graph,
-                graph_reader=CachedGraph(graph, projection_cache),
-                vectors=configured.vectors,
-                similarities=configured.similarities,
-                cache_invalidation=projection_cache,
+                graph_reader=graph_reader,
+                vectors=searches.configured.vectors,
+                similarities=searches.configured.similarities,
+                cache_invalidation=cache,
                 documents=documents,
                 passages=passages,
                 provenance=RowProvenance(rows),
                 aliases=aliases,
                 caches=RowModelResultCaches(rows),
                 ledger=RowLedger(rows),
-                keyword_extractor=open_keyword_extractor(keyword_chat, rows, settings),
+                keyword_extractor=keywords,
                 answer_generator=_answer_generator(chat, embeddings.configured.embedder),
-                embed=configured.embed,
+                embed=searches.configured.embed,
                 entity_names=names,
                 passage_indexes=indexes,
                 count_tokens=cached_token_counter(open_tokenizer().count),
@@ -124,12 +125,12 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
                 vector_searches=searches,
             )
     finally:
-        await _close(names, indexes, embeddings, graph, rows, chat, keyword_chat, reranker)
+        await _close(names, indexes, graph_reader, keywords, embeddings, graph, rows, chat, keyword_chat, reranker)
 
 
-def operations_on(bus: Bus, webhooks: Webhooks) -> Operations:
+def operations_on(bus: Bus, webhooks: Webhooks, health: Health) -> Operations:
     """Return what operations on the deployment work with."""
-    rebuilds = Rebuilds(NatsRebuildOperator(bus.client), bus.integrity.values, partial(plan, bus.jetstream))
+    rebuilds = Rebuilds(NatsOperatorProcess(bus.client), bus.integrity.values, partial(plan, bus.jetstream))
     return Operations(
         NatsDeadLetters(bus.jetstream),
         partial(read_states, bus.jetstream),
@@ -137,6 +138,8 @@ def operations_on(bus: Bus, webhooks: Webhooks) -> Operations:
         partial(_examine, bus.jetstream),
         ConsumerRates(partial(read_consumers, bus.jetstream)),
         webhooks,
+        partial(exposed, health.readings),
+        partial(provider_states, bus.limiters.values),
     )
 
 
@@ -231,7 +234,9 @@ def open_follow_ups(chat: Chat | None, rows: Rows, settings: QuerySettings) -> M
     return ModelFollowUps(chat, cache) if chat else None
 
 
-def open_keyword_extractor(chat: Chat | None, rows: Rows, settings: QuerySettings) -> KeywordExtractor:
+def open_keyword_extractor(
+    chat: Chat | None, rows: Rows, settings: QuerySettings
+) -> ModelKeywordExtractor | OfflineKeywordExtractor:
     """Return the keyword extractor of the model, cached unless disabled; without a model the offline one."""
     if chat is None:
         return OfflineKeywordExtractor()

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
+from standalone.cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Workspace,
+    Yes,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+)
 
 if TYPE_CHECKING:
     from lightstream.client import AsyncLightstream
@@ -44,7 +56,9 @@ class State(StrEnum):
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The other name.")]
 EntityName = Annotated[str, typer.Argument(metavar="ENTITY", help="The entity it means, as the graph has it.")]
-Evidence = Annotated[str, typer.Option("--evidence", metavar="TEXT", help="Why; it is kept with the decision.")]
+AliasReason = Annotated[
+    str, typer.Option("--reason", "--evidence", metavar="TEXT", help="Why; it is kept with the decision.")
+]
 
 
 @app.command("list")
@@ -56,14 +70,14 @@ def list_(
 ) -> None:
     """Show what was decided last about each name and entity."""
     with errors(as_json):
-        found = _ask(data, workspace, lambda client: client.aliases(state.value if state else None))
+        aliases = _ask(data, workspace, lambda client: client.aliases(state.value if state else None))
         if as_json:
-            print_json([one.model_dump() for one in found])
+            print_json([one.model_dump() for one in aliases])
             return
-        for one in found:
+        for one in aliases:
             who = f"  ({one.proposed_by or one.editor})" if one.proposed_by or one.editor else ""
             echo(f"{one.name} = {one.entity}{who}", label=f"{one.state:9}")
-        note(f"{len(found)} decided")
+        note(f"{len(aliases)} decided")
 
 
 @app.command()
@@ -71,6 +85,7 @@ def propose(
     rule: Annotated[list[Rule] | None, typer.Option("--rule", help="Only of this rule; may be repeated.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=MAX_ACCEPTED, help="How many at most.")] = 50,
     accept: Annotated[bool, typer.Option("--accept", help="Accept them all; needs --rule.")] = False,
+    reason: AliasReason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -80,54 +95,81 @@ def propose(
         rules = [one.value for one in rule or ()]
         if accept and not rules:
             raise typer.BadParameter("--accept needs --rule: say which rules are to be trusted")
-        found = _ask(data, workspace, lambda client: client.alias_proposals(limit, rules=rules))
-        for one in found if accept else ():
-            _ask(data, workspace, partial(_accept_proposal, one))
+        proposals = _ask(data, workspace, lambda client: client.alias_proposals(limit, rules=rules))
+        for one in proposals if accept else ():
+            _ask(data, workspace, partial(_accept_proposal, one, reason))
         if as_json:
-            print_json([one.model_dump() for one in found])
+            print_json([one.model_dump() for one in proposals])
             return
-        for one in found:
+        for one in proposals:
             why = f": {one.evidence}" if one.evidence else ""
             echo(f"{one.name} = {one.entity}  ({one.proposed_by}{why})", label="accepted " if accept else "")
-        note(f"{len(found)} {'accepted' if accept else 'proposed; accept with: lightstream alias accept NAME ENTITY'}")
+        outcome = "accepted" if accept else "proposed; accept with: lightstream alias accept NAME ENTITY"
+        note(f"{len(proposals)} {outcome}")
 
 
 @app.command()
 def accept(
     name: Name,
     entity: EntityName,
-    evidence: Evidence = "",
+    reason: AliasReason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
     """Let a name mean an entity from now on: if it is an entity itself, the two become one."""
-    _decide(data, workspace, as_json, lambda client: client.accept_alias([name], entity, evidence=evidence))
+    _decide(data, workspace, as_json, lambda client: client.accept_alias([name], entity, evidence=reason))
 
 
 @app.command()
 def reject(
     name: Name,
     entity: EntityName,
-    evidence: Evidence = "",
+    yes: Yes = False,
+    reason: AliasReason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
     """Say that a name does not mean an entity: it is not proposed again, and taken back if it was accepted."""
-    _decide(data, workspace, as_json, lambda client: client.reject_alias([name], entity, evidence=evidence))
+    if yes:
+        _decide(data, workspace, as_json, lambda client: client.reject_alias([name], entity, evidence=reason))
+    else:
+        _show_decided("reject", name, entity, data, as_json, workspace)
 
 
 @app.command()
 def undo(
-    name: Name, entity: EntityName, data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE
+    name: Name,
+    entity: EntityName,
+    yes: Yes = False,
+    reason: AliasReason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
 ) -> None:
     """Take back what was decided, merges too: the graph is as if it had never been said."""
-    _decide(data, workspace, as_json, lambda client: client.undo_alias([name], entity))
+    if yes:
+        _decide(data, workspace, as_json, lambda client: client.undo_alias([name], entity, evidence=reason))
+    else:
+        _show_decided("undo", name, entity, data, as_json, workspace)
 
 
-async def _accept_proposal(one: "AliasProposal", client: "AsyncLightstream") -> None:
-    await client.accept_alias([one.name], one.entity, proposed_by=one.proposed_by, evidence=one.evidence)
+def _show_decided(what: str, name: str, entity: str, data: Data, as_json: bool, workspace: str) -> None:
+    """Print what is decided now about the name, which `what` would change."""
+    with errors(as_json):
+        decided = _ask(data, workspace, lambda client: client.aliases())
+        state = next((one.state for one in decided if (one.name, one.entity) == (name, entity)), None)
+        if as_json:
+            print_json({f"would_{what}": {"name": name, "entity": entity, "decided": state}})
+            return
+        echo(f"would {what} {name} = {entity}, {state or 'not decided'} now")
+        note("nothing is decided without --yes")
+
+
+async def _accept_proposal(one: "AliasProposal", reason: str, client: "AsyncLightstream") -> None:
+    evidence = "; ".join(filter(None, (one.evidence, reason)))
+    await client.accept_alias([one.name], one.entity, proposed_by=one.proposed_by, evidence=evidence)
 
 
 def _decide(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack
 
 import typer
 
-from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json
+from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, tell_retries
 from standalone.cli.terminal import line
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def ask(
     with errors(as_json):
         from standalone.operations.target import select_target
 
+        tell_retries()
         then: AsOf = {"as_of": as_of} if as_of else {}
         api = select_target(data).api
         answer = asyncio.run(ask_query_service(api, workspace, question, mode=mode, effort=effort, **then))

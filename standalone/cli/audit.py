@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from standalone.cli.common import DATA, Data, Json, echo, errors, note, print_json, quiet_logs
+from standalone.cli.audit_lines import audit_line
+from standalone.cli.common import DATA, Data, Json, Reason, echo, errors, note, print_json, quiet_logs
 from standalone.cli.rebuild import Progress, ignore
 
 # `--help` answers at once: the bus and the stores' drivers are loaded by the command that needs them.
@@ -17,6 +18,7 @@ def audit(
     accept: Annotated[
         bool, typer.Option("--accept", help="Let the log count as it is, whatever is found, and forget what it was.")
     ] = False,
+    reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
 ) -> None:
@@ -26,7 +28,7 @@ def audit(
     changed, missing or put in another's place the command names the first break, ends with code 1, and the services
     write nothing more until the log is repaired or accepted.
     """
-    with errors(as_json):
+    with errors(as_json), audit_line("audit --accept", data, reason, changes=accept):
         quiet_logs()
         from standalone.operations import audit as operation
         from standalone.operations.target import select_target

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from runtime.errors import InvalidInput
-from standalone.cli.common import DATA, Data, Json, echo, errors, note, print_json, quiet_logs, silent
+from standalone.cli.audit_lines import audit_line
+from standalone.cli.common import DATA, Data, Json, Reason, Yes, echo, errors, note, print_json, quiet_logs, silent
 from standalone.cli.rebuild_output import Progress, ignore
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def backup(
     digests: Annotated[
         bool, typer.Option("--digests/--no-digests", help="Note what a restore can prove itself by; reads all stores.")
     ] = True,
+    reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
 ) -> None:
@@ -44,7 +46,7 @@ def backup(
     Into the folder of an earlier backup it adds what is new, and takes out what was erased since. Killed half way, it
     can simply be started again. Ends with code 1 when the bus lacks a text, or cannot read an event.
     """
-    with errors(as_json):
+    with errors(as_json), audit_line("backup", data, reason, folder=str(folder)):
         quiet_logs()
         from standalone.operations.backup.stack import back_up
         from standalone.operations.target import select_target
@@ -71,20 +73,21 @@ def backup(
 def verify(folders: Folders, as_json: Json = False) -> None:
     """Read a backup and check every hash. Needs no stack. Ends with code 1 when something is wrong with it."""
     with errors(as_json):
-        found = _verified(folders, as_json)
+        verified = _verified(folders, as_json)
         if as_json:
-            print_json({**_counts(found), "problems": list(found.problems)})
+            print_json({**_counts(verified), "problems": list(verified.problems)})
         else:
-            echo(_line(found))
-            for problem in found.problems:
+            echo(_line(verified))
+            for problem in verified.problems:
                 note(f"  {problem}")
-        raise typer.Exit(1 if found.problems else 0)
+        raise typer.Exit(1 if verified.problems else 0)
 
 
 def restore(
     folders: Folders,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it. Without it the command only checks the backup.")] = False,
+    yes: Yes = False,
     replicas: Annotated[int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")] = 1,
+    reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
 ) -> None:
@@ -94,18 +97,18 @@ def restore(
     run and the services must not. The restored log is compared with the backup event by event, and the projections with
     the digests that the backup noted. Ends with code 1 when one differs. Killed half way, it can be started again.
     """
-    with errors(as_json):
+    with errors(as_json), audit_line("restore", data, reason, changes=yes, folders=[str(one) for one in folders]):
         quiet_logs()
-        found = _verified(folders, as_json)
-        if found.problems:
-            raise InvalidInput(f"the backup is not restored: {found.problems[0]}; `lightstream verify` lists all")
+        verified = _verified(folders, as_json)
+        if verified.problems:
+            raise InvalidInput(f"the backup is not restored: {verified.problems[0]}; `lightstream verify` lists all")
         if not yes:
-            _show_plan(found, as_json)
+            _show_plan(verified, as_json)
             return
         from standalone.operations.backup import stack
 
         report, say = (ignore, silent) if as_json else (Progress(), note)
-        done = stack.restore(data, found, report, say, replicas=replicas)
+        done = stack.restore(data, verified, report, say, replicas=replicas, reason=reason)
         differing = [
             f"{name} of {space}" for space, of in done.digests.items() for name, same in of.items() if not same
         ]
@@ -129,25 +132,26 @@ def _verified(folders: Sequence[Path], as_json: bool) -> "VerifiedBackup":
     return verify_backup([folder.expanduser() for folder in folders], ignore if as_json else Progress())
 
 
-def _show_plan(found: "VerifiedBackup", as_json: bool) -> None:
+def _show_plan(verified: "VerifiedBackup", as_json: bool) -> None:
     if as_json:
-        print_json({"would_restore": _counts(found)})
+        print_json({"would_restore": _counts(verified)})
     else:
-        echo(_line(found))
+        echo(_line(verified))
         note("nothing is restored without --yes")
 
 
-def _counts(found: "VerifiedBackup") -> dict[str, object]:
-    texts = sum(len(manifest.blobs) for manifest in found.manifests)
+def _counts(verified: "VerifiedBackup") -> dict[str, object]:
+    texts = sum(len(manifest.blobs) for manifest in verified.manifests)
     return {
-        "events": found.messages,
+        "events": verified.messages,
         "texts": texts,
-        "last": found.last.last,
-        "taken_at": found.last.taken_at,
-        "digests": bool(found.last.digests),
+        "last": verified.last.last,
+        "taken_at": verified.last.taken_at,
+        "digests": bool(verified.last.digests),
     }
 
 
-def _line(found: "VerifiedBackup") -> str:
-    texts = sum(len(manifest.blobs) for manifest in found.manifests)
-    return f"{found.messages} events up to sequence {found.last.last}, {texts} long texts, of {found.last.taken_at}"
+def _line(verified: "VerifiedBackup") -> str:
+    texts = sum(len(manifest.blobs) for manifest in verified.manifests)
+    last = verified.last
+    return f"{verified.messages} events up to sequence {last.last}, {texts} long texts, of {last.taken_at}"

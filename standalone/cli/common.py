@@ -19,7 +19,7 @@ def workspace_name(name: str) -> str:
     # `--help` answers without loading pydantic.
     import re  # noqa: PLC0415
 
-    from contracts.envelope import WORKSPACE_PATTERN  # noqa: PLC0415
+    from contracts.ids import WORKSPACE_PATTERN  # noqa: PLC0415
 
     if not re.match(WORKSPACE_PATTERN, name):
         raise typer.BadParameter("letters, digits, '_', '.' and '-', at most 64, the first a letter or a digit")
@@ -31,6 +31,8 @@ Data = Annotated[
     typer.Option("--data", metavar="DIR", help="Data folder of the stack; else .lightstream.", file_okay=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also for errors.")]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for whoever looks later; it is kept.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do it. Without it the command only says what it would do.")]
 Workspace = Annotated[
     str,
     typer.Option(
@@ -107,6 +109,17 @@ def errors(as_json: bool) -> Generator[None]:
 def interactive() -> bool:
     """Return True if standard output is a terminal."""
     return sys.stdout.isatty()
+
+
+def tell_retries() -> None:
+    """Say in a line what a command waits for before it asks again; the library's own lines are for programmers."""
+    from stamina.instrumentation import RetryDetails, set_on_retry_hooks  # noqa: PLC0415
+
+    def tell(details: RetryDetails) -> None:
+        if details.wait_for >= 1:
+            note(f"waits {details.wait_for:.0f} s: {details.caused_by}")
+
+    set_on_retry_hooks([tell])
 
 
 def quiet_logs() -> None:

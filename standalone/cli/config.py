@@ -58,22 +58,22 @@ def _check_compose(as_json: bool) -> None:
     """Say which variables of `.env` reach no container."""
     from standalone.operations.compose import dropped_variables
 
-    found = dropped_variables(os.environ)
+    dropped = dropped_variables(os.environ)
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(dropped))
     else:
-        hints = [f"{name}{f': here {meant}' if meant else ''}" for name, meant in found.mistakes.items()]
+        hints = [f"{name}{f': here {meant}' if meant else ''}" for name, meant in dropped.mistakes.items()]
         _remark("nobody reads this variable of .env", hints, "red")
-        _remark("reaches no container", found.unused, "yellow")
-        if found.mistakes:
+        _remark("reaches no container", dropped.unused, "yellow")
+        if dropped.mistakes:
             echo("nothing is started: correct .env, or take these lines out of it")
-    if found.mistakes:
+    if dropped.mistakes:
         raise typer.Exit(1)
 
 
 def _set_by_stack(data: Data) -> "tuple[Mapping[str, str], str]":
     """Return the settings that an embedded stack gives its services, and the name of that source."""
-    from standalone.embedded.stack import service_addresses
+    from standalone.embedded.addresses import service_addresses
     from standalone.operations.target import named_by_environment
 
     if named_by_environment(data):

@@ -1,17 +1,29 @@
 """`cost` and `budget`: what models were paid for a workspace's documents, and what they may be paid."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
+from standalone.cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Reason,
+    Workspace,
+    Yes,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+)
 from standalone.cli.terminal import line
 
 if TYPE_CHECKING:
-    from standalone.cli.documents import ReadOptions
+    from standalone.operations.documents import DocumentSelection
     from standalone.operations.estimate import CostEstimate
     from standalone.operations.target import Target
 
@@ -19,8 +31,6 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415
 
 app = typer.Typer(help="What a workspace may spend on extraction.", no_args_is_help=True)
-
-Reason = Annotated[str, typer.Option("--reason", help="Why; kept in the log.")]
 
 
 def cost(
@@ -32,9 +42,9 @@ def cost(
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Show what models were paid for the documents, by the log: calls, tokens, seconds and money (MODEL_PRICES).
+    """Show what models were paid for documents and questions, by the log: calls, tokens, seconds, money (MODEL_PRICES).
 
-    Models without a price are shown with their tokens. Questions are not counted.
+    Models without a price are shown with their tokens. `--by stage` tells documents from questions (`query-…`).
     """
     with errors(as_json):
         query = {name: value for name, value in (("by", by), ("document", document)) if value}
@@ -83,10 +93,24 @@ def show(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSP
 
 
 @app.command()
-def clear(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:
-    """Take the limit back."""
+def clear(
+    yes: Yes = False,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Take the limit back: what waits for it is paid then."""
     with errors(as_json):
-        _shown(_call("DELETE", "/operations/budget", data, workspace), as_json)
+        if yes:
+            _shown(_call("DELETE", "/operations/budget", data, workspace, params={"reason": reason}), as_json)
+            return
+        present = _call("GET", "/operations/budget", data, workspace)
+        if as_json:
+            print_json({"would_clear": present if present["period"] else None})
+            return
+        _show_budget(present)
+        note("nothing is cleared without --yes")
 
 
 def _shown(state: dict[str, Any], as_json: bool) -> None:
@@ -123,26 +147,23 @@ def _money(amount: float | None, currency: str) -> str:
 
 
 async def estimate_added(
-    stack: "Target", paths: Sequence[str], reading: "ReadOptions", as_json: bool, workspace: str
+    target: "Target", documents: "DocumentSelection", encoding: str, as_json: bool, workspace: str
 ) -> bool:
     """Print what adding these documents may cost; return whether any was refused."""
-    from contracts.ids import UNKNOWN_SOURCE
     from services.chunker.settings import ChunkerSettings
     from services.extractor.settings import ExtractorSettings
-    from standalone.operations.documents import find_documents
     from standalone.operations.estimate import estimate_cost
 
-    found = find_documents(paths, stdin_name=reading.stdin_name or UNKNOWN_SOURCE)
-    report = await _ask("GET", "/operations/cost", stack, workspace, params={"by": "stage"})
+    report = await _ask("GET", "/operations/cost", target, workspace, params={"by": "stage"})
     before = next((group for group in report["groups"] if group["name"] == "extractor" and group["calls"]), None)
     made = await estimate_cost(
-        found.sources,
-        stack.settings_of(ChunkerSettings),
-        stack.settings_of(ExtractorSettings),
-        encoding=reading.encoding,
+        documents.sources,
+        target.settings_of(ChunkerSettings),
+        target.settings_of(ExtractorSettings),
+        encoding=encoding,
         answer_tokens=before["completion"] / before["calls"] if before else None,
     )
-    made.refused[:0] = found.refused
+    made.refused[:0] = documents.refused
     if as_json:
         print_json({**asdict(made), "money": made.money})
     else:

@@ -2,12 +2,26 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
+from standalone.cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Reason,
+    Workspace,
+    Yes,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+)
+from standalone.cli.terminal import line
 
 if TYPE_CHECKING:
     from standalone.operations.target import Target
@@ -19,12 +33,24 @@ PAUSE = 0.3
 """Seconds between two looks at what is left."""
 
 
+@dataclass(frozen=True)
+class Deletion:
+    """A deletion as somebody asks for it: ids or file names; `yes`: do it, and do not only look."""
+
+    documents: Sequence[str]
+    workspace: str
+    reason: str
+    yes: bool
+    wait: bool
+
+
 @dataclass
 class DeleteOutcome:
-    """Ids of deleted documents, and names that no document has."""
+    """Ids of documents that are deleted, or would be, and names that no document has; file names by id."""
 
     deleted: list[str] = field(default_factory=list[str])
     unknown: list[str] = field(default_factory=list[str])
+    names: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def delete(
@@ -32,43 +58,55 @@ def delete(
         list[str], typer.Argument(metavar="DOCUMENT…", help="Ids or file names, as `status` has them.")
     ],
     wait: Annotated[bool, typer.Option("--wait", help="Wait until nothing of them is found any more.")] = False,
+    yes: Yes = False,
+    reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
     """Delete documents: graph, vectors and status become as if they had never been added.
 
-    What people said of entities stays. The log keeps the events; adding a document again begins anew. Ends with code 1
-    when one was not found.
+    What people said of entities stays. The log keeps the events: `undo` takes a deletion back, `erase` leaves nothing
+    to take back. Ends with code 1 when one was not found.
     """
     with errors(as_json):
         quiet_logs()
         from standalone.operations.target import select_target
 
-        outcome = asyncio.run(_delete(select_target(data), documents, wait, workspace))
+        outcome = asyncio.run(_delete(select_target(data), Deletion(documents, workspace, reason, yes, wait)))
         if as_json:
-            print_json(asdict(outcome))
+            print_json({"deleted" if yes else "would_delete": outcome.deleted, "unknown": outcome.unknown})
         else:
-            echo(f"{len(outcome.deleted)} deleted")
+            for id in () if yes else outcome.deleted:
+                echo(line(f"would delete {outcome.names.get(id, '')}  {id}"))
+            if yes:
+                echo(f"{len(outcome.deleted)} deleted")
             for name in outcome.unknown:
                 note(f"  no document {name!r} in workspace {workspace}")
+            if not yes:
+                note("nothing is deleted without --yes")
         raise typer.Exit(1 if outcome.unknown else 0)
 
 
-async def _delete(stack: "Target", wanted: Sequence[str], wait: bool, workspace: str) -> DeleteOutcome:
+async def _delete(stack: "Target", wanted: Deletion) -> DeleteOutcome:
     from runtime.bus.nats.log import NatsLog
-    from runtime.bus.publisher import delete_document
+    from runtime.bus.publisher import current_content_hash, delete_document
     from standalone.operations.publishing import SOURCE, connect_bus
     from standalone.operations.target import query_client
 
     outcome = DeleteOutcome()
-    async with connect_bus(stack.settings.nats_url) as bus, query_client(stack.api, workspace) as client:
-        known = await client.all_documents()
-        for name in wanted:
+    async with connect_bus(stack.settings.nats_url) as bus, query_client(stack.api, wanted.workspace) as client:
+        log, known = NatsLog(bus), await client.all_documents()
+        outcome.names = {each.id: each.file_path for each in known}
+        for name in wanted.documents:
             ids = [each.id for each in known if name in (each.id, each.file_path)]
             for id in ids or [name]:
-                gone = await delete_document(NatsLog(bus), workspace=workspace, id=id, source=SOURCE)
-                (outcome.deleted if gone else outcome.unknown).append(id)
-        while wait and any(each.id in outcome.deleted for each in await client.all_documents()):  # noqa: ASYNC110
+                found = (
+                    await delete_document(log, workspace=wanted.workspace, id=id, source=SOURCE, reason=wanted.reason)
+                    if wanted.yes
+                    else ids or await current_content_hash(log, workspace=wanted.workspace, id=id)
+                )
+                (outcome.deleted if found else outcome.unknown).append(id)
+        while wanted.yes and wanted.wait and any(each.id in outcome.deleted for each in await client.all_documents()):  # noqa: ASYNC110
             await asyncio.sleep(PAUSE)
     return outcome

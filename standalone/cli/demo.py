@@ -117,12 +117,12 @@ async def _run(demo: _Demo, state: StackState, stays: bool) -> bool:
     if not demo.as_json:
         _say_models(state)
         echo(f"Adding {' '.join(_short(path) for path in demo.paths)}")
-    found = find_documents(demo.paths)
+    documents = find_documents(demo.paths)
     outcome, statuses = await add_and_follow(
-        target_of_stack(demo.folder, state), demo.workspace, found, wait=True, hidden=demo.as_json
+        target_of_stack(demo.folder, state), demo.workspace, documents, wait=True, hidden=demo.as_json
     )
     if not demo.as_json:
-        show_outcome(outcome, found.skipped)
+        show_outcome(outcome, documents.skipped)
         echo(f"\nQuestion: {demo.question}\n")
     answer = await ask_query_service(state.api, demo.workspace, demo.question, mode="mix")
     failed = [document for document in statuses if document.status != "processed"]
@@ -144,16 +144,18 @@ def _say_models(state: StackState) -> None:
         echo(f"Language model {language}, embeddings {embedding}.")
     else:
         echo("Runs without a language model: names are found by rules, and answers are quotations.")
-        echo(f"GenerationEmbedders: {embedding}, offline.")
+        echo(f"Embeddings: {embedding}, offline.")
     echo()
 
 
 def _say_how_to_go_on(folder: DataFolder, state: StackState, stays: bool) -> None:
     program, option = _program(), folder.command_option
     echo("\nHow to go on:")
-    if not stays:
-        echo(f"  {program} up --detach{option}      keeps a stack running; this one stops now")
-    echo(f"  {state.api}/      the web page; the API, with a form for every call, at /docs")
+    if stays:
+        echo(f"  {state.api}/      the web page; the API, with a form for every call, at /docs")
+    else:
+        # No address here: whoever opened it would find nobody, for this stack stops now.
+        echo(f"  {program} up --detach{option}      starts it again, with its web page; the API is at /docs")
     echo(f"  {program} add PATH… --wait{option}")
     echo(f'  {program} ask "…"{option}')
     echo(f"  {program} log --follow{option}")

@@ -2,17 +2,18 @@
 
 import asyncio
 import uuid
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from standalone.cli.audit_lines import audit_line
 from standalone.cli.common import (
     DATA,
     WORKSPACE,
     Data,
     Json,
+    Reason,
     Workspace,
     echo,
     errors,
@@ -24,7 +25,7 @@ from standalone.cli.terminal import line
 
 if TYPE_CHECKING:
     from lightstream.models import Document
-    from standalone.operations.documents import FoundDocuments
+    from standalone.operations.documents import DocumentSelection
     from standalone.operations.publishing import AddOutcome
     from standalone.operations.target import Target
 
@@ -45,6 +46,7 @@ def add(
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Add nothing: show what models would be paid, by an estimate.")
     ] = False,
+    reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -55,48 +57,36 @@ def add(
     Folders are read with all below them, hidden files are not. What the log has already is not sent again; a document
     with a new text replaces the old one. Ends with code 1 when any document was refused or failed.
     """
-    with errors(as_json):
+    # The log has who added what: the line is for the reason.
+    told = bool(reason) and not estimate
+    with errors(as_json), audit_line("add", data, reason, changes=told, paths=paths[:MAX_SHOWN]):
         quiet_logs()
+        from contracts.ids import UNKNOWN_SOURCE
         from runtime.parsing.encodings import validated_encoding
+        from standalone.operations.documents import find_documents
         from standalone.operations.target import select_target
 
         encoding = validated_encoding(encoding) if encoding else ""
+        target, documents = select_target(data), find_documents(paths, stdin_name=name or UNKNOWN_SOURCE)
         if estimate:
             from standalone.cli.costs import estimate_added
 
-            refused = asyncio.run(
-                estimate_added(select_target(data), paths, ReadOptions(name, encoding), as_json, workspace)
-            )
-            raise typer.Exit(int(refused))
-        failed = asyncio.run(_add(select_target(data), paths, ReadOptions(name, encoding), wait, as_json, workspace))
+            failed = asyncio.run(estimate_added(target, documents, encoding, as_json, workspace))
+        else:
+            failed = asyncio.run(_add(target, documents, encoding, wait, as_json, workspace))
         if failed:
             raise typer.Exit(1)
 
 
-@dataclass(frozen=True)
-class ReadOptions:
-    """Options for reading documents."""
-
-    stdin_name: str = ""
-    encoding: str = ""
-    """Of text files; empty to detect it."""
-
-
 async def _add(
-    stack: "Target", paths: Sequence[str], reading: ReadOptions, wait: bool, as_json: bool, workspace: str
+    target: "Target", documents: "DocumentSelection", encoding: str, wait: bool, as_json: bool, workspace: str
 ) -> bool:
-    from contracts.ids import UNKNOWN_SOURCE
-    from standalone.operations.documents import find_documents
-
-    found = find_documents(paths, stdin_name=reading.stdin_name or UNKNOWN_SOURCE)
-    outcome, statuses = await add_and_follow(
-        stack, workspace, found, wait=wait, hidden=as_json, encoding=reading.encoding
-    )
+    outcome, statuses = await add_and_follow(target, workspace, documents, wait=wait, hidden=as_json, encoding=encoding)
     if as_json:
         shown = [document.model_dump(exclude_unset=True) for document in statuses]
-        print_json({**asdict(outcome), "skipped": found.skipped, "documents": shown})
+        print_json({**asdict(outcome), "skipped": documents.skipped, "documents": shown})
     else:
-        show_outcome(outcome, found.skipped)
+        show_outcome(outcome, documents.skipped)
         for document in statuses:
             if document.status != "processed":
                 note(f"  {document.status}: {line(document.file_path)}: {line(document.error_msg or 'see `status`')}")
@@ -105,14 +95,14 @@ async def _add(
 
 
 async def add_and_follow(
-    stack: "Target", workspace: str, found: "FoundDocuments", *, wait: bool, hidden: bool, encoding: str = ""
+    stack: "Target", workspace: str, documents: "DocumentSelection", *, wait: bool, hidden: bool, encoding: str = ""
 ) -> tuple["AddOutcome", list["Document"]]:
     """Add the documents, and with `wait` follow them; return the outcome and the statuses of those in the log."""
     from standalone.cli.bars import progress_bars
     from standalone.operations import progress, publishing
     from standalone.operations.target import query_client
 
-    track, total = f"insert_{uuid.uuid4()}", len(found.sources)
+    track, total = f"insert_{uuid.uuid4()}", len(documents.sources)
     async with publishing.connect_bus(stack.settings.nats_url) as bus, query_client(stack.api, workspace) as client:
         with progress_bars(hidden=hidden) as show:
             names: list[str] = []
@@ -122,9 +112,9 @@ async def add_and_follow(
                 show([progress.Stage("added", len(names), total)])
 
             outcome = await publishing.add_documents(
-                bus, workspace, found.sources, track_id=track, done=done, encoding=encoding
+                bus, workspace, documents.sources, track_id=track, done=done, encoding=encoding
             )
-            outcome.refused[:0] = found.refused
+            outcome.refused[:0] = documents.refused
             if not (wait and (times := outcome.added_at)):
                 return outcome, []
 
@@ -169,14 +159,14 @@ async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
     from standalone.operations.target import query_client
 
     async with query_client(base, workspace) as client:
-        found = [each for each in await client.all_documents() if wanted in (each.id, each.file_path)]
-    if not found:
+        matches = [each for each in await client.all_documents() if wanted in (each.id, each.file_path)]
+    if not matches:
         raise ServiceError(f"no document {wanted!r} in workspace {workspace}")
-    shown = found[0].model_dump(exclude_unset=True)
+    shown = matches[0].model_dump(exclude_unset=True)
     if as_json:
         print_json(shown)
         return
-    for key, value in {**shown, **found[0].metadata}.items():
+    for key, value in {**shown, **matches[0].metadata}.items():
         if key != "metadata" and value not in (None, ""):
             echo(f"{line(key):<16} {line(value)}")
 
@@ -187,7 +177,8 @@ async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
 
     async with query_client(stack.api, workspace) as client:
         numbers = await client.status_counts()
-        unfinished = [each for each in await client.all_documents() if each.status != "processed"]
+        others = [name for name, number in numbers.items() if number and name not in ("all", "processed")]
+        unfinished = await client.all_documents(status_filters=others) if others else []
     parked = await count_parked_or_none(stack.settings.nats_url, workspace)
     if as_json:
         shown = [each.model_dump(exclude_unset=True) for each in unfinished]

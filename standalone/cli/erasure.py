@@ -13,7 +13,9 @@ from standalone.cli.common import (
     WORKSPACE,
     Data,
     Json,
+    Reason,
     Workspace,
+    Yes,
     echo,
     errors,
     note,
@@ -22,7 +24,6 @@ from standalone.cli.common import (
     show,
     silent,
 )
-from standalone.cli.failures import Reason, Yes
 
 if TYPE_CHECKING:
     from standalone.operations.erasure.erase import Erasure
@@ -81,18 +82,21 @@ def _requested(target: "Target", workspace: str) -> list[str]:
 
 
 def _show_plan(target: "Target", wanted: "Erasure", as_json: bool) -> None:
-    from standalone.operations.erasure.erase import plan
+    from standalone.operations.erasure.erase import not_reached, plan
 
     plans = asyncio.run(plan(target, wanted))
-    found = [
+    remarks = asyncio.run(not_reached(target))
+    counts = [
         {"document": one.history.id, **one.counts(), "shared_blobs": len(one.shared), "types": dict(one.history.counts)}
         for one in plans
     ]
     if as_json:
-        print_json({"would_erase": found})
+        print_json({"would_erase": counts, "remarks": remarks})
         return
-    for one in found:
+    for one in counts:
         show(one)
+    for remark in remarks:
+        note(remark)
     note("nothing is erased without --yes")
 
 

@@ -2,18 +2,32 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from standalone.cli import terminal
-from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
+from standalone.cli.audit_lines import audit_line
+from standalone.cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Reason,
+    Workspace,
+    Yes,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+)
 
 if TYPE_CHECKING:
     from runtime.bus.dead_letters import DeadLetter
-    from runtime.bus.document_retries import RetryOutcome
+    from runtime.bus.document_retries import Retries, RetryOutcome
     from runtime.bus.nats.dead_letters import NatsDeadLetters
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
@@ -24,9 +38,7 @@ T = TypeVar("T")
 app = typer.Typer(help="Dead letters: messages that a stage has given up.", no_args_is_help=True)
 
 Stage = Annotated[str | None, typer.Option(help="Only what failed in this service, for example extractor.")]
-Reason = Annotated[str, typer.Option(help="Why, for whoever reads the log later.")]
 Numbers = Annotated[list[int], typer.Argument(metavar="NUMBER…", help="As `dead list` has them.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do it. Without it the command only says what it would do.")]
 
 
 def retry(
@@ -35,12 +47,13 @@ def retry(
     ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="Every document of which a part failed.")] = False,
     stage: Stage = None,
+    yes: Yes = False,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Try again what failed of documents: only that, so finished chunks are not paid for twice.
+    """Try again what failed of documents: only that, so finished chunks are not paid for twice. The rest is paid.
 
     `status` shows the outcome. A document that somebody cancelled has not failed: add it again. Ends with code 1 when
     nothing had failed of a document named here.
@@ -49,39 +62,48 @@ def retry(
         if bool(documents) == failed:
             raise typer.BadParameter("name documents, or give --failed")
         quiet_logs()
-        outcome = asyncio.run(_retry(data, documents or [], stage, reason, workspace))
+        from runtime.bus.document_retries import Retries
+        from runtime.bus.retry_requests import named_stage
+
+        wanted = Retries(workspace, documents or (), named_stage(stage), reason)
+        outcome, names = asyncio.run(_retry(data, wanted, yes))
         if as_json:
-            print_json(asdict(outcome))
+            requested = "requested" if yes else "would_retry"
+            print_json({requested: outcome.requested, "nothing_failed": outcome.nothing_failed})
         else:
-            echo(f"{len(outcome.requested)} tried again")
+            for id in () if yes else outcome.requested:
+                echo(terminal.line(f"would try again {names.get(id, '')}  {id}"))
+            echo(f"{len(outcome.requested)} tried again") if yes else note("nothing is tried again without --yes")
             for id in outcome.nothing_failed:
                 note(f"  nothing has failed of {id!r} in workspace {workspace}")
         raise typer.Exit(1 if documents and outcome.nothing_failed else 0)
 
 
-async def _retry(
-    data: Data, documents: Sequence[str], stage: str | None, reason: str, workspace: str
-) -> "RetryOutcome":
-    from runtime.bus.document_retries import Retries, named_ids, request_retries
+async def _retry(data: Data, wanted: "Retries", yes: bool) -> "tuple[RetryOutcome, Mapping[str, str]]":
+    """Have these documents tried again, all that failed where none is named; without `yes` only say which.
+
+    Returns the file names of documents, too, by id.
+    """
+    from runtime.bus.document_retries import named_ids, plan_retries, request_retries
     from runtime.bus.nats.log import NatsLog
-    from runtime.bus.retry_requests import named_stage
     from standalone.operations.publishing import SOURCE, connect_bus
     from standalone.operations.target import query_client, select_target
 
-    stack, chosen = select_target(data), named_stage(stage)
-    async with connect_bus(stack.settings.nats_url) as bus, query_client(stack.api, workspace) as client:
-        known = {each.id: each for each in await client.all_documents()}
-        failed = [id for id, each in known.items() if each.status in ("failed", "partial")]
-        ids = named_ids(documents, {id: each.file_path for id, each in known.items()}) if documents else failed
-        return await request_retries(NatsLog(bus), Retries(workspace, ids, chosen, reason), SOURCE)
+    stack = select_target(data)
+    async with connect_bus(stack.settings.nats_url) as bus, query_client(stack.api, wanted.workspace) as client:
+        known = await client.all_documents(status_filters=() if wanted.ids else ("failed", "partial"))
+        names = {each.id: each.file_path for each in known}
+        chosen = replace(wanted, ids=named_ids(wanted.ids, names) if wanted.ids else list(names))
+        log = NatsLog(bus)
+        return await (request_retries(log, chosen, SOURCE) if yes else plan_retries(log, chosen)), names
 
 
 @app.command("list")
 def list_letters(stage: Stage = None, data: Data = DATA, as_json: Json = False) -> None:
     """List dead letters of all workspaces, oldest first: number, time, consumer, place in the log, reason."""
     with errors(as_json):
-        found = _on_bus(data, lambda letters: letters.headers())
-        letters = [letter for letter in found if stage in (None, letter.stage)]
+        headers = _on_bus(data, lambda letters: letters.headers())
+        letters = [letter for letter in headers if stage in (None, letter.stage)]
         if as_json:
             print_json([_fields(letter) for letter in letters])
             return
@@ -108,7 +130,7 @@ def show(number: Annotated[int, typer.Argument(metavar="NUMBER")], data: Data = 
 
 
 @app.command()
-def redrive(numbers: Numbers, reason: Reason = "", data: Data = DATA, as_json: Json = False) -> None:
+def redrive(numbers: Numbers, yes: Yes = False, reason: Reason = "", data: Data = DATA, as_json: Json = False) -> None:
     """Try the messages again where they failed, after the cause is mended, and take them off the list.
 
     Ends with code 1 when a letter stays because its document has a newer version, or was deleted.
@@ -121,32 +143,38 @@ def redrive(numbers: Numbers, reason: Reason = "", data: Data = DATA, as_json: J
         async def each(letters: "NatsDeadLetters") -> list[int]:
             left: list[int] = []
             for number in numbers:
-                letter = await dead_letters.whole_letter(letters, number)
-                log = NatsLog(letters.jetstream)
-                if not await dead_letters.redrive(letters, log, letter, source=SOURCE, reason=reason):
+                letter, log = await dead_letters.whole_letter(letters, number), NatsLog(letters.jetstream)
+                if not yes:
+                    done = await dead_letters.can_be_redriven(log, letter)
+                else:
+                    done = await dead_letters.redrive(letters, log, letter, source=SOURCE, reason=reason)
+                if not done:
                     left.append(number)
             return left
 
         left = _on_bus(data, each)
+        redriven = [number for number in numbers if number not in left]
         if as_json:
-            print_json({"redriven": [number for number in numbers if number not in left], "obsolete": left})
+            print_json({"redriven" if yes else "would_redrive": redriven, "obsolete": left})
         else:
-            echo(f"{len(numbers) - len(left)} tried again")
+            for number in () if yes else redriven:
+                echo(f"would try again {number}")
+            echo(f"{len(redriven)} tried again") if yes else note("nothing is tried again without --yes")
             for number in left:
                 note(f"  {number}: its document has a newer version or is deleted; `dead drop` removes it")
         raise typer.Exit(1 if left else 0)
 
 
 @app.command()
-def drop(numbers: Numbers, yes: Yes = False, data: Data = DATA, as_json: Json = False) -> None:
+def drop(numbers: Numbers, yes: Yes = False, reason: Reason = "", data: Data = DATA, as_json: Json = False) -> None:
     """Remove dead letters for good. The log keeps the events; only `retry` can try them again then."""
-    with errors(as_json):
+    with errors(as_json), audit_line("dead drop", data, reason, changes=yes, numbers=numbers):
         from runtime.bus import dead_letters
 
         async def each(letters: "NatsDeadLetters") -> "list[DeadLetter]":
-            found = [await dead_letters.whole_letter(letters, number) for number in numbers]
+            dropped = [await dead_letters.whole_letter(letters, number) for number in numbers]
             await dead_letters.drop(letters, numbers if yes else ())
-            return found
+            return dropped
 
         letters = _on_bus(data, each)
         if as_json:

@@ -23,22 +23,22 @@ async def report_losses(folder: DataFolder, state: StackState, *, rebuild: bool,
 
     stack = target_of_stack(folder, state)
     try:
-        found = await projections.read_losses(stack.settings)
-        if found.log:
-            note(f"the log has lost messages: {found.log}\n  {RESTORE_HINT}")
+        losses = await projections.read_losses(stack.settings)
+        if losses.log:
+            note(f"the log has lost messages: {losses.log}\n  {RESTORE_HINT}")
             return
-        if not found.stores:
+        if not losses.stores:
             return
-        for reason in found.stores.values():
+        for reason in losses.stores.values():
             note(f"  {reason}", label="lost", colour="red")
-        if not rebuild and not (ask and await asyncio.to_thread(_wanted, tuple(found.stores))):
-            for line in rebuild_command(tuple(found.stores)).split(" && "):
+        if not rebuild and not (ask and await asyncio.to_thread(_wanted, tuple(losses.stores))):
+            for line in rebuild_command(tuple(losses.stores)).split(" && "):
                 note(f"      questions get 503 until `{line}{folder.command_option}`")
             return
         with stack.rebuild_lock():
-            wanted = projections.RebuildRequest(tuple(found.stores))
+            wanted = projections.RebuildRequest(tuple(losses.stores))
             await projections.rebuild(stack, wanted, _ignored)
-        note(f"made anew from the log: {', '.join(found.stores)}")
+        note(f"made anew from the log: {', '.join(losses.stores)}")
     except ServiceError as error:
         note(f" {error}", label="error:", colour="red")
 

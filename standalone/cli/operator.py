@@ -1,4 +1,4 @@
-"""`operator`: takes orders for rebuilds that were given over HTTP."""
+"""`operator`: takes orders for rebuilds, audits and backups that were given over HTTP."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from standalone.cli.common import DATA, Data, echo, errors, quiet_logs
 
 
 def operator(data: Data = DATA) -> None:
-    """Take orders for rebuilds that are given over HTTP (`POST /operations/rebuild/…`), until it is stopped.
+    """Take orders for rebuilds, audits and backups that are given over HTTP, until it is stopped.
 
     For a deployment, with the operator's credentials of bus and stores in the environment: the query service has no
     right to switch generations. A stack of `lightstream up` takes orders by itself.
@@ -22,7 +22,7 @@ def operator(data: Data = DATA) -> None:
 
 
 async def _serve(data: Data) -> None:
-    from standalone.embedded.rebuild_operator import take_orders_at
+    from standalone.embedded.operator_process import take_orders_at
     from standalone.embedded.supervisor import on_stop_signal
     from standalone.operations.target import select_target
 

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from standalone.cli import terminal
-from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
+from standalone.cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Reason,
+    Workspace,
+    Yes,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+)
 
 if TYPE_CHECKING:
     from lightstream.client import AsyncLightstream
@@ -36,18 +49,18 @@ def history(
 ) -> None:
     """Show the events that made an entity what it is, oldest first, each with its chunk and whether it still counts."""
     with errors(as_json):
-        found = _ask(data, workspace, lambda client: client.entity_history(entity, at=at, after=after, limit=limit))
+        changes = _ask(data, workspace, lambda client: client.entity_history(entity, at=at, after=after, limit=limit))
         if as_json:
-            print_json(found.model_dump())
+            print_json(changes.model_dump())
             return
-        others = [name for name in found.names if name != found.name]
-        there = "is in the graph" if found.exists else "is not in the graph"
+        others = [name for name in changes.names if name != changes.name]
+        there = "is in the graph" if changes.exists else "is not in the graph"
         also = f"; documents say {', '.join(others)}" if others else ""
-        note(f"{found.name} {there} at sequence {found.sequence}{also}")
-        for event in found.events:
+        note(f"{changes.name} {there} at sequence {changes.sequence}{also}")
+        for event in changes.events:
             _show_event(event)
-        if len(found.events) < found.total:
-            note(f"{len(found.events)} of {found.total} events; go on with --after {found.events[-1].sequence}")
+        if len(changes.events) < changes.total:
+            note(f"{len(changes.events)} of {changes.total} events; go on with --after {changes.events[-1].sequence}")
 
 
 def _show_event(event: "EntityEvent") -> None:
@@ -77,18 +90,18 @@ def diff(
 ) -> None:
     """Show which documents, entities and relations appeared, changed or went between two places of the log."""
     with errors(as_json):
-        found = _ask(data, workspace, lambda client: client.diff(before, after, document=document, limit=limit))
+        difference = _ask(data, workspace, lambda client: client.diff(before, after, document=document, limit=limit))
         if as_json:
-            print_json(found.model_dump())
+            print_json(difference.model_dump())
             return
-        note(f"from sequence {found.from_sequence} to {found.to_sequence}")
+        note(f"from sequence {difference.from_sequence} to {difference.to_sequence}")
         for kind, some in (
-            ("documents", found.documents), ("entities", found.entities), ("relations", found.relations)
+            ("documents", difference.documents), ("entities", difference.entities), ("relations", difference.relations)
         ):  # fmt: skip
-            counts = ", ".join(f"{count} {change}" for change, count in found.counts[kind].items() if count)
+            counts = ", ".join(f"{count} {change}" for change, count in difference.counts[kind].items() if count)
             echo(f"{kind:<10} {counts or 'the same'}")
             _show_differences(some)
-        if found.is_truncated:
+        if difference.is_truncated:
             note(f"only {limit} of each kind are shown: see --limit")
 
 
@@ -105,8 +118,8 @@ def _show_differences(some: "Sequence[Difference]") -> None:
 
 def undo(
     sequence: Annotated[int, typer.Argument(metavar="SEQ", min=1, help="Of the event, as `log` has it.")],
-    reason: Annotated[str, typer.Option(help="Why, for whoever reads the log later; kept with edits.")] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be published.")] = False,
+    yes: Yes = False,
+    reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -117,13 +130,13 @@ def undo(
     What is undone can be undone again by the sequence of the undoing. Ends with code 2 for what cannot be undone.
     """
     with errors(as_json):
-        done = _ask(data, workspace, lambda client: client.undo(sequence, reason=reason, dry_run=dry_run))
+        done = _ask(data, workspace, lambda client: client.undo(sequence, reason=reason, dry_run=not yes))
         if as_json:
             print_json(done.model_dump())
             return
         echo(terminal.line(done.description))
         if not done.published:
-            note(f"nothing is published: without --dry-run a {done.event_type} is")
+            note(f"nothing is published without --yes, and with it a {done.event_type}")
 
 
 def _short(value: Any) -> str:

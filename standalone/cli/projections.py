@@ -32,11 +32,11 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
     """
     with errors(as_json):
         quiet_logs()
-        found = asyncio.run(_states(data))
+        states = asyncio.run(_states(data))
         if as_json:
-            print_json(asdict(found))
+            print_json(asdict(states))
             return
-        for each in found.projections:
+        for each in states.projections:
             behind = f", {each.lag} events behind, {each.rate:.0f}/s" if each.lag else ""
             echo(
                 f"{each.projection:<8} {each.state}, generation {each.generation}, {each.cursor} of {each.head}{behind}"
@@ -45,7 +45,7 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
                 echo(f"         generation {each.candidate} waits for `lightstream rebuild promote`")
             if each.why:
                 echo(f"         {each.why}")
-        if work := found.rebuild:
+        if work := states.rebuild:
             why = f" ({work.reason})" if work.reason else ""
             echo(f"{work}{why}: {describe_step(dict(work.progress))}")
 
@@ -75,8 +75,10 @@ def digest(
         from standalone.operations.target import select_target
 
         stack = select_target(data)
-        found = asyncio.run(digests_as_of(stack, workspace, as_of) if as_of else digests(stack.settings, workspace))
+        by_projection = asyncio.run(
+            digests_as_of(stack, workspace, as_of) if as_of else digests(stack.settings, workspace)
+        )
         if as_json:
-            print_json(found)
+            print_json(by_projection)
         else:
-            show(found)
+            show(by_projection)

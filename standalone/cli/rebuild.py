@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from runtime.errors import InvalidInput
+from standalone.cli.audit_lines import audit_line
 from standalone.cli.common import (
     DATA,
     WORKSPACE,
     Data,
     Json,
+    Reason,
     Workspace,
     errors,
     note,
@@ -22,6 +24,8 @@ from standalone.cli.common import (
     show,
     silent,
 )
+from standalone.cli.moving import MoveOptions, move_stores
+from standalone.cli.rebuild_options import refuse_odd_end, refuse_odd_move, refuse_odd_options, workspaces_rebuilt
 from standalone.cli.rebuild_output import Progress, ignore, print_summary
 from standalone.embedded.data_folder import DataFolder
 
@@ -71,7 +75,19 @@ def rebuild(
     to_time: Annotated[
         str, typer.Option("--to-time", metavar="TIME", help="The same by time: 2026-03-01T12:00:00Z; else UTC.")
     ] = "",
-    reason: Annotated[str, typer.Option(help="Why, for whoever looks while it is under way.")] = "",
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="ENV_FILE",
+            dir_okay=False,
+            exists=True,
+            help="With all: fill the stores that this file names, while the present ones serve.",
+        ),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With cleanup: also remove what --fresh and `repair` left in the data folder.")
+    ] = False,
+    reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -94,10 +110,16 @@ def rebuild(
     With --compare, `start` also asks questions of the live vectors and of the new ones, each embedded by the model that
     made them: overlap@10 of the passages found, and those that only one of them finds. Nothing is switched.
 
+    With --to, which is for all, other stores are filled from the same log and nothing is switched: ENV_FILE has a line
+    NAME=value for each of DOCUMENTS_URL, NEO4J_URI, MILVUS_URI and what belongs to them. Given again, it goes on where
+    the log has grown since; services that are then started with these variables serve from there.
+
     With --fresh the store is emptied first: its folder is moved aside, and questions answer 503 or find less until the
     rebuild has switched. That is for a store that cannot open its data.
     """
-    with errors(as_json):
+    looks = dry_run or what in ("check", "await")
+    about = {"projection": projection, "to": str(to or "")}
+    with errors(as_json), audit_line(f"rebuild {what}", data, reason, changes=not looks, **about):
         quiet_logs()
         from contracts.graph import PROJECTIONS
         from standalone.operations.projections import RebuildRequest
@@ -106,8 +128,12 @@ def rebuild(
             step, projection = "rollback" if rollback else "run", what
         else:
             step = what
-        _refuse_odd_options(step, projection, accept_loss=accept_loss, fresh=fresh, rollback=rollback)
-        _refuse_odd_end(step, projection, to_seq, to_time)
+        refuse_odd_options(step, projection, accept_loss=accept_loss, fresh=fresh, rollback=rollback)
+        refuse_odd_end(step, projection, to_seq, to_time)
+        if to:
+            refuse_odd_move(step, projection, accept_loss, embedding_model, embedding_dim, fresh, compare)
+            move_stores(to, MoveOptions(data, workspace, reason, events_per_second, dry_run, as_json))
+            return
         targets = PROJECTIONS if projection == "all" else (projection,)
         questions = _questions(compare, step, targets)
         if embedding_model and "vectors" not in targets:
@@ -116,20 +142,46 @@ def rebuild(
             targets, embedding_model, embedding_dim, emptied_before=fresh, events_per_second=events_per_second,
             until=_end(data, to_time or str(to_seq)) if to_seq or to_time else 0, reason=reason,
         )  # fmt: skip
+        if not as_json and not dry_run and (told := workspaces_rebuilt(step, workspace)):
+            note(told)
         with ExitStack() as held:
             aside = held.enter_context(_empty_stores(data, projection, as_json)) if fresh and not dry_run else []
             work = _work("accept_loss" if accept_loss else "plan" if dry_run else step, wanted, workspace, as_json)
             result = _run(work, data, held, locked=not fresh and not dry_run and step != "await")
         if aside:
             result["aside"] = aside
+        if step == "cleanup":
+            result |= _leftovers(data, remove=yes and not dry_run)
         if questions and not dry_run:
             result["compared"] = _compared(data, wanted, result["generations"]["vectors"], workspace, questions)
-        if as_json:
-            print_json(result)
-        elif dry_run or step in ("await", "cleanup"):
-            show(result)
-        else:
-            print_summary(result, {"start": "waits for promotion", "check": "is dropped again"}.get(step, "is live"))
+        _print_result(result, "plan" if dry_run else step, as_json)
+
+
+def _print_result(result: dict[str, Any], step: str, as_json: bool) -> None:
+    if as_json:
+        print_json(result)
+    elif step in ("plan", "await", "cleanup"):
+        show(result)
+    else:
+        print_summary(result, {"start": "waits for promotion", "check": "is dropped again"}.get(step, "is live"))
+
+
+def _leftovers(data: Data, *, remove: bool) -> dict[str, Any]:
+    """Return the copies of data that were left in the data folder, with their bytes; they are removed if so wanted."""
+    from standalone.operations.leftovers import leftovers, remove_leftovers
+    from standalone.operations.target import named_by_environment
+
+    if named_by_environment(data):
+        return {}
+    folder = DataFolder.at(data).path
+    sizes = {str(path): size for path, size in leftovers(folder).items()}
+    if not sizes:
+        return {}
+    if remove:
+        remove_leftovers(folder)
+    else:
+        note("  --yes removes what was left")
+    return {"leftovers": sizes, "removed": remove}
 
 
 def _questions(path: Path | None, step: str, targets: Sequence[str]) -> list[str]:
@@ -149,30 +201,6 @@ def _compared(
     from standalone.operations.target import select_target
 
     return asyncio.run(compare_waiting(select_target(data), wanted, generation, workspace, questions))
-
-
-def _refuse_odd_options(step: str, projection: str, *, accept_loss: bool, fresh: bool, rollback: bool) -> None:
-    if accept_loss and (projection != "all" or step != "run"):
-        raise InvalidInput("a loss of the log concerns all projections: `lightstream rebuild all --accept-loss`")
-    if rollback and step != "rollback":
-        raise InvalidInput(f"--rollback is a step of its own: give it without {step}")
-    if fresh and step == "rollback":
-        raise InvalidInput("--fresh leaves no generation to go back to: give it without --rollback")
-    if fresh and step != "run":
-        raise InvalidInput(f"--fresh empties the live store, which must be filled at once: give it without {step}")
-
-
-def _refuse_odd_end(step: str, projection: str, to_seq: int, to_time: str) -> None:
-    if not (to_seq or to_time):
-        return
-    if to_seq and to_time:
-        raise InvalidInput("give --to-seq or --to-time, not both")
-    if step not in ("start", "check"):
-        raise InvalidInput(
-            "what ends before the log does cannot go live: `rebuild start --to-seq` fills it, `promote` reads the rest"
-        )
-    if projection == "vectors":
-        raise InvalidInput("vectors of entities are made from the graph of the same place in the log: give all")
 
 
 def _end(data: Data, point: str) -> int:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from standalone.cli.common import DATA, Data, Json, echo, errors, note, print_json, quiet_logs, silent
+from standalone.cli.audit_lines import audit_line
+from standalone.cli.common import DATA, Data, Json, Reason, Yes, echo, errors, note, print_json, quiet_logs, silent
 from standalone.cli.rebuild import Progress, ignore
 from standalone.embedded.data_folder import DataFolder
 
@@ -27,8 +28,9 @@ def repair(
         Path | None,
         typer.Option("--copy", metavar="DIR", help="Where the repaired log is written first; else a new folder."),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it. Without it the command only says what it would.")] = False,
+    yes: Yes = False,
     replicas: Annotated[int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")] = 1,
+    reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
 ) -> None:
@@ -38,12 +40,13 @@ def repair(
     another event's place moves to its end. The repaired log is written to a folder and verified first, then the log is
     made anew from it, then status, graph and vectors. What neither has stays lost: `lightstream audit` names it.
     """
-    with errors(as_json):
+    with errors(as_json), audit_line("repair", data, reason, changes=yes, backups=[str(one) for one in backups or ()]):
         quiet_logs()
+        from standalone.operations.leftovers import REPAIRED
         from standalone.operations.repair import stack
 
-        folder = copy or DataFolder.at(data).path / f"repair-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-        wanted = stack.RepairRequest(backups or [], folder.expanduser(), yes, replicas)
+        folder = copy or DataFolder.at(data).path / f"{REPAIRED}{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+        wanted = stack.RepairRequest(backups or [], folder.expanduser(), yes, replicas, reason)
         report, say = (ignore, silent) if as_json else (Progress(), note)
         done = stack.repair(data, wanted, report, say)
         if as_json:

@@ -1,6 +1,7 @@
 """`up` and `down`: the stack of a data folder."""
 
 import asyncio
+import re
 from typing import Annotated, Any
 
 import typer
@@ -21,16 +22,28 @@ def up(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Make a store that was lost anew from the log at once, without asking.")
     ] = False,
+    stores: Annotated[
+        str,
+        typer.Option(
+            metavar="ENV_FILE",
+            help="From now on use the stores it names, filled by `rebuild all --to`; `own`: those of the folder again.",
+        ),
+    ] = "",
     data: Data = DATA,
     as_json: Json = False,
 ) -> None:
     """Start the stack: bus, stores and the five services, each a process of its own.
 
-    It runs until Ctrl-C, or with --detach until `lightstream down`. A language model is used when OPENAI_API_KEY, or
+    It runs until Ctrl-C, or with --detach until `lightstream down`. With --stores no store is started: those of the
+    file are used, also by later starts. A language model is used when OPENAI_API_KEY, or
     LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, are set.
     """
     with errors(as_json):
         folder, report = DataFolder.at(data), silent if as_json else note
+        if stores:
+            from standalone.operations.moving.placing import use_stores
+
+            use_stores(folder, stores)
         if detach and folder.is_running() and folder.read().phase == "ready":
             _show(folder, folder.read(), as_json, "was running already")
             asyncio.run(lost.report_losses(folder, folder.read(), rebuild=rebuild, ask=False))
@@ -72,7 +85,7 @@ def down(data: Data = DATA, as_json: Json = False) -> None:
 
 def describe_stack(folder: DataFolder, state: StackState) -> dict[str, Any]:
     """The running stack for --json. `nats_url` holds the password of the bus."""
-    from standalone.embedded.stack import bus_url
+    from standalone.embedded.addresses import bus_url
 
     children = {name: {"pid": child.identity.pid, "restarts": child.restarts} for name, child in state.children.items()}
     return {
@@ -83,9 +96,16 @@ def describe_stack(folder: DataFolder, state: StackState) -> dict[str, Any]:
         "nats_url": bus_url(state),
         "ports": state.ports,
         "models": state.models,
+        "stores": _places(state),
         "supervisor": state.supervisor.pid if state.supervisor else None,
         "processes": children,
     }
+
+
+def _places(state: StackState) -> list[str]:
+    """Return the addresses of stores elsewhere, without their passwords."""
+    urls = [state.stores[name] for name in ("documents_url", "neo4j_uri", "milvus_uri") if state.stores]
+    return [re.sub(r"//[^/]*@", "//", url) for url in urls]
 
 
 def _show(folder: DataFolder, state: StackState, as_json: bool, what: str) -> None:
@@ -97,4 +117,6 @@ def _show(folder: DataFolder, state: StackState, as_json: bool, what: str) -> No
     echo(f"  open        {state.api}/ in a browser; the API is at /docs")
     echo(f"  answers by  {language or 'no language model: offline extraction, answers are quotations'}")
     echo(f"  embeddings  {state.models.get('embedding')}")
+    if places := _places(state):
+        echo(f"  stores      {', '.join(places)}")
     echo(f"  stop with   lightstream down{folder.command_option}")

@@ -4,7 +4,8 @@ import asyncio
 
 import typer
 
-from standalone.cli.common import DATA, Data, Json, echo, errors, print_json, quiet_logs
+from standalone.cli.audit_lines import audit_line
+from standalone.cli.common import DATA, Data, Json, Reason, echo, errors, print_json, quiet_logs
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
@@ -13,12 +14,12 @@ app = typer.Typer(help="Tables, indexes, constraints and collections of the thre
 
 
 @app.command()
-def apply(data: Data = DATA, as_json: Json = False) -> None:
+def apply(reason: Reason = "", data: Data = DATA, as_json: Json = False) -> None:
     """Create what is missing and record the schema's version. Needs the bus as declared: `topology apply` comes first.
 
     Services do the same when they start. Ends with code 1 when a newer version has prepared the stores.
     """
-    with errors(as_json):
+    with errors(as_json), audit_line("stores apply", data, reason):
         done = asyncio.run(_run(data, change=True))
         _show(done, as_json, "done", "nothing to do: the stores are as needed")
 

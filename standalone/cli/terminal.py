@@ -24,10 +24,10 @@ def as_json(value: Any, *, indent: int | None = 2) -> str:
     """JSON that is safe to show: what acts is escaped as JSON does, and reads as the same value."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
     # json escapes those below the blank itself, so that what is left stands inside of strings.
-    return _IN_LINES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _spelled(found: re.Match[str]) -> str:
-    character = found[0]
+def _spelled(match: re.Match[str]) -> str:
+    character = match[0]
     code = ord(character)
     return _NAMED.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")

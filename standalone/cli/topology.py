@@ -1,11 +1,12 @@
 """`topology`: streams and consumers as they are declared."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from standalone.cli.common import DATA, Data, Json, echo, errors, print_json, quiet_logs
+from standalone.cli.audit_lines import audit_line
+from standalone.cli.common import DATA, Data, Json, Reason, echo, errors, print_json, quiet_logs
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
 # ruff: noqa: PLC0415
@@ -13,19 +14,26 @@ from standalone.cli.common import DATA, Data, Json, echo, errors, print_json, qu
 app = typer.Typer(help="Streams, consumers and buckets of the bus.", no_args_is_help=True)
 
 Nats = Annotated[str, typer.Option("--nats", metavar="URL", help="Another server than that of the stack.")]
-Replicas = Annotated[int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")]
+Replicas = Annotated[
+    int | None, typer.Option(min=1, max=5, help="Copies of each stream in a cluster; without it, as many as there are.")
+]
+
+
+Format = Literal["json", "cli", "nack"]
 
 
 @app.command()
-def apply(data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: Replicas = 1) -> None:
+def apply(
+    reason: Reason = "", data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: Replicas = None
+) -> None:
     """Create what is missing and change what differs."""
-    with errors(as_json):
+    with errors(as_json), audit_line("topology apply", data, reason):
         done = asyncio.run(_run(nats or _of_stack(data), replicas, change=True))
         _show(done, as_json, "done", "nothing to do: the bus is as declared")
 
 
 @app.command()
-def check(data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: Replicas = 1) -> None:
+def check(data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: Replicas = None) -> None:
     """Say where the bus differs from its declaration. Ends with code 1 when it does."""
     with errors(as_json):
         problems = asyncio.run(_run(nats or _of_stack(data), replicas, change=False))
@@ -34,13 +42,29 @@ def check(data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: R
             raise typer.Exit(1)
 
 
+@app.command()
+def export(
+    form: Annotated[
+        Format, typer.Option("--format", help="What for: requests, the command `nats`, Kubernetes.")
+    ] = "json",
+    replicas: Annotated[int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")] = 1,
+) -> None:
+    """Print the declaration for other tools: `json` requests, a script for `nats` (`cli`), resources of `nack`.
+
+    Reaches no server. Either such a tool owns the streams or `topology apply` does, never both.
+    """
+    from runtime.bus.topology_export import exported
+
+    echo(exported(form, replicas).rstrip("\n"))
+
+
 def _of_stack(data: Data) -> str:
     from standalone.operations.target import select_target
 
     return select_target(data).settings.nats_url
 
 
-async def _run(url: str, replicas: int, *, change: bool) -> list[str]:
+async def _run(url: str, replicas: int | None, *, change: bool) -> list[str]:
     from nats.js.errors import APIError
 
     from runtime.bus import topology

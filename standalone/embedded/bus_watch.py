@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-import httpx
 import nats
 from nats.errors import Error as NatsError
 from nats.js.errors import APIError
 
 from contracts import subjects
+from lightstream.http_library import httpx
 from standalone.embedded.local_http import local_client
 from standalone.embedded.processes import Process
 from standalone.embedded.supervisor import Report
@@ -75,8 +75,8 @@ class BusWatch:
     async def _is_reported_silent(self) -> bool:
         """Return True if a service reports that the bus does not confirm its writes."""
         async with local_client(TIMEOUT) as client:
-            found = await asyncio.gather(*(_reports_silence(client, port) for port in self.ports.values()))
-        return any(found)
+            reports = await asyncio.gather(*(_reports_silence(client, port) for port in self.ports.values()))
+        return any(reports)
 
 
 @asynccontextmanager

@@ -22,7 +22,7 @@ Report = Callable[[str], None]
 
 LOG = "supervisor.log"
 
-START_TIMEOUT = 240.0
+START_TIMEOUT = 900.0
 """Seconds after which a start counts as failed; it is stopped then."""
 
 STOP_GRACE = 90.0

@@ -57,6 +57,8 @@ class StackState:
     """The language model (empty: none) and the embedding model the running services use."""
     failure: str = ""
     """Why the stack could not be started."""
+    stores: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    """Where the stores are, by the name of the setting, when they are servers elsewhere; empty: in this folder."""
 
     @property
     def api(self) -> str:
@@ -82,8 +84,8 @@ class DataFolder:
     def read(self) -> StackState:
         """The recorded state; an empty one when nothing is recorded. Raises ConfigurationError for a damaged file."""
         try:
-            found = json.loads((self.path / STATE_FILE).read_text("utf-8"))
-            return _state(found)
+            state = json.loads((self.path / STATE_FILE).read_text("utf-8"))
+            return _state(state)
         except FileNotFoundError:
             return StackState()
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -168,14 +170,14 @@ def new_password() -> str:
     return secrets.token_urlsafe(24)
 
 
-def _state(found: Mapping[str, Any]) -> StackState:
-    supervisor = found.get("supervisor")
+def _state(fields: Mapping[str, Any]) -> StackState:
+    supervisor = fields.get("supervisor")
     children = {
         name: Child(
             ProcessIdentity(**child["identity"]), bool(child["ready"]), int(child["restarts"]), child.get("fault", "")
         )
-        for name, child in found["children"].items()
+        for name, child in fields["children"].items()
     }
-    values: dict[str, Any] = {**found, "children": children}
+    values: dict[str, Any] = {**fields, "children": children}
     values["supervisor"] = ProcessIdentity(**supervisor) if supervisor else None
     return StackState(**values)

@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from pydantic_settings import PydanticBaseSettingsSource
 
-from runtime.settings import Settings, variables
+from runtime.settings import Settings, secret_files, variables
 from standalone.embedded.data_folder import StackState
 from standalone.embedded.orphans import PROC, ProcessIdentity
 
@@ -25,13 +25,15 @@ def stack_environment(state: StackState) -> Mapping[str, str]:
     """
     services = [child.identity for child in state.children.values()]
     for identity in [*services[::-1], *([state.supervisor] if state.supervisor else [])]:
-        if found := _variables(identity):
-            return found
+        if identified := _variables(identity):
+            return identified
     return os.environ
 
 
 def settings_from(kind: type[S], environ: Mapping[str, str]) -> S:
-    """The settings that a process with these variables has. Raises ValidationError for values of no use."""
+    """The settings that a process with these variables has. Raises ValidationError for values of no use,
+    ConfigurationError for a file of a secret that cannot be read.
+    """
 
     class FromVariables(kind):
         @classmethod
@@ -46,15 +48,16 @@ def settings_from(kind: type[S], environ: Mapping[str, str]) -> S:
         given = next((variable for variable in variables(name, field) if variable in upper), None)
         if given:
             values[name] = upper[given]
+    values |= {name: file.content for name, file in secret_files(kind, environ).items()}
     return cast(S, FromVariables.model_validate(values))
 
 
 def _variables(identity: ProcessIdentity) -> dict[str, str]:
     """Return the environment of a running process; empty when it has ended."""
-    found: dict[str, str] = {}
+    assigned: dict[str, str] = {}
     with suppress(OSError):
         if identity.alive:
             text = (PROC / str(identity.pid) / "environ").read_bytes()
             pairs = (os.fsdecode(entry).partition("=") for entry in text.split(b"\0") if entry)
-            found = {name: value for name, _, value in pairs}
-    return found if identity.alive else {}
+            assigned = {name: value for name, _, value in pairs}
+    return assigned if identity.alive else {}

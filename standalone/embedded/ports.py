@@ -50,12 +50,12 @@ def claim_ports(wanted: Mapping[str, int], api: int | None = None) -> Generator[
     with contextlib.ExitStack() as claims:
         if api is not None and not _claim(api, claims):
             raise InvalidInput(f"port {api} is taken by another program: choose another one with --port")
-        found: dict[str, int] = {} if api is None else {"api": api}
+        claimed: dict[str, int] = {} if api is None else {"api": api}
         for part in DEFAULT_PORTS:
-            if part not in found:
+            if part not in claimed:
                 port = wanted.get(part, 0)
-                found[part] = port if port and _claim(port, claims) else _claim_any(claims)
-        yield found
+                claimed[part] = port if port and _claim(port, claims) else _claim_any(claims)
+        yield claimed
 
 
 def _claim(port: int, claims: contextlib.ExitStack) -> bool:

@@ -8,23 +8,23 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
-import httpx
-
 from contracts.events import Stage
+from lightstream.http_library import httpx
 from runtime.bus import topology
 from runtime.bus.nats.log import connected
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.models.roles import ROLES, RoleSettings, language_model
 from standalone.embedded import damage, ports
+from standalone.embedded.addresses import bus_url, service_addresses
 from standalone.embedded.bus_watch import BusWatch, watch_bus
 from standalone.embedded.data_folder import DataFolder, Phase, StackState, end_orphans, new_password
 from standalone.embedded.forking import ForkServer, fork_server
 from standalone.embedded.local_http import local_client
+from standalone.embedded.operator_process import take_orders_at
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.permissions import private_files
 from standalone.embedded.processes import Process
-from standalone.embedded.rebuild_operator import take_orders_at
 from standalone.embedded.servers import arcadedb, milvus_lite, nats
 from standalone.embedded.supervisor import ChildRecords, Report, supervise
 
@@ -65,33 +65,13 @@ async def run_stack(folder: DataFolder, report: Report, *, api: int | None = Non
             _enter_phase("failed" if state.failure else "stopped", folder, state)
 
 
-def service_addresses(folder: DataFolder, state: StackState) -> dict[str, str]:
-    """Return the addresses and credentials that every service of this stack gets, by the name of the setting."""
-    return {
-        "nats_url": bus_url(state),
-        "documents_url": f"sqlite://{folder.path / 'documents' / 'documents.db'}",
-        "neo4j_uri": arcadedb.bolt_uri(state.ports["graph"]),
-        "neo4j_username": arcadedb.USER,
-        "neo4j_password": state.password,
-        "neo4j_database": arcadedb.DATABASE,
-        "milvus_uri": milvus_lite.uri(state.ports["vectors"]),
-        "milvus_token": "",
-        "milvus_index_type": "FLAT",
-    }
-
-
-def bus_url(state: StackState) -> str:
-    """Return the address of the running stack's bus, with its password."""
-    return nats.url(state.ports["bus"], state.bus_password)
-
-
 def configured_models() -> dict[str, str]:
     """The models this process's environment asks for: `language` (that answers; empty: none) and `embedding`.
 
     A role whose model is another one than the answering has it under its name.
     """
     asked = RoleSettings()
-    of_roles = {role: found.model if (found := language_model(asked, role)) else "" for role in ROLES}
+    of_roles = {role: configured.model if (configured := language_model(asked, role)) else "" for role in ROLES}
     language = of_roles["query"]
     endpoint = asked.embedding_model or DEFAULT_EMBEDDING_MODEL
     return {
@@ -101,9 +81,10 @@ def configured_models() -> dict[str, str]:
     }
 
 
-def _servers(folder: DataFolder, state: StackState) -> tuple[Process, Process, Process]:
-    """Bus, graph store and vector store, not started. Each has a folder of its own, with its log."""
-    bus = nats.nats_server(folder.path / "bus", port=state.ports["bus"], password=state.bus_password)
+def _stores(folder: DataFolder, state: StackState) -> tuple[Process, ...]:
+    """Graph store and vector store, not started; none where they are elsewhere. Each has a folder, with its log."""
+    if state.stores:
+        return ()
     graph = arcadedb.arcadedb(
         folder.path / "graph",
         http_port=state.ports["graph-http"],
@@ -113,7 +94,7 @@ def _servers(folder: DataFolder, state: StackState) -> tuple[Process, Process, P
     vectors = milvus_lite.milvus_lite(folder.path / "vectors", port=state.ports["vectors"])
     for store, server in (("graph", graph), ("vectors", vectors)):
         server.diagnosis = partial(damage.describe_damage_after_exit, folder, store)
-    return bus, graph, vectors
+    return graph, vectors
 
 
 @asynccontextmanager
@@ -147,16 +128,16 @@ async def _run_with_ports(
 async def _run_processes(folder: DataFolder, state: StackState, report: Report) -> AsyncGenerator[None]:
     for name in ("documents", "services"):
         (folder.path / name).mkdir(exist_ok=True)
-    if why := damage.find_damage(folder.path, "documents"):
+    if not state.stores and (why := damage.find_damage(folder.path, "documents")):
         raise ConfigurationError(damage.describe_damage(folder, "documents", why))
     records = ChildRecords(on_change=lambda: _record(folder, state), report=report, children=state.children)
-    bus, *stores = _servers(folder, state)
+    bus = nats.nats_server(folder.path / "bus", port=state.ports["bus"], password=state.bus_password)
     async with (
         fork_server(
             folder.path / "services", [_module(name) for name in SERVICES], _service_environment(folder, state)
         ) as forks,
         supervise([bus], records) as bus_answers,
-        supervise(stores, records) as stores_answer,
+        supervise(_stores(folder, state), records) as stores_answer,
     ):
         await bus_answers()
         async with connected(bus_url(state), name="lightstream-topology") as client:
@@ -222,11 +203,11 @@ async def check_ready(name: Stage, port: int, *, started_with: Collection[str] =
 
     Raises `Unavailable` with what keeps it from being ready, other than the parts in `started_with`.
     """
-    found = await health(name, port)
-    all_problems: dict[str, str] = found.get("problems") or {}
+    answer = await health(name, port)
+    all_problems: dict[str, str] = answer.get("problems") or {}
     if problems := {part: problem for part, problem in all_problems.items() if part not in started_with}:
         raise Unavailable("; ".join(f"{part}: {problem}" for part, problem in problems.items()))
-    return found.get("notes", {})
+    return answer.get("notes", {})
 
 
 async def health(name: Stage, port: int) -> dict[str, Any]:
@@ -234,9 +215,9 @@ async def health(name: Stage, port: int) -> dict[str, Any]:
     async with local_client(4.0) as client:
         try:
             answer = await client.get(f"http://127.0.0.1:{port}/health/ready")
-            found = answer.json()
+            body = answer.json()
         except (httpx.HTTPError, ValueError) as error:
             raise Unavailable(f"{name} does not answer on port {port} ({type(error).__name__})") from None
-    if found.get("service") != name:
+    if body.get("service") != name:
         raise Unavailable(f"another program answers on port {port}")
-    return found
+    return body

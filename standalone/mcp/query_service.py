@@ -4,11 +4,10 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-import httpx
-
 from lightstream.client import AsyncLightstream
 from lightstream.errors import AccessDenied, LightstreamError, NotFound
 from lightstream.flows import get, parse_as
+from lightstream.http_library import httpx
 from lightstream.models import Document
 from runtime.errors import ConfigurationError, InvalidInput, ServiceError, Unavailable
 

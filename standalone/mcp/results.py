@@ -39,10 +39,10 @@ class Entity(BaseModel):
     description: str
 
     @classmethod
-    def of(cls, found: Json) -> Self:
+    def of(cls, entity: Json) -> Self:
         """From what the query service says of an entity, in the names of either of its routes."""
-        name = found.get("entity_name") or found.get("entity_id") or ""
-        return cls(name=name, type=found.get("entity_type") or "", description=cut(found.get("description")))
+        name = entity.get("entity_name") or entity.get("entity_id") or ""
+        return cls(name=name, type=entity.get("entity_type") or "", description=cut(entity.get("description")))
 
 
 class Relation(BaseModel):
@@ -55,14 +55,14 @@ class Relation(BaseModel):
     weight: float
 
     @classmethod
-    def of(cls, source: str, target: str, found: Json) -> Self:
+    def of(cls, source: str, target: str, relation: Json) -> Self:
         """From what the query service says of a relation."""
         return cls(
             source=source,
             target=target,
-            description=cut(found.get("description")),
-            keywords=cut(found.get("keywords")),
-            weight=found.get("weight") or 0.0,
+            description=cut(relation.get("description")),
+            keywords=cut(relation.get("keywords")),
+            weight=relation.get("weight") or 0.0,
         )
 
 
@@ -82,7 +82,7 @@ class SearchResult(BaseModel):
         used = {chunk["reference_id"] for chunk in chunks}
         return cls(
             passages=[_passage(chunk) for chunk in chunks],
-            entities=[Entity.of(found) for found in data.get("entities", [])[:entities]],
+            entities=[Entity.of(entity) for entity in data.get("entities", [])[:entities]],
             relations=[Relation.of(r["src_id"], r["tgt_id"], r) for r in data.get("relationships", [])[:entities]],
             references=[reference for reference in _references(data) if reference.id in used],
         )
@@ -237,4 +237,6 @@ def _passage(chunk: Json) -> Passage:
 
 
 def _references(data: Mapping[str, Sequence[Json]]) -> list[Reference]:
-    return [Reference(id=found["reference_id"], file=found["file_path"]) for found in data.get("references", ())]
+    return [
+        Reference(id=reference["reference_id"], file=reference["file_path"]) for reference in data.get("references", ())
+    ]

@@ -75,10 +75,10 @@ async def search(
     `ask` to get a finished answer. Cite a passage by the file it is from.
     """
     async with _client(ctx).open() as client:
-        found = await client.query_data(
+        response = await client.query_data(
             question, mode=mode, effort=effort, chunk_top_k=max_passages, top_k=max_entities
         )
-    return SearchResult.of(found, max_passages, max_entities)
+    return SearchResult.of(response, max_passages, max_entities)
 
 
 async def ask(
@@ -165,8 +165,8 @@ async def list_documents(
 ) -> DocumentPage:
     """List the documents, the newest change first, and count them by status."""
     async with _client(ctx).open() as client:
-        found = await client.list_documents(page, page_size, status_filters=[status] if status else [])
-    return DocumentPage.of(found)
+        page_of = await client.list_documents(page, page_size, status_filters=[status] if status else [])
+    return DocumentPage.of(page_of)
 
 
 async def find_entities(
@@ -221,12 +221,12 @@ async def _wait(ctx: ToolContext, client: AsyncLightstream, added: AddedDocument
     begin = clock()
     while True:
         state = await document_by_id(client, added.id)
-        found = Document.of(state) if state and state.sequence >= added.sequence else None
+        document = Document.of(state) if state and state.sequence >= added.sequence else None
         passed = clock() - begin
-        if (found and found.status in FINAL) or passed >= seconds:
-            return found
+        if (document and document.status in FINAL) or passed >= seconds:
+            return document
         # In seconds, for progress must grow from one report to the next.
-        await ctx.report_progress(passed, seconds, found.status if found else "pending")
+        await ctx.report_progress(passed, seconds, document.status if document else "pending")
         await asyncio.sleep(POLL_INTERVAL)
 
 

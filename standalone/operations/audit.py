@@ -8,14 +8,14 @@ from typing import Any
 
 from nats.js import JetStreamContext
 
-from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
+from contracts import subjects
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
 from runtime.bus.chain import Link, joint_hash
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.port import SharedValues
 from runtime.bus.records import leaf
-from runtime.bus.write_status import EVENTS
 from runtime.errors import ServiceError
 from runtime.projections.log_archive import (
     CHAIN_KEY,
@@ -86,7 +86,7 @@ class Audit:
         self.findings.problems += [
             f"sequences {first} to {last} hold no event, and no erasure says why" for first, last in _ranges(missing)
         ]
-        self.findings.workspaces = len(self.links)
+        self.findings.workspaces = len(self.links.keys() - {subjects.QUESTIONS})  # a chain of its own
         return self.findings
 
     async def _read_notes(self) -> None:
@@ -104,7 +104,7 @@ class Audit:
             self.joint = (note := json.loads(note))["sequence"], note["sha256"]
 
     async def _compare_marks(self) -> None:
-        names = [consumer.name for consumer in CONSUMERS if consumer.stream == EVENTS]
+        names = [consumer.name for consumer in CONSUMERS if consumer.stream == LOG]
         mark = await read_mark(self.rows)
         evidence = await log_integrity.collect_evidence(self.jetstream, self.values, names, 0, mark)
         try:
@@ -154,7 +154,7 @@ class Audit:
         if not archived:
             return ""
         with suppress(ServiceError):
-            async with aclosing(read_records(self.jetstream, EVENTS, after)) as pages:
+            async with aclosing(read_records(self.jetstream, LOG, after)) as pages:
                 async for page in pages:
                     for record in page:
                         if archived.pop(record.sequence, "") not in ("", leaf(record)):

@@ -152,7 +152,8 @@ class BulkLoad:
 
     async def _folded(self) -> AsyncGenerator[tuple[str, list[Entity], list[Relation]]]:
         graph = self.replays.graph
-        async for changed in graph.pages(self.generations):
+        await retry_outages(partial(graph.finish, self.generations))
+        for changed in graph.pages():
             entities, relations = await retry_outages(partial(graph.fold, changed, self.generations))
             yield changed.workspace, entities, relations
 

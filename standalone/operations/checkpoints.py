@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from nats.js import JetStreamContext
 
 from contracts.graph import Projection
-from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
 from runtime.bus import publisher
 from runtime.bus.nats import log_integrity
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import translated
-from runtime.bus.port import ActiveGenerations, Log, SharedValues
-from runtime.bus.write_status import EVENTS
+from runtime.bus.port import LiveGenerations, Log, SharedValues
 from runtime.errors import InvalidInput, Unavailable
 from runtime.projections.checkpoints import WatchedProjection, advance, state_of
 from runtime.projections.log_archive import accept_holes, begin_anew
@@ -50,15 +49,15 @@ class Checkpoints:
     async def record(self, projection: Projection, generation: int, sequence: int) -> None:
         """Record that the generation holds everything up to that sequence."""
         state = await log_integrity.observe(self.jetstream)
-        found = await state_of(watched_stores(projection, self.stores), generation, self.values)
-        await advance(found, self.values, Checkpoint(sequence, state.created))
+        projection_state = await state_of(watched_stores(projection, self.stores), generation, self.values)
+        await advance(projection_state, self.values, Checkpoint(sequence, state.created))
 
     async def require_intact(self, projection: Projection, generation: int) -> None:
         """Raises InvalidInput when a store lost what it held of that generation, or was filled from a log before."""
-        found = await state_of(watched_stores(projection, self.stores), generation, self.values)
+        projection_state = await state_of(watched_stores(projection, self.stores), generation, self.values)
         state = await log_integrity.observe(self.jetstream)
-        why = f"{' and '.join(found.lost)} lost what was in it" if found.lost else ""
-        if any(one.log != state.created or one.sequence > state.last for _, one in found.checkpoints):
+        why = f"{' and '.join(projection_state.lost)} lost what was in it" if projection_state.lost else ""
+        if any(one.log != state.created or one.sequence > state.last for _, one in projection_state.checkpoints):
             why = why or "it holds what the log has lost"
         if why:
             raise InvalidInput(
@@ -70,14 +69,14 @@ class Checkpoints:
 async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
     """Return what the log has lost. Raises InvalidInput when it has lost nothing."""
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    if found := (await combined_verdict(values)).log:
-        return found
-    pointers = await NatsActiveGenerations.bind(jetstream)
-    names = [consumer.name for consumer in CONSUMERS if consumer.stream == EVENTS]
+    if damage := (await combined_verdict(values)).log:
+        return damage
+    pointers = await NatsLiveGenerations.bind(jetstream)
+    names = [consumer.name for consumer in CONSUMERS if consumer.stream == LOG]
     evidence = await log_integrity.collect_evidence(jetstream, values, names, 0, await read_mark(rows))
     evidence.claims.append(("the document store", await newest_version(rows, (await pointers.live()).status)))
-    if found := await evidence.damage(jetstream, hashes=True):
-        return found
+    if damage := await evidence.damage(jetstream, hashes=True):
+        return damage
     raise InvalidInput("the log has lost nothing that is known of: there is no loss to accept")
 
 
@@ -85,11 +84,11 @@ async def rewind_consumers(jetstream: JetStreamContext) -> None:
     """Reset consumers that are beyond the end of the log: they would skip new events."""
     end = (await log_integrity.observe(jetstream)).last
     for consumer in CONSUMERS:
-        if consumer.stream == EVENTS:
+        if consumer.stream == LOG:
             with translated():
-                info = await jetstream.consumer_info(EVENTS, consumer.name)
+                info = await jetstream.consumer_info(LOG, consumer.name)
                 if info.delivered and info.delivered.stream_seq > end:
-                    await jetstream.reset_consumer(EVENTS, consumer.name, end + 1)
+                    await jetstream.reset_consumer(LOG, consumer.name, end + 1)
 
 
 async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
@@ -108,7 +107,7 @@ async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
     await accept_holes(rows, mark.sequence)
 
 
-async def add_unfinished_again(log: Log, pointers: ActiveGenerations, rows: Rows) -> int:
+async def add_unfinished_again(log: Log, pointers: LiveGenerations, rows: Rows) -> int:
     """Add again the documents whose processing the loss cut off, and return how many."""
     generation, added = (await pointers.live()).status, 0
     for partition in await rows.partitions("documents"):

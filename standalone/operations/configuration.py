@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from runtime.errors import ConfigurationError
 from runtime.models.roles import RoleSettings
-from runtime.settings import Settings, variables
+from runtime.settings import FILE, Settings, is_secret, variables
 from runtime.shown_settings import ShownSetting, shown_settings
 from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
@@ -17,6 +17,7 @@ from services.merger.settings import MergerSettings
 from services.query.api.auth.config import auth_config
 from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
+from standalone.embedded.operator_process import OrderSettings
 from standalone.operations.settings import CommandSettings
 
 SETTINGS: dict[str, type[Settings]] = {
@@ -29,6 +30,7 @@ SETTINGS: dict[str, type[Settings]] = {
     "the query service": QuerySettings,
     "access to the API": AccessSettings,
     "the command line": CommandSettings,
+    "the process that takes orders": OrderSettings,
 }
 
 LIGHTRAG_VARIABLES = {
@@ -70,44 +72,47 @@ def settings(environ: Mapping[str, str], own: Mapping[str, str], setter: str) ->
 
 def faults(own: Mapping[str, str]) -> list[str]:
     """Return why services cannot start with this process's environment; no secret is in it."""
-    found: list[str] = []
+    messages: list[str] = []
     for group in SETTINGS.values():
         try:
             group()
+        except ConfigurationError as error:
+            messages.append(str(error))
         except ValidationError as error:
-            found += [f"{'.'.join(map(str, fault['loc'])).upper()}: {fault['msg']}" for fault in error.errors()]
+            messages += [f"{'.'.join(map(str, fault['loc'])).upper()}: {fault['msg']}" for fault in error.errors()]
     try:
         auth_config(AccessSettings(host=own["HOST"]) if "HOST" in own else AccessSettings())
     except ConfigurationError as error:
-        found.append(str(error))
+        messages.append(str(error))
     except ValidationError:
         pass  # said above
-    return list(dict.fromkeys(line.removeprefix(": ") for line in found))
+    return list(dict.fromkeys(line.removeprefix(": ") for line in messages))
 
 
 def contradictions() -> list[str]:
     """Return settings that have no effect or contradict each other."""
-    found: list[str] = []
+    contradictory: list[str] = []
     for group in SETTINGS.values():
         try:
-            found += group().contradictions
-        except ValidationError:
+            contradictory += group().contradictions
+        except (ConfigurationError, ValidationError):
             continue
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(contradictory))
 
 
 def unread(environ: Mapping[str, str]) -> dict[str, str]:
     """Variables that look like settings and are read by nobody, with what may be meant."""
     known = known_names()
-    found = {name: name.upper() for name in environ if environ[name]}
-    strange = {name: upper for name, upper in found.items() if upper not in known and _looks_like_setting(upper)}
+    names = {name: name.upper() for name in environ if environ[name]}
+    strange = {name: upper for name, upper in names.items() if upper not in known and _looks_like_setting(upper)}
     return {name: LIGHTRAG_VARIABLES.get(upper) or closest(upper, known) for name, upper in sorted(strange.items())}
 
 
 def known_names() -> set[str]:
     """The variables of all settings."""
-    fields = (item for group in SETTINGS.values() for item in group.model_fields.items())
-    return {name for key, field in fields for name in variables(key, field)}
+    fields = [item for group in SETTINGS.values() for item in group.model_fields.items()]
+    names = {name for key, field in fields for name in variables(key, field)}
+    return names | {f"{name}{FILE}" for key, field in fields if is_secret(key, field) for name in variables(key, field)}
 
 
 def _looks_like_setting(name: str) -> bool:

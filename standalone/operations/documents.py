@@ -37,7 +37,7 @@ class RefusedDocument:
 
 
 @dataclass
-class FoundDocuments:
+class DocumentSelection:
     """The documents at some paths, and what was refused or skipped there."""
 
     sources: list[DocumentSource] = field(default_factory=list[DocumentSource])
@@ -46,27 +46,27 @@ class FoundDocuments:
     """Files of a folder that are hidden or of a kind that is not read."""
 
 
-def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> FoundDocuments:
+def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> DocumentSelection:
     """The documents at these paths, folders with everything below them, in an order that does not vary.
 
     An id derives from the name, so of two files with the same name in two given folders the later one carries its
     folder's name before its own.
     """
-    found, seen, ids = FoundDocuments(), set[Path](), set[str]()
+    documents, seen, ids = DocumentSelection(), set[Path](), set[str]()
     for given in paths:
         if given == STANDARD_INPUT:
-            found.sources.append(
+            documents.sources.append(
                 DocumentSource(None, stdin_name, None if stdin_name == UNKNOWN_SOURCE else path_id(stdin_name))
             )
             continue
         root = Path(given)
         if not root.exists():
-            found.refused.append(RefusedDocument(given, "no such file or folder"))
+            documents.refused.append(RefusedDocument(given, "no such file or folder"))
             continue
         folder = root.is_dir()
-        paths_here = list(_files(root, found)) if folder else [root]
+        paths_here = list(_files(root, documents)) if folder else [root]
         if not paths_here:
-            found.refused.append(
+            documents.refused.append(
                 RefusedDocument(given, "holds no file that is read: documents and text, see `lightstream add --help`")
             )
         for path in paths_here:
@@ -77,21 +77,21 @@ def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) ->
             if path_id(name) in ids:
                 name = f"{real.parent.name if not folder else root.resolve().name}/{name}"
             ids.add(path_id(name))
-            found.sources.append(DocumentSource(path, name, path_id(name)))
-    return found
+            documents.sources.append(DocumentSource(path, name, path_id(name)))
+    return documents
 
 
-def _files(root: Path, found: FoundDocuments) -> Iterator[Path]:
+def _files(root: Path, documents: DocumentSelection) -> Iterator[Path]:
     """The files below the folder, sorted by path, without hidden ones; counts what is skipped, notes what is closed."""
 
     def closed(error: OSError) -> None:
-        found.refused.append(RefusedDocument(str(error.filename), f"cannot be read: {error.strerror}"))
+        documents.refused.append(RefusedDocument(str(error.filename), f"cannot be read: {error.strerror}"))
 
     below: list[Path] = []
     for folder, folders, names in os.walk(root, onerror=closed):
         folders[:] = [name for name in folders if not name.startswith(".")]
         known = [name for name in names if not name.startswith(".") and is_document(Path(folder, name))]
-        found.skipped += len(names) - len(known)
+        documents.skipped += len(names) - len(known)
         below += [Path(folder, name) for name in known]
     yield from sorted(below, key=lambda path: path.relative_to(root).as_posix())
 
@@ -108,10 +108,10 @@ async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:
         return replace(parsed, metadata={})
     validated_text(source.name)
     try:
-        found = source.path.stat()
-        if not stat.S_ISREG(found.st_mode):
+        file_stat = source.path.stat()
+        if not stat.S_ISREG(file_stat.st_mode):
             raise InvalidInput(f"{source.name}: not a regular file: add files and folders")
-        refuse_larger(found.st_size, source.name)
+        refuse_larger(file_stat.st_size, source.name)
         return await parse(source.path.read_bytes(), source.name, hint)
     except OSError as error:
         raise InvalidInput(f"{source.name}: cannot be read: {error.strerror or error}") from None

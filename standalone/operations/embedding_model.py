@@ -6,6 +6,7 @@ from nats.js.errors import NotFoundError
 from contracts import subjects
 from contracts.events import VectorsIndexed
 from contracts.graph import EmbeddingModel
+from contracts.topology import LOG
 from lightstream.errors import LightstreamError
 from runtime.bus.codec import decode
 from runtime.bus.nats.log import translated
@@ -52,8 +53,8 @@ async def last_used_model(jetstream: JetStreamContext) -> EmbeddingModel | None:
     """Return the model that the log names last; it stands for the model of lost vectors."""
     try:
         with translated():
-            found = await jetstream.get_last_msg("KB_EVENTS", subjects.of_type(VectorsIndexed.type_name()))
-        message = StoredMessage(found)
+            last_message = await jetstream.get_last_msg(LOG, subjects.of_type(VectorsIndexed.type_name()))
+        message = StoredMessage(last_message)
         event = decode(message.data, message.subject, message.headers).data
     except (NotFoundError, Poison, NewerVersion):
         return None
@@ -69,10 +70,10 @@ async def refuse_unsearchable_model(target: Target, made: EmbeddingModel) -> Non
         return
     try:
         async with query_client(target.api, "default") as client:
-            found = (await client.health()).configuration or {}
+            configuration = (await client.health()).configuration or {}
     except (ConfigurationError, LightstreamError):
         return
-    if found.get("embedding_binding") == "offline":
+    if configuration.get("embedding_binding") == "offline":
         raise ConfigurationError(
             f"the query service at {target.api} embeds offline and could not search the vectors of {made}: set "
             f"EMBEDDING_MODEL={made.name} and its endpoint for the services, start them again, and then rebuild"

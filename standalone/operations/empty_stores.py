@@ -9,6 +9,7 @@ from runtime.errors import ConfigurationError, InvalidInput
 from standalone.embedded import daemon, orphans
 from standalone.embedded.data_folder import Child, DataFolder, StackState, end_orphans
 from standalone.embedded.stack import SERVICES
+from standalone.operations.leftovers import MOVED_ASIDE
 
 STORES_OF_PROJECTION: Mapping[str, Sequence[str]] = {
     "graph": ("graph",),
@@ -34,13 +35,15 @@ TIMEOUT = 240.0
 def empty_stores(folder: DataFolder, projection: str, report: Callable[[str], None]) -> list[Path]:
     """Move the projection's stores aside and start their servers empty; a stack that does not run is started.
 
-    Returns where the former data are now. Raises InvalidInput for the status, whose store holds more than it, and
-    ConfigurationError when the stack is not ready in time.
+    Returns where the former data are now. Raises InvalidInput for the status, whose store holds more than it, and for
+    stores elsewhere; ConfigurationError when the stack is not ready in time.
     """
     if projection not in STORES_OF_PROJECTION:
         raise InvalidInput(
             "graph and vectors rest on the store that holds the status too: give `rebuild all --fresh` for it"
         )
+    if folder.read().stores:
+        raise InvalidInput("this stack has its stores elsewhere: empty them by their own means, and rebuild")
     if not folder.is_running():
         with folder.lock():
             end_orphans(folder, folder.read())
@@ -63,16 +66,16 @@ def empty_stores(folder: DataFolder, projection: str, report: Callable[[str], No
 
 def _move_aside(folder: DataFolder, stores: Sequence[str], report: Callable[[str], None]) -> list[Path]:
     mark = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    found: list[Path] = []
+    moved: list[Path] = []
     for store in stores:
-        path, aside = folder.path / store, folder.path / f"{store}.aside-{mark}"
+        path, aside = folder.path / store, folder.path / f"{store}{MOVED_ASIDE}{mark}"
         if path.exists():
             path.rename(aside)
             report(f"moved {path} to {aside}")
-            found.append(aside)
+            moved.append(aside)
         # Services make no folder for their database.
         path.mkdir(mode=0o700)
-    return found
+    return moved
 
 
 def _wait_for_restart(folder: DataFolder, before: Mapping[str, Child]) -> None:

@@ -75,16 +75,16 @@ async def estimate_cost(
 ) -> CostEstimate:
     """Read, cut and count the documents. `answer_tokens`: what a call wrote on average so far, if known."""
     tokenizer, config = open_tokenizer(), extraction_config(extractor)
-    found, tokens = CostEstimate(currency=extractor.prices.currency), _Tokens()
+    estimate, tokens = CostEstimate(currency=extractor.prices.currency), _Tokens()
     for source in sources:
         try:
             parsed = await read_document(source, encoding)
             chunks = await asyncio.to_thread(cut, parsed.text, tokenizer, chunker)
         except (InvalidInput, Poison) as error:
-            found.refused.append(RefusedDocument(printable_name(source.name), str(error)))
+            estimate.refused.append(RefusedDocument(printable_name(source.name), str(error)))
             continue
-        found.documents += 1
-        found.chunks += len(chunks)
+        estimate.documents += 1
+        estimate.chunks += len(chunks)
         for chunk in chunks:
             answer = round(chunk.tokens * ANSWER_SHARE if answer_tokens is None else answer_tokens)
             expected = expected_tokens(config, chunk, tokenizer.count, answer)
@@ -93,10 +93,10 @@ async def estimate_cost(
             tokens.prompt += expected.prompt
             tokens.completion += expected.completion
             tokens.answers += answer
-    found.models = _models(found.chunks, tokens, extractor)
+    estimate.models = _models(estimate.chunks, tokens, extractor)
     own = "the workspace's own so far" if answer_tokens is not None else f"{ANSWER_SHARE:.0%} of the passages"
-    found.basis = BASIS.format(answers=own)
-    return found
+    estimate.basis = BASIS.format(answers=own)
+    return estimate
 
 
 def _models(chunks: int, tokens: _Tokens, settings: ExtractorSettings) -> list[ModelEstimate]:

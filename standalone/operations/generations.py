@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from contracts.graph import Partition, Projection
-from runtime.bus.port import ActiveGenerations
+from runtime.bus.port import LiveGenerations
 from runtime.stores.documents.port import Rows, Table
 from standalone.operations.checkpoints import drop_others
 from standalone.operations.digest import Stores
@@ -16,11 +16,11 @@ TABLES: dict[Projection, tuple[str, ...]] = {
 """Tables of the document store that belong to a projection."""
 
 
-async def drop_unused(pointers: ActiveGenerations, stores: Stores, targets: Sequence[Projection]) -> None:
+async def drop_unused(pointers: LiveGenerations, stores: Stores, targets: Sequence[Projection]) -> None:
     """Remove every generation of these projections that is neither live nor the one before it."""
-    found, _ = await pointers.read()
+    generations, _ = await pointers.read()
     for target in targets:
-        kept = {found[target].live, found[target].previous}
+        kept = {generations[target].live, generations[target].previous}
         for partition in await _partitions(target, stores.rows):
             if partition.generation not in kept:
                 await _drop_tables(target, partition, stores.rows)

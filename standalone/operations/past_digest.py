@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 from contracts.graph import PROJECTIONS
-from runtime.bus.memory import MemoryActiveGenerations, MemoryLog
+from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.points import sequence_at
 from runtime.bus.port import Log, Message
@@ -59,7 +59,7 @@ async def fold_digests(log: Log, workspace: str, sequence: int, settings: Merger
     embedder = LexicalEmbedder(2)
     stores = Stores(MemoryRows(), MemoryGraph(), MemoryVectors(embedder.model, embedder.dimension))
     work = Rebuild(
-        log if sequence else MemoryLog(), MemoryActiveGenerations(), stores, embedder, PROJECTIONS, lambda _: None,
+        log if sequence else MemoryLog(), MemoryLiveGenerations(), stores, embedder, PROJECTIONS, lambda _: None,
         settings, until=sequence, workspace=workspace,
     )  # fmt: skip
     of_each = {name: one["rebuilt"] for name, one in (await work.fill(workspace))["digests"].items()}

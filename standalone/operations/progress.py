@@ -25,13 +25,13 @@ class Stage:
     total: int
 
 
-def stages(found: Sequence[Document], wanted: int) -> list[Stage]:
+def stages(documents: Sequence[Document], wanted: int) -> list[Stage]:
     """The four stages over these documents' statuses; `wanted` is how many documents there will be.
 
     Totals of the later stages grow while documents are still being cut.
     """
-    progress = [_progress(document) for document in found]
-    cut = sum(1 for document in found if document.chunks_count or document.is_final)
+    progress = [_progress(document) for document in documents]
+    cut = sum(1 for document in documents if document.chunks_count or document.is_final)
     chunks = sum(counts["chunks"] for counts in progress)
     return [
         Stage("chunked", cut, wanted),
@@ -59,18 +59,18 @@ async def wait_for_documents(
         since = time.monotonic()
         try:
             current = await caught_up()
-            found = [document for document in await client.all_documents() if document.id in wanted]
+            documents = [document for document in await client.all_documents() if document.id in wanted]
         except Unavailable:
             if time.monotonic() - answered > MAX_SILENCE:
                 raise
             await asyncio.sleep(INTERVAL)
             continue
         answered = time.monotonic()
-        show(stages(found, len(wanted)))
+        show(stages(documents, len(wanted)))
         # Once caught up, a document that has no status was deleted meanwhile.
-        complete = current or len(found) == len(wanted)
-        if complete and all(_is_final(document, wanted[document.id]) for document in found):
-            return found
+        complete = current or len(documents) == len(wanted)
+        if complete and all(_is_final(document, wanted[document.id]) for document in documents):
+            return documents
         await asyncio.sleep(max(INTERVAL, 4 * (time.monotonic() - since)))
 
 

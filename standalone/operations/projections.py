@@ -9,7 +9,7 @@ from nats.aio.client import Client
 
 from contracts.graph import PROJECTIONS, Projection
 from contracts.topology import CHECKPOINTS_BUCKET
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.port import GenerationState
@@ -100,7 +100,7 @@ async def open_as_is(settings: Settings) -> AsyncGenerator[OpenStack]:
 async def digests(settings: Settings, workspace: str) -> dict[str, Any]:
     """`{"status": sha256, "graph": …, "vectors": …, "counts": {…}}` of the live generations."""
     async with open_prepared(settings) as stack:
-        pointers = await NatsActiveGenerations.bind(stack.client.jetstream())
+        pointers = await NatsLiveGenerations.bind(stack.client.jetstream())
         live = await pointers.live()
         async with stack.stores_of_generation(live.vectors) as stores:
             of_each = {name: await digest(name, workspace, live, stores) for name in PROJECTIONS}
@@ -169,7 +169,7 @@ async def cleanup(target: Target, targets: Sequence[Projection]) -> None:
             candidate = await rebuild_candidate.read(values)
             if candidate and not set(targets).isdisjoint(candidate.generations):
                 await rebuild_candidate.write(values, None)
-            await drop_unused(await NatsActiveGenerations.bind(bus), stack.stores, targets)
+            await drop_unused(await NatsLiveGenerations.bind(bus), stack.stores, targets)
 
 
 async def wait_for_rebuild(settings: Settings, report: Report) -> None:
@@ -219,14 +219,16 @@ async def _open_rebuild(
 ) -> AsyncGenerator[Rebuild]:
     settings = embedding_model.with_embedding_model(target.settings, wanted.embedding_model, wanted.embedding_dim)
     async with open_prepared(settings) as stack:
-        pointers = await NatsActiveGenerations.bind(stack.client.jetstream())
-        found, _ = await pointers.read()
+        pointers = await NatsLiveGenerations.bind(stack.client.jetstream())
+        generations, _ = await pointers.read()
         embedding = stack.embeddings.configured
         if "vectors" in wanted.targets:
-            embedding = await _choose_embedding(target, wanted, stack, found["vectors"], to)
+            embedding = await _choose_embedding(target, wanted, stack, generations["vectors"], to)
         elsewhere = nullcontext(stack.stores)
         async with (
-            stack.stores_of_generation(found["vectors"].live) if "vectors" in wanted.targets else elsewhere as live
+            stack.stores_of_generation(generations["vectors"].live)
+            if "vectors" in wanted.targets
+            else elsewhere as live
         ):
             stores = replace(stack.stores, vectors=embedding.vectors)
             checkpoints_of_stack = await Checkpoints.open(stack.client.jetstream(), stores)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from contracts.graph import Partition
-from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.errors import InvalidInput
 from runtime.projections.embedding import EmbeddedVectors
 from standalone.operations.embedding_model import with_embedding_model
@@ -21,7 +21,7 @@ EXCERPT = 120
 
 
 @dataclass(frozen=True)
-class FoundPassage:
+class PassageHit:
     """A passage that a question found, with its beginning and the cosine similarity."""
 
     id: str
@@ -36,8 +36,8 @@ class ComparedQuestion:
 
     question: str
     overlap: float
-    live: Sequence[FoundPassage]
-    new: Sequence[FoundPassage]
+    live: Sequence[PassageHit]
+    new: Sequence[PassageHit]
 
 
 def read_questions(path: Path) -> list[str]:
@@ -60,7 +60,7 @@ async def compare_waiting(
     """
     settings = with_embedding_model(target.settings, wanted.embedding_model, wanted.embedding_dim)
     async with open_as_is(settings) as stack:
-        live = (await (await NatsActiveGenerations.bind(stack.client.jetstream())).live()).vectors
+        live = (await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()).vectors
         async with stack.embeddings.of(live) as before, stack.embeddings.of(generation) as after:
             sides = (before, Partition(workspace, live)), (after, Partition(workspace, generation))
             compared = await compare_questions(questions, *sides)
@@ -84,16 +84,16 @@ async def compare_questions(questions: Sequence[str], live: Side, new: Side, k: 
 
 async def _ask(
     questions: Sequence[str], embedded: EmbeddedVectors, partition: Partition, k: int
-) -> list[list[FoundPassage]]:
-    found: list[list[FoundPassage]] = []
+) -> list[list[PassageHit]]:
+    answers: list[list[PassageHit]] = []
     for vector in await embedded.embedder.embed(questions):
         hits = await embedded.vectors.search(partition, "chunks", vector, top_k=k)
         rows = await embedded.vectors.get(partition, "chunks", [hit.id for hit in hits])
-        found.append(
+        answers.append(
             [
-                FoundPassage(hit.id, rows[hit.id].file_path, round(hit.score, 3), rows[hit.id].text[:EXCERPT])
+                PassageHit(hit.id, rows[hit.id].file_path, round(hit.score, 3), rows[hit.id].text[:EXCERPT])
                 for hit in hits
                 if hit.id in rows
             ]
         )
-    return found
+    return answers

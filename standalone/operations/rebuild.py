@@ -19,7 +19,7 @@ from contracts.events import Event, GraphMerged
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
 from runtime.bus.parking.port import ParkedEvents
-from runtime.bus.port import ActiveGenerations, Delivery, GenerationState, Log, Message, ProjectionGenerations
+from runtime.bus.port import Delivery, GenerationState, LiveGenerations, Log, Message, ProjectionGenerations
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.port import Embedder
 from runtime.projections.rebuild_candidate import Candidate
@@ -44,12 +44,12 @@ PAGE = 200
 class Rebuild:
     """One rebuild under way.
 
-    `begun`: the pointers it started from; it switches only while they are still the same. `newer`: the events that it
-    left out because their version is newer than this code; `parked` is where they wait for the live services.
+    It switches only while the pointers are still the `initial_pointers`. `newer`: the events that it left out because
+    their version is newer than this code; `parked` is where they wait for the live services.
     """
 
     log: Log
-    pointers: ActiveGenerations
+    pointers: LiveGenerations
     stores: Stores
     embedder: Embedder
     targets: Sequence[Projection]
@@ -93,9 +93,13 @@ class Rebuild:
     async def fill(self, workspace: str) -> dict[str, Any]:
         """Rebuild and compare as `run` does, without switching: `promote` does that, in this process or a later one."""
         before = await self._begin()
-        await self._load()
+        await self.load()
         if not self.until:
-            await self._catch_up()
+            await self.catch_up()
+        return await self.compare_with(workspace, before)
+
+    async def compare_with(self, workspace: str, before: Generations) -> dict[str, Any]:
+        """Return what was done, with rates, and the workspace's digests here and in these live generations."""
         seconds = time.monotonic() - self.started
         sides = (self.generations, self.stores), (before, self.live_stores or self.stores)
         compared = await asyncio.gather(*(compare(target, workspace, *sides) for target in self.targets))
@@ -132,7 +136,7 @@ class Rebuild:
             self.generations = self.generations.having(target, generation)
         self.initial_pointers, self.position = pointers, candidate.position
         self.newer = [NewerEvent(**event) for event in candidate.newer]
-        await self._catch_up()
+        await self.catch_up()
         await self._switch()
         await self._drop_unused()
         return self._switched()
@@ -153,7 +157,7 @@ class Rebuild:
                 await self.checkpoints.require_intact(target, previous)
         self.initial_pointers = pointers
         self.position = min(pointers[target].complete_to for target in self.targets)
-        await self._catch_up()
+        await self.catch_up()
         await self._switch()
         return self._switched()
 
@@ -188,8 +192,8 @@ class Rebuild:
     async def _drop_unused(self) -> None:
         await retry_outages(lambda: drop_unused(self.pointers, self.stores, self.targets))
 
-    async def _load(self) -> None:
-        """Fill the new generations with what the log holds now."""
+    async def load(self) -> None:
+        """Fill the generations, which hold nothing yet, with what the log holds now."""
         load = BulkLoad(
             self.log, self.stores, self.replays, self.targets, self.generations, self._decode, self.report,
             events_per_second=self.events_per_second, until=self.until, workspace=self.workspace,
@@ -198,8 +202,8 @@ class Rebuild:
         self.position, self.events = load.position, self.events + load.events
         self.skipped += load.skipped
 
-    async def _catch_up(self) -> None:
-        """Handle the log to its end, and make the vectors that asks for."""
+    async def catch_up(self) -> None:
+        """Handle the log behind `position` to its end, and make the vectors that asks for."""
         while await retry_outages(self._read_log, progress=lambda: self.position):
             pass
         async for made, total in self.vectors.index_collected(self.generations, retry_outages):
@@ -255,10 +259,10 @@ class Rebuild:
             if len(batch) == 1:
                 self.skipped += 1
                 return [[]]
-            return [facts for one in batch for facts in await self._handle(handle, [one])]
+            return [events for one in batch for events in await self._handle(handle, [one])]
 
     async def _switch(self) -> None:
-        """One write. What the live services were still handling then is in the log, and handled here too.
+        """Make the new generations live with one write of the pointers, and handle what the live services were at then.
 
         Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have dropped what this
         one made, so its generations must never serve.
@@ -268,7 +272,7 @@ class Rebuild:
             target: self._new_pointer(self.initial_pointers[target], target, complete_to) for target in self.targets
         }
         await retry_outages(partial(self._write_pointers, wanted))
-        await self._catch_up()
+        await self.catch_up()
         if self.parked:
             # Now, for the live services write to the new generation from here on.
             await park(self.parked, self.newer, self.targets)

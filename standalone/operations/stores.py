@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.errors import OutdatedVectors
 from runtime.settings import Settings
 from runtime.stores.documents import schema
@@ -65,5 +65,5 @@ async def _version(stack: OpenStack) -> list[str]:
 
 
 async def _generation(stack: OpenStack) -> int:
-    pointers = await NatsActiveGenerations.bind(stack.client.jetstream())
+    pointers = await NatsLiveGenerations.bind(stack.client.jetstream())
     return (await pointers.live()).vectors

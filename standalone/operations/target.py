@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from lightstream.client import AsyncLightstream
-from runtime.errors import ConfigurationError
-from runtime.settings import Settings, without_secrets
+from runtime.bus.nats.addresses import parse_bus_address
+from runtime.settings import FILE, Settings
+from standalone.embedded.addresses import service_addresses
 from standalone.embedded.data_folder import DataFolder, StackState
 from standalone.embedded.environment import settings_from, stack_environment
-from standalone.embedded.stack import service_addresses
 from standalone.operations.settings import read_settings
 
-DEPLOYMENT_VARIABLE = "NATS_URL"
+DEPLOYMENT_VARIABLES = ("NATS_URL", f"NATS_URL{FILE}")
 S = TypeVar("S", bound=Settings)
 
 
@@ -33,6 +33,11 @@ class Target:
     folder: DataFolder | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     """The variables that the services have."""
+
+    @property
+    def folder_of_stores(self) -> DataFolder | None:
+        """The data folder that holds the stores' files, None where they are servers elsewhere."""
+        return None if self.folder is None or self.folder.read().stores else self.folder
 
     def settings_of(self, kind: type[S]) -> S:
         """The settings of a service of this stack."""
@@ -53,7 +58,7 @@ class Target:
 
 def named_by_environment(data: Path | None) -> bool:
     """Return True if a command with this option `--data` is about a deployment."""
-    return data is None and bool(os.environ.get(DEPLOYMENT_VARIABLE))
+    return data is None and any(os.environ.get(name) for name in DEPLOYMENT_VARIABLES)
 
 
 def select_target(data: Path | None) -> Target:
@@ -84,14 +89,6 @@ def query_client(base: str, workspace: str) -> AsyncLightstream:
 def target_of_environment() -> Target:
     """The deployment that the environment names. Raises ConfigurationError for settings of no use."""
     settings = read_settings()
-    return Target(f"the deployment at {_server(settings.nats_url)}", settings, settings.lightstream_api_url)
-
-
-def _server(url: str) -> str:
-    """The bus without its password. Raises ConfigurationError for what the driver would not take as one server."""
-    try:
-        if "," not in url:
-            return without_secrets(url)
-    except ValueError:
-        pass
-    raise ConfigurationError("NATS_URL must name one server, as nats://user:password@host:4222; it names the others")
+    return Target(
+        f"the deployment at {parse_bus_address(settings.nats_url).shown}", settings, settings.lightstream_api_url
+    )

@@ -27,13 +27,13 @@ def parsed(path: Path) -> ast.Module:
 
 def imported(tree: ast.AST) -> set[str]:
     """Full names of the modules a file imports; of `from a import b` both a and a.b, for b may be a module."""
-    found: set[str] = set()
+    result: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            result |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+            result |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return result
 
 
 def of_the_project() -> list[Path]:

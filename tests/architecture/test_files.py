@@ -27,7 +27,7 @@ def requirements(text: str) -> dict[str, int]:
 
 def named(content: bytes) -> list[bytes]:
     """The registries and machine paths a file names; a binary file names none."""
-    return [] if b"\0" in content[:8000] else [found.group() for found in HOSTS_AND_PATHS.finditer(content)]
+    return [] if b"\0" in content[:8000] else [result.group() for result in HOSTS_AND_PATHS.finditer(content)]
 
 
 def test_there_are_lock_files() -> None:
@@ -38,9 +38,9 @@ def test_there_are_lock_files() -> None:
 def test_a_lock_file_names_no_host_and_every_requirement_has_hashes(path: Path) -> None:
     text = path.read_text("utf-8")
     assert HOST.findall(text) == []
-    found = requirements(text)
-    assert found
-    assert [name for name, hashes in found.items() if not hashes or not re.match(r"[\w.\[\]-]+==", name)] == []
+    result = requirements(text)
+    assert result
+    assert [name for name, hashes in result.items() if not hashes or not re.match(r"[\w.\[\]-]+==", name)] == []
 
 
 def test_no_file_names_a_registry_or_a_path_of_one_machine() -> None:

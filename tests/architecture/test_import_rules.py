@@ -207,13 +207,17 @@ def test_standalone_imports_of_a_service_its_replay_handlers_wiring_and_settings
 def test_a_domain_is_pure() -> None:
     """No clock, no chance, no environment, no event loop: time, ids and randomness are handed in."""
     impure = {
-        shown(path): found for path in rooms("domain", "offline", "port") if (found := given_by_no_one(path, "asyncio"))
+        shown(path): result
+        for path in rooms("domain", "offline", "port")
+        if (result := given_by_no_one(path, "asyncio"))
     }
     assert impure == {}
 
 
 def test_a_handler_reads_no_clock() -> None:
-    impure = {shown(path): found for path in [*rooms("handler"), *deciding(TIMED)] if (found := given_by_no_one(path))}
+    impure = {
+        shown(path): result for path in [*rooms("handler"), *deciding(TIMED)] if (result := given_by_no_one(path))
+    }
     assert impure == {}
 
 
@@ -221,11 +225,11 @@ def test_the_query_service_decides_outside_the_event_loop() -> None:
     """What is no stage, use case or port adapter of these packages is a pure function, and a new module is one."""
     paths = list(deciding({*TIMED, *STAGES}))
     assert len(paths) > 20
-    assert {shown(path): found for path in paths if (found := given_by_no_one(path, "asyncio"))} == {}
+    assert {shown(path): result for path in paths if (result := given_by_no_one(path, "asyncio"))} == {}
 
 
 def test_a_clock_is_found_however_it_is_read(tmp_path: Path) -> None:
-    for source, found in [
+    for source, result in [
         ("from time import monotonic\n", {"time"}),
         ("import uuid as names\n", {"uuid"}),
         ("from datetime import datetime\nat = datetime.now()\n", {"datetime.now"}),
@@ -233,4 +237,4 @@ def test_a_clock_is_found_however_it_is_read(tmp_path: Path) -> None:
     ]:
         path = tmp_path / "domain.py"
         path.write_text(source, "utf-8")
-        assert given_by_no_one(path) == found
+        assert given_by_no_one(path) == result

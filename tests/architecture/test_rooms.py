@@ -34,14 +34,14 @@ def heard(annotation: Any) -> set[str]:
 
 def wired(service: str) -> set[str]:
     """The events that the handlers take which `main.py` wires."""
-    found: set[str] = set()
+    result: set[str] = set()
     for node in ast.walk(parsed(folder(service) / "main.py")):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"services.{service}."):
             module = importlib.import_module(node.module or "")
             for alias in node.names:
                 if alias.name.startswith("on_"):
-                    found |= heard(next(iter(get_type_hints(getattr(module, alias.name)).values())))
-    return found
+                    result |= heard(next(iter(get_type_hints(getattr(module, alias.name)).values())))
+    return result
 
 
 def said(service: str) -> set[str]:
@@ -56,13 +56,13 @@ def said(service: str) -> set[str]:
 
 def settings_in(module: str) -> list[type[Settings]]:
     """The classes of settings that a module makes."""
-    found = vars(importlib.import_module(module)).values()
-    return [v for v in found if isinstance(v, type) and issubclass(v, Settings) and v.__module__ == module]
+    result = vars(importlib.import_module(module)).values()
+    return [v for v in result if isinstance(v, type) and issubclass(v, Settings) and v.__module__ == module]
 
 
 def test_the_services_are_those_the_contracts_name() -> None:
-    found = {path.parent.name for path in (REPOSITORY / "services").glob("*/__init__.py")}
-    assert found == set(SERVICES) == set(STAGES)
+    result = {path.parent.name for path in (REPOSITORY / "services").glob("*/__init__.py")}
+    assert result == set(SERVICES) == set(STAGES)
 
 
 @every_service

@@ -10,10 +10,11 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from dataclasses import dataclass
 from random import Random
 
+from tests.support.commands import LIGHTSTREAM
 from tests.support.freezing import freeze
 from tests.support.language_model import LanguageModel
 from tests.support.small_disk import fill
-from tests.support.stack import LIGHTSTREAM, Stack, environment
+from tests.support.stack import Stack, environment
 
 SERVICES = ("chunker", "extractor", "merger", "indexer", "query")
 SERVERS = ("nats-server", "arcadedb", "milvus-lite")

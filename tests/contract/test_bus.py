@@ -27,11 +27,11 @@ async def filled(bus: Bus, *abouts: str) -> None:
 
 
 async def pages(bus: Bus, after: int = 0, *filters: str, page: int = 500) -> list[list[Message]]:
-    return [found async for found in bus.log.read(after, filters, page=page)]
+    return [result async for result in bus.log.read(after, filters, page=page)]
 
 
 async def sequences(bus: Bus, after: int = 0, *filters: str, page: int = 500) -> list[int]:
-    return [message.sequence for found in await pages(bus, after, *filters, page=page) for message in found]
+    return [message.sequence for result in await pages(bus, after, *filters, page=page) for message in result]
 
 
 async def test_an_event_is_appended_at_the_end_and_its_place_is_told(bus: Bus) -> None:
@@ -134,11 +134,11 @@ async def test_what_is_read_can_be_acknowledged_or_refused_without_effect(bus: B
 async def test_the_event_that_follows_a_place_in_the_log(bus: Bus) -> None:
     await filled(bus, "a", "b", "a", "b")
     wanted = (subjects.ALL, subjects.of_document("w", "b"), subjects.of_type_in("other", "DocumentAdded"))
-    found = [[await bus.log.following(after, subject) for after in (0, 2, 4)] for subject in wanted]
-    assert [[message and message.sequence for message in row] for row in found] == [
+    result = [[await bus.log.following(after, subject) for after in (0, 2, 4)] for subject in wanted]
+    assert [[message and message.sequence for message in row] for row in result] == [
         [1, 3, None], [2, 4, None], [None, None, None],
     ]  # fmt: skip
-    last = found[1][1]
+    last = result[1][1]
     assert last is not None and last.subject == "kb.v1.w.b.DocumentAdded"
     assert decode(last.data, last.subject).data.aggregate_id == "b"
 

@@ -16,7 +16,7 @@ from runtime.bus import topology
 from runtime.bus.nats import blobs
 from runtime.bus.nats import log as nats_log
 from runtime.bus.nats.blobs import NatsBlobs
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.buses import NatsBus, bound, nats_bus, numbered
 from tests.support.events import added, sealed
@@ -51,7 +51,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds instead of half a minute."""
     monkeypatch.setattr(nats_log, "PUBLISH_TIMEOUT", 0.3)
     monkeypatch.setattr(nats_log, "PUBLISH_PATIENCE", 1.0)
-    monkeypatch.setattr(blobs, "PUBLISH_TIMEOUT", 0.3)
+    monkeypatch.setattr(blobs, "REQUEST_TIMEOUT", 0.3)
 
 
 async def limited(bus: NatsBus, name: str, max_bytes: int) -> None:
@@ -169,7 +169,7 @@ async def test_the_newest_event_stays_the_newest_when_older_ones_are_delivered_a
 
 async def test_a_bus_that_was_never_set_up_is_a_matter_of_configuration(client: Client) -> None:
     with pytest.raises(ConfigurationError, match="topology apply"):
-        await NatsActiveGenerations.bind(client.jetstream(timeout=2))
+        await NatsLiveGenerations.bind(client.jetstream(timeout=2))
     with pytest.raises(ConfigurationError, match="KB_LIMITS does not exist"):
         await NatsSharedValues.bind(client.jetstream(timeout=2))
 

@@ -101,7 +101,7 @@ async def test_a_checkpoint_is_in_nothing_that_people_see(stores: list[Store], g
             await store.put(partition, kind, [one])
             assert [hit.id for hit in await store.search(partition, kind, one.vector, top_k=9)] == ["a"]
             assert await store.count(partition, kind) == 1
-            assert [found.id for found in await store.scan(partition, kind)] == ["a"]
+            assert [result.id for result in await store.scan(partition, kind)] == ["a"]
     else:
         assert await store.scan_entities(partition) == []
         assert await store.hubs(partition, limit=9) == []

@@ -62,20 +62,20 @@ async def replaced(said: Contributions, partition: Partition, *chunks: Any) -> d
 
 async def by_key(said: Contributions, partition: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
     """All that chunks contribute to these keys."""
-    found = await said.of_chunks(partition, await said.mentioning_chunks(partition, keys))
-    return {key: [one for one in of_key if not one.retracted] for key, of_key in found.items()}
+    result = await said.of_chunks(partition, await said.mentioning_chunks(partition, keys))
+    return {key: [one for one in of_key if not one.retracted] for key, of_key in result.items()}
 
 
 async def counted(said: Contributions, partition: Partition, *keys: Key) -> dict[Key, int]:
     """Count a change of each key, and return the revisions."""
-    found = await said.count_changes(partition, dict.fromkeys(keys, ()), {}, {})
-    return {key: history.revision for key, history in found.items()}
+    result = await said.count_changes(partition, dict.fromkeys(keys, ()), {}, {})
+    return {key: history.revision for key, history in result.items()}
 
 
 async def standing(said: Contributions, partition: Partition, *keys: Key) -> dict[Key, list[tuple[str, int]]]:
     """By key, the chunks and versions that stand."""
-    found = await by_key(said, partition, keys)
-    return {key: sorted((c.chunk_id, c.version) for c in of_key if not c.retracted) for key, of_key in found.items()}
+    result = await by_key(said, partition, keys)
+    return {key: sorted((c.chunk_id, c.version) for c in of_key if not c.retracted) for key, of_key in result.items()}
 
 
 A, B, AB = ("A",), ("B",), ("A", "B")
@@ -85,8 +85,8 @@ async def test_what_a_chunk_says_is_found_by_key_as_it_was_given(said: Contribut
     chunk, version, things = chunk_says(7, "A", "A B")
     touched = await replaced(said, partition, (chunk, version, things))
     assert touched == {chunk: {A, B, AB}}
-    found = await by_key(said, partition, [A, B, AB])
-    assert {c for of_key in found.values() for c in of_key} == set(things)
+    result = await by_key(said, partition, [A, B, AB])
+    assert {c for of_key in result.values() for c in of_key} == set(things)
 
 
 async def test_a_key_that_nobody_named_has_no_contributions(said: Contributions, partition: Partition) -> None:

@@ -35,9 +35,9 @@ async def test_what_was_given_up_is_listed_in_its_order_without_its_bytes(bus: B
 async def test_one_is_read_whole_by_its_number(bus: Bus) -> None:
     letters = await letters_of(bus, ("chunker", 7, "no text"))
     (listed,) = await letters.headers()
-    found = await letters.get(listed.number)
-    assert found is not None
-    assert (found.data, found.reason, found.subject) == (b"raw", "no text", "kb.v1.w.port.DocumentAdded")
+    result = await letters.get(listed.number)
+    assert result is not None
+    assert (result.data, result.reason, result.subject) == (b"raw", "no text", "kb.v1.w.port.DocumentAdded")
     assert await letters.get(listed.number + 1) is None
 
 

@@ -15,7 +15,7 @@ from runtime.stores.documents.port import Rows
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.passage import Passage
 from services.query.status.document_status import STEPS, DocumentStatus, Failure
-from services.query.status.port import Documents, Passages
+from services.query.status.port import Documents, Listing, Passages
 from services.query.status.scope import Scope
 from tests.support.rows import document_store
 from tests.support.shared_servers import SharedServers
@@ -55,8 +55,7 @@ async def filled(documents: Documents, partition: Partition, *statuses: Document
 
 
 async def ids(documents: Documents, partition: Partition, **options: Any) -> list[str]:
-    asked = {"statuses": [], "order": "id", "descending": False, "skip": 0, "limit": 10, **options}
-    return [status.id for status in (await documents.page(partition, **asked)).documents]
+    return [status.id for status in (await documents.page(partition, Listing(**options))).documents]
 
 
 async def test_a_state_comes_back_as_it_was_written(documents: Documents, partition: Partition) -> None:
@@ -78,11 +77,9 @@ async def test_a_state_comes_back_as_it_was_written(documents: Documents, partit
         sequence=99,
     )
     await filled(documents, partition, status)
-    ((found, _),) = (await documents.get(partition, [status.id])).values()
-    assert found == status
-    assert (await documents.page(partition, statuses=[], order="id", descending=False, skip=0, limit=1)).documents == [
-        status
-    ]
+    ((result, _),) = (await documents.get(partition, [status.id])).values()
+    assert result == status
+    assert (await documents.page(partition, Listing(limit=1))).documents == [status]
 
 
 async def test_only_those_that_exist_are_found(documents: Documents, partition: Partition) -> None:
@@ -144,9 +141,20 @@ async def test_pages_and_counts_go_by_status(documents: Documents, partition: Pa
     assert await ids(documents, partition, statuses=["processed"]) == ["b", "d"]
     assert await ids(documents, partition, statuses=["failed", "pending"]) == ["a", "c"]
     assert await ids(documents, partition, statuses=["deleting"]) == []
-    page = await documents.page(partition, statuses=["processed"], order="id", descending=False, skip=0, limit=1)
+    page = await documents.page(partition, Listing(statuses=["processed"], limit=1))
     assert (len(page.documents), page.total) == (1, 2)
     assert await documents.counts(partition) == {"pending": 1, "processed": 2, "failed": 1}
+
+
+async def test_documents_are_found_by_a_part_of_their_name(documents: Documents, partition: Partition) -> None:
+    names = {"a": "Shelf/Harbour Office.pdf", "b": "harbours.md", "c": "Fähre/ÜBER 100%_x.md"}
+    await filled(documents, partition, *(DocumentStatus(id, file_path=name) for id, name in names.items()))
+    assert await ids(documents, partition, name="HARBOUR") == ["a", "b"]
+    assert await ids(documents, partition, name="über 100%_") == ["c"]
+    assert [await ids(documents, partition, name=text) for text in (".*", "e%o", "e_o", "elsewhere")] == [[]] * 4
+    page = await documents.page(partition, Listing(name="harbour", order="file_path", descending=True, limit=1))
+    assert ([status.id for status in page.documents], page.total) == (["b"], 2)
+    assert await ids(documents, partition, name="harbour", statuses=["failed"]) == []
 
 
 async def test_a_changed_status_is_counted_where_it_is_now(documents: Documents, partition: Partition) -> None:

@@ -257,7 +257,7 @@ def test_every_reference_of_the_asyncapi_document_leads_somewhere() -> None:
     assert {f"./schemas/{name}.v{event.version}.json" for name, event in EVENTS.items()} < references
     for reference in references:
         file, _, pointer = reference.partition("#")
-        found: Any = read(FOLDER / file) if file else json.loads(text)
+        result: Any = read(FOLDER / file) if file else json.loads(text)
         for key in filter(None, pointer.split("/")):
-            found = found[key]
-        assert isinstance(found, dict)
+            result = result[key]
+        assert isinstance(result, dict)

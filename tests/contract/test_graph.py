@@ -39,8 +39,8 @@ def tie(relation: Relation) -> RelationSummary:
 
 async def ties(graph: Graph, partition: Partition, names: Collection[str], limit: int) -> list[RelationSummary]:
     """Those of all the names, each once."""
-    found = await graph.relation_summaries(partition, names, limit=limit)
-    return sorted_ties(tie for some in found.values() for tie in some)
+    result = await graph.relation_summaries(partition, names, limit=limit)
+    return sorted_ties(tie for some in result.values() for tie in some)
 
 
 async def test_what_was_put_is_read_with_every_field(graph: Graph, partition: Partition) -> None:
@@ -181,8 +181,8 @@ async def test_ties_come_once_heaviest_first_and_at_most_so_many_per_entity(grap
     assert set(await ties(graph, partition, ["hub", "spoke 0"], 2)) == {*heaviest[:2], *map(tie, others)}
     await graph.put(partition, [], [relation("m", other, weight=1.0) for other in "xazby"])
     by_names = [("a", "m"), ("b", "m"), ("m", "x"), ("m", "y"), ("m", "z")]
-    assert [found.key for found in await ties(graph, partition, ["m"], 3)] == by_names[:3]
-    assert [found.key for found in await ties(graph, partition, ["m"], 9)] == by_names
+    assert [result.key for result in await ties(graph, partition, ["m"], 3)] == by_names[:3]
+    assert [result.key for result in await ties(graph, partition, ["m"], 9)] == by_names
 
 
 async def test_hubs_are_read_bounded_and_written_without_walking_them(graph: Graph, partition: Partition) -> None:
@@ -243,11 +243,11 @@ async def test_the_neighbourhood_of_a_hub_is_bounded_and_says_how_much_there_is(
 async def test_names_are_scanned_without_the_rest(graph: Graph, partition: Partition) -> None:
     await graph.put(partition, [entity(f"name {n:03d}", type=f"t{n % 3}") for n in range(300)], [])
     await graph.put(partition, [Entity("name 007", 9, gone=True)], [])
-    found: list[tuple[str, str]] = []
-    while page := await graph.scan_names(partition, found[-1][0] if found else "", 41):
+    result: list[tuple[str, str]] = []
+    while page := await graph.scan_names(partition, result[-1][0] if result else "", 41):
         assert len(page) <= 41
-        found += page
-    assert sorted(found) == [(f"name {n:03d}", f"t{n % 3}") for n in range(300) if n != 7]
+        result += page
+    assert sorted(result) == [(f"name {n:03d}", f"t{n % 3}") for n in range(300) if n != 7]
     assert await graph.scan_names(fresh_partition()) == []
 
 

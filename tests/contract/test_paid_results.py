@@ -153,17 +153,28 @@ async def test_while_the_store_takes_nothing_not_every_row_waits_for_it(
     assert writes == 1
 
 
-async def test_keywords_of_a_question_are_used_although_they_cannot_be_remembered(
+async def test_keywords_of_a_question_are_used_at_once_and_remembered_although_they_cannot_be_stored(
     rows: SqliteRows, lock: WritingProcess
 ) -> None:
     chat = ScriptedChat(['{"high_level_keywords": ["trade"], "low_level_keywords": ["salt"]}'] * 2)
     keywords = ModelKeywordExtractor(chat, "English", RowCache(rows, "keywords"))
     lock.hold()
     assert (await keywords.extract("w", "Who sold salt?")).low == ("salt",)
+    assert (await keywords.extract("w", "Who sold salt?")).low == ("salt",)
+    await keywords.close()
     lock.release()
     assert (await keywords.extract("w", "Who sold salt?")).low == ("salt",)
-    assert (await keywords.extract("w", "Who sold salt?")).low == ("salt",)
-    assert len(chat.calls) == 2
+    assert len(chat.calls) == 1
+
+
+async def test_keywords_are_stored_when_the_service_ends(rows: SqliteRows) -> None:
+    chat = ScriptedChat(['{"high_level_keywords": ["trade"], "low_level_keywords": ["salt"]}'])
+    keywords = ModelKeywordExtractor(chat, "English", RowCache(rows, "keywords"))
+    assert await keywords.extract("w", "Who sold salt?")
+    await keywords.close()
+    again = ModelKeywordExtractor(chat, "English", RowCache(rows, "keywords"))
+    assert (await again.extract("w", "Who sold salt?")).low == ("salt",)
+    assert len(chat.calls) == 1
 
 
 async def test_rows_that_come_during_a_write_are_written_once_and_together(

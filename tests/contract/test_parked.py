@@ -68,10 +68,10 @@ async def test_changes_are_read_from_where_one_has_come_to(bus: Bus) -> None:
 async def test_the_events_themselves_come_from_the_log_in_its_order(bus: Bus) -> None:
     for number, about in enumerate("abab", 1):
         await bus.log.publish(numbered(number, about))
-    found = await bus.parked.originals([record(4, about="b"), record(1, about="a"), record(9, about="a")])
-    assert [message.sequence for message in found] == [1, 4]
-    events = [decode(message.data, message.subject).data for message in found]
+    result = await bus.parked.originals([record(4, about="b"), record(1, about="a"), record(9, about="a")])
+    assert [message.sequence for message in result] == [1, 4]
+    events = [decode(message.data, message.subject).data for message in result]
     assert [event.text for event in events if isinstance(event, DocumentAdded)] == ["text 1", "text 4"]
-    await found[0].ack()
-    await found[0].heartbeat()
+    await result[0].ack()
+    await result[0].heartbeat()
     assert await bus.parked.originals([]) == []

@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from contracts.graph import Partition
 from runtime.errors import InvalidInput
-from runtime.stores.documents.port import INDEXES, Rows, Table
+from runtime.stores.documents.port import INDEXES, Containing, Rows, Table
 from tests.support.rows import everything, keys, new_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -49,6 +49,11 @@ async def five(rows: Rows, documents: Table) -> Table:
         ({"status": "done", "updated_at": 20, "id": ["id-d", "id-c"]}, "d"),
         ({"track_id": "none has it"}, ""),
         ({"status": "' OR 1=1 --"}, ""),
+        ({"status": Containing("O")}, "abd"),
+        ({"status": Containing("E"), "updated_at": 20}, "bd"),
+        ({"status": Containing("d.n")}, ""),
+        ({"status": Containing("%")}, ""),
+        ({"track_id": Containing("")}, ""),
     ],
 )
 async def test_rows_are_found_by_their_indexed_fields(rows: Rows, five: Table, where: Any, found: str) -> None:
@@ -108,8 +113,8 @@ async def test_rows_are_counted_by_value(rows: Rows, five: Table) -> None:
 async def test_negative_numbers_sort_as_numbers(rows: Rows, documents: Table) -> None:
     times = [-(2**63), -10, -9, 0, 9, 10, 2**53, 2**53 + 1, 2**63 - 1]
     await rows.put(documents, {f"k{9 - place}": {"updated_at": time} for place, time in enumerate(times)})
-    found = await rows.find(documents, {}, order="updated_at")
-    assert [row["updated_at"] for _, row in found] == times
+    result = await rows.find(documents, {}, order="updated_at")
+    assert [row["updated_at"] for _, row in result] == times
     assert keys(await rows.find(documents, {"updated_at": 2**53 + 1})) == ["k2"]
 
 
@@ -136,13 +141,22 @@ async def test_rows_are_found_by_any_of_several_values_of_several_fields(rows: R
     assert keys(await rows.find(table, {"file_path": ["键3", "键0"], "status": "c1"})) == ["0/1", "3/1"]
 
 
+async def test_letters_of_any_alphabet_are_found_in_either_case(rows: Rows) -> None:
+    table = new_table("documents")
+    names = ["Über die Fähre", "ГАВАНЬ.md", "灯塔.md", "a\nb", "(1+1) [x] $.md"]
+    await rows.put(table, {str(number): {"file_path": name, "status": "done"} for number, name in enumerate(names)})
+    for text, found in {"ÜBER": "0", "гавань": "1", "塔.": "2", "A\nB": "3", "(1+1) [X] $": "4"}.items():
+        assert keys(await rows.find(table, {"file_path": Containing(text)})) == [found]
+        assert await rows.count(table, "status", {"file_path": Containing(text)}) == {"done": 1}
+
+
 async def test_rows_under_a_prefix_are_those_whose_longer_keys_begin_with_it(rows: Rows) -> None:
     table, other = new_table("mentions"), new_table("mentions")
     names = ["a", "a:", "a:1", "a:~~", "a;", "aa:1", "b:1", "b:2", "~", "~:x"]
     for one in (table, other):
         await rows.put(one, {name: {"name": name} for name in names})
-    found = await rows.under(table, ["a:", "b:", "~:", "none:"])
-    assert sorted(found) == [(name, {"name": name}) for name in ("a:1", "a:~~", "b:1", "b:2", "~:x")]
+    result = await rows.under(table, ["a:", "b:", "~:", "none:"])
+    assert sorted(result) == [(name, {"name": name}) for name in ("a:1", "a:~~", "b:1", "b:2", "~:x")]
     assert await rows.under(table, []) == []
     many = [f"k{number}:" for number in range(300)]
     await rows.put(other, {f"{prefix}{number}": {} for prefix in many for number in "xy"})
@@ -212,8 +226,8 @@ async def test_the_partitions_of_a_table_are_those_with_a_row(rows: Rows, plain:
     await rows.drop(Table("embeddings", gone))
     await rows.delete(Table("embeddings", plain.partition), ["0", "1", "2"])
 
-    def mine(found: set[Partition]) -> set[Partition]:
-        return {partition for partition in found if partition.workspace.startswith(plain.partition.workspace)}
+    def mine(result: set[Partition]) -> set[Partition]:
+        return {partition for partition in result if partition.workspace.startswith(plain.partition.workspace)}
 
     assert mine(await rows.partitions("embeddings")) == partitions - {gone, plain.partition}
     assert mine(await rows.partitions("documents")) == set()

@@ -89,8 +89,8 @@ async def test_thousands_of_rows_are_compared_one_by_one(rows: Rows) -> None:
     newer = {key: {**row, "rev": row["rev"] + (1 if row["rev"] % 2 else -1)} for key, row in many.items()}
     await rows.put_newer(table, newer, "rev")
     assert await everything(rows, table) == {key: newer[key] if row["rev"] % 2 else row for key, row in many.items()}
-    found = await rows.find(table, {"document_id": [f"文-{n}" for n in range(2100)]})
-    assert keys(found) == list(many)[:2100]
+    result = await rows.find(table, {"document_id": [f"文-{n}" for n in range(2100)]})
+    assert keys(result) == list(many)[:2100]
 
 
 async def test_thousands_of_vectors_come_back_exactly(rows: Rows, plain: Table) -> None:

@@ -52,13 +52,13 @@ class Harness:
 
     async def all(self, *names: str, limit: int = 100, among: Any = None) -> list[Provenance]:
         """Page by page, as a reader does."""
-        found: list[Provenance] = []
+        result: list[Provenance] = []
         while page := await self.supports.of(
-            self.partition, names, after=found[-1].cursor if found else "", limit=limit, among=among
+            self.partition, names, after=result[-1].cursor if result else "", limit=limit, among=among
         ):
             assert len(page) <= limit
-            found += page
-        return found
+            result += page
+        return result
 
     async def documents(self, *names: str, among: Any = None) -> list[str]:
         return sorted(support.document_id for support in await self.all(*names, among=among))
@@ -93,10 +93,10 @@ async def test_what_nobody_named_has_no_support(harness: Harness) -> None:
 @pytest.mark.parametrize("limit", [1, 7, 50, 1000])
 async def test_pages_give_each_of_many_once(harness: Harness, limit: int) -> None:
     await harness.says(250 if limit > 1 else 30, "A", "B")
-    found = await harness.all("A", limit=limit)
-    assert sorted(s.document_id for s in found) == sorted(f"d{n}" for n in range(250 if limit > 1 else 30))
-    assert [s.cursor for s in found] == sorted(s.cursor for s in found)
-    assert (await harness.merger.entities(harness.partition))["A"].support == len(found)
+    result = await harness.all("A", limit=limit)
+    assert sorted(s.document_id for s in result) == sorted(f"d{n}" for n in range(250 if limit > 1 else 30))
+    assert [s.cursor for s in result] == sorted(s.cursor for s in result)
+    assert (await harness.merger.entities(harness.partition))["A"].support == len(result)
 
 
 async def test_what_was_taken_back_never_shows(harness: Harness) -> None:
@@ -112,8 +112,8 @@ async def test_only_those_in_some_documents_can_be_asked_for(harness: Harness) -
     await harness.says(30, "A")
     assert await harness.documents("A", among={"d3", "d7", "nobody"}) == ["d3", "d7"]
     assert await harness.documents("A", among=[]) == []
-    found = await harness.all("A", limit=1, among=["d3", "d7"])
-    assert len(found) == 2
+    result = await harness.all("A", limit=1, among=["d3", "d7"])
+    assert len(result) == 2
 
 
 async def test_a_merged_entity_has_the_supports_of_all_its_names(harness: Harness) -> None:

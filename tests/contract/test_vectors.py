@@ -169,7 +169,7 @@ async def test_ten_thousand_rows_go_in_at_once_and_are_scanned_in_pages(vectors:
     assert await vectors.count(partition, "chunks") == 10_000
     seen: list[str] = []
     while page := await vectors.scan(partition, "chunks", seen[-1] if seen else "", 3_000):
-        seen += [found.id for found in page]
+        seen += [result.id for result in page]
     assert seen == [made.id for made in rows]
     assert len(await vectors.get(partition, "chunks", seen)) == 10_000
     await vectors.delete(partition, "chunks", seen[5:])
@@ -181,18 +181,18 @@ async def test_rows_that_are_too_much_for_one_message_go_in_and_come_back(
 ) -> None:
     rows = [row(f"row-{n:03d}", text=f"{n:03d}" + "x" * 65_000) for n in range(270)]  # 18 MB
     await vectors.put(partition, "chunks", rows)
-    found = await vectors.get(partition, "chunks", [made.id for made in rows])
-    assert [found[made.id].text for made in rows] == [made.text for made in rows]
-    assert [found.text for found in await vectors.scan(partition, "chunks")] == [made.text for made in rows]
-    await vectors.delete(partition, "chunks", list(found))
+    result = await vectors.get(partition, "chunks", [made.id for made in rows])
+    assert [result[made.id].text for made in rows] == [made.text for made in rows]
+    assert [result.text for result in await vectors.scan(partition, "chunks")] == [made.text for made in rows]
+    await vectors.delete(partition, "chunks", list(result))
 
 
 async def test_a_scan_goes_by_the_codes_of_the_characters(vectors: Vectors, partition: Partition) -> None:
     ordered = ["-", "0", "A", "Z", "_", "a", "a-", "aa", "z"]
     await vectors.put(partition, "chunks", [row(id) for id in reversed(ordered)])
     assert await ids(vectors, partition) == ordered
-    assert [found.id for found in await vectors.scan(partition, "chunks", "A", 3)] == ["Z", "_", "a"]
-    assert [found.id for found in await vectors.scan(partition, "chunks", "a")] == ["a-", "aa", "z"]
+    assert [result.id for result in await vectors.scan(partition, "chunks", "A", 3)] == ["Z", "_", "a"]
+    assert [result.id for result in await vectors.scan(partition, "chunks", "a")] == ["a-", "aa", "z"]
     assert await vectors.scan(partition, "chunks", "z") == []
     assert await vectors.scan(partition, "chunks", limit=0) == []
     with pytest.raises(Poison):
@@ -221,10 +221,10 @@ async def test_kinds_with_the_same_ids_do_not_see_each_other(vectors: Vectors, p
     for kind in VECTOR_KINDS:
         await vectors.put(partition, kind, [row("a", names=(kind,))])
     await vectors.delete(partition, "entities", ["a"])
-    found = [
+    result = [
         [hit.names for hit in await vectors.search(partition, kind, row("q").vector, top_k=9)] for kind in VECTOR_KINDS
     ]
-    assert found == [[("chunks",)], [], [("relations",)]]
+    assert result == [[("chunks",)], [], [("relations",)]]
 
 
 async def test_the_best_come_first_with_their_cosine_similarity(vectors: Vectors, partition: Partition) -> None:
@@ -240,6 +240,15 @@ async def test_the_best_come_first_with_their_cosine_similarity(vectors: Vectors
     assert [hit.id for hit in await vectors.search(partition, "chunks", question, top_k=2)] == ["east", "northeast"]
     assert await vectors.search(partition, "chunks", question, top_k=0) == []
     assert len(await vectors.search(partition, "chunks", question, top_k=1_000_000)) == 4
+
+
+async def test_of_many_searches_at_once_each_has_its_own_hits(vectors: Vectors, partition: Partition) -> None:
+    angles = [number * math.pi / 40 for number in range(40)]
+    rows = [row(f"r{number:02}", math.cos(angle), math.sin(angle)) for number, angle in enumerate(angles)]
+    await vectors.put(partition, "chunks", rows)
+    found = await asyncio.gather(*(vectors.search(partition, "chunks", one.vector, top_k=3) for one in rows))
+    assert [hits[0].id for hits in found] == [one.id for one in rows]
+    assert found == [await vectors.search(partition, "chunks", one.vector, top_k=3) for one in rows]
 
 
 async def test_what_scores_the_least_score_or_less_is_left_out(vectors: Vectors, partition: Partition) -> None:
@@ -272,10 +281,10 @@ async def test_likeness_is_that_of_the_named_rows_whatever_else_is_nearer(
     await vectors.put(
         partition, "chunks", [row("east", 1.0), row("north", 0.0, 2.0), row("west", -1.0), row("near", 1.0)]
     )
-    found = await vectors.likeness(
+    result = await vectors.likeness(
         partition, "chunks", row("east", 3.0).vector, ["east", "north", "west", "none", "no id"]
     )
-    assert found == {"east": 1.0, "north": 0.0, "west": -1.0}
+    assert result == {"east": 1.0, "north": 0.0, "west": -1.0}
     assert await vectors.likeness(partition, "chunks", row("east", 3.0).vector, []) == {}
 
 
@@ -326,6 +335,6 @@ async def test_clients_that_write_the_same_rows_at_the_same_time_write_them_once
 async def test_versions_are_those_of_the_stored_rows(vectors: Vectors, partition: Partition) -> None:
     assert await vectors.versions(partition, "chunks", ["a"]) == {}
     await vectors.put(partition, "chunks", [row("a", version=3), row("b", version=4), row("b", version=5, text="new")])
-    found = await vectors.versions(partition, "chunks", ["a", "b", "missing", "no id"])
-    assert found == {"a": RowVersion(3, row("a").text_hash), "b": RowVersion(5, row("b", text="new").text_hash)}
+    result = await vectors.versions(partition, "chunks", ["a", "b", "missing", "no id"])
+    assert result == {"a": RowVersion(3, row("a").text_hash), "b": RowVersion(5, row("b", text="new").text_hash)}
     assert await vectors.versions(partition, "chunks", []) == {}

@@ -152,7 +152,7 @@ async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_
         older.setattr(collections, "VECTOR_FORMAT", 1)
         await store.another().put(there, "relations", [row("rel-old", names=("A", "B"))])
     assert [hit.names for hit in await vectors.search(there, "relations", row("q").vector, top_k=1)] == [("A", "B")]
-    assert [found.id for found in await vectors.scan(there, "relations")] == ["rel-old"]
+    assert [result.id for result in await vectors.scan(there, "relations")] == ["rel-old"]
     assert await vectors.model_of(62) == EmbeddingModel(MODEL, DIMENSION)
     writes: list[Callable[[], Awaitable[Any]]] = [
         lambda: vectors.prepare(62),
@@ -171,7 +171,7 @@ async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_
     assert 62 not in await vectors.generations()
     assert await vectors.outdated(62) is None
     await vectors.put(there, "relations", [row("rel-new")])
-    assert [found.id for found in await vectors.scan(there, "relations")] == ["rel-new"]
+    assert [result.id for result in await vectors.scan(there, "relations")] == ["rel-new"]
     await vectors.drop(62)
 
 
@@ -250,8 +250,8 @@ async def test_a_server_that_was_killed_comes_back_with_all_that_it_acknowledged
     assert await eventually(lambda: vectors.count(partition, "chunks")) == 1_199
     assert await eventually(lambda: store.another().count(partition, "chunks")) == 1_199
     await vectors.put(partition, "chunks", [rows[0]])
-    found = await vectors.get(partition, "chunks", [made.id for made in rows], vectors=True)
-    assert found == {made.id: made for made in rows}
+    result = await vectors.get(partition, "chunks", [made.id for made in rows], vectors=True)
+    assert result == {made.id: made for made in rows}
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.commands import LIGHTSTREAM
 from tests.support.corpus import documents
-from tests.support.stack import LIGHTSTREAM, Stack, environment, running, until
+from tests.support.stack import Stack, environment, running, until
 from tests.support.waiting import PATIENCE
 
 COUNT = 20
@@ -32,8 +33,8 @@ def before(stack: Stack) -> dict[str, Any]:
 
 def bucket(stack: Stack) -> Path:
     """The file of the graph that holds the entities."""
-    found = (stack.folder / "graph" / "data" / "databases" / "neo4j").glob("Ent_*.bucket")
-    return max(found, key=lambda file: file.stat().st_size)
+    result = (stack.folder / "graph" / "data" / "databases" / "neo4j").glob("Ent_*.bucket")
+    return max(result, key=lambda file: file.stat().st_size)
 
 
 def halve(file: Path) -> None:

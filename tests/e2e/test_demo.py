@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from standalone.embedded.data_folder import DataFolder
-from tests.support.stack import LIGHTSTREAM, environment
+from tests.support.commands import LIGHTSTREAM
+from tests.support.stack import environment
 from tests.support.waiting import PATIENCE
 
 
@@ -66,16 +67,13 @@ def _command(process: Path) -> str:
         return ""
 
 
-def test_a_second_run_adds_nothing(first: subprocess.CompletedProcess[str], folder: Path) -> None:
-    again = demo(folder, "--json")
-    assert again.returncode == 0, again.stderr
-    found = json.loads(again.stdout)
-    assert found["refused"] == 0
-    assert found["references"]
-
-
-def test_own_documents_and_an_own_question(folder: Path, tmp_path: Path) -> None:
+def test_a_second_run_takes_own_documents_and_an_own_question(
+    first: subprocess.CompletedProcess[str], folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "ship.txt").write_text("The Kestrel is a ship of Port Elm. Ada Marlow is her captain.")
-    done = demo(folder, str(tmp_path / "ship.txt"), "--question", "Who is the captain of the Kestrel?")
+    question = "Who is the captain of the Kestrel?"
+    done = demo(folder, str(tmp_path / "ship.txt"), "--question", question, "--json")
     assert done.returncode == 0, done.stderr
-    assert "ship.txt" in done.stdout.partition("Question: ")[2]
+    result = json.loads(done.stdout)
+    assert (result["question"], result["refused"]) == (question, 0)
+    assert "ship.txt" in {reference["file_path"] for reference in result["references"]}

@@ -89,8 +89,8 @@ def test_a_good_key_lets_everything_through(loaded: dict[str, Any], stack: Stack
 def test_no_key_is_in_any_file(loaded: dict[str, Any], stack: Stack) -> None:
     files = [path for path in stack.folder.rglob("*") if path.is_file()]
     assert len(files) > 20
-    found = [path for path in files for key in (KEY, WRONG_KEY) if key.encode() in path.read_bytes()]
-    assert found == []
+    result = [path for path in files for key in (KEY, WRONG_KEY) if key.encode() in path.read_bytes()]
+    assert result == []
 
 
 def test_every_passage_is_asked_about_once_and_once_more_for_what_was_missed(
@@ -150,6 +150,24 @@ def test_the_model_answers(loaded: dict[str, Any], stack: Stack, model: Language
     assert "[1] " in shown
     # Nothing has happened in between, so the second time costs nothing.
     assert (model.calls["keywords"], model.calls["answer"]) == (1, 1)
+    asked = until(lambda: charged(stack), stack.logs)
+    assert {name: (one["calls"], one["prompt"], one["completion"]) for name, one in asked.items()} == {
+        "query-answer": (1, 11, 7), "query-keywords": (1, 11, 7), "query-embedding": asked_embeddings(asked),
+    }  # fmt: skip
+
+
+def charged(stack: Stack) -> dict[str, Any] | None:
+    """What questions cost by step, once the ledger has it: it is written after the answer."""
+    groups = {group["name"]: group for group in stack.json("cost", "--by", "stage")["groups"]}
+    steps = {name: group for name, group in groups.items() if name.startswith("query-")}
+    return steps if "query-answer" in steps else None
+
+
+def asked_embeddings(asked: dict[str, Any]) -> tuple[int, int, int]:
+    """Every call for vectors of a question is counted with its tokens, however many there were."""
+    calls = asked["query-embedding"]["calls"]
+    assert calls > 0
+    return calls, 18 * calls, 0
 
 
 def test_adding_the_same_files_again_costs_nothing(
@@ -236,7 +254,7 @@ def test_extraction_waits_for_a_budget_and_goes_on_when_it_is_raised(
     lines = stack.run("log", *space).stdout
     assert "budget 1,000,000 tokens: approved" in lines
     assert dead_letters(stack) == []
-    assert stack.json("budget", "clear", *space)["tokens"] is None
+    assert stack.json("budget", "clear", "--yes", *space)["tokens"] is None
 
 
 def waiting(shown: str) -> str | None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from contracts.graph import VECTOR_KINDS, Partition, VectorKind, VectorRow
-from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import connected
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.stores.open import open_vectors
@@ -129,10 +129,10 @@ def make_outdated(stack: Stack) -> None:
 
     async def change() -> None:
         async with connected(stack.settings.nats_url, name="test") as client:
-            generation = (await (await NatsActiveGenerations.bind(client.jetstream())).live()).vectors
+            generation = (await (await NatsLiveGenerations.bind(client.jetstream())).live()).vectors
         embeddings = GenerationEmbedders(stack.settings)
-        async with embeddings.of(generation) as found:
-            await rename_rows(found.vectors, generation)
+        async with embeddings.of(generation) as result:
+            await rename_rows(result.vectors, generation)
         await embeddings.close()
 
     async def rename_rows(vectors: Vectors, generation: int) -> None:

@@ -15,16 +15,24 @@ from pymilvus import MilvusClient
 from pymilvus.exceptions import MilvusException
 
 from contracts.events import Stage
+from contracts.graph import Partition
 from runtime.settings import Settings
+from runtime.stores.documents.port import INDEXES, Table
 from runtime.stores.open import open_graph, open_vectors
 from runtime.stores.vectors.milvus.accounts import make_account
 from services.query.question import Mode
+from standalone.embedded.environment import settings_from
+from standalone.embedded.processes import free_port
+from standalone.embedded.servers import arcadedb, milvus_lite
+from standalone.operations.moving.copied_tables import empty
+from standalone.operations.projections import open_as_is
 from tests.support import real_texts
 from tests.support.corpus import documents
 from tests.support.milvus_server import ROOT
 from tests.support.nats_server import until
 from tests.support.production import SERVICES_OF_MILVUS, Deployment, deployment
 from tests.support.stack import running
+from tests.support.stored_bytes import files_with
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.server("neo4j, milvus, mongo")]
 
@@ -213,3 +221,134 @@ async def test_services_are_no_administrators_of_the_vectors(production: Deploym
 async def test_a_data_folder_that_is_asked_for_wins(production: Deployment, tmp_path: Path) -> None:
     code, _, errors = await production.run("status", "--data", str(tmp_path / "none"))
     assert (code, "no stack is running in" in errors) == (1, True)
+
+
+SECRET = "Zephyrine Quillfeather met Ada Marlow in Port Elm. Zephyrine Quillfeather sold the Kestrel to Celia Finch. "
+CANARY = "quillfeather"
+
+
+async def test_what_was_erased_is_in_no_store_and_nothing_else_is_missing(
+    production: Deployment, digest: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "secret.txt").write_text(SECRET * 10 + "and so on, without any news. " * 10_000, "utf-8")
+    await production.json("add", str(tmp_path), "--wait")
+    await production.run("ask", "Who sold the Kestrel?")
+    assert len(await _stores_with(production, CANARY)) == 3
+    done = await production.json("erase", "secret.txt", "--yes", "--reason", "asked for")
+    assert done["erased"][0]["counts"]["blobs"] == 1
+    assert await _stores_with(production, CANARY) == []
+    await production.run("erase", "secret.txt", "--yes")
+    assert files_with(production.folder / "bus", b"Zephyrine") == []
+    assert await production.json("digest") == digest
+
+
+async def _stores_with(production: Deployment, word: str) -> list[str]:
+    """The stores of which a row, an entity, a relation or a vector has this word, whatever it belongs to."""
+    async with open_as_is(_settings(production)) as opened:
+        rows = opened.stores.rows
+        tables = [Table(name, partition) for name in INDEXES for partition in await rows.partitions(name)]
+        found = {"documents": [pair for table in tables for pair in await rows.scan(table, limit=100_000)]}
+    async with AsyncGraphDatabase.driver(production.env["NEO4J_URI"]) as driver:
+        nodes = await driver.execute_query("MATCH (n) RETURN properties(n)")
+        found["graph"] = [
+            *nodes.records,
+            *(await driver.execute_query("MATCH ()-[r]->() RETURN properties(r)")).records,
+        ]
+    client: Any = MilvusClient(production.env["MILVUS_URI"], token=ROOT)
+    asked = {"filter": "", "limit": 16_000, "output_fields": ["*"]}
+    found["vectors"] = [row for name in client.list_collections() for row in client.query(name, **asked)]
+    client.close()
+    return [store for store, rows in found.items() if any(word in str(row).lower() for row in rows)]
+
+
+def _settings(production: Deployment) -> Settings:
+    return settings_from(Settings, {"EMBEDDING_MODEL": "lexical", **production.env})
+
+
+STORE_VARIABLES = (
+    "DOCUMENTS_URL", "MONGO_DATABASE", "NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "MILVUS_URI",
+    "MILVUS_TOKEN", "MILVUS_INDEX_TYPE",
+)  # fmt: skip
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def embedded_stores(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, str]]:
+    """ArcadeDB and Milvus Lite as an embedded stack runs them, and a file for SQLite: the variables that name them."""
+    folder, (http, bolt, vectors) = tmp_path_factory.mktemp("stores"), (free_port() for _ in range(3))
+    graph = arcadedb.arcadedb(folder / "graph", http_port=http, bolt_port=bolt, password="key-of-the-graph")
+    servers = graph, milvus_lite.milvus_lite(folder / "vectors", port=vectors)
+    try:
+        await asyncio.gather(*(server.start() for server in servers))
+        yield {
+            "DOCUMENTS_URL": f"sqlite://{folder / 'documents.db'}",
+            "NEO4J_URI": arcadedb.bolt_uri(bolt),
+            "NEO4J_USERNAME": arcadedb.USER,
+            "NEO4J_PASSWORD": "key-of-the-graph",
+            "NEO4J_DATABASE": arcadedb.DATABASE,
+            "MILVUS_URI": milvus_lite.uri(vectors),
+            "MILVUS_TOKEN": "",
+            "MILVUS_INDEX_TYPE": "FLAT",
+        }
+    finally:
+        for server in servers:
+            await server.stop()
+
+
+async def test_the_stack_moves_to_the_embedded_stores_and_back_to_the_servers(
+    production: Deployment, digest: dict[str, Any], embedded_stores: dict[str, str], tmp_path: Path
+) -> None:
+    """First as long as services work, then what came in since, then they start with the other stores; and back."""
+    servers = {name: production.env.get(name, "") for name in STORE_VARIABLES}
+    there = _file(tmp_path, embedded_stores)
+    planned = await production.json("rebuild", "all", "--to", there, "--dry-run")
+    assert (planned["resumed_at"], planned["events"]) == (0, await production.events())
+    first = await production.json("rebuild", "all", "--to", there)
+    assert (first["differing"], first["resumed_at"], first["language_model_calls"]) == ({}, 0, 0)
+    assert first["copied"]["embeddings"] > 30
+    assert {name: one["rebuilt"]["sha256"] for name, one in first["digests"].items()} == _sums(digest)
+    grown = await _added(production, tmp_path, "later.txt")
+
+    await production.stop_services()
+    second = await production.json("rebuild", "all", "--to", there)
+    assert (second["differing"], second["resumed_at"]) == ({}, first["complete_to"])
+    assert 0 < second["events"] < first["events"] / 5
+    await production.start_services(embedded_stores)
+    assert await production.json("digest") == grown
+    code, output, _ = await production.run("ask", "Who met whom at the Customs House?", "--mode", "naive")
+    assert (code, "log-" in output) == (0, True)
+
+    back = _file(tmp_path, servers)
+    await production.stop_services()
+    async with open_as_is(_settings(production).model_copy(update=_values(servers))) as opened:
+        await empty(opened.stores)
+        await opened.stores.rows.put(Table("answers", Partition("other", 0)), {"a": {"text": "of somebody else"}})
+        code, _, errors = await production.run("rebuild", "all", "--to", back)
+        assert (code, "document store already holds data" in errors) == (2, True)
+        await empty(opened.stores)
+    whole = await production.json("rebuild", "all", "--to", back)
+    assert (whole["differing"], whole["resumed_at"]) == ({}, 0)
+    await production.start_services(servers)
+    assert await production.json("digest") == grown
+
+
+def _file(tmp_path: Path, variables: dict[str, str]) -> str:
+    path = tmp_path / "stores.env"
+    path.write_text("".join(f"{name}={value}\n" for name, value in variables.items()), "utf-8")
+    return str(path)
+
+
+def _values(variables: dict[str, str]) -> dict[str, Any]:
+    """The settings' fields of these variables."""
+    found = settings_from(Settings, variables)
+    return {name: getattr(found, name) for name in found.model_fields_set}
+
+
+def _sums(digest: dict[str, Any]) -> dict[str, str]:
+    return {name: digest[name] for name in ("status", "graph", "vectors")}
+
+
+async def _added(production: Deployment, tmp_path: Path, name: str) -> dict[str, Any]:
+    """The digest after one more document."""
+    (tmp_path / name).write_text(f"Zora Quint met Ada Marlow at the Customs House, as {name} says.", "utf-8")
+    await production.json("add", str(tmp_path / name), "--wait")
+    return await production.json("digest")

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +17,11 @@ from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import connected
 from standalone.embedded.data_folder import DataFolder
+from standalone.embedded.processes import free_port
+from standalone.embedded.servers import arcadedb, milvus_lite
+from tests.support.commands import LIGHTSTREAM
 from tests.support.corpus import documents
-from tests.support.stack import LIGHTSTREAM, Stack, environment, running, until
+from tests.support.stack import Stack, environment, running, until
 from tests.support.waiting import PATIENCE
 
 COUNT = 50
@@ -167,3 +171,36 @@ def test_two_rebuilds_at_once_are_refused(stack: Stack, before: dict[str, Any]) 
         refused = stack.run("rebuild", "status")
     assert refused.returncode == 1
     assert "under way" in refused.stderr + refused.stdout
+
+
+async def test_the_stack_goes_on_with_other_stores_that_were_filled_from_its_log(
+    stack: Stack, before: dict[str, Any], tmp_path: Path
+) -> None:
+    http, bolt, port = (free_port() for _ in range(3))
+    graph = arcadedb.arcadedb(tmp_path / "graph", http_port=http, bolt_port=bolt, password="key-of-the-graph")
+    vectors = milvus_lite.milvus_lite(tmp_path / "vectors", port=port)
+    file = tmp_path / "other.env"
+    file.write_text(
+        f"DOCUMENTS_URL=sqlite://{tmp_path}/documents.db\nNEO4J_URI={arcadedb.bolt_uri(bolt)}\n"
+        f"NEO4J_USERNAME={arcadedb.USER}\nNEO4J_PASSWORD=key-of-the-graph\nNEO4J_DATABASE={arcadedb.DATABASE}\n"
+        f"MILVUS_URI={milvus_lite.uri(port)}\nMILVUS_INDEX_TYPE=FLAT\n"
+    )
+    await asyncio.gather(graph.start(), vectors.start())
+    try:
+        await asyncio.to_thread(move, stack, str(file))
+    finally:
+        await asyncio.gather(graph.stop(), vectors.stop())
+
+
+def move(stack: Stack, file: str) -> None:
+    """Move the stack to the stores of the file, look at it there, and stop it."""
+    digest = stack.digest()
+    assert stack.json("rebuild", "all", "--to", file)["differing"] == {}
+    stack.down()
+    started = stack.json("up", "--detach", "--stores", file)
+    assert set(started["processes"]) == {"nats-server", "chunker", "extractor", "merger", "indexer", "query"}
+    assert len(started["stores"]) == 3
+    assert stack.digest() == digest
+    stack.add({"moved.txt": "Zoe Marlow came to Port Elm after the move."}, "moved")
+    assert stack.settled(1, "moved")["processed"] == 1
+    stack.down()

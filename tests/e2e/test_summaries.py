@@ -68,7 +68,7 @@ def test_deleted_documents_leave_no_word_in_a_summary(
     stack.add(KEPT, "never")
     never = settled(stack, len(KEPT), "never")
     before = model.calls["summary"]
-    stack.json("delete", *GONE, "--wait")
+    stack.json("delete", *GONE, "--yes", "--wait")
     assert settled(stack, len(KEPT), "default") == never
     assert model.calls["extract"] == COUNT + len(KEPT), "deleting extracts nothing"
     # What is summarised anew are the descriptions that had a part in what is gone.

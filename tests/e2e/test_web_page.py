@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.support.chromium import browsing
 from tests.support.language_model import LanguageModel, serving
 from tests.support.stack import Stack, running
 from tests.support.web_page import OpenedPage, folder
@@ -50,12 +49,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory, model: LanguageModel) -> Gen
     env = {**model.environment(), "EMBEDDING_MODEL": "lexical", "EMBEDDING_BASE_URL": "", **given}
     with running(tmp_path_factory.mktemp("page") / "data", **env) as stack:
         yield stack
-
-
-@pytest.fixture(scope="module")
-def browser(stack: Stack) -> Generator[Browser]:
-    with browsing() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

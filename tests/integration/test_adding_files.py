@@ -28,15 +28,15 @@ async def add(url: str, *arguments: str) -> tuple[int, Any, str]:
 
 
 async def events(server: BusServer) -> dict[str, DocumentAdded]:
-    found: dict[str, DocumentAdded] = {}
+    result: dict[str, DocumentAdded] = {}
     async with connected(server) as client:
         jetstream = client.jetstream()
         for sequence in range(1, (await jetstream.stream_info("KB_EVENTS")).state.messages + 1):
             message = await jetstream.get_msg("KB_EVENTS", sequence)
             event = decode(message.data or b"", message.subject or "").data
             assert isinstance(event, DocumentAdded)
-            found[event.file_path] = event
-    return found
+            result[event.file_path] = event
+    return result
 
 
 async def test_files_of_a_folder_are_read_each_in_its_encoding(
@@ -58,12 +58,12 @@ async def test_files_of_a_folder_are_read_each_in_its_encoding(
     code, outcome, _ = await add(server.url, str(folder), "--json")
     assert (code, len(outcome["added"]), outcome["refused"], outcome["skipped"]) == (0, 7, [], 1)
     assert [doubt["name"] for doubt in outcome["warnings"]] == ["short.txt"]
-    found = await events(server)
-    assert (found["fr.txt"].text, found["sv.log"].text) == (FRENCH, SWEDISH)
-    assert found["fr.txt"].metadata["encoding"] == "windows-1252"
-    assert "encoding_warning" in found["short.txt"].metadata
-    assert (found["main.py"].text or "").startswith("# größe")
-    assert all("Åsa" in (found[name].text or "") for name in ("book.odt", "book.epub", "book.rtf"))
+    result = await events(server)
+    assert (result["fr.txt"].text, result["sv.log"].text) == (FRENCH, SWEDISH)
+    assert result["fr.txt"].metadata["encoding"] == "windows-1252"
+    assert "encoding_warning" in result["short.txt"].metadata
+    assert (result["main.py"].text or "").startswith("# größe")
+    assert all("Åsa" in (result[name].text or "") for name in ("book.odt", "book.epub", "book.rtf"))
 
     code, _, said = await add(server.url, str(folder / "short.txt"))
     assert (code, "warning short.txt: read as" in said, "--encoding NAME" in said) == (0, True, True)

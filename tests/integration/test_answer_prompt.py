@@ -52,4 +52,4 @@ async def test_a_round_asks_in_json_with_what_was_found_before_the_answer_is_ask
     assert judged["response_format"] == {"type": "json_object"} and "response_format" not in answered
     assert "Marie Curie discovered radium" in judged["messages"][0]["content"]
     assert answer.text == "the answer"
-    assert answer.found.info["rounds"][0]["ended"] == "the model's reply could not be read"
+    assert answer.retrieval.info["rounds"][0]["ended"] == "the model's reply could not be read"

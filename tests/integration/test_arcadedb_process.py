@@ -15,7 +15,7 @@ from contracts.graph import Partition
 from runtime.errors import ConfigurationError
 from runtime.stores.graph.neo4j.store import BoltGraph
 from standalone.embedded.processes import Process, free_port, listening
-from standalone.embedded.servers.arcadedb import USER, arcadedb, bolt_uri
+from standalone.embedded.servers.arcadedb import USER, arcadedb, bolt_uri, class_cache
 from tests.support.graph_stores import entity, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,6 +68,12 @@ async def test_it_listens_on_loopback_only(server: tuple[Process, BoltGraph]) ->
     addresses = _listening_addresses(server[0].pid)
     assert len(addresses) >= 2, "HTTP and Bolt"
     assert all(address.endswith("0100007F") for address in addresses), "127.0.0.1, plain or mapped into IPv6"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_its_classes_come_from_the_cache_where_there_is_one(server: tuple[Process, BoltGraph]) -> None:
+    mapped = await asyncio.to_thread(Path(f"/proc/{server[0].pid}/maps").read_text, "utf-8")
+    assert (str(class_cache()) in mapped) == class_cache().exists()
 
 
 def _listening_addresses(pid: int) -> list[str]:

@@ -13,7 +13,7 @@ from contracts import subjects
 from contracts.topology import CHECKPOINTS_BUCKET, declared_stream
 from runtime.bus import topology
 from runtime.bus.nats.copies import SequencedWriter, create_empty, read_records
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.records import Record, leaf, line_of
 from runtime.bus.write_status import WriteStatus
@@ -97,7 +97,7 @@ async def test_a_changed_event_breaks_the_chain_of_its_workspace(
     service = Integrity(
         "chunker",
         bus,
-        await NatsActiveGenerations.bind(bus),
+        await NatsLiveGenerations.bind(bus),
         await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET),
         WriteStatus(watched=True),
     )

@@ -15,7 +15,7 @@ from runtime.bus import topology
 from runtime.bus.nats import copies
 from runtime.bus.nats.blobs import BLOB_PART, NatsBlobs
 from runtime.bus.nats.copies import read_records
-from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import GenerationState
 from runtime.bus.publisher import Submission, add_document
@@ -77,15 +77,15 @@ async def lines(bus: JetStreamContext) -> list[bytes]:
 
 
 async def restored(bus: JetStreamContext, *folders: Path) -> int:
-    found = verify(folders, ignore)
-    assert not found.problems
-    return await Restore(bus, found, ignore).run()
+    result = verify(folders, ignore)
+    assert not result.problems
+    return await Restore(bus, result, ignore).run()
 
 
 async def test_a_restored_log_is_the_same_event_by_event(
     bus: JetStreamContext, empty: JetStreamContext, tmp_path: Path
 ) -> None:
-    await NatsActiveGenerations(await bus.key_value("KB_GENERATIONS")).write(
+    await NatsLiveGenerations(await bus.key_value("KB_GENERATIONS")).write(
         {name: GenerationState(live=4, previous=3, highest=5) for name in PROJECTIONS}, 0
     )
     message = (await (await bus.pull_subscribe_bind(consumer="chunker", stream="KB_EVENTS")).fetch(1))[0]
@@ -105,7 +105,7 @@ async def test_a_restored_log_is_the_same_event_by_event(
     assert {c.name for c in CONSUMERS} >= set(manifest.floors)
     (blob,) = manifest.blobs
     assert LONG.encode() == blob_path(tmp_path / "copy", blob).read_bytes() and len(LONG.encode()) > BLOB_PART
-    pointers, _ = await (await NatsActiveGenerations.bind(empty)).read()
+    pointers, _ = await (await NatsLiveGenerations.bind(empty)).read()
     assert pointers["graph"] == GenerationState(live=5, highest=5), "no number is given out twice, none to go back to"
 
 
@@ -187,10 +187,10 @@ async def test_every_damaged_file_is_noticed(bus: JetStreamContext, tmp_path: Pa
         damaged[len(sound) // 2] ^= 1
         path.write_bytes(bytes(damaged))
         try:
-            found = verify([folder], ignore).problems
+            result = verify([folder], ignore).problems
         except InvalidInput as error:
-            found = [str(error)]
-        assert found and path.name in found[0]
+            result = [str(error)]
+        assert result and path.name in result[0]
         path.write_bytes(sound)
     assert not verify([folder], ignore).problems
 

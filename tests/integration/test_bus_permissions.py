@@ -24,7 +24,7 @@ from contracts.topology import BUCKETS, CONSUMERS, STREAMS
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.feed import NatsEventFeed
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
@@ -70,7 +70,7 @@ async def bus(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deploye
         jetstream = client.jetstream()
         assert await topology.apply(jetstream)
         assert await topology.check(jetstream) == []
-        await NatsActiveGenerations(await jetstream.key_value("KB_GENERATIONS")).write({}, 0)
+        await NatsLiveGenerations(await jetstream.key_value("KB_GENERATIONS")).write({}, 0)
         for bucket in BUCKETS:
             await (await jetstream.key_value(bucket.name)).put("seed", b"{}")
         await jetstream.publish("parked.a.a.a", b"{}")
@@ -257,21 +257,21 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     asked, shared, read = (client.jetstream(prefix=IMPORTED_API) for client in (query, extractor, chunker))
     log = NatsLog(asked)
     first = await log.publish(sealed(added("d")))
-    assert (found := await log.newest("w", "d", "DocumentAdded")) and found.sequence == first
+    assert (result := await log.newest("w", "d", "DocumentAdded")) and result.sequence == first
     assert await log.following(first - 1, subjects.of_type("DocumentAdded")) is not None
     assert await log.last("w") >= first
     one = [
         await add_document(log, NatsBlobs(asked), Submission(text=t), workspace="w", source="t", key="k") for t in "ab"
     ]
-    assert [found.is_new for found in one] == [True, False]
+    assert [result.is_new for result in one] == [True, False]
     blob = await NatsBlobs(asked).put("text")
     assert await NatsBlobs(read).get(blob) == "text"
-    assert (await (await NatsActiveGenerations.bind(read)).live()).graph == 1
+    assert (await (await NatsLiveGenerations.bind(read)).live()).graph == 1
     values, others = await NatsSharedValues.bind(shared), await NatsSharedValues.bind(asked)
     assert await values.write("model", b"paused", 0)
     assert await others.read("model") == (b"paused", (await values.read("model"))[1])
     assert "model" in await others.keys()
-    assert (found := await NatsLog(read).newest("w", "d", "DocumentAdded", exact=False)) and found.sequence == first
+    assert (result := await NatsLog(read).newest("w", "d", "DocumentAdded", exact=False)) and result.sequence == first
     await set_budget(log, workspace="w", budget=BudgetSet(tokens=7), source="tests")
     assert (budget := await read_budget(NatsLog(shared), "w", exact=False)) and budget.tokens == 7
     mine = [durable for durable in CONSUMERS if service_of(durable) == "chunker"]

@@ -44,15 +44,15 @@ class ChunkerOnBus:
 
     async def newest(self, document: str, event_type: str, workspace: str = "team") -> Message:
         """The newest event of a document, waited for."""
-        log, found = NatsLog(self.jetstream), list[Message]()
+        log, result = NatsLog(self.jetstream), list[Message]()
 
         async def there() -> bool:
             message = await log.newest(workspace, document, event_type)
-            found.extend([message] if message else [])
-            return bool(found)
+            result.extend([message] if message else [])
+            return bool(result)
 
         await until(there, f"a {event_type} of {document}", seconds=60)
-        return found[0]
+        return result[0]
 
     async def chunked(self, document: str, workspace: str = "team") -> tuple[str, str | None]:
         """What was cut out of the document, and the id of the event that caused it."""

@@ -48,13 +48,13 @@ class Publishers:
 
 async def stored(log: NatsLog) -> dict[str, int]:
     """Sequence by document token of everything in the log; fails when a document is there twice."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     async for page in log.read():
         for message in page:
             _, name, _ = subjects.split(message.subject)
-            assert name not in found, f"{name} is stored at {found[name]} and at {message.sequence}"
-            found[name] = message.sequence
-    return found
+            assert name not in result, f"{name} is stored at {result[name]} and at {message.sequence}"
+            result[name] = message.sequence
+    return result
 
 
 @pytest.mark.parametrize("sync", ["always", "default"])

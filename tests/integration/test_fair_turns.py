@@ -13,7 +13,7 @@ from contracts.events import Event
 from contracts.graph import Generations
 from contracts.topology import TURNS_BUCKET, declared_consumer
 from runtime.bus.fairness.scheduler import FairScheduler
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.lookahead import Lookahead
 from runtime.bus.nats.messages import NatsMessage
@@ -90,7 +90,7 @@ async def scheduler(jetstream: JetStreamContext, handler: Recorder) -> FairSched
     """A scheduler on the chunker's consumer, as one replica has it."""
     declared = declared_consumer("chunker")
     edge = EventProcessor(
-        "chunker", declared, each(handler), NatsLog(jetstream), await NatsActiveGenerations.bind(jetstream),
+        "chunker", declared, each(handler), NatsLog(jetstream), await NatsLiveGenerations.bind(jetstream),
         delay=lambda *_: 0.1,
     )  # fmt: skip
     look = Lookahead(jetstream, declared.stream, declared.filters)
@@ -100,11 +100,11 @@ async def scheduler(jetstream: JetStreamContext, handler: Recorder) -> FairSched
 async def delivered(jetstream: JetStreamContext, count: int) -> list[NatsMessage]:
     """The next messages that the chunker's consumer delivers."""
     reader = await jetstream.pull_subscribe_bind(consumer="chunker", stream="KB_EVENTS")
-    found: list[NatsMessage] = []
-    while len(found) < count:
-        found += [NatsMessage(raw) for raw in await reader.fetch(count - len(found), timeout=5)]
+    result: list[NatsMessage] = []
+    while len(result) < count:
+        result += [NatsMessage(raw) for raw in await reader.fetch(count - len(result), timeout=5)]
     await reader.unsubscribe()
-    return found
+    return result
 
 
 async def test_replicas_do_not_take_the_same_turn_and_what_was_taken_is_not_handled_again(

@@ -52,11 +52,11 @@ async def test_a_forked_process_is_like_a_started_one(tmp_path: Path) -> None:
     async with fork_server(tmp_path, SERVICES, environment()) as forks:
         process = program(forks, tmp_path, code=7)
         await process.start()
-        found = report(process)
-        assert found["imported"]
-        assert found["parent"] != os.getpid()
-        assert (found["session"], found["folder"]) == (True, str(tmp_path))
-        assert found["program"] == found["shown"] == ["-m", MODULE]
+        result = report(process)
+        assert result["imported"]
+        assert result["parent"] != os.getpid()
+        assert (result["session"], result["folder"]) == (True, str(tmp_path))
+        assert result["program"] == result["shown"] == ["-m", MODULE]
         process.signal(signal.SIGTERM)
         assert await process.wait() == 7
         assert not process.alive
@@ -88,9 +88,9 @@ async def test_what_a_killed_fork_server_forked_ends_and_is_forked_anew_by_anoth
         assert await process.wait() == -signal.SIGKILL
         await ended(before)
         await process.start()
-        found = report(process)
-        assert found["imported"]
-        assert found["parent"] != parent
+        result = report(process)
+        assert result["imported"]
+        assert result["parent"] != parent
         await process.stop()
 
 

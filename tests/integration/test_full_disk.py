@@ -21,6 +21,9 @@ from tests.support.services import page
 from tests.support.small_disk import fill, small_disk
 from tests.support.trial_service import document, trial_service
 
+ROOM_TO_START = 300_000
+"""Bytes that a server needs to start."""
+
 
 async def takes(jetstream: JetStreamContext, size: int = 64_000) -> bool:
     """Whether the log takes an event of that size within two seconds."""
@@ -80,6 +83,25 @@ async def _full(jetstream: JetStreamContext, disk: Path, service: Process) -> No
         return "publishes" in await problems(service)
 
     await until(noticed, "the service says that nothing is confirmed")
+
+
+async def test_a_bus_that_starts_on_a_full_disk_takes_events_when_there_is_room(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 48) as disk:
+        port = free_port()
+        bus = nats_server(disk / "bus", port=port, sync="default")
+        server = RunningNats(bus, port, None, disk / "bus")
+        await bus.start()
+        async with connected(server) as client:
+            await topology.apply(client.jetstream())
+        await bus.stop()
+        fill(disk)
+        with (disk / "ballast").open("r+b") as ballast:
+            ballast.truncate((disk / "ballast").stat().st_size - ROOM_TO_START)
+        await bus.start()
+        (disk / "ballast").unlink()
+        async with connected(server) as client:
+            assert await takes(client.jetstream())
+        await bus.stop()
 
 
 async def test_an_idle_bus_with_room_is_left_alone(tmp_path: Path) -> None:

@@ -19,6 +19,9 @@ from tests.support.waiting import PATIENCE
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 MB = 2**20
+MANY_SECONDS = 20
+"""Longer than a busy machine takes for what costs next to nothing."""
+
 DEADLINE = 3.0
 """Seconds of every deadline of the server under attack."""
 
@@ -110,13 +113,13 @@ async def test_a_flood_is_refused_in_little_memory_while_others_are_answered(ser
     assert {code for code, _ in answers} <= {status, 0}
     assert (status, True) in {(code, bool(body.get("detail"))) for code, body in answers}
     assert server.memory() - before < 16 * MB
-    assert waited < 5
+    assert waited < MANY_SECONDS
 
 
 async def test_a_login_of_the_longest_body_costs_next_to_nothing(server: GuardedServer) -> None:
     began = time.monotonic()
     code, _ = await attacked(server, LOGIN + b"Connection: close\r\nContent-Length: 16384\r\n\r\n" + b"&" * 16384)
-    assert (code, time.monotonic() - began < 5) == (422, True)
+    assert (code, time.monotonic() - began < MANY_SECONDS) == (422, True)
 
 
 STANDSTILLS: dict[str, tuple[int, bytes]] = {
@@ -139,7 +142,7 @@ STANDSTILLS: dict[str, tuple[int, bytes]] = {
 
 
 async def test_connections_that_stand_still_are_let_go(server: GuardedServer) -> None:
-    held, began = server.files(), time.monotonic()
+    held = server.files()
 
     async def stood(name: str) -> None:
         status, sent = STANDSTILLS[name]
@@ -147,10 +150,8 @@ async def test_connections_that_stand_still_are_let_go(server: GuardedServer) ->
         assert code in ({401, 403} if status == 403 else {status}), name
         assert bool(body) == bool(code), name
 
-    await asyncio.gather(*(stood(name) for name in STANDSTILLS for _ in range(10)))
-    # Two deadlines, one after the other at the most, and time for a busy machine.
-    assert time.monotonic() - began < 10 * DEADLINE
     async with asyncio.timeout(PATIENCE):
+        await asyncio.gather(*(stood(name) for name in STANDSTILLS for _ in range(10)))
         while server.files() > held:
             await asyncio.sleep(0.05)
 
@@ -197,12 +198,10 @@ async def test_streams_that_nobody_reads_are_given_up_and_their_turns_go_to_othe
                 while provider.running < 4 and len(provider.requests) < 4:
                     await asyncio.sleep(0.05)
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1024)
-            began = time.monotonic()
             writer.write(ask + sent)
             async with asyncio.timeout(PATIENCE):
                 while b'{"response"' not in await reader.readline():
                     pass
-            assert time.monotonic() - began < 10 * DEADLINE
             for _, one in (*silent, (reader, writer)):
                 one.transport.abort()
 
@@ -222,19 +221,26 @@ async def failed_logins(server: GuardedServer) -> list[int]:
     return [answer.status_code for answer in answers]
 
 
-def addresses(server: GuardedServer) -> set[str]:
-    """Those in the audit of logins."""
-    lines = [json.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")]
-    return {line["address"] for line in lines if line["event"] == "audit" and line["what"] == "POST /login"}
+async def addresses(server: GuardedServer, logins: int = 7) -> set[str]:
+    """Those in the audit of that many logins, whose lines may be written after the answers."""
+
+    def audited() -> list[str]:
+        lines = [json.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")]
+        return [line["address"] for line in lines if line["event"] == "audit" and line["what"] == "POST /login"]
+
+    async with asyncio.timeout(PATIENCE):
+        while len(audited()) < logins:
+            await asyncio.sleep(0.02)
+    return set(audited())
 
 
 async def test_nobody_forges_an_address_from_this_machine(tmp_path: Path) -> None:
     async with guarded_server(tmp_path, **ACCESS, LIGHTRAG_API_KEY=KEY) as server:
         assert await failed_logins(server) == [401] * 5 + [429] * 2
-        assert addresses(server) == {"127.0.0.1"}
+        assert await addresses(server) == {"127.0.0.1"}
 
 
 async def test_a_proxy_that_was_named_is_believed(tmp_path: Path) -> None:
     async with guarded_server(tmp_path, **ACCESS, FORWARDED_ALLOW_IPS="10.0.0.0/8, 127.0.0.1") as server:
         assert await failed_logins(server) == [401] * 7
-        assert addresses(server) == {f"203.0.113.{number}" for number in range(7)}
+        assert await addresses(server) == {f"203.0.113.{number}" for number in range(7)}

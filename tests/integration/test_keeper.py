@@ -82,11 +82,11 @@ def said(process: Process) -> str:
 
 async def until_said(process: Process, *names: str) -> None:
     """Wait until these have answered."""
-    found: set[str] = set()
+    result: set[str] = set()
 
     async def all_have() -> bool:
-        found.add((await asyncio.to_thread(said, process)).split(" ")[0])
-        return found >= set(names)
+        result.add((await asyncio.to_thread(said, process)).split(" ")[0])
+        return result >= set(names)
 
     await until(all_have, f"answers of {names}")
 

@@ -13,7 +13,7 @@ from contracts import subjects
 from contracts.graph import Partition
 from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus import topology
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.write_status import WriteStatus
 from runtime.errors import InvalidInput, LogDamaged, Unavailable
@@ -46,7 +46,7 @@ class Bus:
 
     async def service(self, stage: str = "query") -> Integrity:
         """What a service that starts now knows; only the query service has the mark outside of the bus."""
-        pointers, values = await NatsActiveGenerations.bind(self.jetstream), await self.values()
+        pointers, values = await NatsLiveGenerations.bind(self.jetstream), await self.values()
         keeper = self.rows if stage == "query" else None
         service = Integrity(stage, self.jetstream, pointers, values, WriteStatus(watched=True), mark_store=keeper)
         await service.look()
@@ -138,7 +138,7 @@ async def test_a_checkpoint_of_another_log_is_noticed(bus: Bus) -> None:
     await fill(NatsLog(bus.jetstream), 3)
     store = RowCheckpoints(bus.rows, "graph")
     await store.put_checkpoint(1, Checkpoint(2, "2020-01-01T00:00:00+00:00"))
-    pointers = await NatsActiveGenerations.bind(bus.jetstream)
+    pointers = await NatsLiveGenerations.bind(bus.jetstream)
     merger = Integrity("merger", bus.jetstream, pointers, await bus.values(), WriteStatus(watched=True))
     merger.watch("graph", {"the document store": store}, ("merger",))
     await merger.look()

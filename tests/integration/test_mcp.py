@@ -61,12 +61,12 @@ async def test_every_tool_says_what_it_takes_and_gives(transport: str) -> None:
 @both
 async def test_documents_are_searched_and_asked(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
-        found = await told(client, "search", question="Who discovered radium?", max_passages=1, max_entities=1)
-        (passage,) = found["passages"]
+        result = await told(client, "search", question="Who discovered radium?", max_passages=1, max_entities=1)
+        (passage,) = result["passages"]
         assert passage["text"] == "Marie Curie discovered radium in Paris together with Pierre Curie."
         assert (passage["file"], passage["document_id"]) == ("curie.txt", "curie")
-        assert found["references"] == [{"id": passage["reference"], "file": "curie.txt"}]
-        assert len(found["entities"]) == len(found["relations"]) == 1
+        assert result["references"] == [{"id": passage["reference"], "file": "curie.txt"}]
+        assert len(result["entities"]) == len(result["relations"]) == 1
         answer = await told(client, "ask", question="Who discovered radium?", mode="naive")
         assert "Marie Curie discovered radium" in answer["answer"]
         assert (answer["found"], answer["written_by_model"]) == (True, False)
@@ -100,8 +100,8 @@ async def test_a_document_is_added_waited_for_and_inspected(transport: str) -> N
             assert (document["id"], document["status"]) == (added["document_id"], "processed")
             assert document["summary"] == written["text"]
             assert document["steps"]["indexed"] == 1
-        found = await told(client, "search", question="What is the lighthouse made of?", mode="naive", max_passages=1)
-        assert found["passages"][0]["text"] == written["text"]
+        results = await told(client, "search", question="What is the lighthouse made of?", mode="naive", max_passages=1)
+        assert results["passages"][0]["text"] == written["text"]
         # The same text again is nothing new, and is not waited for in vain.
         again = await told(client, "add_document", **{**written, "wait_seconds": 60})
         assert (again["document_id"], again["status"]) == (added["document_id"], "processed")

@@ -13,7 +13,9 @@ from standalone.mcp.access import CACHE_SIZE, AccessMiddleware
 from standalone.mcp.query_service import CallerClients, connection_pool
 from standalone.mcp.server import HttpOptions, create_app
 from tests.support.access import READER, SEVERAL, WRITER, behind
-from tests.support.mcp_servers import LIGHTSTREAM, ROOT, listening, over_http, serving
+from tests.support.commands import ROOT, Forked
+from tests.support.mcp_servers import listening, over_http, serving
+from tests.support.shared_servers import SharedServers
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
@@ -63,22 +65,24 @@ async def test_a_header_that_says_who_asks_is_not_taken_twice() -> None:
         assert (await posted(at, **two)).status_code == 400
 
 
-async def ended(url: str, *arguments: str, **env: str) -> tuple[int, str]:
+@pytest.fixture
+def forked(shared_servers: SharedServers) -> Forked:
+    return Forked(shared_servers)
+
+
+async def ended(forked: Forked, url: str, *arguments: str, **env: str) -> tuple[int, str]:
     """Exit code and output of a server that does not start."""
-    process = await asyncio.create_subprocess_exec(
-        LIGHTSTREAM, "mcp", "--http", "--json", "--url", url, *arguments,
-        env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"], **env}, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    output, _ = await asyncio.wait_for(process.communicate(), 60)
-    return process.returncode or 0, json.loads(output)["error"]["message"]
+    command = ["mcp", "--http", "--json", "--url", url, *arguments]
+    done = await asyncio.to_thread(forked, command, {"PATH": os.environ["PATH"], **env}, ROOT)
+    return done.returncode, json.loads(done.stdout)["error"]["message"]
 
 
-async def test_beyond_this_machine_it_starts_only_before_a_service_that_asks_for_credentials() -> None:
+async def test_beyond_this_machine_it_starts_only_before_a_service_that_asks_for_credentials(forked: Forked) -> None:
     beyond = {"LIGHTSTREAM_MCP_HOST": "0.0.0.0"}
     async with listening() as url:
-        code, said = await ended(url, "--port", "0", **beyond)
+        code, said = await ended(forked, url, "--port", "0", **beyond)
         assert (code, "asks nobody for credentials" in said) == (1, True)
-    code, said = await ended("http://127.0.0.1:1", "--port", "0", **beyond)
+    code, said = await ended(forked, "http://127.0.0.1:1", "--port", "0", **beyond)
     assert (code, "does not answer" in said) == (1, True)
     async with (
         listening(behind(lightstream_api_keys=SEVERAL)) as url,
@@ -92,16 +96,16 @@ async def test_beyond_this_machine_it_starts_only_before_a_service_that_asks_for
             assert not (await client.call_tool("list_documents", {})).is_error
 
 
-async def test_a_port_that_is_taken_is_named() -> None:
+async def test_a_port_that_is_taken_is_named(forked: Forked) -> None:
     async with listening() as url, serving(url) as at:
         port = at.split(":")[2].split("/")[0]
-        code, said = await ended(url, "--port", port)
+        code, said = await ended(forked, url, "--port", port)
     assert (code, f"port {port}" in said) == (1, True)
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "http://", "http://user:secret@x", "nonsense", "http://[::1"])
-async def test_an_address_that_is_none_is_refused(url: str) -> None:
-    code, said = await ended(url)
+async def test_an_address_that_is_none_is_refused(forked: Forked, url: str) -> None:
+    code, said = await ended(forked, url)
     assert (code, "--url must be" in said, "secret" in said) == (2, True, False)
 
 

@@ -16,7 +16,8 @@ from mcp.client.stdio import StdioServerParameters
 
 from standalone.embedded.processes import free_port
 from tests.integration.test_mcp import told
-from tests.support.mcp_servers import LIGHTSTREAM, ROOT, listening, over_http
+from tests.support.commands import LIGHTSTREAM, ROOT
+from tests.support.mcp_servers import listening, over_http
 
 PAGE = (ROOT / "docs/mcp.md").read_text("utf-8")
 EXAMPLE = ROOT / "docs/examples/ask_over_mcp.py"
@@ -28,8 +29,8 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 def line(beginning: str) -> list[str]:
     """The words of the one line of the page that begins so."""
-    (found,) = re.findall(rf"^{re.escape(beginning)}.*$", PAGE, re.MULTILINE)
-    return shlex.split(found)
+    (result,) = re.findall(rf"^{re.escape(beginning)}.*$", PAGE, re.MULTILINE)
+    return shlex.split(result)
 
 
 async def test_the_desktop_configuration_starts_a_server_before_there_is_a_stack(tmp_path: Path) -> None:
@@ -91,9 +92,9 @@ def test_the_page_shows_the_example_as_it_is_and_names_every_tool() -> None:
 @pytest.mark.parametrize("arguments", [["mcp"], ["mcp", "--http"]])
 def test_a_missing_package_is_named_with_its_extra(arguments: list[str]) -> None:
     script = "import sys; sys.modules['mcp'] = None\nfrom standalone.cli import main; main()"
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", script, *arguments], capture_output=True, check=False, text=True, env=ENVIRONMENT
     )
-    assert found.returncode == 1
-    assert "install the extra `mcp`" in found.stderr
-    assert found.stdout == ""
+    assert result.returncode == 1
+    assert "install the extra `mcp`" in result.stderr
+    assert result.stdout == ""

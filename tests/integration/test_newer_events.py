@@ -6,7 +6,7 @@ from typing import Any
 from nats.js import JetStreamContext
 
 from contracts.topology import declared_consumer
-from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.counts import count_parked
@@ -31,7 +31,7 @@ async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
     rows = SqliteRows(folder / "rows.sqlite")
     await rows.prepare()
     stores = Stores(rows, MemoryGraph(), MemoryVectors("m", 2))
-    pointers, parked = await NatsActiveGenerations.bind(jetstream), NatsParkedEvents(jetstream)
+    pointers, parked = await NatsLiveGenerations.bind(jetstream), NatsParkedEvents(jetstream)
     rebuild = Rebuild(
         NatsLog(jetstream), pointers, stores, LexicalEmbedder(), ["status"], lambda _: None, MergerSettings(),
         parked=parked,
@@ -61,7 +61,7 @@ async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_
     assert (count.durables, count.first, count.version) == (("query-status",), 2, 2)
     assert await count_parked_or_none(server.url, "Ahead") == [count]
     assert await count_parked_or_none(server.url, "other") == []
-    (finding,) = [found async for found in _backlog(jetstream, None) if found.level == "fault"]
+    (finding,) = [results async for results in _backlog(jetstream, None) if results.level == "fault"]
     assert f"workspace Ahead: {MANY} events of a version newer" in finding.what
     assert "DocumentAdded v2 of d0 at 2" in finding.what
 

@@ -49,11 +49,11 @@ def texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
 
 async def test_the_one_model_is_listed_and_loaded() -> None:
     async with ollama() as client:
-        (found,) = (await client.list()).models
+        (result,) = (await client.list()).models
         (loaded,) = (await client.ps()).models
-        assert (found.model, found.digest, loaded.model) == (MODEL, "sha256:lightrag", MODEL)
-        assert found.details is not None
-        assert found.details.family == "lightrag"
+        assert (result.model, result.digest, loaded.model) == (MODEL, "sha256:lightrag", MODEL)
+        assert result.details is not None
+        assert result.details.family == "lightrag"
         assert loaded.expires_at is not None
 
 

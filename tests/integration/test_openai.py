@@ -19,6 +19,7 @@ from runtime.errors import (
     Unavailable,
 )
 from runtime.models import openai_endpoint
+from runtime.models.call_scope import billed_calls, calls_for
 from runtime.models.limits import Limits
 from runtime.models.port import Chat, Completion, Message
 from runtime.models.rate_limiter import RateLimiter
@@ -202,6 +203,22 @@ async def test_a_streamed_answer_comes_in_pieces(provider: Provider) -> None:
     chat = provider.chat("good")
     assert [piece async for piece in chat.stream(QUESTION)] == ["the ", "whole ", "answer"]
     await chat.close()
+
+
+@pytest.mark.parametrize(
+    ("mode", "usage"),
+    [
+        ("counted", TokenUsage(prompt=7, completion=3, cached=5, calls=1)),
+        ("good", TokenUsage(calls=1)),
+        ("no-options", TokenUsage(calls=1)),
+    ],
+)
+async def test_what_a_streamed_answer_took_is_billed(provider: Provider, mode: str, usage: TokenUsage) -> None:
+    with billed_calls() as bill, calls_for("harbour"):
+        assert await read(provider.chat(mode)) == "the whole answer"
+    assert [(paid.workspace, paid.purpose, paid.model, paid.usage) for paid in bill] == [
+        ("harbour", "chat", mode, usage)
+    ]
 
 
 async def test_closing_the_iterator_ends_the_providers_stream(provider: Provider) -> None:

@@ -60,9 +60,9 @@ def texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
 
 async def test_every_mode_is_a_model() -> None:
     async with openai_client() as client:
-        found = [model async for model in client.models.list()]
-        assert [model.id for model in found] == [f"lightstream:{mode}" for mode in MODES]
-        assert {(model.object, model.owned_by) for model in found} == {("model", "lightstream")}
+        result = [model async for model in client.models.list()]
+        assert [model.id for model in result] == [f"lightstream:{mode}" for mode in MODES]
+        assert {(model.object, model.owned_by) for model in result} == {("model", "lightstream")}
         for id in ("lightstream:walk", "lightstream", "lightstream:walk@w"):
             assert (await client.models.retrieve(id)).id == id
 

@@ -27,6 +27,11 @@ EXPECTED = ["2xx", "3xx", "4xx", "501", "503"]
 ENDLESS = "/events/stream"
 """A route whose answer has no end, which tests/unit/query/test_feeds_api.py is about."""
 
+OVERLAPPED = ["/operations/rebuild/plan", "/operations/dead_letters/drop", "/operations/dead_letters/redrive"]
+"""Paths that another route takes too, for which their last part is a step or a number of the wrong form."""
+
+OVERLAPPING = {name: {"enabled": False} for name in ("unsupported_method", "allow_header_conformance")}
+
 
 def described(**more: Any) -> Any:
     """The API's document for schemathesis, with the same examples in every run."""
@@ -40,6 +45,7 @@ def described(**more: Any) -> Any:
             # Rules between fields are beyond a schema: as many sources as texts, one workspace in two headers.
             "positive_data_acceptance": {"enabled": False},
         },
+        "operations": [{"include-path": path, "checks": OVERLAPPING} for path in OVERLAPPED],
         **more,
     }
     described = schemathesis.openapi.from_dict(DOCUMENT, config=SchemathesisConfig.from_dict(config))
@@ -61,7 +67,6 @@ LINKED = described(parameters={"lightrag-workspace": "w", "x-workspace": "w"})
 
 CALMLY = settings(
     max_examples=6,
-    deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),
@@ -112,7 +117,9 @@ def test_what_follows_from_an_answer_is_answered_as_described_too(tags: tuple[st
 
     # What may follow depends on what the service holds by then, so the same beginning may go on in another way. That is
     # no fault; one that shows and does not come again is another error, which is let through.
-    for steps in (6, 8, 10):
+    for steps in range(6, 40, 2):
         with suppress(FlakyStrategyDefinition):
             Following.run(settings=settings(CALMLY, stateful_step_count=steps))
+        if steps >= 10 and len(followed) > 1:
+            break
     assert len(followed) > 1, followed

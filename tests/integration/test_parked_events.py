@@ -22,7 +22,7 @@ MANY = WINDOW + 20
 
 async def there_are(jetstream: JetStreamContext, count: int, event_type: str, workspace: str) -> bool:
     log = NatsLog(jetstream)
-    return sum([len(found) async for found in log.read(0, [subjects.of_type_in(workspace, event_type)])]) >= count
+    return sum([len(result) async for result in log.read(0, [subjects.of_type_in(workspace, event_type)])]) >= count
 
 
 async def parked(jetstream: JetStreamContext) -> int:
@@ -89,8 +89,8 @@ async def test_one_workspace_s_trouble_takes_no_place_from_others_and_ends_with_
         (tmp_path / "down").unlink()
         await until(lambda: there_are(jetstream, MANY, "DocumentDeleted", "troubled"), "everything handled")
         await until(lambda: empty(jetstream), "an empty list")
-    pages = [found async for found in log.read(0, [subjects.of_type("DocumentDeleted")])]
-    answers = [message.subject for found in pages for message in found]
+    pages = [result async for result in log.read(0, [subjects.of_type("DocumentDeleted")])]
+    answers = [message.subject for result in pages for message in result]
     assert len(answers) == len(set(answers)) == MANY + 3
 
 

@@ -101,9 +101,9 @@ async def test_all_documents_are_more_than_a_page(both: EitherClient, monkeypatc
     names = [f"{number:02d}.txt" for number in range(23)]
     await both.wait(await both.add_texts([f"{name} is about salt." for name in names], names))
     monkeypatch.setattr("lightstream.documents.PAGE_SIZE", 10)
-    found = await both.all_documents()
-    assert sorted(document.file_path for document in found) == names
-    assert [document.id for document in found] == sorted(document.id for document in found)
+    result = await both.all_documents()
+    assert sorted(document.file_path for document in result) == names
+    assert [document.id for document in result] == sorted(document.id for document in result)
     page = await both.list_documents(3, 10, sort_field="file_path", sort_direction="asc")
     assert [document.file_path for document in page.documents] == names[20:]
     assert (page.pagination.total_count, page.pagination.has_next) == (23, False)
@@ -153,8 +153,8 @@ async def test_an_edit_that_does_not_show_yet_says_so(kind: Kind) -> None:
 async def test_what_an_answer_would_rest_on(kind: Kind) -> None:
     harness = await library_of_two()
     async with served(harness.app()) as url, client(kind, url) as both:
-        found = await both.query_data("Who discovered radium?", filter={"document_ids": ["curie"]})
-        assert {chunk["file_path"] for chunk in found.data["chunks"]} == {"curie.txt"}
+        result = await both.query_data("Who discovered radium?", filter={"document_ids": ["curie"]})
+        assert {chunk["file_path"] for chunk in result.data["chunks"]} == {"curie.txt"}
         located = await both.query("Who discovered radium?", mode="naive", include_chunk_locations=True)
         assert located.references[0].chunks[0].document_id == "curie"
         with pytest.raises(InvalidRequest, match="too short"):

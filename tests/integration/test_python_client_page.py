@@ -23,13 +23,13 @@ API, BUS = "http://127.0.0.1:9621", "NATS_URL"
 
 def examples() -> list[tuple[str, str, str]]:
     """Heading, program and output of each."""
-    found: list[tuple[str, str, str]] = []
+    result: list[tuple[str, str, str]] = []
     heading = ""
     for title, program, output in EXAMPLES:
         heading = title or heading
         if program:
-            found.append((heading, program, output))
-    return found
+            result.append((heading, program, output))
+    return result
 
 
 OVER_HTTP = [pytest.param(program, output, id=heading) for heading, program, output in examples() if BUS not in program]

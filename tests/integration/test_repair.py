@@ -11,7 +11,7 @@ from contracts import subjects
 from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus import topology
 from runtime.bus.nats.copies import read_records
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.records import Record, line_of
 from runtime.bus.write_status import WriteStatus
@@ -26,16 +26,12 @@ from standalone.operations.backup.verifying import verify
 from standalone.operations.repair.log import plan_repair, replace_log, write_repaired
 from standalone.operations.repair.sources import ArchiveSource, BackupSource, Source
 from tests.support.damage import cut_the_tail, flip_a_bit
-from tests.support.nats_server import RunningNats, connected, reconnected, running_nats
+from tests.support.nats_server import RunningNats, connected, reconnected
 from tests.support.trial_service import document
 
+pytestmark = pytest.mark.own_nats
+
 EVENTS = 60
-
-
-@pytest.fixture
-async def server(tmp_path: Path) -> AsyncGenerator[RunningNats]:
-    async with running_nats(tmp_path) as server:
-        yield server
 
 
 @pytest.fixture
@@ -96,7 +92,7 @@ async def test_what_a_damaged_log_lost_comes_back(
     service = Integrity(
         "query",
         bus,
-        await NatsActiveGenerations.bind(bus),
+        await NatsLiveGenerations.bind(bus),
         await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET),
         WriteStatus(watched=True),
         mark_store=rows,

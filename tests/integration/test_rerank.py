@@ -168,9 +168,9 @@ def passages(*texts: str) -> list[Passage]:
 async def test_passages_come_in_the_order_of_their_scores_shortened_for_the_model_only(provider: Provider) -> None:
     provider.answer = {"results": RESULTS}
     model = provider.reranker()
-    found = await ModelReranker(model, lambda text: text[:5]).rerank("What glows?", passages(*TEXTS), 2)
+    result = await ModelReranker(model, lambda text: text[:5]).rerank("What glows?", passages(*TEXTS), 2)
     await model.close()
-    assert [(passage.content, score) for passage, score in found] == [("radium glows", 0.9), ("bread", 0.2)]
+    assert [(passage.content, score) for passage, score in result] == [("radium glows", 0.9), ("bread", 0.2)]
     assert provider.requests[0]["documents"] == ["bread", "radiu", "cake"]
 
 
@@ -180,9 +180,9 @@ async def test_passages_come_in_the_order_of_their_scores_shortened_for_the_mode
 async def test_a_failure_keeps_all_passages_in_their_order(provider: Provider, answer: Any) -> None:
     provider.answer = answer
     model = provider.reranker()
-    found = await ModelReranker(model, str).rerank("What glows?", passages(*TEXTS), 2)
+    result = await ModelReranker(model, str).rerank("What glows?", passages(*TEXTS), 2)
     await model.close()
-    assert [(passage.content, score) for passage, score in found] == [(text, None) for text in TEXTS]
+    assert [(passage.content, score) for passage, score in result] == [(text, None) for text in TEXTS]
 
 
 async def test_nobody_at_the_address_is_retryable() -> None:

@@ -21,7 +21,7 @@ from standalone.embedded.processes import free_port
 from tests.support.events import added, sealed
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.nats_server import BusServer, RunningNats, connected, until
-from tests.support.services import logs, page, service, spans
+from tests.support.services import durable, logs, page, service, spans
 from tests.support.stalling import stalling
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -141,8 +141,8 @@ async def test_a_service_refuses_to_start_on_a_bus_that_is_not_as_declared(
             await jetstream.delete_consumer("KB_EVENTS", "chunker")
             reason = "durable chunker does not exist"
         elif what == "a durable differs":
-            found = (await jetstream.consumer_info("KB_EVENTS", "chunker")).config
-            await jetstream.add_consumer("KB_EVENTS", found.evolve(ack_wait=3.0))
+            result = (await jetstream.consumer_info("KB_EVENTS", "chunker")).config
+            await jetstream.add_consumer("KB_EVENTS", result.evolve(ack_wait=3.0))
             reason = "chunker: ack_wait is 3"
         async with service("chunker", tmp_path, wait=False, NATS_URL=server.url) as process:
             assert await asyncio.wait_for(process.wait(), 30) == 1
@@ -192,19 +192,21 @@ async def test_one_trace_leads_from_the_publisher_through_two_services(
 
         async def ended() -> bool:
             return all(
-                any(span["name"] == f"process {name}" for span in spans(process))
+                any(durable(span) == name for span in spans(process))
                 for name, process in (("chunker", chunker), ("extractor", extractor))
             )
 
         await until(ended, "the spans of both services")
-    by_name = {span["name"]: span for process in (chunker, extractor) for span in reversed(spans(process))}
+    by_name = {
+        durable(span) or span["name"]: span for process in (chunker, extractor) for span in reversed(spans(process))
+    }
     assert {span["context"]["trace_id"] for span in by_name.values()} == {f"0x{TRACE}"}
-    assert by_name["process chunker"]["parent_id"] == "0xb7ad6b7169203331"
-    published = [span for span in spans(chunker) if span["name"] == "publish facts"]
-    assert by_name["process extractor"]["parent_id"] in {span["context"]["span_id"] for span in published}
-    attributes = by_name["process extractor"]["attributes"]
+    assert by_name["chunker"]["parent_id"] == "0xb7ad6b7169203331"
+    published = [span for span in spans(chunker) if span["name"] == "publish KB_EVENTS"]
+    assert by_name["extractor"]["parent_id"] in {span["context"]["span_id"] for span in published}
+    attributes = by_name["extractor"]["attributes"]
     assert (attributes["lightstream.document"], attributes["lightstream.workspace"]) == ("d", "w")
-    assert set(by_name) == {"process chunker", "process extractor", "publish facts"}
+    assert set(by_name) == {"chunker", "extractor", "publish KB_EVENTS", "get extractions", "put extractions"}
 
 
 async def test_logs_name_trace_workspace_and_document_and_no_secret(

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from contracts.topology import WEBHOOKS_BUCKET
 from runtime.bus.nats.consumers import read_consumers
 from runtime.bus.nats.feed import NatsEventFeed
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.stores.documents.memory import MemoryRows
 from services.query.adapters.documents import RowDocuments
@@ -70,7 +70,7 @@ async def sender(jetstream: JetStreamContext) -> AsyncGenerator[Endpoints]:
     """A sender as one process of the query service has it."""
     endpoints, poster = Endpoints(await NatsSharedValues.bind(jetstream, WEBHOOKS_BUCKET)), HttpPoster()
     networks = [ip_network("127.0.0.0/8"), ip_network("::1/128")]
-    notifier = Notifier(NatsLog(jetstream), await NatsActiveGenerations.bind(jetstream), RowDocuments(MemoryRows()))
+    notifier = Notifier(NatsLog(jetstream), await NatsLiveGenerations.bind(jetstream), RowDocuments(MemoryRows()))
     webhooks = Webhooks(endpoints, poster, networks)
     async with sending(WebhookSender(webhooks, NatsEventFeed(jetstream), notifier)):
         yield endpoints

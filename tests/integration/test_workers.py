@@ -61,17 +61,17 @@ async def crew(folder: Path, env: Env) -> AsyncGenerator[Process]:
 
 async def until_answered_by(process: Process, count: int) -> set[int]:
     """The pids of the workers, once so many have answered."""
-    found: set[int] = set()
+    result: set[int] = set()
 
     async def all_have() -> bool:
         status, pid = await answered(process, "/health/ready")
         assert status == 200
-        found.add(pid)
-        found.intersection_update(workers(process))
-        return len(found) >= count
+        result.add(pid)
+        result.intersection_update(workers(process))
+        return len(result) >= count
 
     await until(all_have, f"answers of {count} processes")
-    return found
+    return result
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -110,6 +110,11 @@ async def test_what_a_request_does_is_written_down_with_the_client_s_address(run
     async with httpx.AsyncClient(base_url=base, trust_env=False, headers={"X-API-Key": KEY}) as client:
         answer = await client.post("/documents/text", json={"text": "The Aurora left Port Elm.", "file_source": "a.md"})
     assert answer.status_code == 200
+
+    async def seen() -> bool:
+        return any(line["event"] == "audit" for line in logs(running))
+
+    await until(seen, "the audit line")
     (line,) = [line for line in logs(running) if line["event"] == "audit"]
     assert line["address"] == "127.0.0.1"
 
@@ -193,3 +198,25 @@ async def test_a_port_in_use_is_said_before_anything_is_started(tmp_path: Path, 
         assert await asyncio.wait_for(process.wait(), 60) == 1
         (line,) = [line for line in logs(process) if line["event"] == "cannot start"]
         assert f"cannot listen on 127.0.0.1, port {port}: Address already in use" in line["reason"]
+
+
+async def test_who_is_told_to_end_is_not_ready_and_answers_until_nobody_is_sent_there(tmp_path: Path, env: Env) -> None:
+    """A balancer in front looks at the health page; a second SIGTERM ends the wait, which nobody here could sit out."""
+    async with crew(tmp_path, {**env, "DRAIN_SECONDS": "300"}) as process:
+        port, pids = process.env["PORT"], workers(process)
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client:
+            before = await client.get("/health/live")
+            process.signal(signal.SIGTERM)
+
+            async def all_are_draining() -> bool:
+                pages = [await page(process, "ready") for _ in range(2 * len(pids))]
+                return all(status == 503 and body["problems"]["service"] == "draining" for status, body in pages)
+
+            await until(all_are_draining, "no worker says that it is ready")
+            answers = [await client.get("/documents/status_counts") for _ in range(2 * len(pids))]
+        assert "connection" not in before.headers
+        assert {(answer.status_code, answer.headers["connection"]) for answer in answers} == {(200, "close")}
+        assert workers(process) == pids
+        process.signal(signal.SIGTERM)
+        assert await process.wait() == 0
+        assert not [pid for pid in pids if alive(pid)]

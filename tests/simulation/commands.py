@@ -1,44 +1,81 @@
-"""What publishers ask of the pipeline, drawn from a seed: documents added, changed and deleted, edits of the graph."""
+"""What publishers ask of the pipeline, drawn from a seed: documents added, changed, deleted; edits, also undone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from random import Random
 
 from contracts.envelope import Envelope
 from contracts.events import DocumentDeleted, Event, GraphEdited
 from contracts.values import Chunking, EditedValues
+from tests.simulation.models import NEVER, NOT_YET
 from tests.support.events import NOON, added, sealed
 
-NAMES = ("Ada", "Bob", "Cleo", "Dan", "Eve")
-DOCUMENTS = ("d0", "d1", "d2")
-MOST_PASSAGES = 3
+NAMES = ("Ada", "Bob", "Cleo", "Dan")
+DOCUMENTS = ("d0", "d1")
+MOST_PASSAGES = 2
 """Passages of a document."""
 CUT = Chunking(size=1200, overlap=100, split_by_character="|")
+TAILS = (*map(str, range(8)), NEVER, NOT_YET)
+"""Last words of passages."""
+
+Command = Callable[[Mapping[str, int]], Envelope[Event]]
+"""Returns the event to publish, given the places in the log of those published before, by id."""
 
 
-def commands(rng: Random) -> list[Envelope[Event]]:
-    """Return six to twelve events as publishers write them, a second apart."""
-    events = [_event(rng) for _ in range(rng.randint(6, 12))]
-    return [
-        sealed(event, id=f"command-{number}", time=NOON + timedelta(seconds=number))
-        for number, event in enumerate(events)
-    ]
+def commands(rng: Random) -> list[Command]:
+    """Return four to eight commands, a second apart by the clocks of their publishers."""
+    drawn: list[Command] = []
+    texts: list[str] = []
+    edits: dict[str, GraphEdited] = {}
+    for number in range(rng.randint(4, 8)):
+        kind = rng.choices(("add", "delete", "edit", "undo"), (6, 2, 2, 1))[0]
+        if kind == "undo" and edits:
+            id = rng.choice(sorted(edits))
+            drawn.append(_undo(number, id, edits.pop(id)))
+            continue
+        if kind == "delete":
+            event: Event = DocumentDeleted(document_id=rng.choice(DOCUMENTS))
+        elif kind == "edit":
+            event = edits[_id(number)] = _edit(rng)
+        else:
+            texts.append(_text(rng, texts))
+            event = added(rng.choice(DOCUMENTS), texts[-1], chunking=CUT)
+        drawn.append(_plain(number, event))
+    return drawn
 
 
-def _event(rng: Random) -> Event:
-    kind = rng.choices(("add", "delete", "edit"), (6, 1, 2))[0]
-    if kind == "add":
-        return added(
-            rng.choice(DOCUMENTS), "|".join(_passage(rng) for _ in range(rng.randint(1, MOST_PASSAGES))), chunking=CUT
-        )
-    if kind == "delete":
-        return DocumentDeleted(document_id=rng.choice(DOCUMENTS))
-    return _edit(rng)
+def _id(number: int) -> str:
+    return f"command-{number}"
+
+
+def _plain(number: int, event: Event) -> Command:
+    envelope = _sealed(number, event)
+    return lambda places: envelope
+
+
+def _undo(number: int, id: str, edit: GraphEdited) -> Command:
+    def made(places: Mapping[str, int]) -> Envelope[Event]:
+        undoing = GraphEdited(operation="undo_edit", names=edit.names, target=edit.target, undoes=places[id])
+        return _sealed(number, undoing)
+
+    return made
+
+
+def _sealed(number: int, event: Event) -> Envelope[Event]:
+    return sealed(event, id=_id(number), time=NOON + timedelta(seconds=number))
+
+
+def _text(rng: Random, before: Sequence[str]) -> str:
+    """Return the passages of a document, one of them, perhaps, as another document had it."""
+    passages = [_passage(rng) for _ in range(rng.randint(1, MOST_PASSAGES))]
+    if before and rng.random() < 0.3:
+        passages[0] = rng.choice(before).partition("|")[0]
+    return "|".join(dict.fromkeys(passages))
 
 
 def _passage(rng: Random) -> str:
-    """Two or three names, of which each two neighbours are in a relation, and a number that tells passages apart."""
-    return " ".join([*rng.sample(NAMES, rng.randint(2, 3)), str(rng.randint(0, 9))])
+    """Two or three names, of which each two neighbours are in a relation, and a word that tells passages apart."""
+    return " ".join([*rng.sample(NAMES, rng.randint(2, 3)), rng.choice(TAILS)])
 
 
 def _edit(rng: Random) -> GraphEdited:

@@ -1,23 +1,25 @@
 """The services as replicas over stores in memory, every port of theirs interrupted by chance."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 from contracts.events import Stage
+from contracts.folding.descriptions import SummaryLimits
 from contracts.topology import declared_consumer
-from contracts.values import Chunking, ExtractedEntity, ExtractedRelation
+from contracts.values import Chunking
 from runtime.bus.document_versions import LogVersions
-from runtime.bus.memory import MemoryActiveGenerations, MemoryBlobs, MemoryLog
+from runtime.bus.memory import MemoryBlobs, MemoryLiveGenerations, MemoryLog, MemoryParkedEvents
+from runtime.bus.parking.policy import ParkingPolicy
+from runtime.bus.parking.reader import ParkedReader
 from runtime.bus.port import Handler
 from runtime.bus.processor import EventProcessor, each
 from runtime.costs.ledger import RowLedger
 from runtime.models.lexical import LexicalEmbedder
-from runtime.models.open import open_tokenizer
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows
@@ -25,121 +27,158 @@ from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.extractor.adapters.extraction_cache import ExtractionCache
-from services.extractor.domain.extraction import Extraction
 from services.extractor.handler import on_chunks_created
 from services.indexer.handler import on_chunks, on_graph_merged
-from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
+from services.merger.adapters.contributions import RowContributions, RowSummaries
+from services.merger.adapters.summarizer import ModelSummarizer
+from services.merger.aggregate_cache import AggregateCache
+from services.merger.handler import on_description_summarized, on_entities_extracted, on_extents, on_graph_edited
+from services.merger.port import MergeDependencies
+from services.merger.summarize import on_graph_merged as summarize
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.status.projection import on_events
 from standalone.operations.digest import Stores
+from tests.simulation.models import CountingChat, CountingExtractor, Payments
 from tests.simulation.scheduler import Chance, Interrupted, SimulatedDurable
+from tests.support.chunking import CodePointTokenizer
 from tests.support.events import NOON
-from tests.support.merging import merging
-
-
-@dataclass
-class CountingExtractor:
-    """Finds the names of a passage and relations of neighbours; `calls` counts what was paid for, by passage."""
-
-    calls: Counter[str] = field(default_factory=Counter[str])
-    model = "simulated"
-    draft_version = prompt_version = "simulated-1"
-
-    async def extract(self, content: str, headings: Sequence[str]) -> Extraction:
-        self.calls[content] += 1
-        names = [word for word in content.split() if word.isalpha()]
-        return Extraction(
-            tuple(ExtractedEntity(name=name, type="person", description=f"{name} of {content}") for name in names),
-            tuple(
-                ExtractedRelation(source=a, target=b, keywords=("met",), description=f"{a} met {b} in {content}")
-                for a, b in pairwise(names)
-            ),
-        )
-
-    async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
-        return first
-
 
 Change = Callable[[str, Handler], Handler]
 """Puts another handler in place of that of a durable: how a bug is planted."""
 
+SERVICES: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "query")
+HANDLED: dict[str, Stage] = {
+    "chunker": "chunker", "extractor": "extractor", "merger": "merger", "merger-extents": "merger",
+    "merger-edits": "merger", "merger-summarized": "merger", "merger-summaries": "merger",
+    "indexer-chunks": "indexer", "indexer-graph": "indexer", "query-status": "query",
+}  # fmt: skip
+"""All durables, and their services."""
+
+LIMITS = SummaryLimits(fragments=3)
+"""A thing that three passages describe is summarised."""
+DIMENSION = 8
+TOKENS = CodePointTokenizer()
+
 
 @dataclass
 class Replica:
-    """One process of a service: its processors, and the tasks in which they work."""
+    """One process of a service: its processors, its readers of parked events, and the tasks in which they work."""
 
     service: str
     processors: dict[str, EventProcessor]
+    readers: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, asyncio.Task[None]])
     tasks: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+
+    async def end(self) -> None:
+        """Stop in the middle of whatever it does."""
+        tasks = [*self.tasks, *self.readers.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class Pipeline:
-    """The log, the stores and two replicas of each service."""
+    """The log, the stores and the replicas of each service."""
 
-    REPLICAS = 2
+    def __init__(
+        self,
+        chance: Chance,
+        *,
+        summaries: bool,
+        replicas: int = 2,
+        change: Change = lambda name, handler: handler,
+    ) -> None:
+        self.chance, self.summaries, self.change = chance, summaries, change
+        self.log, self.blobs, self.pointers = MemoryLog(), MemoryBlobs(), MemoryLiveGenerations()
+        self.parked = MemoryParkedEvents(self.log)
+        self.stores = Stores(MemoryRows(), MemoryGraph(), MemoryVectors("simulated", DIMENSION))
+        self.embedder = LexicalEmbedder(DIMENSION)
+        self.extractor, self.chat = (
+            CountingExtractor(chance, Payments(chance)),
+            CountingChat(chance, Payments(chance)),
+        )
+        self.durables = {name: SimulatedDurable(declared_consumer(name), chance) for name in HANDLED}
+        self.replicas = [self._replica(service) for service in SERVICES for _ in range(replicas)]
+        self.kills = self._offered = 0
+        self.broken: BaseException | None = None
+        """What ended a processor: nothing may."""
 
-    def __init__(self, chance: Chance, change: Change = lambda name, handler: handler) -> None:
-        self.chance, self.change = chance, change
-        self.log, self.blobs = MemoryLog(), MemoryBlobs()
-        self.stores = Stores(MemoryRows(), MemoryGraph(), MemoryVectors("simulated", 16))
-        self.extractor = CountingExtractor()
-        self.durables = {name: self._durable(name) for name in HANDLED}
-        self.replicas = [self._replica(service) for service in SERVICES for _ in range(self.REPLICAS)]
-        self.kills = 0
-
-    def _durable(self, name: str) -> SimulatedDurable:
-        return SimulatedDurable(self.log, declared_consumer(name), self.chance)
+    def port(self, inner: Any) -> Any:
+        """Return a port as processes see it."""
+        return Interrupted(inner, self.chance)
 
     def _replica(self, service: Stage) -> Replica:
         """A process as it starts: nothing in its memory."""
-        log: Any = Interrupted(self.log, self.chance)
-        handlers = self._handlers(log)
+        log = self.port(self.log)
+        makers = {
+            "chunker": self._chunker, "extractor": self._extractor, "merger": self._merger,
+            "indexer": self._indexer, "query": self._query,
+        }  # fmt: skip
+        handlers = makers[service](log)
         processors = {
             name: EventProcessor(
-                stage, declared_consumer(name), self.change(name, handlers[name]), log, MemoryActiveGenerations(),
-                delay=lambda attempt, wait: 0.0, now=lambda: NOON,
+                service, (durable := declared_consumer(name)), self.change(name, handler), log, self.pointers,
+                delay=lambda attempt, _: self.chance.rng.random() * min(attempt, 5), now=lambda: NOON,
+                parking=ParkingPolicy(durable, self.port(self.parked), clock=lambda: time.time()),  # the simulated one
             )
-            for name, stage in HANDLED.items()
-            if stage == service
+            for name, handler in handlers.items()
         }  # fmt: skip
         return Replica(service, processors)
 
-    def _handlers(self, log: Any) -> dict[str, Handler]:
-        rows, graph, vectors = (
-            Interrupted(store, self.chance) for store in (self.stores.rows, self.stores.graph, self.stores.vectors)
-        )  # fmt: skip
-        port: Any = rows
-        stores: Any = {"graph": graph, "vectors": vectors}
-        versions = LogVersions(log, look_again=0.0)
-        embeddings = CachedEmbeddings(port, LexicalEmbedder(16))
-        merger = merging(port, stores["graph"])
+    def _chunker(self, log: Any) -> dict[str, Handler]:
         cut: Any = partial(
-            on_document_added, blobs=self.blobs, tokens=open_tokenizer(), chunking=Chunking(size=1200, overlap=100),
-            limits=DocumentLimits(1 << 20), versions=versions,
+            on_document_added, blobs=self.blobs, tokens=TOKENS, chunking=Chunking(size=1200, overlap=100),
+            limits=DocumentLimits(1 << 20), versions=LogVersions(log, look_again=0.0),
         )  # fmt: skip
+        return {"chunker": each(cut)}
+
+    def _extractor(self, log: Any) -> dict[str, Handler]:
         extract: Any = partial(
-            on_chunks_created, extractor=self.extractor, extractions=ExtractionCache(port), clock=lambda: 0.0,
-            versions=versions,
+            on_chunks_created, extractor=self.extractor, extractions=ExtractionCache(self.port(self.stores.rows)),
+            clock=lambda: 0.0, versions=LogVersions(log, look_again=0.0),
         )  # fmt: skip
+        return {"extractor": each(extract)}
+
+    def _merger(self, _: Any) -> dict[str, Handler]:
+        rows, graph = self.port(self.stores.rows), self.port(self.stores.graph)
+        merging = MergeDependencies(
+            RowContributions(rows), RowSummaries(rows), graph, LIMITS, AggregateCache(least=1)
+        )  # fmt: skip
+        chat = ModelSummarizer(self.chat, rows, language="English", context=12_000, length=600)
+        summarizer = chat if self.summaries else None
+
+        async def debounce(_: datetime) -> None:
+            await asyncio.sleep(self.chance.rng.random())
+
         return {
-            "chunker": each(cut),
-            "extractor": each(extract),
-            "merger": partial(on_entities_extracted, merging=merger),
-            "merger-extents": partial(on_extents, merging=merger),
-            "merger-edits": partial(on_graph_edited, merging=merger),
+            "merger": partial(on_entities_extracted, merging=merging),
+            "merger-extents": partial(on_extents, merging=merging),
+            "merger-edits": partial(on_graph_edited, merging=merging),
+            "merger-summarized": partial(on_description_summarized, merging=merging),
+            "merger-summaries": partial(summarize, merging=merging, summarizer=summarizer, debounce=debounce),
+        }
+
+    def _indexer(self, log: Any) -> dict[str, Handler]:
+        rows, graph, vectors = map(self.port, (self.stores.rows, self.stores.graph, self.stores.vectors))
+        embeddings = CachedEmbeddings(rows, self.embedder)
+        return {
             "indexer-chunks": partial(
-                on_chunks, vectors=stores["vectors"], embeddings=embeddings,
-                extents=RowDocumentBounds(port, "vector_extents"), versions=versions,
+                on_chunks, vectors=vectors, embeddings=embeddings, extents=RowDocumentBounds(rows, "vector_extents"),
+                versions=LogVersions(log, look_again=0.0),
             ),
-            "indexer-graph": partial(on_graph_merged, **stores, embeddings=embeddings),
-            "query-status": partial(
-                on_events, documents=RowDocuments(port), passages=RowPassages(port), ledger=RowLedger(port)
-            ),
+            "indexer-graph": partial(on_graph_merged, graph=graph, vectors=vectors, embeddings=embeddings),
         }  # fmt: skip
+
+    def _query(self, _: Any) -> dict[str, Handler]:
+        rows = self.port(self.stores.rows)
+        documents, passages = RowDocuments(rows), RowPassages(rows)
+        return {"query-status": partial(on_events, documents=documents, passages=passages, ledger=RowLedger(rows))}
 
     def deliver(self) -> bool:
         """Give some messages of a durable to a replica of its service; return whether there were any."""
-        busy = [name for name, durable in self.durables.items() if durable.has_work()]
+        self._offer()
+        now = self.chance.now
+        busy = [name for name, durable in self.durables.items() if durable.has_work(now)]
         if not busy:
             return False
         name = self.chance.rng.choice(busy)
@@ -150,6 +189,8 @@ class Pipeline:
 
         def ended(task: asyncio.Task[None]) -> None:
             replica.tasks.discard(task)
+            if not task.cancelled() and (error := task.exception()):
+                self.broken = error
             # Unacknowledged by now: the acknowledgement was lost, or the process died. It comes again.
             for message in messages:
                 self.durables[name].put_down(message)
@@ -157,25 +198,36 @@ class Pipeline:
         task.add_done_callback(ended)
         return True
 
+    def _offer(self) -> None:
+        for stored in self.log.messages[self._offered :]:
+            for durable in self.durables.values():
+                durable.offer(stored)
+        self._offered = len(self.log.messages)
+
+    def read_parked(self) -> None:
+        """Have every process read the list of parked events of which its durable has some."""
+        for durable in {durable for durable, _ in self.parked.records}:
+            for replica in self.replicas:
+                if durable in replica.processors and durable not in replica.readers:
+                    reader = ParkedReader(replica.processors[durable], self.port(self.parked))
+                    replica.readers[durable] = asyncio.create_task(reader.run())
+
     async def kill(self) -> None:
         """End a process in the middle of what it does; another one starts in its place."""
         place = self.chance.rng.randrange(len(self.replicas))
-        for task in (tasks := list(self.replicas[place].tasks)):
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.replicas[place].end()
         self.kills += 1
         service: Any = self.replicas[place].service
         self.replicas[place] = self._replica(service)
 
+    async def end(self) -> None:
+        """End every process."""
+        for replica in self.replicas:
+            await replica.end()
+
     @property
-    def working(self) -> bool:
-        """Whether any process has messages in its hands."""
-        return any(replica.tasks for replica in self.replicas)
-
-
-SERVICES: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "query")
-HANDLED: dict[str, Stage] = {
-    "chunker": "chunker", "extractor": "extractor", "merger": "merger", "merger-extents": "merger",
-    "merger-edits": "merger", "indexer-chunks": "indexer", "indexer-graph": "indexer", "query-status": "query",
-}  # fmt: skip
-"""Durables that work without a language model's summaries, and their services."""
+    def at_rest(self) -> bool:
+        """Whether nothing waits, is parked, or is in anybody's hands."""
+        self._offer()
+        waits = any(durable.waiting for durable in self.durables.values()) or bool(self.parked.records)
+        return not waits and not any(replica.tasks for replica in self.replicas)

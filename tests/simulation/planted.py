@@ -1,4 +1,5 @@
-"""Bugs to plant, each by name: the simulation has to find them. The first three were real ones."""
+"""Bugs to plant, each by name, for the simulation to find. Real ones were the first three, and the two from
+`changes-counted-again-not-summarised` on."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
@@ -6,11 +7,16 @@ from contextlib import AbstractContextManager
 from typing import Any
 from unittest import mock
 
+from contracts.events import EntitiesExtracted, StageFailed
+from runtime.bus import results
 from runtime.bus.document_versions import LogVersions
+from runtime.bus.parking.policy import ParkedMessage
 from runtime.bus.results import Results
 from runtime.stores.documents.memory import MemoryRows
 from services.extractor.adapters.extraction_cache import ExtractionCache
-from services.merger import refold
+from services.merger import handler, refold
+from services.merger.domain.history import History
+from standalone.operations.rebuild import Rebuild
 
 Plant = Callable[[], AbstractContextManager[Any]]
 
@@ -45,6 +51,34 @@ def _once_each(changed: Any, edits: Any, noted: Any) -> dict[Any, set[str]]:
 
 
 PUBLISH = Results.publish
+FAILURES_SAY = handler.newest_contributions
+AFFECTED = handler.affected_keys
+
+
+async def _acknowledge_only(self: ParkedMessage, *_: Any) -> bool:
+    """Take a parked event off the list when it fails again."""
+    return await self.parked.remove(self.event, self.revision)
+
+
+async def _nothing_more(self: Rebuild) -> None:
+    """Switch without what entered the log while the rebuild ran."""
+
+
+def _successes_only(deliveries: Any) -> Any:
+    return FAILURES_SAY([one for one in deliveries if isinstance(one.event, EntitiesExtracted)]) | {
+        chunk.id: (0, []) for one in deliveries if isinstance(one.event, StageFailed) for chunk in one.event.chunks
+    }
+
+
+async def _edits_only(partition: Any, new: Any, edits: Any, contributions: Any) -> Any:
+    """Fold nothing when an edit is undone."""
+    result = await AFFECTED(partition, new, edits, contributions)
+    return result | {edit.sequence: set() for edit in new if edit.undoes}
+
+
+def _newest_only(self: History, revision: int) -> bool:
+    return self.revision <= revision
+
 
 PLANTED: Mapping[str, Plant] = {
     "passages-deleted-though-newer": lambda: mock.patch.object(MemoryRows, "delete_older", _delete_all),
@@ -52,5 +86,13 @@ PLANTED: Mapping[str, Plant] = {
     "edit-seen-late": lambda: mock.patch.object(refold, "_chunks_of_canonical_keys", _once_each),
     "passages-not-compared": lambda: mock.patch.object(MemoryRows, "put_newer", _put_all),
     "results-of-a-batch-lost": lambda: mock.patch.object(Results, "publish", _publish_the_first),
+    "changes-counted-again-not-summarised": lambda: mock.patch.object(History, "repeats_only_since", _newest_only),
+    "failed-passage-leaves-its-older-version": lambda: mock.patch.object(
+        handler, "newest_contributions", _successes_only
+    ),
+    "undoing-changes-nothing": lambda: mock.patch.object(handler, "affected_keys", _edits_only),
+    "parked-event-forgotten": lambda: mock.patch.object(ParkedMessage, "again", _acknowledge_only),
+    "retry-has-the-ids-of-before": lambda: mock.patch.object(results, "again", lambda origin, retry: origin),
+    "rebuild-misses-the-newest-events": lambda: mock.patch.object(Rebuild, "_catch_up", _nothing_more),
     "nothing-cached": lambda: mock.patch.object(ExtractionCache, "put", _cache_nothing),
 }

@@ -1,4 +1,4 @@
-"""Chance, from a seed: when a task goes on, which call fails, which message is delivered to whom, who is killed."""
+"""Chance, from a seed: how long a call takes, which fails, which message is delivered to whom, who is killed."""
 
 import asyncio
 import inspect
@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 from contracts.topology import Consumer
-from runtime.bus.memory import MemoryLog, MemoryMessage, Stored
-from runtime.errors import Unavailable
+from runtime.bus.memory import MemoryMessage, Stored
+from runtime.errors import RateLimited, Unavailable
 
 NEAR = 8
 """Waiting messages among which the next delivery is drawn: a durable reorders, but not without bounds."""
@@ -16,7 +16,7 @@ NEAR = 8
 
 @dataclass
 class Chance:
-    """The seed's decisions. `troubled`: whether things may go wrong yet; they stop so that a run can end."""
+    """The seed's decisions. `until`: the second after which nothing goes wrong any more, so that a run can end."""
 
     rng: Random
     faults: float = 0.0
@@ -25,19 +25,39 @@ class Chance:
     """Probability of a step to kill a process."""
     repeats: float = 0.0
     """Probability of a delivery to take a message that somebody else is working on."""
-    troubled: bool = True
+    outage: tuple[float, float] = (0.0, 0.0)
+    """When the models' provider refuses every call: from, to."""
+    rebuild_at: float | None = None
+    """When somebody starts a rebuild of all projections, if anybody does."""
+    until: float = 60.0
     failed_calls: int = 0
 
+    @property
+    def now(self) -> float:
+        """Seconds since the run began."""
+        return asyncio.get_running_loop().time()
+
+    @property
+    def troubled(self) -> bool:
+        """Whether things may go wrong yet."""
+        return self.now < self.until
+
     async def pause(self) -> None:
-        """Let other tasks go on, for as long as chance has it."""
-        for _ in range(self.rng.choice((0, 0, 1, 1, 2, 5))):
-            await asyncio.sleep(0)
+        """Let others go on: for no time, for a moment, seldom for a second."""
+        if (drawn := self.rng.random()) > 0.5:
+            await asyncio.sleep((drawn - 0.5) ** 4 * 16)
 
     def fail(self, what: str) -> None:
         """Raise Unavailable, now and then."""
-        if self.troubled and self.rng.random() < self.faults / 2:
+        if self.faults and self.rng.random() < self.faults / 2 and self.troubled:
             self.failed_calls += 1
             raise Unavailable(f"{what} did not answer")
+
+    def ask_provider(self) -> None:
+        """Raise what the models' provider answers while it refuses."""
+        begin, end = self.outage
+        if begin <= self.now < end:
+            raise self.rng.choice((RateLimited, Unavailable))("the provider refuses")
 
 
 class Interrupted:
@@ -50,15 +70,17 @@ class Interrupted:
         value = getattr(self._inner, name)
         if not inspect.iscoroutinefunction(value):
             return value
+        chance = self._chance
 
         async def call(*given: Any, **named: Any) -> Any:
-            await self._chance.pause()
-            self._chance.fail(name)
+            await chance.pause()
+            chance.fail(name)
             result = await value(*given, **named)
-            self._chance.fail(name)
-            await self._chance.pause()
+            chance.fail(name)
+            await chance.pause()
             return result
 
+        self.__dict__[name] = call  # found there from now on
         return call
 
 
@@ -67,26 +89,30 @@ class SimulatedMessage(MemoryMessage):
     """One delivery. Acknowledgements get lost now and then."""
 
     durable: "SimulatedDurable" = field(kw_only=True)
+    delay: float = 0.0
+    """Seconds until it may come again, if it does."""
 
     async def ack(self) -> None:
-        await self.durable.chance.pause()
-        if not (self.durable.chance.troubled and self.durable.chance.rng.random() < self.durable.chance.faults):
+        chance = self.durable.chance
+        await chance.pause()
+        if not (chance.faults and chance.rng.random() < chance.faults and chance.troubled):
             self.durable.waiting.pop(self.sequence, None)
+            self.durable.free.pop(self.sequence, None)
 
     async def nak(self, delay: float) -> None:
-        self.durable.put_down(self)
+        self.delay = delay
 
 
 @dataclass
 class SimulatedDurable:
     """A durable consumer: what its replicas have not acknowledged, of which some is being worked on."""
 
-    log: MemoryLog
     declared: Consumer
     chance: Chance
-    seen: int = 0
     waiting: dict[int, Stored] = field(default_factory=dict[int, Stored])
     """By sequence: what nobody has acknowledged."""
+    free: dict[int, float] = field(default_factory=dict[int, float])
+    """By sequence: from when on those that nobody has in his hands may be delivered."""
     in_flight: dict[int, int] = field(default_factory=dict[int, int])
     """The last attempt of each message that somebody has in his hands, by sequence."""
     attempts: dict[int, int] = field(default_factory=dict[int, int])
@@ -96,23 +122,22 @@ class SimulatedDurable:
     def __post_init__(self) -> None:
         self._types = {subject_filter.rpartition(".")[2] for subject_filter in self.declared.filters}
 
-    def _look(self) -> None:
-        for stored in self.log.messages[self.seen :]:
-            if self._types & {"*", stored.subject.rpartition(".")[2]}:
-                self.waiting[stored.sequence] = stored
-        self.seen = len(self.log.messages)
+    def offer(self, stored: Stored) -> None:
+        """Take a message that was appended to the log."""
+        if "*" in self._types or stored.subject.rpartition(".")[2] in self._types:
+            self.waiting[stored.sequence], self.free[stored.sequence] = stored, 0.0
 
     def fetch(self) -> list[SimulatedMessage]:
         """Return some of the waiting messages, in an order of chance; sometimes one that is in somebody's hands."""
-        self._look()
-        rng = self.chance.rng
-        repeat = self.chance.troubled and rng.random() < self.chance.repeats
-        free = sorted(self.waiting if repeat else self.waiting.keys() - self.in_flight.keys())[:NEAR]
-        chosen = rng.sample(free, min(len(free), rng.randint(1, min(self.declared.batch, NEAR))))
+        rng, now = self.chance.rng, self.chance.now
+        repeat = self.chance.repeats and rng.random() < self.chance.repeats and self.chance.troubled
+        due = sorted(self.waiting if repeat else (one for one, at in self.free.items() if at <= now))[:NEAR]
+        chosen = rng.sample(due, min(len(due), rng.randint(1, min(self.declared.batch, NEAR))))
         self.repeats += sum(sequence in self.in_flight for sequence in chosen)
         return [self._deliver(sequence) for sequence in chosen]
 
     def _deliver(self, sequence: int) -> SimulatedMessage:
+        self.free.pop(sequence, None)
         self.attempts[sequence] = self.in_flight[sequence] = self.attempts.get(sequence, 0) + 1
         return SimulatedMessage(self.waiting[sequence], attempt=self.attempts[sequence], durable=self)
 
@@ -120,8 +145,9 @@ class SimulatedDurable:
         """Nobody works on the message any more, unless it was delivered once more meanwhile."""
         if self.in_flight.get(message.sequence) == message.attempt:
             del self.in_flight[message.sequence]
+            if message.sequence in self.waiting:
+                self.free[message.sequence] = self.chance.now + message.delay
 
-    def has_work(self) -> bool:
+    def has_work(self, now: float) -> bool:
         """Return whether a message waits that nobody is working on."""
-        self._look()
-        return len(self.waiting.keys() - self.in_flight.keys()) > 0
+        return any(at <= now for at in self.free.values())

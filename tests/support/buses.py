@@ -11,13 +11,13 @@ from contracts.events import Event
 from contracts.ids import sha256
 from contracts.values import BlobRef
 from runtime.bus import topology
-from runtime.bus.memory import MemoryActiveGenerations, MemoryBlobs, MemoryLog, MemoryParkedEvents, MemorySharedValues
+from runtime.bus.memory import MemoryBlobs, MemoryLiveGenerations, MemoryLog, MemoryParkedEvents, MemorySharedValues
 from runtime.bus.nats.blobs import NatsBlobs
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvents
-from runtime.bus.port import ActiveGenerations, Blobs, Log, SharedValues
+from runtime.bus.port import Blobs, LiveGenerations, Log, SharedValues
 from tests.support.events import added, sealed
 
 
@@ -26,7 +26,7 @@ class Bus(Protocol):
 
     log: Log
     blobs: Blobs
-    pointers: ActiveGenerations
+    pointers: LiveGenerations
     values: SharedValues
     parked: ParkedEvents
 
@@ -49,7 +49,7 @@ class MemoryBus:
 
     log: MemoryLog
     blobs: MemoryBlobs
-    pointers: MemoryActiveGenerations
+    pointers: MemoryLiveGenerations
     values: MemorySharedValues
     parked: MemoryParkedEvents
 
@@ -71,7 +71,7 @@ class NatsBus:
     jetstream: JetStreamContext
     log: NatsLog
     blobs: NatsBlobs
-    pointers: NatsActiveGenerations
+    pointers: NatsLiveGenerations
     values: NatsSharedValues
     parked: NatsParkedEvents
 
@@ -91,12 +91,12 @@ class NatsBus:
 def memory_bus() -> MemoryBus:
     """An empty one."""
     log = MemoryLog()
-    return MemoryBus(log, MemoryBlobs(), MemoryActiveGenerations(), MemorySharedValues(), MemoryParkedEvents(log))
+    return MemoryBus(log, MemoryBlobs(), MemoryLiveGenerations(), MemorySharedValues(), MemoryParkedEvents(log))
 
 
 async def bound(jetstream: JetStreamContext) -> NatsBus:
     """The one on this server, whose topology was applied."""
-    pointers, values = await NatsActiveGenerations.bind(jetstream), await NatsSharedValues.bind(jetstream)
+    pointers, values = await NatsLiveGenerations.bind(jetstream), await NatsSharedValues.bind(jetstream)
     return NatsBus(jetstream, NatsLog(jetstream), NatsBlobs(jetstream), pointers, values, NatsParkedEvents(jetstream))
 
 

@@ -54,8 +54,8 @@ class Chromium:
 def own() -> Chromium | None:
     """The one that CHROMIUM names, else the first on the PATH."""
     names = [os.environ["CHROMIUM"]] if os.environ.get("CHROMIUM") else NAMES
-    found = (Chromium(path) for name in names if (path := shutil.which(name)))
-    return next((browser for browser in found if browser.runs), None)
+    result = (Chromium(path) for name in names if (path := shutil.which(name)))
+    return next((browser for browser in result if browser.runs), None)
 
 
 def packaged() -> Chromium | None:
@@ -104,13 +104,13 @@ def debians() -> Chromium | None:
 @contextmanager
 def browsing() -> Generator[Browser]:
     """A running browser. Skips or fails where there is none."""
-    found = own() or packaged()
-    if found is None:
+    result = own() or packaged()
+    if result is None:
         missing("no Chromium: install one, or name one in CHROMIUM, or let `make setup` reach npm")
     with sync_playwright() as playwright:
-        env: dict[str, str | float | bool] = {**os.environ, **found.env}
+        env: dict[str, str | float | bool] = {**os.environ, **result.env}
         # It has no sandbox of its own where the tests are run by root, and it opens no page but ours.
-        browser = playwright.chromium.launch(executable_path=found.executable, args=[*FLAGS], env=env)
+        browser = playwright.chromium.launch(executable_path=result.executable, args=[*FLAGS], env=env)
         try:
             yield browser
         finally:

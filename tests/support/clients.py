@@ -31,13 +31,13 @@ class EitherClient:
         """At most so many pieces of an answer, after which it is closed."""
         if isinstance(self.client, Lightstream):
             return await asyncio.to_thread(_streamed, self.client, question, most, options)
-        found: list[Piece] = []
+        result: list[Piece] = []
         async with self.client.query_stream(question, **options) as pieces:
             async for piece in pieces:
-                found.append(piece)
-                if len(found) == most:
+                result.append(piece)
+                if len(result) == most:
                     break
-        return found
+        return result
 
 
 def _streamed(client: Lightstream, question: str, most: int, options: Any) -> list[Piece]:
@@ -49,8 +49,8 @@ def _streamed(client: Lightstream, question: str, most: int, options: Any) -> li
 async def client(kind: Kind, url: str = "", *, transport: Any = None, **options: Any) -> AsyncIterator[EitherClient]:
     """A client of that kind, closed in the end."""
     if kind == "asyncio":
-        async with AsyncLightstream(url, transport=transport, **options) as found:
-            yield EitherClient(found)
+        async with AsyncLightstream(url, transport=transport, **options) as result:
+            yield EitherClient(result)
     else:
         with Lightstream(url, transport=transport, **options) as waiting:
             yield EitherClient(waiting)

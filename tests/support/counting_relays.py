@@ -29,9 +29,19 @@ NATS_KINDS = (
     ("events", re.compile(rb"kb\.")),
     ("acknowledgements", re.compile(rb"\$JS\.ACK\.")),
     ("fetches", re.compile(rb"\$JS\.API\.CONSUMER\.MSG\.NEXT\.")),
+    (
+        "looks",
+        re.compile(
+            rb"\$JS\.API\.(STREAM|CONSUMER)\.INFO\."
+            rb"|(\$JS\.API\.STREAM\.MSG\.GET\.(KV_)?|\$KV\.)KB_(CHECKPOINTS|GENERATIONS|LIMITS|PARKED)\b"
+        ),
+    ),
     ("requests", re.compile(rb"\$JS\.API\.|\$KV\.|\$O\.")),
 )
-"""What a message published is for, by its subject. How many fetches there are depends on how long nothing comes."""
+"""What a message published is for, by its subject.
+
+How many fetches and looks there are depends on how long the work takes: nothing comes, or a few seconds are over.
+"""
 
 
 @dataclass

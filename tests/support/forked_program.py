@@ -11,7 +11,7 @@ from pathlib import Path
 def main() -> None:
     stopping = threading.Event()
     signal.signal(signal.SIGTERM, lambda number, frame: stopping.set())
-    found = {
+    result = {
         "pid": os.getpid(),
         "parent": os.getppid(),
         "session": os.getsid(0) == os.getpid(),
@@ -20,7 +20,7 @@ def main() -> None:
         "shown": Path("/proc/self/cmdline").read_text("utf-8").split("\0")[1:3],
         "imported": "services.query.main" in sys.modules and "pymilvus" in sys.modules,
     }
-    print(json.dumps(found), flush=True)
+    print(json.dumps(result), flush=True)
     while not stopping.wait(0.1):
         pass
     sys.exit(int(os.environ["CODE"]))

@@ -127,18 +127,18 @@ def relation(one: str, other: str, revision: int = 1, **fields: Any) -> Relation
 
 async def every_entity(graph: Graph, partition: Partition, limit: int = 1000) -> list[Entity]:
     """All entities, page by page."""
-    found: list[Entity] = []
-    while page := await graph.scan_entities(partition, found[-1].name if found else "", limit):
-        found += page
-    return found
+    result: list[Entity] = []
+    while page := await graph.scan_entities(partition, result[-1].name if result else "", limit):
+        result += page
+    return result
 
 
 async def every_relation(graph: Graph, partition: Partition, limit: int = 1000) -> list[Relation]:
     """All relations, page by page."""
-    found: list[Relation] = []
-    while page := await graph.scan_relations(partition, found[-1].key if found else ("", ""), limit):
-        found += page
-    return found
+    result: list[Relation] = []
+    while page := await graph.scan_relations(partition, result[-1].key if result else ("", ""), limit):
+        result += page
+    return result
 
 
 async def until(condition: Callable[[], bool], *, within: float = PATIENCE) -> None:

@@ -31,9 +31,9 @@ class Interleaved(MemoryRows):
 
     async def find(self, *arguments: Any, **options: Any) -> list[tuple[str, Row]]:
         await self.pause()
-        found = await super().find(*arguments, **options)
+        result = await super().find(*arguments, **options)
         await self.pause()
-        return found
+        return result
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         await self.pause()
@@ -63,21 +63,21 @@ class Interleaved(MemoryRows):
 
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
         await self.pause()
-        found = await super().get(table, keys)
+        result = await super().get(table, keys)
         await self.pause()
-        return found
+        return result
 
     async def under(self, table: Table, prefixes: Collection[str]) -> list[tuple[str, Row]]:
         await self.pause()
-        found = await super().under(table, prefixes)
+        result = await super().under(table, prefixes)
         await self.pause()
-        return found
+        return result
 
     async def scan(self, *arguments: Any, **options: Any) -> list[tuple[str, Row]]:
         await self.pause()
-        found = await super().scan(*arguments, **options)
+        result = await super().scan(*arguments, **options)
         await self.pause()
-        return found
+        return result
 
 
 class InterleavedGraph(MemoryGraph):

@@ -147,8 +147,8 @@ def _short(text: str) -> str:
 
 def _passage(messages: list[dict[str, Any]]) -> str:
     """What stands between the fences of the first task."""
-    found = _FENCED.search(next((message["content"] for message in messages if message["role"] == "user"), ""))
-    return found[1] if found else ""
+    result = _FENCED.search(next((message["content"] for message in messages if message["role"] == "user"), ""))
+    return result[1] if result else ""
 
 
 def _more_rows(passage: str) -> str:

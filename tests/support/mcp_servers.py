@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -19,10 +17,8 @@ from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from services.query.api.auth.config import AuthConfig
+from tests.support.commands import LIGHTSTREAM, ROOT
 from tests.support.querying import QueryHarness, library_of_two
-
-ROOT = Path(__file__).resolve().parents[2]
-LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
 
 
 @asynccontextmanager

@@ -44,7 +44,7 @@ def milvus_server(folder: Path, *, passwords: bool = False) -> tuple[Process, st
     Its ports are written into the folder and stay the same for its life: with other ones the server's own registry
     holds a restart up for a minute. It listens on all interfaces, which no setting of it can change.
     """
-    binaries = _binaries()
+    programs = binaries()
     folder = folder.resolve()
     ports = _configure(folder, passwords)
     uri = f"http://127.0.0.1:{ports['proxy_port']}"
@@ -62,31 +62,31 @@ def milvus_server(folder: Path, *, passwords: bool = False) -> tuple[Process, st
         "DEPLOY_MODE": "STANDALONE",
         "METRICS_PORT": str(ports["metrics"]),
         "MILVUSCONF": str(folder / "configs"),
-        "LD_LIBRARY_PATH": str(binaries),
+        "LD_LIBRARY_PATH": str(programs),
     }
-    return Process("milvus", [str(binaries / "milvus"), "run", "standalone"], folder, probe, env, timeout=120.0), uri
+    return Process("milvus", [str(programs / "milvus"), "run", "standalone"], folder, probe, env, timeout=120.0), uri
 
 
-def _package() -> ModuleType:
+def package() -> ModuleType:
     """The package that carries the server."""
     if importlib.util.find_spec("milvus") is None:
         missing(f"Milvus {VERSION} has no package for this platform (pip install milvus=={VERSION})")
     return importlib.import_module("milvus")
 
 
-def _binaries() -> Path:
+def binaries() -> Path:
     """The folder of the unpacked server (246 MB), unpacked once for all test workers."""
     folder = CACHE / f"milvus-{VERSION}"
     CACHE.mkdir(exist_ok=True)
     with (CACHE / "milvus.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        _package()._initialize_data_files(str(folder))  # it compares checksums, so half a file never counts
+        package()._initialize_data_files(str(folder))  # it compares checksums, so half a file never counts
     return folder / "bin"
 
 
 def _configure(folder: Path, passwords: bool) -> dict[str, int]:
     """Write the server's configuration. Returns its ports by name."""
-    config: Any = _package().MilvusServerConfig(data_dir=str(folder))
+    config: Any = package().MilvusServerConfig(data_dir=str(folder))
     configurable = [name for name in config.configurable_items if name.endswith("_port")]
     ports = _ports(folder, [*configurable, "metrics", "peer"])
     for name in configurable:

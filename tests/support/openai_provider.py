@@ -129,6 +129,8 @@ class Provider:
 
     async def completion(self, body: dict[str, Any], request: Request) -> Response:
         if body.get("stream"):
+            if body["model"] == "no-options" and "stream_options" in body:
+                return JSONResponse({"error": {"message": "stream_options: extra fields not permitted"}}, 400)
             return StreamingResponse(self.pieces(body["model"]), media_type="text/event-stream")
         mode = body["model"]
         message = {
@@ -174,6 +176,10 @@ class Provider:
                 yield event({"content": "more "})
                 await asyncio.sleep(0.01)
             yield event({}, "content_filter" if mode == "filter" else "stop")
+            if mode == "counted":
+                usage = {"prompt_tokens": 7, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 5}}
+                last = {"id": "1", "object": "chat.completion.chunk", "choices": [], "usage": usage}
+                yield f"data: {json.dumps(last)}\n\n"
             yield "data: [DONE]\n\n"
         except (asyncio.CancelledError, GeneratorExit):
             self.disconnected.set()

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from contracts.graph import Projection
@@ -11,8 +12,11 @@ from runtime.bus.memory import MemorySharedValues
 from runtime.bus.nats.consumers import ConsumerState
 from runtime.errors import Busy, Unavailable
 from runtime.findings import Finding
+from runtime.metrics.exposition import exposed
+from runtime.metrics.readings import Readings
+from runtime.models.rate_limiters import provider_states
+from runtime.projections.operator_orders import OperatorOrder
 from runtime.projections.progress import ProjectionProgress, ProjectionStates
-from runtime.projections.rebuild_requests import RebuildOrder
 from services.query.adapters.webhook_poster import HttpPoster
 from services.query.operations.consumers import ConsumerRates
 from services.query.operations.dependencies import Operations
@@ -39,16 +43,16 @@ class MemoryDeadLetters:
 
 
 @dataclass
-class MemoryRebuildOperator:
-    """`RebuildOperator`, which begins what is ordered and nothing else. `away`: nobody takes orders."""
+class MemoryOperatorProcess:
+    """`OperatorProcess`, which begins what is ordered and nothing else. `away`: nobody takes orders."""
 
-    orders: list[RebuildOrder] = field(default_factory=list[RebuildOrder])
+    orders: list[OperatorOrder] = field(default_factory=list[OperatorOrder])
     away: bool = False
 
     async def current(self) -> str | None:
         return None if self.away else self.orders[-1].id if self.orders else ""
 
-    async def order(self, order: RebuildOrder) -> None:
+    async def order(self, order: OperatorOrder) -> None:
         if self.away:
             raise Unavailable("no operator process takes orders")
         if self.orders:
@@ -92,8 +96,10 @@ def memory_operations(*letters: DeadLetter, states: Sequence[ProjectionProgress]
     return Operations(
         MemoryDeadLetters({one.number: one for one in letters}),
         read_projections,
-        Rebuilds(MemoryRebuildOperator(), MemorySharedValues(), plan),
+        Rebuilds(MemoryOperatorProcess(), MemorySharedValues(), plan),
         examine,
         ConsumerRates(read_consumers),
         Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
+        partial(exposed, Readings()),
+        partial(provider_states, MemorySharedValues()),
     )

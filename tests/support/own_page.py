@@ -1,13 +1,19 @@
 """Our own web page in a browser: what goes wrong in it, whom it asks, and what axe finds in it."""
 
 import gzip
+import json
 import re
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from playwright.sync_api import ConsoleMessage, Page, Response, expect
+import httpx
+from playwright.sync_api import Browser, ConsoleMessage, Page, Response, expect
 
 from services.query.api.web_page import built_page
 from tests.support.servers import missing
@@ -15,6 +21,11 @@ from tests.support.servers import missing
 AXE = Path(__file__).resolve().parents[2] / "web/node_modules/axe-core/axe.min.js"
 PATIENCE = 60_000
 """Milliseconds: a busy machine takes its time."""
+USER, PASSWORD = "ada", "correct horse"
+READER, WRITER = "rea-d-only-0123456789", "w-rites-all-0123456789"
+"""Keys: one reads the workspace `default`, the other does everything."""
+
+T = TypeVar("T")
 WIDTHS = (1280, 390)
 SERIOUS = ("serious", "critical")
 
@@ -82,12 +93,55 @@ class OwnPage:
         self.page.evaluate(STANDS_STILL)
         # Evaluated, not added as a script: the policy of the page forbids that.
         self.page.evaluate(AXE.read_text("utf-8"))
-        found: dict[str, Any] = self.page.evaluate("axe.run()")
+        result: dict[str, Any] = self.page.evaluate("axe.run()")
         return [
             f"{rule['id']}: {[node['html'][:120] for node in rule['nodes'][:3]]}"
-            for rule in found["violations"]
+            for rule in result["violations"]
             if rule["impact"] in SERIOUS
         ]
+
+
+@dataclass
+class Visits:
+    """Opens pages of a signed-in user, each in a context of its own."""
+
+    browser: Browser
+    api: str
+
+    @cached_property
+    def token(self) -> str:
+        """The user's token."""
+        answer = httpx.post(f"{self.api}/login", data={"username": USER, "password": PASSWORD}, timeout=60)
+        return str(answer.raise_for_status().json()["access_token"])
+
+    @contextmanager
+    def to(self, place: str, **options: Any) -> Generator[OwnPage]:
+        """Open the page at that place behind the `#`; nothing may have gone wrong in it in the end."""
+        kept = [{"name": "lightstream.credentials", "value": json.dumps({"token": self.token})}]
+        context = self.browser.new_context(
+            viewport={"width": 1280, "height": 800},
+            storage_state={"cookies": [], "origins": [{"origin": self.api, "localStorage": kept}]},
+            **options,
+        )
+        opened = OwnPage(context.new_page(), self.api)
+        opened.page.goto(f"{self.api}/ui/#/{place}")
+        try:
+            yield opened
+            assert opened.faults == []
+        finally:
+            context.close()
+
+    def add(self, workspace: str, texts: Mapping[str, str]) -> None:
+        """Add texts by their names, over HTTP."""
+        body = {"texts": list(texts.values()), "file_sources": list(texts)}
+        headers = {"X-API-Key": WRITER, "X-Workspace": workspace}
+        httpx.post(f"{self.api}/documents/texts", json=body, headers=headers, timeout=60).raise_for_status()
+
+
+def aside(work: Callable[[], T]) -> T:
+    """Do this in a thread of its own: in that of the tests the browser's event loop runs already."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(work).result()
 
 
 def _origin(url: str) -> str:

@@ -10,7 +10,7 @@ from contracts.envelope import Envelope
 from contracts.events import Event, Stage
 from contracts.topology import CONSUMERS, declared_consumer
 from runtime.bus.codec import decode, encode
-from runtime.bus.memory import MemoryActiveGenerations, MemoryConsumer, MemoryLog, MemoryMessage
+from runtime.bus.memory import MemoryConsumer, MemoryLiveGenerations, MemoryLog, MemoryMessage
 from runtime.bus.port import Handler
 from runtime.bus.processor import EventProcessor
 from tests.support.events import NOON
@@ -80,5 +80,5 @@ def bench(
     assert on in {declared.name for declared in CONSUMERS}
     declared = replace(declared_consumer(on), **fields, **({"filters": tuple(filters)} if filters else {}))
     log = RecordingLog()
-    edge = EventProcessor(stage, declared, handle, log, MemoryActiveGenerations(), now=lambda: NOON)
+    edge = EventProcessor(stage, declared, handle, log, MemoryLiveGenerations(), now=lambda: NOON)
     return ProcessorBench(log, MemoryConsumer(log, declared), edge)

@@ -7,7 +7,7 @@ stack runs here.
 import asyncio
 import json
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,14 +19,18 @@ from runtime.bus.nats.log import connected
 from standalone.embedded.processes import Process, free_port
 from standalone.embedded.stack import SERVICES
 from tests.support import neo4j_server
+from tests.support.commands import LIGHTSTREAM
 from tests.support.deployed_bus import DeployedBus, deployed_bus
 from tests.support.milvus_server import ROOT, milvus_server
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.services import service
-from tests.support.stack import LIGHTSTREAM, environment
+from tests.support.stack import environment
 
 SERVICES_OF_MILVUS = "lightstream:k0123456789"
 """The account that `stores apply` makes for the services."""
+
+
+NO_CHANGES: Mapping[str, str] = {}
 
 
 @dataclass
@@ -53,10 +57,33 @@ class Deployment:
         assert code == 0, f"{arguments}: {output}\n{errors}\n{self.logs()}"
         return json.loads(output)
 
+    def variables(self, name: Stage) -> dict[str, str]:
+        """What a process of this service is told."""
+        return {
+            "EMBEDDING_MODEL": "lexical",
+            "COSINE_THRESHOLD": "0.05",
+            **self.env,
+            **self.bus.variables(name),
+            "MILVUS_TOKEN": SERVICES_OF_MILVUS,
+            "MILVUS_SERVICES_TOKEN": "",
+        }
+
     async def kill(self, name: Stage) -> None:
         """kill -9, and start again, as the restart policy of a deployment does."""
         await self.services[name].kill()
         await self.services[name].start()
+
+    async def stop_services(self) -> None:
+        """As an operator does it: the servers stay."""
+        await asyncio.gather(*(process.stop() for process in self.services.values()))
+
+    async def start_services(self, stores: Mapping[str, str] = NO_CHANGES) -> None:
+        """Start the services and give every command from now on these variables of stores."""
+        self.env |= stores
+        for process in self.services.values():
+            process.env = {**process.env, **stores}
+            await process.spawn()
+        await asyncio.gather(*(process.ready() for process in self.services.values()))
 
     async def events(self) -> int:
         """How many events the log has."""
@@ -72,25 +99,17 @@ class Deployment:
 async def deployment(folder: Path, **env: str) -> AsyncGenerator[Deployment]:
     """A deployment with its bus declared, its stores prepared and its services ready; nothing is left in the end."""
     async with AsyncExitStack() as opened:
-        found = await _servers(folder, opened)
-        found.env.update(env)
+        result = await _servers(folder, opened)
+        result.env.update(env)
         for command in ("topology", "stores"):
-            code, output, errors = await found.run(command, "apply")
+            code, output, errors = await result.run(command, "apply")
             assert code == 0, f"{command} apply: {output}\n{errors}"
         for name in SERVICES:
-            variables = {
-                "EMBEDDING_MODEL": "lexical",
-                "COSINE_THRESHOLD": "0.05",
-                **found.env,
-                **found.bus.variables(name),
-                "MILVUS_TOKEN": SERVICES_OF_MILVUS,
-                "MILVUS_SERVICES_TOKEN": "",
-            }
-            variables |= {"PORT": found.env["API_PORT"]} if name == "query" else {}
+            variables = result.variables(name) | ({"PORT": result.env["API_PORT"]} if name == "query" else {})
             process = service(name, folder / "services", wait=False, **variables)
-            found.services[name] = await opened.enter_async_context(process)
-        await asyncio.gather(*(process.ready() for process in found.services.values()))
-        yield found
+            result.services[name] = await opened.enter_async_context(process)
+        await asyncio.gather(*(process.ready() for process in result.services.values()))
+        yield result
 
 
 async def _servers(folder: Path, opened: AsyncExitStack) -> Deployment:

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 
 from contracts.graph import Generations
 from runtime.bus.feed.memory import MemoryEventFeed
-from runtime.bus.memory import MemoryActiveGenerations, MemoryBlobs, MemoryConsumer, MemoryLog
+from runtime.bus.memory import MemoryBlobs, MemoryConsumer, MemoryLiveGenerations, MemoryLog
 from runtime.bus.port import Delivery
 from runtime.costs.ledger import RowLedger
 from runtime.models.lexical import LexicalEmbedder
@@ -55,7 +55,7 @@ class QueryHarness:
     embedder: CountingEmbedder = field(default_factory=lambda: CountingEmbedder(LexicalEmbedder(256)))
     log: MemoryLog = field(default_factory=MemoryLog)
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
-    pointers: MemoryActiveGenerations = field(default_factory=MemoryActiveGenerations)
+    pointers: MemoryLiveGenerations = field(default_factory=MemoryLiveGenerations)
     operations: Operations = field(default_factory=memory_operations)
 
     def __post_init__(self) -> None:

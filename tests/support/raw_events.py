@@ -67,13 +67,13 @@ def dead_letters(stack: Stack) -> list[DeadLetter]:
     async def read() -> list[DeadLetter]:
         async with connected(stack.settings.nats_url, name="test") as client:
             jetstream = client.jetstream()
-            found: list[RawStreamMsg] = []
+            result: list[RawStreamMsg] = []
             with suppress(NotFoundError):
                 while True:
-                    after = found[-1].seq or 0 if found else 0
-                    found.append(await jetstream.get_msg("KB_DEAD", seq=after + 1, subject="dead.>", next=True))
+                    after = result[-1].seq or 0 if result else 0
+                    result.append(await jetstream.get_msg("KB_DEAD", seq=after + 1, subject="dead.>", next=True))
         letters: list[DeadLetter] = []
-        for message in found:
+        for message in result:
             headers = message.headers or {}
             letters.append(
                 DeadLetter(

@@ -12,12 +12,12 @@ SHORTEST = 250
 
 def write(folder: Path) -> int:
     """Write the texts as files below `folder`; gives how many."""
-    found = {**dict(_reference()), **dict(_modules())}
-    for name, text in found.items():
+    result = {**dict(_reference()), **dict(_modules())}
+    for name, text in result.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-    return len(found)
+    return len(result)
 
 
 def _reference() -> Iterator[tuple[str, str]]:

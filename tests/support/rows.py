@@ -63,9 +63,9 @@ def new_table(name: str) -> Table:
     return Table(name, Partition(f"w-{uuid4().hex}", 1))
 
 
-def keys(found: list[tuple[str, Row]]) -> list[str]:
+def keys(result: list[tuple[str, Row]]) -> list[str]:
     """The keys of what `find` and `scan` return."""
-    return [key for key, _ in found]
+    return [key for key, _ in result]
 
 
 async def everything(rows: Rows, table: Table) -> dict[str, Row]:

@@ -59,21 +59,26 @@ async def page(process: Process, name: str) -> tuple[int, Any]:
 def written(process: Process) -> list[dict[str, Any]]:
     """Every JSON object in the process's output: one line each for logs, several lines each for spans."""
     text = process.log.read_text("utf-8", "replace") if process.log.exists() else ""
-    decoder, found, place = json.JSONDecoder(), [], text.find("{")
+    decoder, result, place = json.JSONDecoder(), [], text.find("{")
     while place >= 0:
         try:
             value, end = decoder.raw_decode(text, place)
         except json.JSONDecodeError:
             end = place + 1
         else:
-            found.append(value)
+            result.append(value)
         place = text.find("{", end)
-    return found
+    return result
 
 
 def spans(process: Process) -> list[dict[str, Any]]:
     """The spans it exported to the console."""
     return [entry for entry in written(process) if "parent_id" in entry]
+
+
+def durable(span: Any) -> str:
+    """The durable whose handler a span is about; empty for other spans."""
+    return span["attributes"].get("messaging.consumer.group.name", "")
 
 
 def logs(process: Process) -> list[dict[str, Any]]:

@@ -4,8 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -24,9 +22,9 @@ from runtime.settings import Settings
 from standalone.embedded.data_folder import DataFolder, StackState
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.operations.target import target_of_stack
+from tests.support import commands
 from tests.support.waiting import PATIENCE
 
-LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
 T = TypeVar("T")
 FINAL = ("processed", "failed", "partial")
 
@@ -46,12 +44,9 @@ class Stack:
     folder: Path
     env: dict[str, str] = field(default_factory=dict)
 
-    def run(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, stdin: str | None = None) -> commands.Done:
         """A command of the command line."""
-        return subprocess.run(
-            [LIGHTSTREAM, *arguments, "--data", str(self.folder)], input=stdin, capture_output=True, text=True,
-            timeout=PATIENCE, env=environment(self.env), cwd=self.folder.parent, check=False,
-        )  # fmt: skip
+        return commands.give([*arguments, "--data", str(self.folder)], environment(self.env), self.folder.parent, stdin)
 
     def json(self, *arguments: str) -> Any:
         """What a command answers with --json. It must succeed."""
@@ -120,8 +115,8 @@ class Stack:
         """Wait until `count` documents have come to an end."""
 
         def done() -> dict[str, int] | None:
-            found = self.counts(workspace)
-            return found if ended(found, count) else None
+            result = self.counts(workspace)
+            return result if ended(result, count) else None
 
         return until(done, lambda: f"{self.counts(workspace)}\n{self.logs()}", seconds)
 
@@ -153,9 +148,9 @@ def until(look: Callable[[], T | None], explain: Callable[[], str] = str, second
     """Look again and again until there is something to see."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        found = look()
-        if found:
-            return found
+        result = look()
+        if result:
+            return result
         time.sleep(0.1)
     raise AssertionError(f"not within {seconds:.0f} s: {explain()}")
 

@@ -57,8 +57,8 @@ def decompressed(data: bytes) -> bytes:
             out += data[at : at + length]
             at += length
             continue
-        length, found, at = _copy(data, at)
-        distance = found or distance
+        length, result, at = _copy(data, at)
+        distance = result or distance
         piece = bytes(out[-distance:] if length >= distance else out[-distance : len(out) - distance + length])
         out += (piece * (length // distance + 1))[:length]
     assert len(out) == size, (len(out), size)

@@ -116,4 +116,4 @@ def row(id: str, *direction: float, text: str = "some text", **fields: Any) -> V
 
 async def ids(vectors: Vectors, partition: Partition) -> list[str]:
     """The ids of all chunks, as a scan gives them."""
-    return [found.id for found in await vectors.scan(partition, "chunks")]
+    return [result.id for result in await vectors.scan(partition, "chunks")]

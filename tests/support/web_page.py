@@ -8,7 +8,7 @@ from playwright.sync_api import ConsoleMessage, Page, Response, expect
 from tests.support.servers import missing
 
 FOLDER = Path(__file__).resolve().parents[2] / ".venv/webui/lightrag/api/webui"
-PATIENCE = 60_000
+PATIENCE = 400_000
 """Milliseconds: graphics without a card take their time on a busy machine."""
 
 expect.set_options(timeout=PATIENCE)

@@ -12,10 +12,10 @@ def workers(process: Process) -> set[int]:
     """The pids of its children that live now."""
     try:
         tasks = [task / "children" for task in (PROC / str(process.pid) / "task").iterdir()]
-        found = {int(pid) for task in tasks for pid in task.read_text("ascii").split()}
+        result = {int(pid) for task in tasks for pid in task.read_text("ascii").split()}
     except OSError:
         return set()
-    return {pid for pid in found if alive(pid)}
+    return {pid for pid in result if alive(pid)}
 
 
 def alive(pid: int) -> bool:

@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./api/client";
+import { connected } from "./api/connection";
 import { App } from "./app";
 import { show } from "./shell/preferences";
 import "./styles/base.css";
@@ -11,6 +12,7 @@ import "./styles/documents.css";
 import "./styles/ask.css";
 import "./styles/graph.css";
 import "./styles/log.css";
+import "./styles/operations.css";
 
 show();
 
@@ -24,6 +26,11 @@ const queries = new QueryClient({
     },
     mutations: { networkMode: "always" },
   },
+});
+
+// What was asked for while nobody answered is asked for again.
+connected.subscribe(() => {
+  if (connected.get()) void queries.invalidateQueries();
 });
 
 const root = document.getElementById("root");

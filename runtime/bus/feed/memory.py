@@ -23,17 +23,17 @@ class MemoryEventFeed:
         return len(self._behind(subject, after))
 
     async def page(self, subject: str, after: int, limit: int) -> tuple[list[Message], int]:
-        found = self._behind(subject, after)
-        return found[:limit], len(found[limit:])
+        messages = self._behind(subject, after)
+        return messages[:limit], len(messages[limit:])
 
     async def follow(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
         clock = asyncio.get_running_loop().time
         while True:
             end = clock() + wait
-            while not (found := self._behind(subject, after)) and clock() < end:  # noqa: ASYNC110
+            while not (messages := self._behind(subject, after)) and clock() < end:  # noqa: ASYNC110
                 await asyncio.sleep(POLL_SECONDS)
-            after = found[-1].sequence if found else after
-            yield found
+            after = messages[-1].sequence if messages else after
+            yield messages
 
     def _behind(self, subject: str, after: int) -> list[Message]:
         return [MemoryMessage(stored) for stored in self.log.messages[after:] if matches(stored.subject, [subject])]

@@ -12,7 +12,7 @@ from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 from contracts import subjects
 from contracts.topology import KiB
 from contracts.values import BlobRef
-from runtime.bus.nats.log import PUBLISH_TIMEOUT, SILENT, translated
+from runtime.bus.nats.log import REQUEST_TIMEOUT, SILENT, translated
 from runtime.bus.write_status import WriteStatus
 from runtime.errors import Poison, Unavailable
 
@@ -20,6 +20,9 @@ logger = structlog.get_logger(__name__)
 
 BLOB_PART = 512 * KiB
 """Bytes of one part."""
+
+READS, REPLICA_LAG = 10, 0.5
+"""Attempts to read a part that a replica may not have yet, and the seconds between them."""
 
 PUTS = 4
 """Attempts to write a part when wrong bytes must be removed first, or a replica lags behind."""
@@ -50,7 +53,7 @@ class NatsBlobs:
     async def _write_part(self, subject: str, part: bytes) -> bool:
         """Write the part; return False when the subject has one already."""
         try:
-            await self.jetstream.publish(subject, part, stream="KB_BLOBS", timeout=PUBLISH_TIMEOUT)
+            await self.jetstream.publish(subject, part, stream="KB_BLOBS", timeout=REQUEST_TIMEOUT)
         except APIError as error:
             self.writes.confirmed("KB_BLOBS")
             # "Maximum messages per subject"
@@ -95,15 +98,25 @@ class NatsBlobs:
         parts: list[bytes] = []
         digest = hashlib.sha256()
         for number in range(ref.parts):
-            try:
-                with translated():
-                    message = await self.jetstream.get_last_msg(
-                        "KB_BLOBS", subjects.blob(ref.sha256, number), direct=True
-                    )
-            except NotFoundError:
-                raise Poison(f"part {number} of blob {ref.sha256} is not in KB_BLOBS") from None
-            parts.append(message.data or b"")
+            parts.append(await self._part(ref.sha256, number))
             digest.update(parts[-1])
         if digest.hexdigest() != ref.sha256:
             raise Poison(f"blob {ref.sha256} does not have the hash of its name")
         return parts
+
+    async def _part(self, digest: str, number: int) -> bytes:
+        """Return a part. Any replica answers, and one that lags behind lacks what was confirmed: it is asked again."""
+        for left in reversed(range(READS)):
+            try:
+                with translated():
+                    message = await self.jetstream.get_last_msg("KB_BLOBS", subjects.blob(digest, number), direct=True)
+                return message.data or b""
+            except NotFoundError:
+                if not left or not await self._is_replicated():
+                    break
+                await asyncio.sleep(REPLICA_LAG)
+        raise Poison(f"part {number} of blob {digest} is not in KB_BLOBS")
+
+    async def _is_replicated(self) -> bool:
+        with translated():
+            return (await self.jetstream.stream_info("KB_BLOBS")).config.num_replicas != 1

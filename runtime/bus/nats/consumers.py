@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nats.js import JetStreamContext
 
-from contracts.topology import CONSUMERS
+from contracts.topology import CONSUMERS, Consumer
 from runtime.bus.nats.log import translated
 
 
@@ -27,10 +27,15 @@ class ConsumerState:
     """Deliveries that were acknowledged, ever."""
 
 
-async def read_consumers(jetstream: JetStreamContext) -> Sequence[ConsumerState]:
-    """Return the state of each durable, in the order of the pipeline. Raises `Unavailable`."""
+async def read_consumers(
+    jetstream: JetStreamContext, consumers: Sequence[Consumer] = CONSUMERS
+) -> Sequence[ConsumerState]:
+    """Return the state of each of these durables; by default of all, in the order of the pipeline.
+
+    Raises `Unavailable`.
+    """
     states = list[ConsumerState]()
-    for consumer in CONSUMERS:
+    for consumer in consumers:
         with translated():
             info = await jetstream.consumer_info(consumer.stream, consumer.name)
         states.append(

@@ -2,21 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Iterable
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
-from uuid import uuid4
 
-from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, PubAck
+from nats.js.api import ConsumerConfig, PubAck
 from nats.js.errors import APIError, NotFoundError
 
 from contracts import subjects
 from contracts.topology import MiB, Stream
 from runtime.bus import topology
-from runtime.bus.nats.log import PUBLISH_TIMEOUT, SILENT, translated
-from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.nats import reading
+from runtime.bus.nats.log import REQUEST_TIMEOUT, SILENT, translated
 from runtime.bus.records import RECORDED_AT, Record, record_of
 from runtime.errors import ServiceError, Unavailable
 
@@ -33,7 +31,7 @@ PATIENCE = 2.0
 """Seconds a server may take for a page before it is asked whether it has one."""
 
 SILENCES = 5
-"""Pages in a row that do not come, though there are more, after which reading is given up."""
+"""Readers in a row that are given nothing, though there is more, after which reading is given up."""
 
 GAP = f"{subjects.PREFIX}.x-gap.x-gap.Gap"
 """Subject of the messages that stand for sequences without one until the restore is done."""
@@ -44,44 +42,30 @@ async def read_records(
 ) -> AsyncGenerator[list[Record]]:
     """Yield pages of a stream's messages behind `after`, in order, up to its end at the time of the call.
 
-    A service has to name a `subject` that it may read. It may remove no consumer, so its own ends by itself.
+    A service has to name a `subject` that it may read. Raises `Unavailable` for a server that gives nothing more.
     """
-    config = ConsumerConfig(
-        name=f"copy-{uuid4().hex}",
-        deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-        opt_start_seq=after + 1,
-        ack_policy=AckPolicy.NONE,
-        mem_storage=True,
-        filter_subject=subject,
-        inactive_threshold=30.0 if subject else 60.0,
-    )
     with translated():
-        info = await jetstream.add_consumer(stream, config)
-        left, end = info.num_pending or 0, (await jetstream.stream_info(stream)).state.last_seq
-        reader, silences = await jetstream.pull_subscribe_bind(consumer=info.name, stream=stream), 0
-        try:
-            # A message that the server cannot read stays pending for ever.
-            while left > 0 and after < end:
-                try:
-                    messages = await reader.fetch(min(PAGE, left), timeout=PATIENCE)
-                except TimeoutError:  # the client's own, or asyncio's, by where it was waiting
-                    if not await _holds_more(jetstream, stream, after, subject):
+        end, silences = (await jetstream.stream_info(stream)).state.last_seq, 0
+
+    def behind(sequence: int) -> ConsumerConfig:
+        return reading.reader_config(sequence, forgotten=30.0 if subject else 60.0, subject=subject)
+
+    while after < end:
+        pages = reading.read_pages(jetstream, stream, behind, after, PAGE, patience=PATIENCE)
+        with translated(), suppress(TimeoutError):
+            async with aclosing(pages):
+                async for page in pages:
+                    after, silences = page[-1].sequence, 0
+                    yield list(map(record_of, page))
+                    if after >= end:
                         return
-                    silences += 1
-                    if silences == SILENCES:
-                        raise Unavailable(f"{stream} delivers nothing behind {after}, though it holds more") from None
-                    continue
-                silences = 0
-                left -= len(messages)
-                after = messages[-1].metadata.sequence.stream
-                yield [record_of(NatsMessage(message)) for message in messages]
-                if not messages[-1].metadata.num_pending:
-                    return
-        finally:
-            with suppress(NatsError):
-                await reader.unsubscribe()
-                if not subject:
-                    await jetstream.delete_consumer(stream, info.name)
+        # A message that the server cannot read stays pending for ever.
+        with translated():
+            if not await _holds_more(jetstream, stream, after, subject):
+                return
+        silences += 1
+        if silences == SILENCES:
+            raise Unavailable(f"{stream} delivers nothing behind {after}, though it holds more")
 
 
 async def _holds_more(jetstream: JetStreamContext, stream: str, after: int, subject: str | None) -> bool:
@@ -100,7 +84,7 @@ async def unreadable(jetstream: JetStreamContext, stream: str, sequences: Collec
         # The client has no call for these; its own for any call is private.
         subject = f"{jetstream._prefix}.STREAM.INFO.{stream}"  # pyright: ignore[reportPrivateUsage]
         answer = await jetstream._jsm._api_request(  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType, reportUnknownVariableType]
-            subject, b'{"deleted_details":true}', timeout=PUBLISH_TIMEOUT
+            subject, b'{"deleted_details":true}', timeout=REQUEST_TIMEOUT
         )
     state: dict[str, Any] = answer["state"]
     deleted = set(cast("list[int]", state.get("deleted") or []))
@@ -173,7 +157,7 @@ class SequencedWriter:
         """Wait until the stream has confirmed all that was sent."""
         sent, self._under_way, self._bytes = self._under_way, [], 0
         try:
-            async with asyncio.timeout(3 * PUBLISH_TIMEOUT):
+            async with asyncio.timeout(3 * REQUEST_TIMEOUT):
                 for sequence, future in sent:
                     ack = await future
                     if ack.seq != sequence or ack.duplicate:

@@ -3,19 +3,19 @@
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.api import ConsumerInfo
 
+from contracts.topology import LOG
 from runtime.bus.nats.log import translated
-from runtime.bus.nats.lookahead import reader_config
 from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.nats.reading import read_pages, reader_config
 from runtime.bus.port import Message
 from runtime.errors import Unavailable
-
-STREAM = "KB_EVENTS"
 
 FETCH = 5.0
 """Seconds a fetch of events that are known to be there may take."""
@@ -35,32 +35,25 @@ class NatsEventFeed:
 
     async def last_sequence(self) -> int:
         with _reading():
-            return (await self.jetstream.stream_info(STREAM)).state.last_seq
+            return (await self.jetstream.stream_info(LOG)).state.last_seq
 
     async def count(self, subject: str, after: int = 0) -> int:
         return (await self._opened(subject, after, forgotten=1.0)).num_pending or 0
 
     async def page(self, subject: str, after: int, limit: int) -> tuple[list[Message], int]:
-        info = await self._opened(subject, after)
-        waiting, messages = info.num_pending or 0, list[Message]()
-        wanted = min(limit, waiting)
-        if wanted:
-            async with aclosing(self._fetches(info, wanted)) as fetched:
-                async for raws in fetched:
-                    messages += map(NatsMessage, raws)
-        return messages, waiting - len(messages)
-
-    async def _fetches(self, info: ConsumerInfo, wanted: int) -> AsyncGenerator[list[Msg]]:
+        if limit <= 0:
+            return [], await self.count(subject, after)
+        messages, left = list[Message](), 0
         with _reading():
-            reader = await self.jetstream.pull_subscribe_bind(consumer=info.name, stream=STREAM)
-            try:
-                while wanted > 0:
-                    raws = await reader.fetch(min(wanted, MOST_AT_ONCE), timeout=FETCH)
-                    wanted -= len(raws)
-                    yield raws
-            finally:
-                with suppress(NatsError):
-                    await reader.unsubscribe()
+            config_behind = partial(reader_config, forgotten=FORGOTTEN, subject=subject)
+            most = min(limit, MOST_AT_ONCE)
+            async with aclosing(read_pages(self.jetstream, LOG, config_behind, after, most, patience=FETCH)) as pages:
+                async for page in pages:
+                    messages += page
+                    left = page[-1].raw.metadata.num_pending
+                    if len(messages) >= limit:
+                        break
+        return messages[:limit], left + len(messages[limit:])
 
     async def follow(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
         while True:
@@ -71,17 +64,20 @@ class NatsEventFeed:
                     yield messages
 
     async def _until_silent(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
-        """Yield what one reader delivers: up to a silence, which is an empty list, or to a delivery that was lost."""
+        """Yield what one reader delivers: up to a silence, which is an empty list, or to a delivery that was lost.
+
+        Lost is what a connection drops that breaks, and what a fetch that comes short may have lost (`read_pages`).
+        """
         info = await self._opened(subject, after)
         with _reading():
-            reader = await self.jetstream.pull_subscribe_bind(consumer=info.name, stream=STREAM)
+            reader = await self.jetstream.pull_subscribe_bind(consumer=info.name, stream=LOG)
         delivered = 0
         try:
             while True:
                 messages = list[Message]()
                 try:
                     with _reading():
-                        raws = await _fetched(reader, wait)
+                        raws, whole = await _fetched(reader, wait)
                 except Unavailable:
                     if delivered:
                         return  # forgotten, as its client was slow: if the bus is away, the next one says so
@@ -92,7 +88,7 @@ class NatsEventFeed:
                     delivered += 1
                     messages.append(NatsMessage(raw))
                 yield messages
-                if not messages:
+                if not messages or not whole:
                     return
         finally:
             with suppress(NatsError):
@@ -100,20 +96,24 @@ class NatsEventFeed:
 
     async def _opened(self, subject: str, after: int, forgotten: float = FORGOTTEN) -> ConsumerInfo:
         with _reading():
-            config = reader_config(subject, after, headers_only=False, forgotten=forgotten)
-            return await self.jetstream.add_consumer(STREAM, config)
+            config = reader_config(after, forgotten=forgotten, subject=subject)
+            return await self.jetstream.add_consumer(LOG, config)
 
 
-async def _fetched(reader: JetStreamContext.PullSubscription, wait: float) -> list[Msg]:
-    """Return the next events as soon as there is one; none after `wait` seconds, or of a reader that is forgotten."""
+async def _fetched(reader: JetStreamContext.PullSubscription, wait: float) -> tuple[list[Msg], bool]:
+    """Return the next events as soon as there is one, and whether they are all that were asked for.
+
+    None after `wait` seconds, or of a reader that is forgotten.
+    """
     try:
         # One first: asked for more, the client would wait for all of them.
         raws = await reader.fetch(1, timeout=wait)
-        if waiting := raws[-1].metadata.num_pending:
-            raws += await reader.fetch(min(waiting, MOST_AT_ONCE - 1), timeout=FETCH)
+        more = min(raws[-1].metadata.num_pending, MOST_AT_ONCE - 1)
+        if more:
+            raws += await reader.fetch(more, timeout=FETCH)
     except TimeoutError:  # the client's own is one of these
-        return []
-    return raws
+        return [], False
+    return raws, len(raws) == 1 + more
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Key-value buckets of JetStream: the active generations, and values that processes share for a while."""
+"""Key-value buckets of JetStream: the live generations, and values that processes share for a while."""
 
 import json
 from collections.abc import Generator
@@ -11,26 +11,27 @@ from nats.js.kv import KeyValue
 
 from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.topology import GENERATIONS_BUCKET, LIMITS_BUCKET
+from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.log import translated
 from runtime.bus.port import GenerationState, ProjectionGenerations
 from runtime.errors import ConfigurationError, Unavailable
 
 
 @dataclass(frozen=True)
-class NatsActiveGenerations:
-    """`ActiveGenerations` as one key of a JetStream key-value bucket."""
+class NatsLiveGenerations:
+    """`LiveGenerations` as one key of a JetStream key-value bucket."""
 
     bucket: KeyValue
 
     @classmethod
-    async def bind(cls, jetstream: JetStreamContext) -> "NatsActiveGenerations":
+    async def bind(cls, jetstream: JetStreamContext) -> "NatsLiveGenerations":
         """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
         return cls(await _bucket(jetstream, GENERATIONS_BUCKET))
 
     async def read(self) -> tuple[ProjectionGenerations, int]:
         with translated():
             try:
-                entry = await self.bucket.get("pointers")
+                entry = await first_answer(lambda: self.bucket.get("pointers"))
             except KeyNotFoundError:
                 return {projection: GenerationState() for projection in PROJECTIONS}, 0
         return self.parse(entry.value or b"{}"), entry.revision or 0
@@ -56,7 +57,7 @@ class NatsActiveGenerations:
 
 @dataclass(frozen=True)
 class NatsSharedValues:
-    """`Values` as keys of a JetStream key-value bucket."""
+    """`SharedValues` as keys of a JetStream key-value bucket."""
 
     bucket: KeyValue
     jetstream: JetStreamContext
@@ -70,7 +71,7 @@ class NatsSharedValues:
     async def read(self, key: str) -> tuple[bytes, int]:
         with translated(), _as_unavailable():
             try:
-                entry = await self.bucket.get(key)
+                entry = await first_answer(lambda: self.bucket.get(key))
             except KeyNotFoundError:
                 return b"", 0
         return entry.value or b"", entry.revision or 0

@@ -1,11 +1,11 @@
 """The log on NATS JetStream, and the connection to it."""
 
 import asyncio
+import ssl
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from uuid import uuid4
 
 import structlog
 from nats.aio.client import Client
@@ -21,7 +21,7 @@ from nats.errors import (
 from nats.errors import Error as NatsError
 from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+from nats.js.api import ConsumerConfig
 from nats.js.errors import (
     APIError,
     NoStreamResponseError,
@@ -34,9 +34,12 @@ from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.ids import again
-from contracts.topology import CONSUMERS, PARKED_STREAM, KiB, declared_stream
+from contracts.topology import CONSUMERS, LOG, PARKED_STREAM, KiB, declared_stream
 from runtime.bus.codec import attributes_in, encode
-from runtime.bus.nats.messages import NatsMessage, StoredMessage
+from runtime.bus.nats import reading
+from runtime.bus.nats.addresses import parse_bus_address
+from runtime.bus.nats.asking import first_answer
+from runtime.bus.nats.messages import StoredMessage
 from runtime.bus.port import Message
 from runtime.bus.retried_message import RetriedMessage
 from runtime.bus.write_status import WriteStatus
@@ -44,8 +47,12 @@ from runtime.errors import ConfigurationError, Poison, Unavailable
 
 logger = structlog.get_logger(__name__)
 
-PUBLISH_TIMEOUT, PUBLISH_PATIENCE = 10.0, 30.0
-"""Seconds one attempt may take, and all attempts with the same id together."""
+PUBLISH_TIMEOUT, PUBLISH_PATIENCE = 4.0, 30.0
+"""Seconds one attempt may take, and all attempts with the same id together: a lost leader answers none of the first."""
+BETWEEN_ATTEMPTS = 0.1
+"""Seconds: a stream without a leader refuses at once, and takes messages the moment another one is elected."""
+REQUEST_TIMEOUT = 10.0
+"""Seconds for a call that is not repeated."""
 
 FIRST_CONNECTION = 10.0
 """Seconds until a process that was never connected gives up: it was told a wrong address or password."""
@@ -82,30 +89,29 @@ async def connected(
         logger.warning("bus error", error=f"{type(error).__name__}: {error}")
         faults.append(error)
 
-    client = Client()
+    address, client = parse_bus_address(url), Client()
+    encryption = address.encryption
     try:
         try:
             async with asyncio.timeout(FIRST_CONNECTION):
                 await client.connect(
-                    url, name=name, allow_reconnect=True, max_reconnect_attempts=-1, reconnect_time_wait=1,
-                    error_cb=on_error, closed_cb=closed, connect_timeout=5,
+                    list(address.servers), name=name, max_reconnect_attempts=-1, reconnect_time_wait=1,
+                    error_cb=on_error, closed_cb=closed, connect_timeout=5, **address.credentials, **encryption,
                 )  # fmt: skip
         except (OSError, TimeoutError, NatsError):
             raise ConfigurationError(_why_not(faults)) from None
         yield client
-    finally:
-        # A server that is gone cannot be told goodbye.
+    finally:  # a server that is gone cannot be told goodbye
         with suppress(OSError, NatsError):
             await client.close()
 
 
 def _why_not(faults: Sequence[Exception]) -> str:
-    """Return why there is no connection; never the URL, which may hold a password.
-
-    A refused login is reported even if later attempts failed for other reasons.
-    """
+    """Return why there is no connection, without the URL; a refused login even if later attempts failed otherwise."""
     if any(isinstance(fault, AuthorizationError) or "authorization" in str(fault).lower() for fault in faults):
         return "the NATS server refuses the user or the password of NATS_URL"
+    if refused := next((fault for fault in faults if isinstance(fault, ssl.SSLError)), None):
+        return f"TLS with the servers of NATS_URL fails ({refused.reason or refused}): see ca, cert and key there"
     return f"no NATS server answers at NATS_URL ({type(faults[-1]).__name__ if faults else 'it is silent'})"
 
 
@@ -118,7 +124,7 @@ class NatsLog:
 
     async def publish(self, envelope: Envelope[Event]) -> int:
         subject = subjects.subject(envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name())
-        return await self._append("KB_EVENTS", subject, encode(envelope), envelope.id)
+        return await self._append(LOG, subject, encode(envelope), envelope.id)
 
     async def dead_letter(self, message: Message, durable: str, reason: str) -> None:
         # Header values may hold no line breaks and no characters outside of Latin-1.
@@ -165,21 +171,20 @@ class NatsLog:
                 fault = error
             else:
                 self.writes.confirmed(stream)
-                if stream == "KB_EVENTS" and not ack.duplicate:
+                if stream == LOG and not ack.duplicate:
                     self.writes.appended(ack.seq, before)
                 return ack.seq
             # A timeout says nothing about the outcome: only the same id makes trying again harmless.
             if asyncio.get_running_loop().time() > end:
                 raise Unavailable(f"{stream} did not confirm within {PUBLISH_PATIENCE:.0f} s: {fault!r}") from fault
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(BETWEEN_ATTEMPTS)
 
     async def newest(self, workspace: str, about: str, event_type: str, *, exact: bool = True) -> Message | None:
         try:
             with translated():
                 # Of a direct read, a replica that lags behind would show an older one.
-                message = await self.jetstream.get_last_msg(
-                    "KB_EVENTS", subjects.subject(workspace, about, event_type), direct=not exact
-                )
+                subject = subjects.subject(workspace, about, event_type)
+                message = await first_answer(lambda: self.jetstream.get_last_msg(LOG, subject, direct=not exact))
         except NotFoundError:
             return None
         return StoredMessage(message)
@@ -187,8 +192,8 @@ class NatsLog:
     async def following(self, after: int, subject: str) -> Message | None:
         try:
             with translated():
-                message = await self.jetstream.get_msg(
-                    "KB_EVENTS", seq=after + 1, subject=subject, next=True, direct=False
+                message = await first_answer(
+                    lambda: self.jetstream.get_msg(LOG, seq=after + 1, subject=subject, next=True, direct=False)
                 )
         except NotFoundError:
             return None
@@ -196,13 +201,14 @@ class NatsLog:
 
     async def last_sequence(self) -> int:
         with translated():
-            return (await self.jetstream.stream_info("KB_EVENTS")).state.last_seq
+            return (await first_answer(lambda: self.jetstream.stream_info(LOG))).state.last_seq
 
     async def last(self, workspace: str) -> int:
         try:
             with translated():
                 # Not a direct read: a replica that lags behind would show an older one.
-                message = await self.jetstream.get_last_msg("KB_EVENTS", subjects.of_workspace(workspace), direct=False)
+                subject = subjects.of_workspace(workspace)
+                message = await first_answer(lambda: self.jetstream.get_last_msg(LOG, subject, direct=False))
         except NotFoundError:
             return 0
         return message.seq or 0
@@ -210,7 +216,7 @@ class NatsLog:
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
         names = durables or [durable.name for durable in CONSUMERS]
         with translated():
-            infos = [await self.jetstream.consumer_info("KB_EVENTS", name) for name in names]
+            infos = [await self.jetstream.consumer_info(LOG, name) for name in names]
         floor = min((info.ack_floor.stream_seq if info.ack_floor else 0) for info in infos)
         # In this order: an event that was acknowledged because it was parked is on the list by now.
         parked = await self._first_parked(names, "*" if workspace is None else subjects.token(workspace))
@@ -233,55 +239,27 @@ class NatsLog:
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:
-        config = _reader(after, 60.0, subjects=list(subjects) or None)
-        try:
-            async with aclosing(self._pages(config, page)) as pages:
+        def behind(sequence: int) -> ConsumerConfig:
+            return reading.reader_config(sequence, forgotten=60.0, subjects=subjects)
+
+        with translated():
+            async with aclosing(reading.read_pages(self.jetstream, LOG, behind, after, page)) as pages:
                 async for messages in pages:
-                    yield messages
-        finally:
-            # One that the server has lost, or that cannot be removed now, ends by itself.
-            with suppress(NatsError):
-                await self.jetstream.delete_consumer("KB_EVENTS", config.name or "")
+                    yield [*messages]
 
     async def history(
         self, workspace: str, about: str | None, event_type: str, after: int = 0
     ) -> AsyncGenerator[Message]:
-        # One filter, which a service's permissions can narrow; it may remove no consumer, so this one ends by itself.
-        config = _reader(after, 5.0, subject=subjects.of_type_in(workspace, event_type, about))
-        async with aclosing(self._pages(config)) as pages:
-            async for messages in pages:
-                for message in messages:
-                    yield message
+        def behind(sequence: int) -> ConsumerConfig:
+            # One filter, which a service's permissions can narrow.
+            wanted = subjects.of_type_in(workspace, event_type, about)
+            return reading.reader_config(sequence, forgotten=5.0, subject=wanted)
 
-    async def _pages(self, config: ConsumerConfig, page: int = 500) -> AsyncGenerator[list[Message]]:
         with translated():
-            info = await self.jetstream.add_consumer("KB_EVENTS", config)
-            left = info.num_pending or 0
-            reader = await self.jetstream.pull_subscribe_bind(consumer=info.name, stream="KB_EVENTS")
-            try:
-                while left > 0:
-                    messages = await reader.fetch(min(page, left), timeout=10)
-                    left -= len(messages)
-                    yield [NatsMessage(message) for message in messages]
-            finally:
-                with suppress(NatsError):
-                    await reader.unsubscribe()
-
-
-def _reader(
-    after: int, forgotten: float, subject: str | None = None, subjects: list[str] | None = None
-) -> ConsumerConfig:
-    """Configure a reader behind a sequence, which the server removes after `forgotten` idle seconds."""
-    return ConsumerConfig(
-        name=f"read-{uuid4().hex}",
-        deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-        opt_start_seq=after + 1,
-        ack_policy=AckPolicy.NONE,
-        mem_storage=True,
-        filter_subject=subject,
-        filter_subjects=subjects,
-        inactive_threshold=forgotten,
-    )
+            async with aclosing(reading.read_pages(self.jetstream, LOG, behind, after, reading.PAGE)) as pages:
+                async for messages in pages:
+                    for message in messages:
+                        yield message
 
 
 class translated:

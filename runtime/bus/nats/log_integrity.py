@@ -8,13 +8,15 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
+from contracts.topology import LOG
+from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.log import translated
 from runtime.bus.port import SharedValues
-from runtime.bus.write_status import EVENTS
 from runtime.errors import Unavailable
 from runtime.stores.port import Checkpoint, LogMark
 
@@ -41,7 +43,7 @@ class LogState:
 async def observe(jetstream: JetStreamContext) -> LogState:
     """Ask the server. Raises `Unavailable` when it does not answer."""
     with translated():
-        info = await jetstream.stream_info(EVENTS)
+        info = await first_answer(lambda: jetstream.stream_info(LOG))
     created = info.created.isoformat() if info.created else ""
     return LogState(created, info.state.last_seq, info.state.last_seq - info.state.messages)
 
@@ -57,7 +59,7 @@ async def hash_at(jetstream: JetStreamContext, sequence: int) -> str:
         return ""
     try:
         with translated():
-            message = await jetstream.get_msg(EVENTS, seq=sequence, direct=False)
+            message = await first_answer(lambda: jetstream.get_msg(LOG, seq=sequence, direct=False))
     except NotFoundError:
         return ""
     return hashlib.sha256((message.subject or "").encode() + b"\n" + (message.data or b"")).hexdigest()
@@ -148,7 +150,7 @@ async def collect_evidence(
     evidence = Evidence(start, reached, [mark for mark in marks if mark.accepted == newest], revision, values)
     for name in durables:
         with translated():
-            info = await jetstream.consumer_info(EVENTS, name)
+            info = await first_answer(partial(jetstream.consumer_info, LOG, name))
         floor = info.ack_floor.stream_seq if info.ack_floor else 0
         evidence.claims.append((f"durable {name}", max(floor, info.delivered.stream_seq if info.delivered else 0)))
         evidence.floors[name] = floor if info.num_pending or info.num_ack_pending else start.last

@@ -5,15 +5,15 @@ one filter, so that a service may be allowed to read the subjects it consumes an
 """
 
 from collections.abc import Sequence
-from uuid import uuid4
+from contextlib import suppress
 
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
 from contracts import subjects
 from runtime.bus.nats.log import SILENT, translated
 from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.nats.reading import reader_config
 from runtime.errors import Unavailable
 
 FORGOTTEN = 30.0
@@ -73,33 +73,21 @@ class Lookahead:
 
     async def _reopened(self, filter: str) -> JetStreamContext.PullSubscription:
         if old := self._readers[filter]:
-            await old.unsubscribe()
+            self._readers[filter] = None  # whatever follows: this one can be used no more
+            with suppress(NatsError):
+                await old.unsubscribe()
         reader = await self._reader(filter, self._after[filter])
         self._readers[filter] = reader
         return reader
 
     async def _reader(self, filter: str, after: int) -> JetStreamContext.PullSubscription:
-        config = reader_config(filter, after, headers_only=True, forgotten=FORGOTTEN)
+        config = reader_config(after, forgotten=FORGOTTEN, subject=filter, headers_only=True)
         try:
             with translated():
                 info = await self._jetstream.add_consumer(self._stream, config)
                 return await self._jetstream.pull_subscribe_bind(consumer=info.name, stream=self._stream)
         except NatsError as error:
             raise Unavailable(f"cannot look ahead: {error!r}") from error
-
-
-def reader_config(filter: str, after: int, *, headers_only: bool, forgotten: float) -> ConsumerConfig:
-    """Configure a reader behind a sequence, which the server removes after `forgotten` idle seconds."""
-    return ConsumerConfig(
-        name=f"ahead-{uuid4().hex}",
-        filter_subject=filter,
-        deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-        opt_start_seq=after + 1,
-        ack_policy=AckPolicy.NONE,
-        headers_only=headers_only,
-        inactive_threshold=forgotten,
-        mem_storage=True,
-    )
 
 
 async def stored(jetstream: JetStreamContext, stream: str, filter: str, sequences: Sequence[int]) -> list[NatsMessage]:
@@ -111,7 +99,7 @@ async def stored(jetstream: JetStreamContext, stream: str, filter: str, sequence
     try:
         while missing:
             with translated():
-                config = reader_config(filter, missing[0] - 1, headers_only=False, forgotten=FETCH)
+                config = reader_config(missing[0] - 1, forgotten=FETCH, subject=filter)
                 info = await jetstream.add_consumer(stream, config)
                 if not info.num_pending:
                     break

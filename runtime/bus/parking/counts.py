@@ -36,13 +36,13 @@ class ParkedCount:
 
 async def count_parked(parked: ParkedEvents, workspace: str | None = None) -> list[ParkedCount]:
     """Parked events by workspace and reason; of all workspaces unless one is named. Raises `Unavailable`."""
-    found: dict[tuple[str, Reason], list[ParkedEvent]] = defaultdict(list)
+    parked_by_cause: dict[tuple[str, Reason], list[ParkedEvent]] = defaultdict(list)
     token = None if workspace is None else subjects.token(workspace)
     for entry in await parked.changes("*", 0, most=MAX_RECORDS):
         if entry.event and token in (None, entry.workspace):
-            found[entry.event.workspace, entry.event.reason].append(entry.event)
+            parked_by_cause[entry.event.workspace, entry.event.reason].append(entry.event)
     counts: list[ParkedCount] = []
-    for (name, reason), events in sorted(found.items()):
+    for (name, reason), events in sorted(parked_by_cause.items()):
         first = min(events, key=lambda event: event.sequence)
         durables = tuple(sorted({event.durable for event in events}))
         number = len({event.sequence for event in events})

@@ -18,7 +18,7 @@ from runtime.bus.codec import header_of
 from runtime.bus.parking.port import ParkedEvent, ParkedEvents, Reason
 from runtime.bus.port import Message
 from runtime.bus.stored_original import StoredOriginal
-from runtime.errors import BudgetSpent, NewerVersion, Poison, Retryable
+from runtime.errors import BudgetSpent, NewerVersion, Poison, RateLimited, Retryable, Unavailable
 from runtime.retries import Backoff
 
 logger = structlog.get_logger(__name__)
@@ -26,8 +26,8 @@ logger = structlog.get_logger(__name__)
 RETRIES = 8
 """Failures after which a message is parked: it has then been in the window for about two minutes."""
 
-RETRY = Backoff(first=1.0, longest=600.0)
-"""Between two tries of a parked event."""
+RETRY = Backoff(first=1.0, longest=120.0)
+"""Between two tries of a parked event: in a quiet stack nothing else may show that an outage is over."""
 
 UNKNOWN = 3600.0
 """Seconds until an event of a newer version is tried again by code that does not know it: nothing is expected of it."""
@@ -40,6 +40,9 @@ PER_SECOND = 8.0
 
 OVER_BUDGET = 10.0
 """Seconds until an event that the budget does not allow is tried again: asking costs one read of it."""
+
+OUTAGES = (Unavailable, RateLimited)
+"""Errors that end for all events together."""
 
 LEASE = 30.0
 """Seconds for which a replica has a parked event to itself; renewed while it works on it."""
@@ -92,10 +95,15 @@ class ParkingPolicy:
     def __post_init__(self) -> None:
         self._window = WindowShare(self.durable.max_ack_pending)
         self._succeeded = -SUCCESS
+        self._failing, self._began = False, time.monotonic()
+        self.recoveries = 0
+        """How often messages were handled again after a time in which none was, while some failed."""
 
     def succeeded(self, message: Message) -> None:
         """Note that the message was handled."""
-        self._succeeded = time.monotonic()
+        now = time.monotonic()
+        self.recoveries += self._failing and now - max(self._succeeded, self._began) >= SUCCESS
+        self._succeeded, self._failing = now, False
         self.settled(message)
 
     def settled(self, message: Message) -> None:
@@ -105,6 +113,8 @@ class ParkingPolicy:
     async def takes(self, message: Message, error: Exception, attempts: Mapping[str, int], delay: float) -> bool:
         """Park this failed message if it must be; return False if it goes back into the window for `delay` s."""
         reason = self._reason(message, error, attempts)
+        # An error for several of a handler has the one of them as its cause.
+        self._failing = self._failing or isinstance(error, OUTAGES) or isinstance(error.__cause__, OUTAGES)
         if reason is None:
             self._window.refused(subjects.workspace_token(message.subject), message.sequence, delay)
             return False

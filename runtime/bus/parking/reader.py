@@ -51,6 +51,7 @@ class ParkedReader:
         self._unknown: set[int] = set()
         self._workspaces: dict[str, _Workspace] = {}
         self._after, self._read_at = 0, time.monotonic()
+        self._recoveries = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -94,6 +95,9 @@ class ParkedReader:
     async def take(self) -> None:
         """Begin to handle what is due, the workspaces in turn, as far as there are slots."""
         now, progress = time.time(), True
+        if (policy := self._processor.parking) and policy.recoveries > self._recoveries:
+            self._recoveries = policy.recoveries
+            self._hasten(now)
         while progress:
             progress = False
             for name, of_one in list(self._workspaces.items()):
@@ -105,6 +109,19 @@ class ParkedReader:
                     progress = True
                 if not (of_one.queue or of_one.trying):
                     del self._workspaces[name]
+
+    def _hasten(self, now: float) -> None:
+        """Let what failed be tried now: an outage is over, and each would wait as long as it had failed for it."""
+        for of_one in self._workspaces.values():
+            of_one.hold = of_one.held_until = 0.0
+            of_one.queue = [(self._hastened(now, *place), *place[1:]) for place in of_one.queue]
+            heapq.heapify(of_one.queue)
+
+    def _hastened(self, now: float, due: float, sequence: int, revision: int) -> float:
+        entry = self._entries.get(sequence)
+        failed = entry is not None and entry.event is not None and entry.event.reason == "retried"
+        # A nearer time may be another replica's claim.
+        return now if failed and due > now + 2 * LEASE else due
 
     def _note(self, entry: ParkedRecord) -> None:
         """Keep the newest record of an event; one whose version the code does not know is counted only."""

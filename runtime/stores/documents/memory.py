@@ -5,10 +5,9 @@ from collections.abc import Collection, Mapping
 
 from contracts.graph import Partition
 from runtime.stores.documents import schema
-from runtime.stores.documents.port import Change, Row, Table
+from runtime.stores.documents.port import Change, Condition, Containing, Row, Table, Where
 from runtime.stores.documents.row_json import (
     Body,
-    Where,
     checked_key,
     decode,
     encode,
@@ -148,5 +147,11 @@ def _encoded(table: Table, rows: Mapping[str, Row]) -> dict[str, Body]:
 
 
 def _matches(row: Row, where: Where) -> bool:
-    """Return whether all fields of `where` are equal, a list meaning any of its values."""
-    return all(row.get(name) in (want if isinstance(want, list) else [want]) for name, want in where.items())
+    """Return whether all fields are as `where` has them."""
+    return all(_is(row.get(name), want) for name, want in where.items())
+
+
+def _is(value: object, want: Condition) -> bool:
+    if isinstance(want, Containing):
+        return isinstance(value, str) and want.text.lower() in value.lower()
+    return value in (want if isinstance(want, list) else [want])

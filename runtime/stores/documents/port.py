@@ -18,6 +18,20 @@ A field of the row itself may also be bytes."""
 Change = Callable[[dict[str, Row]], Mapping[str, Row]]
 """A function that returns, from the rows as they are, those to be written. It may be called again, in any thread."""
 
+
+@dataclass(frozen=True)
+class Containing:
+    """A condition: the field is a text that has this one in it, whatever the case of letters. It reads every row."""
+
+    text: str
+
+
+Condition = str | int | list[str] | Containing
+"""The value that a field must equal, a list of which it must be one, or a text that must be in it."""
+
+Where = Mapping[str, Condition]
+"""Conditions by the names of their fields."""
+
 MOST_NOTES = 32
 """Notes of a counter that are kept: of a key with few changes all, of one with many the last."""
 
@@ -117,20 +131,20 @@ class Rows(Protocol):
     async def find(
         self,
         table: Table,
-        where: Mapping[str, str | int | list[str]],
+        where: Where,
         *,
         order: str = "",
         descending: bool = False,
         skip: int = 0,
         limit: int = 0,
     ) -> list[tuple[str, Row]]:
-        """Return keys and rows whose indexed fields equal `where` (a list: any of these), by field `order`, then key.
+        """Return keys and rows whose indexed fields are as `where` has them, by field `order`, then key.
 
         `limit` 0 means all of them.
         """
         ...
 
-    async def count(self, table: Table, by: str, where: Mapping[str, str | int | list[str]]) -> dict[str, int]:
+    async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Return how many rows match `where` for each value of the indexed field `by`."""
         ...
 

@@ -5,7 +5,6 @@ A small row is JSON text. A long one is compressed, and bytes stand uncompressed
 
 import re
 import zlib
-from collections.abc import Mapping
 from typing import TypeVar
 
 import orjson
@@ -24,7 +23,6 @@ _ZLIB, _BLOBS = b"z", b"b"
 LARGEST_BODY = 15 * 1024 * 1024
 """Bytes of JSON in one row: below the 16 MiB that MongoDB allows a document."""
 
-Where = Mapping[str, str | int | list[str]]
 Scalar = str | int | None
 
 _KEY = re.compile(r"[!-~]{1,400}")

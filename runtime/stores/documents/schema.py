@@ -8,10 +8,11 @@ from contracts.graph import Partition
 from runtime.errors import ConfigurationError
 from runtime.stores.documents.port import Rows, Table
 
-VERSION = 4
+VERSION = 5
 """2: the lists of the graph are strings of JSON. A graph of version 1 is made anew with `lightstream rebuild graph`.
 3: vectors of entities and relations have other ids. Older ones can be searched until `lightstream rebuild vectors`.
-4: contributions of chunks stand in other tables, which are filled by `lightstream rebuild graph`."""
+4: contributions of chunks stand in other tables, which are filled by `lightstream rebuild graph`.
+5: new embeddings in the cache have half precision. Older ones stay, and are read."""
 
 TABLE = Table("schema", Partition("lightstream", 0))
 CHECKPOINTS = Table("checkpoints", Partition("lightstream", 0))

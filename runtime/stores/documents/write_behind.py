@@ -44,6 +44,13 @@ class WriteBehind:
         missing = [key for key in keys if key not in pending]
         return {**await self._rows.get(table, missing), **pending} if missing else pending
 
+    def keep(self, table: Table, rows: Mapping[str, Row]) -> bool:
+        """Keep the rows for the next `put`; `get` finds them from now on. Returns False when none more can be kept."""
+        if self._count() >= self._most:
+            return False
+        self._kept.setdefault(table, {}).update(rows)
+        return True
+
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         """Write the rows, or keep them for later while the store takes none.
 

@@ -95,8 +95,8 @@ class Graph(Protocol):
     ) -> tuple[dict[str, Entity], dict[tuple[str, str], Relation]]:
         """Return what exists among `names` and the sorted `pairs`, with revision, keywords and support alone.
 
-        Of each description the first `longest` characters. All of it is as one transaction reads it: 0 is the cheapest
-        way to ask for revisions.
+        Of each description the first `longest` characters; 0 is the cheapest way to ask for revisions. Entities are
+        read first: what changes meanwhile may be seen of a relation and not of its ends.
         """
         ...
 

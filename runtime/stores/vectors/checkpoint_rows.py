@@ -35,7 +35,7 @@ def older_filter(checkpoint: Checkpoint) -> str:
     return f"{CHECKPOINT_FILTER} and version < {checkpoint.sequence}"
 
 
-def newest(found: Iterable[Fields]) -> Checkpoint | None:
+def newest(rows: Iterable[Fields]) -> Checkpoint | None:
     """Return the checkpoint with the greatest sequence, None when there is none."""
-    checkpoints = [Checkpoint(int(fields["version"]), fields["text"]) for fields in found]
+    checkpoints = [Checkpoint(int(fields["version"]), fields["text"]) for fields in rows]
     return max(checkpoints, key=lambda checkpoint: checkpoint.sequence, default=None)

@@ -42,7 +42,7 @@ STRINGS = {
 }
 """The fields of text with their lengths in bytes. The lengths of documents' ids and paths hold any that events hold."""
 NUMBERS = ("version", "position")
-Found = TypeVar("Found", VectorRow, Hit)
+Row = TypeVar("Row", VectorRow, Hit)
 
 HIT_FIELDS = ("names",)
 """What a search asks for: the id is in the primary key, which comes anyway."""
@@ -190,12 +190,12 @@ def workspace_filter(workspace: str, documents: Collection[str] | None = None) -
     return f"{ours} and ({' or '.join(f'(key > {_json(low)} and key < {_json(high)})' for low, high in ranges)})"
 
 
-def only_documents(found: Iterable[Found], documents: Collection[str] | None) -> list[Found]:
+def only_documents(hits: Iterable[Row], documents: Collection[str] | None) -> list[Row]:
     """Return the rows or hits that are chunks of these documents; all of them for None."""
     if documents is None:
-        return list(found)
+        return list(hits)
     prefixes = _prefixes(documents)
-    return [one for one in found if one.id[: -len("0000000000")] in prefixes]
+    return [one for one in hits if one.id[: -len("0000000000")] in prefixes]
 
 
 def _prefixes(documents: Collection[str]) -> set[str]:

@@ -18,7 +18,7 @@ from contracts.values import (
     ExtractedRelation,
 )
 from runtime.errors import Poison
-from services.chunker.domain.passages import TokenCodec
+from services.chunker.domain.spans import TokenCodec
 
 Row = CustomEntity | CustomRelation
 

@@ -8,8 +8,8 @@ from contracts.text import sanitized
 from contracts.values import Chunk, Chunking
 from runtime.errors import Poison
 from services.chunker.domain.headings import Outline
-from services.chunker.domain.passages import Passage, TokenCodec
 from services.chunker.domain.recursive import split_recursively
+from services.chunker.domain.spans import Span, TokenCodec
 from services.chunker.domain.windows import split_by_character, split_by_tokens
 
 MAX_CHUNKS = 20_000
@@ -27,7 +27,7 @@ def chunks(
     Raises Poison for a text without chunks, and before the first chunk for one that `chunking` forbids to cut.
     """
     if chunking.split_by_character_only:
-        for _ in passages((text for text, _ in sanitized(read_text())), tokens, chunking):
+        for _ in spans((text for text, _ in sanitized(read_text())), tokens, chunking):
             pass
     outline = Outline()
     page_starts: list[int] = []
@@ -38,16 +38,16 @@ def chunks(
             yield text
 
     order = 0
-    for passage in passages(outline.read(clean()), tokens, chunking):
+    for span in spans(outline.read(clean()), tokens, chunking):
         yield Chunk(
             id=chunk_id(document_id, order),
             order=order,
-            tokens=passage.tokens,
-            content=passage.content,
-            headings=outline.at(passage.start),
-            start=passage.start,
-            end=passage.end,
-            page=bisect_right(page_starts, passage.start) or None,
+            tokens=span.tokens,
+            content=span.content,
+            headings=outline.at(span.start),
+            start=span.start,
+            end=span.end,
+            page=bisect_right(page_starts, span.start) or None,
         )
         order += 1
     if not order:
@@ -63,7 +63,7 @@ def check_chunk_count(max_chunks: int, read_text: ReadText, tokens: TokenCodec, 
     if _max_chunks(size, chunking) <= max_chunks:
         return
     texts = (text for text, _ in sanitized(read_text()))
-    for count, _ in enumerate(passages(texts, tokens, chunking), 1):
+    for count, _ in enumerate(spans(texts, tokens, chunking), 1):
         if count > max_chunks:
             raise Poison(
                 f"the text makes more than {max_chunks:,} chunks of {chunking.size} tokens: choose larger "
@@ -80,8 +80,8 @@ def _max_chunks(size: int, chunking: Chunking) -> int:
     return 1 + (4 if chunking.strategy == "recursive" else 1) * -(-size // stride)
 
 
-def passages(texts: Iterable[str], tokens: TokenCodec, chunking: Chunking) -> Iterator[Passage]:
-    """Yield the passages of a sanitised text."""
+def spans(texts: Iterable[str], tokens: TokenCodec, chunking: Chunking) -> Iterator[Span]:
+    """Yield the spans of a sanitised text."""
     size, overlap = chunking.size or 1, chunking.overlap or 0
     if chunking.split_by_character is not None:
         only = chunking.split_by_character_only

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from runtime.text.sentences import FULL_STOPS
 from runtime.text.token_boundaries import LONGEST
-from services.chunker.domain.passages import Passage, TokenCodec, strip_passage
+from services.chunker.domain.spans import Span, TokenCodec, strip_span
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*+\n\s*+")
 _LOWER = (
@@ -31,22 +31,22 @@ class _Atom:
     tokens: int
 
 
-def split_recursively(texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int) -> Iterator[Passage]:
-    """Yield passages of at most `size` tokens; each repeats the last whole pieces of the one before that fit `overlap`.
+def split_recursively(texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int) -> Iterator[Span]:
+    """Yield spans of at most `size` tokens; each repeats the last whole pieces of the one before that fit `overlap`.
 
-    Only a single character of more than `size` tokens makes a longer passage.
+    Only a single character of more than `size` tokens makes a longer span.
     """
     run: list[_Atom] = []
     total = 0
     for atom in _atoms(texts, tokens, size):
         if run and total + atom.tokens > size:
-            yield from _passages(run, tokens, size)
+            yield from _spans(run, tokens, size)
             run = _tail(run, min(overlap, size - atom.tokens))
             total = sum(piece.tokens for piece in run)
         run.append(atom)
         total += atom.tokens
     if run:
-        yield from _passages(run, tokens, size)
+        yield from _spans(run, tokens, size)
 
 
 def _tail(run: list[_Atom], max_tokens: int) -> list[_Atom]:
@@ -58,16 +58,16 @@ def _tail(run: list[_Atom], max_tokens: int) -> list[_Atom]:
     return run[begin:]
 
 
-def _passages(run: list[_Atom], tokens: TokenCodec, size: int) -> Iterator[Passage]:
-    """Yield the pieces as one passage; or as several if, joined, they have more than `size` tokens."""
+def _spans(run: list[_Atom], tokens: TokenCodec, size: int) -> Iterator[Span]:
+    """Yield the pieces as one span; or as several if, joined, they have more than `size` tokens."""
     text = "".join(atom.text for atom in run)
     count = len(tokens.encode(text))
     if count > size and len(run) > 1:
         middle = len(run) // 2
-        yield from _passages(run[:middle], tokens, size)
-        yield from _passages(run[middle:], tokens, size)
-    elif passage := strip_passage(text, run[0].start, run[0].start + len(text), count):
-        yield passage
+        yield from _spans(run[:middle], tokens, size)
+        yield from _spans(run[middle:], tokens, size)
+    elif span := strip_span(text, run[0].start, run[0].start + len(text), count):
+        yield span
 
 
 def _atoms(texts: Iterable[str], tokens: TokenCodec, size: int) -> Iterator[_Atom]:

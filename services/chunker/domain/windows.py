@@ -6,7 +6,7 @@ from typing import Literal
 
 from runtime.errors import Poison
 from runtime.text.token_boundaries import LONGEST, pieces
-from services.chunker.domain.passages import Passage, TokenCodec, strip_passage
+from services.chunker.domain.spans import Span, TokenCodec, strip_span
 
 Rule = Literal["windows", "whole", "whole-only"]
 """How a text that fits into one window is cut: with `windows`, a second window may repeat its end; with `whole`, not.
@@ -20,7 +20,7 @@ _CONTINUATION = bytes(range(0x80, 0xC0))
 
 def split_by_tokens(
     texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int, rule: Rule = "windows", start: int = 0
-) -> Generator[Passage, None, int]:
+) -> Generator[Span, None, int]:
     """Yield windows of `size` tokens, each beginning `overlap` tokens before the last one ends; blank ones are skipped.
 
     The last window may lie wholly inside the overlap. `start` is the offset of the first character; returns the offset
@@ -47,7 +47,7 @@ def split_by_tokens(
 
 def split_by_character(
     texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int, separator: str, *, only: bool
-) -> Iterator[Passage]:
+) -> Iterator[Span]:
     """Yield the pieces between separators, never merged; a piece of more than `size` tokens in windows.
 
     Raises Poison for such a piece if `only` is set.
@@ -76,15 +76,15 @@ def _split(texts: Iterable[str], separator: str) -> Iterator[str | None]:
     yield buffer
 
 
-def _window(window: Sequence[int], tokens: TokenCodec, offset: int) -> Iterator[Passage]:
-    """Yield the passage of a window, unless it is blank. `offset` characters begin before it."""
+def _window(window: Sequence[int], tokens: TokenCodec, offset: int) -> Iterator[Span]:
+    """Yield the span of a window, unless it is blank. `offset` characters begin before it."""
     data = tokens.decode_bytes(window)
     cut_before = data[:1] != data[:1].translate(None, _CONTINUATION)
-    passage = strip_passage(
+    span = strip_span(
         data.decode("utf-8", "replace"), offset - cut_before, offset + _count_characters(data), len(window)
     )
-    if passage:
-        yield passage
+    if span:
+        yield span
 
 
 def _count_characters(data: bytes) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from contracts.graph import Partition
-from runtime.bus.port import ActiveGenerations, Log
+from runtime.bus.port import LiveGenerations, Log
 from runtime.concurrency.key_locks import KeyLocks
 from runtime.costs.budget import BudgetUse, budget_use, read_budget
 from runtime.costs.port import CostEntry, Ledger
@@ -34,7 +34,7 @@ class BudgetGuard:
     """Knows what is spent: by the ledger, when it was last read, and by the calls of this process since."""
 
     log: Log
-    pointers: ActiveGenerations
+    pointers: LiveGenerations
     ledger: Ledger
     prices: Prices
     now: Callable[[], datetime] = lambda: datetime.now(UTC)

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contracts.graph import Partition
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
 from runtime.concurrency.key_locks import KeyLocks
+from runtime.metrics.instruments import count_lookups
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.write_behind import WriteBehind
 from services.extractor.domain.extraction import Extraction
@@ -19,6 +20,7 @@ class ExtractionCache:
     async def get(self, workspace: str, keys: Sequence[str]) -> dict[str, Extraction]:
         """See `Extractions.get`."""
         rows = await self._rows.get(_table(workspace), list(dict.fromkeys(keys)))
+        count_lookups("extractions", hits=len(rows))
         return {key: _extraction(row) for key, row in rows.items()}
 
     async def once(
@@ -29,6 +31,7 @@ class ExtractionCache:
             cached = await self.get(workspace, [key])
             if key in cached:
                 return cached[key], True
+            count_lookups("extractions", misses=1)
             await self._rows.ready()
             extraction = await make()
             await self.put(workspace, key, extraction)

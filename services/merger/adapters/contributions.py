@@ -29,7 +29,7 @@ from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Row, Rows, Table
 from services.merger.adapters.contribution_rows import contributions_in, row_of
 from services.merger.domain.history import History
-from services.merger.port import ContributionKey
+from services.merger.port import ContributionId
 
 _PAGE = 1000
 _CHUNKS = 500
@@ -55,10 +55,10 @@ class RowContributions:
 
     async def apply_bounds(
         self, partition: Partition, extents: Mapping[str, DocumentBounds]
-    ) -> dict[str, set[ContributionKey]]:
+    ) -> dict[str, set[ContributionId]]:
         """See `Contributions.apply_bounds`."""
         before = await self._extents.put(partition, extents)
-        changed: dict[str, set[ContributionKey]] = {document: set() for document in extents}
+        changed: dict[str, set[ContributionId]] = {document: set() for document in extents}
         # The first bounds of a document retract nothing: its contributions are of the same version.
         documents = [document for document, extent in extents.items() if document in before or not extent.count]
         if documents:

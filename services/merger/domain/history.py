@@ -34,3 +34,15 @@ class History:
         entries = {entry for note in self.notes[len(self.notes) - max(count, 0) :] for entry in note.split()}
         summaries = {entry for entry in entries if entry.startswith(_SUMMARY)}
         return Changes(entries - summaries, {entry[1:] for entry in summaries})
+
+    def repeats_only_since(self, revision: int) -> bool:
+        """Return whether all changes after that revision, if any, name only what changes up to it have named.
+
+        False if there are no notes of some of them.
+        """
+        if (later := self.since(revision)) is None:
+            return False
+        notes = self.notes[: len(self.notes) - max(self.revision - revision, 0)]
+        return {entry for note in notes for entry in note.split()} >= later.chunks | {
+            _SUMMARY + hash for hash in later.summaries
+        }

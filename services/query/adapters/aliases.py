@@ -22,21 +22,21 @@ class RowAliases:
 
     async def edits(self, partition: Partition) -> list[AliasEdit]:
         """See `EntityAliases.edits`."""
-        found: list[AliasEdit] = []
+        edits: list[AliasEdit] = []
         after = ""
         while page := await self._rows.scan(Table(EDITS_TABLE, partition), after, PAGE):
-            found += [_edit(row) for _, row in page if row["operation"] in (*ALIAS_OPERATIONS, "merge_entities")]
+            edits += [_edit(row) for _, row in page if row["operation"] in (*ALIAS_OPERATIONS, "merge_entities")]
             after = page[-1][0]
-        return found
+        return edits
 
     async def of(self, partition: Partition) -> list[tuple[str, str]]:
         """See `EntityAliases.of`."""
-        found: list[tuple[str, str]] = []
+        aliases: list[tuple[str, str]] = []
         after = _ENTITIES
         while after < _BEHIND_ENTITIES and (page := await self._rows.scan(Table(FOLDED_TABLE, partition), after, PAGE)):
-            found += [pair for key, row in page if key < _BEHIND_ENTITIES for pair in aliases_in(row)]
+            aliases += [pair for key, row in page if key < _BEHIND_ENTITIES for pair in aliases_in(row)]
             after = page[-1][0]
-        return sorted(found)
+        return sorted(aliases)
 
     async def changes(self, partition: Partition) -> int:
         """See `EntityAliases.changes`."""

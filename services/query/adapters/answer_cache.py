@@ -13,6 +13,7 @@ from contracts.graph import Partition
 from contracts.ids import sha256
 from runtime.bus.port import Log
 from runtime.errors import Unavailable
+from runtime.metrics.instruments import count_lookups
 from services.query.adapters.row_cache import RowCache
 from services.query.answering.port import CachedAnswer
 from services.query.context.prompt import ANSWER_VERSION, Prompt
@@ -33,7 +34,9 @@ class StoredAnswer:
     async def get(self) -> str | None:
         """See `CachedAnswer.get`."""
         async with self.cache.alone(self.workspace, self.key):
-            return await self._read()
+            text = await self._read()
+        count_lookups("answers", hits=text is not None, misses=text is None)
+        return text
 
     async def get_or_create(self, make: Callable[[], Awaitable[str]]) -> str:
         """See `CachedAnswer.get_or_create`."""

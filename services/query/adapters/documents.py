@@ -9,10 +9,10 @@ from contracts.graph import DocumentBounds, Partition
 from contracts.moments import microseconds
 from contracts.subjects import token
 from contracts.text import one_line
-from runtime.stores.documents.port import Row, Rows, Table
+from runtime.stores.documents.port import Containing, Row, Rows, Table, Where
 from services.query.passage import Passage
 from services.query.status.document_status import LEAVING, SETTLED, STATUSES, STEPS, DocumentStatus, Failure
-from services.query.status.port import Change, Page
+from services.query.status.port import Change, Listing, Page
 from services.query.status.scope import Scope
 
 _PAGE = 1000
@@ -33,8 +33,8 @@ class RowDocuments:
 
     async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
         """See `Documents.get`."""
-        found = await self._rows.get(_documents(partition), [token(id) for id in ids])
-        return {row["id"]: (_status(row), row["rev"]) for row in found.values()}
+        rows = await self._rows.get(_documents(partition), [token(id) for id in ids])
+        return {row["id"]: (_status(row), row["rev"]) for row in rows.values()}
 
     async def update(self, partition: Partition, ids: Collection[str], change: Change) -> list[DocumentStatus]:
         """See `Documents.update`."""
@@ -52,13 +52,13 @@ class RowDocuments:
         rows = {token(status.id): _row(status, revision=1) for status in statuses}
         await self._rows.put(_documents(partition), rows)
 
-    async def page(
-        self, partition: Partition, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
-    ) -> Page:
+    async def page(self, partition: Partition, listing: Listing) -> Page:
         """See `Documents.page`."""
         table = _documents(partition)
-        where: dict[str, str | int | list[str]] = {"status": list(statuses or STATUSES)}
-        rows = await self._rows.find(table, where, order=order, descending=descending, skip=skip, limit=limit)
+        named = {"file_path": Containing(listing.name)} if listing.name else {}
+        where: Where = {"status": list(listing.statuses or STATUSES), **named}
+        asked = {name: getattr(listing, name) for name in ("order", "descending", "skip", "limit")}
+        rows = await self._rows.find(table, where, **asked)
         total = sum((await self._rows.count(table, "status", where)).values())
         return Page([_status(row) for _, row in rows], total)
 
@@ -72,8 +72,8 @@ class RowDocuments:
     async def in_scope(self, partition: Partition, scope: Scope) -> set[str]:
         """See `Documents.in_scope`."""
         if scope.document_ids:
-            found = [status for status, _ in (await self.get(partition, scope.document_ids)).values()]
-            return {status.id for status in found if status.status not in LEAVING and scope.admits(status)}
+            statuses = [status for status, _ in (await self.get(partition, scope.document_ids)).values()]
+            return {status.id for status in statuses if status.status not in LEAVING and scope.admits(status)}
         admitted: set[str] = set()
         after = ""
         while page := await self._rows.scan(_documents(partition), after, _PAGE):
@@ -110,13 +110,13 @@ class RowPassages:
 
     async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, Passage]:
         """See `Passages.get`."""
-        found = await self._rows.get(Table("chunks", partition), [token(id) for id in ids])
-        return {row["id"]: _passage(row) for row in found.values()}
+        rows = await self._rows.get(Table("chunks", partition), [token(id) for id in ids])
+        return {row["id"]: _passage(row) for row in rows.values()}
 
     async def page(self, partition: Partition, after: str, limit: int) -> dict[str, Passage]:
         """See `Passages.page`."""
-        found = await self._rows.scan(Table("chunks", partition), after, limit)
-        return {key: _passage(row) for key, row in found}
+        rows = await self._rows.scan(Table("chunks", partition), after, limit)
+        return {key: _passage(row) for key, row in rows}
 
     async def remove_obsolete(self, partition: Partition, document_id: str, extent: DocumentBounds) -> None:
         """See `Passages.remove_obsolete`."""

@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
+from contracts.values import TokenUsage
 from runtime.errors import Unavailable
+from runtime.metrics.model_calls import CallKind
 from runtime.models.limits import Limits
-from runtime.models.openai_endpoint import Endpoint
+from runtime.models.openai_endpoint import Endpoint, as_dict
 from runtime.models.rate_limiter import RateLimiter
 
 Binding = Literal["cohere", "jina", "aliyun"]
@@ -74,6 +76,7 @@ class HttpReranker:
         self._url, self.model = url or self._shape.url, model or self._shape.model
         limiter = limiter or RateLimiter(self.model, Limits(calls=4))
         self._endpoint = Endpoint(self._url, api_key, limiter, timeout, "RERANK", retries=1)
+        self._kind = CallKind("rerank", self.model, self._endpoint.settings)
 
     async def rerank(self, query: str, texts: Sequence[str], top_n: int) -> list[tuple[int, float]]:
         """See `Reranker.rerank`."""
@@ -83,8 +86,9 @@ class HttpReranker:
         return await self._endpoint.tried(lambda: self._once(body, len(texts)))
 
     async def _once(self, body: dict[str, Any], count: int) -> list[tuple[int, float]]:
-        async with self._endpoint.call(0):
+        async with self._endpoint.call(self._kind, 0) as call:
             answer: Any = await self._endpoint.client.post(self._url, body=body, cast_to=object)
+            call.usage = TokenUsage(prompt=_tokens(answer), calls=1)
             results = self._shape.results(cast("dict[str, Any]", answer)) if isinstance(answer, dict) else None
             scores = _scores(results, count)
             if not scores:
@@ -94,6 +98,14 @@ class HttpReranker:
     async def close(self) -> None:
         """Close the connections."""
         await self._endpoint.close()
+
+
+def _tokens(answer: Any) -> int:
+    """Return the tokens that the provider counted, 0 where it counts something else, such as searches."""
+    body = as_dict(answer)
+    usage, tokens = as_dict(body.get("usage")), as_dict(as_dict(body.get("meta")).get("tokens"))
+    total = usage.get("total_tokens", tokens.get("input_tokens"))
+    return total if isinstance(total, int) else 0
 
 
 def _scores(results: Any, count: int) -> dict[int, float]:

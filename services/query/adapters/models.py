@@ -7,6 +7,8 @@ import structlog
 
 from contracts.ids import sha256
 from runtime.errors import Poison, Retryable, Unavailable
+from runtime.metrics.instruments import count_lookups
+from runtime.models.call_scope import calls_to
 from runtime.models.port import Chat, Message
 from services.query.adapters.read_ahead import read_ahead
 from services.query.adapters.row_cache import RowCache
@@ -44,22 +46,24 @@ class ModelKeywordExtractor:
             return await self._request_keywords(question)
         key = sha256("\x1f".join((self._chat.model, KEYWORDS_VERSION, self._language, question)))
         async with self._cache.alone(workspace, key):
-            if row := await self._cache.get(workspace, key):
+            row = await self._cache.get(workspace, key)
+            count_lookups("keywords", hits=bool(row), misses=not row)
+            if row:
                 return Keywords(tuple(row["high"]), tuple(row["low"]))
             # An empty result is not cached, because a later call may succeed.
             if keywords := await self._request_keywords(question):
-                await self._remember(self._cache, workspace, key, keywords)
+                self._cache.put_soon(workspace, key, {"high": list(keywords.high), "low": list(keywords.low)})
             return keywords
 
-    async def _remember(self, cache: RowCache, workspace: str, key: str, keywords: Keywords) -> None:
-        try:
-            await cache.put(workspace, key, {"high": list(keywords.high), "low": list(keywords.low)})
-        except Unavailable as error:
-            # The keywords are used all the same, although the next equal question must pay for them again.
-            logger.warning("keywords are not remembered", error=str(error))
+    async def close(self) -> None:
+        """Return when the keywords are stored."""
+        if self._cache:
+            await self._cache.close()
 
     async def _request_keywords(self, question: str) -> Keywords:
-        completion = await self._chat.complete([Message("user", keywords_prompt(question, self._language))], json=True)
+        messages = [Message("user", keywords_prompt(question, self._language))]
+        with calls_to("keywords"):
+            completion = await self._chat.complete(messages, json=True)
         return parse_keywords(completion.text)
 
 
@@ -88,7 +92,8 @@ class ModelFollowUps:
 
     async def _request(self, prompt: str) -> str:
         try:
-            return (await self._chat.complete([Message("user", prompt)], json=True)).text
+            with calls_to("assessment"):
+                return (await self._chat.complete([Message("user", prompt)], json=True)).text
         except (Retryable, Poison) as error:
             logger.warning("what was found is not assessed", model=self._chat.model, error=str(error))
             raise

@@ -60,8 +60,8 @@ class RowProvenance:
     async def of_chunks(self, partition: Partition, chunks: Collection[str]) -> dict[str, list[ChunkContribution]]:
         """See `ProvenanceReader.of_chunks`. One read of as many rows."""
         rows = await self._rows.get(Table(CONTRIBUTIONS_TABLE, partition), [chunk_hash(chunk) for chunk in chunks])
-        found = {chunk: rows.get(chunk_hash(chunk)) for chunk in chunks}
-        return {chunk: said for chunk, row in found.items() if row and (said := chunk_contributions_in(row))}
+        row_of = {chunk: rows.get(chunk_hash(chunk)) for chunk in chunks}
+        return {chunk: said for chunk, row in row_of.items() if row and (said := chunk_contributions_in(row))}
 
     async def _original_keys(self, partition: Partition, names: Names) -> dict[str, tuple[Names, int]]:
         """Return the original names by the prefix of their mentions, with the version up to which they are inactive."""
@@ -89,6 +89,6 @@ class RowProvenance:
         """Return what the chunks of these mentions say of the names."""
         table = Table(CONTRIBUTIONS_TABLE, partition)
         rows = await self._rows.get(table, [mentioning_chunk(place) for place in places])
-        found = [(place, row) for place in places if (row := rows.get(mentioning_chunk(place)))]
-        result = [provenance_of(place, row, names) for place, row in found if row["version"] > until]
+        placed = [(place, row) for place in places if (row := rows.get(mentioning_chunk(place)))]
+        result = [provenance_of(place, row, names) for place, row in placed if row["version"] > until]
         return [one for one in result if one and (among is None or one.document_id in among)]

@@ -13,7 +13,7 @@ from services.query.answering.port import CachedAnswer
 from services.query.context.layout import build_context
 from services.query.context.prompt import Prompt, answer_prompt
 from services.query.partitions import Partitions
-from services.query.question import Output, Question
+from services.query.question import Mode, Output, Question
 from services.query.retrieval.results import RetrievalResult
 
 NO_CONTEXT = "Sorry, nothing in the documents answers that question. [no-context]"
@@ -33,7 +33,7 @@ class Answer:
     """
 
     text: str
-    found: RetrievalResult
+    retrieval: RetrievalResult
     by_model: bool = False
     pieces: AsyncGenerator[str] | None = None
 
@@ -50,51 +50,69 @@ async def ask(
 
     Raises `Unavailable` when a store or a model does not respond; `Answer.pieces` raises what `Chat.stream` raises.
     """
+    with deps.measure("total", question.mode):
+        return await _ask(question, partitions, deps, output, streamed)
+
+
+async def _ask(
+    question: Question, partitions: Partitions, deps: QueryDependencies, output: Output, streamed: bool
+) -> Answer:
     bypass = question.mode == "bypass"
     cache = deps.answer_cache if output == "answer" else None
     entry_for = await cache.entry_factory(question, partitions.all) if cache else None
-    found = await retrieve_with_effort(question, partitions, deps)
-    if not found and (not bypass or output == "context"):
-        return Answer(NO_CONTEXT, found)
-    context = "" if bypass else build_context(found.entities, found.relations, found.passages, found.references)
+    retrieval = await retrieve_with_effort(question, partitions, deps)
+    if not retrieval and (not bypass or output == "context"):
+        return Answer(NO_CONTEXT, retrieval)
+    context = (
+        ""
+        if bypass
+        else build_context(retrieval.entities, retrieval.relations, retrieval.passages, retrieval.references)
+    )
     if output == "context":
-        return Answer(context, found)
+        return Answer(context, retrieval)
     prompt = answer_prompt(question, context)
     if output == "prompt":
-        return Answer(prompt.text, found)
+        return Answer(prompt.text, retrieval)
     if bypass and not deps.answer_generator.uses_model:
-        return Answer(NEEDS_MODEL, found)
+        return Answer(NEEDS_MODEL, retrieval)
     deps.on_progress("generating_response")
     entry = entry_for(prompt) if entry_for else None
-    references = None if bypass or not deps.answer_generator.uses_model else found.references
-    return await _generate(prompt, found, references, entry, deps, streamed=streamed)
+    references = None if bypass or not deps.answer_generator.uses_model else retrieval.references
+    if entry and (cached_text := await entry.get()) is not None:
+        return Answer(clean(cached_text, references), retrieval, by_model=True)
+    if streamed and (pieces := deps.answer_generator.stream(prompt)):
+        pieces = _measured(entry.store_stream(pieces) if entry else pieces, deps, question.mode)
+        return Answer("", retrieval, deps.answer_generator.uses_model, _clean_stream(pieces, StreamCleaner(references)))
+    with deps.measure("generate", question.mode):
+        return await _generate(prompt, retrieval, references, entry, deps)
 
 
 async def _generate(
     prompt: Prompt,
-    found: RetrievalResult,
+    retrieval: RetrievalResult,
     references: Mapping[str, str] | None,
     entry: CachedAnswer | None,
     deps: QueryDependencies,
-    *,
-    streamed: bool,
 ) -> Answer:
     """Generate the answer. `entry` caches the text before cleaning, because the rules of cleaning may change."""
     answers = deps.answer_generator
-    if entry and (cached_text := await entry.get()) is not None:
-        return Answer(clean(cached_text, references), found, by_model=True)
-    if streamed and (pieces := answers.stream(prompt)):
-        text = _clean_stream(entry.store_stream(pieces) if entry else pieces, StreamCleaner(references))
-        return Answer("", found, answers.uses_model, text)
-    create = partial(answers.answer, prompt, found.passages)
+    create = partial(answers.answer, prompt, retrieval.passages)
     text = clean(await (entry.get_or_create(create) if entry else create()), references)
-    return Answer(text, found if answers.uses_model else _only_cited(text, found), answers.uses_model)
+    return Answer(text, retrieval if answers.uses_model else _only_cited(text, retrieval), answers.uses_model)
 
 
-def _only_cited(text: str, found: RetrievalResult) -> RetrievalResult:
+def _only_cited(text: str, retrieval: RetrievalResult) -> RetrievalResult:
     """Return the result with those references that the quotations cite: the other passages do not answer."""
-    cited = cited_ids(text, found.references.values())
-    return replace(found, references={path: id for path, id in found.references.items() if id in cited})
+    cited = cited_ids(text, retrieval.references.values())
+    return replace(retrieval, references={path: id for path, id in retrieval.references.items() if id in cited})
+
+
+async def _measured(pieces: AsyncGenerator[str], deps: QueryDependencies, mode: Mode) -> AsyncGenerator[str]:
+    """Yield the pieces, and measure how long the last one takes to come."""
+    with deps.measure("generate", mode, nested=False):
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield piece
 
 
 async def _clean_stream(pieces: AsyncGenerator[str], filters: StreamCleaner) -> AsyncGenerator[str]:

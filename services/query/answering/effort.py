@@ -49,27 +49,27 @@ async def retrieve_with_effort(question: Question, partitions: Partitions, deps:
     if deps.follow_ups is None:
         return await _widely(question, partitions, deps)
     results = [await retrieve(question, partitions, deps)]
-    found, rounds, asked = results[0], list[Round](), [question.query]
+    retrieval, rounds, asked = results[0], list[Round](), [question.query]
     allowed = deps.effort_limits.rounds(question.effort)
     while len(rounds) < allowed and not (rounds and rounds[-1].ended):
         deps.on_progress("assessing_context")
-        round_, follow_up = await _plan(question, found, asked, rounds, partitions, deps)
+        round_, follow_up = await _plan(question, retrieval, asked, rounds, partitions, deps)
         if follow_up.searches:
             results += await _search(question, follow_up.searches, partitions, deps)
-            before = {passage.id for _, passage in found.passages}
-            found = combine(results, question, deps.count_tokens)
-            new = sum(passage.id not in before for _, passage in found.passages)
+            before = {passage.id for _, passage in retrieval.passages}
+            retrieval = combine(results, question, deps.count_tokens)
+            new = sum(passage.id not in before for _, passage in retrieval.passages)
             round_ = replace(round_, new_passages=new, ended="" if new else "the searches found nothing new")
             asked += follow_up.searches
         rounds.append(round_)
     if rounds and not rounds[-1].ended:
         rounds[-1] = replace(rounds[-1], ended=f"effort {question.effort} has at most {allowed} rounds")
-    return _with_rounds(found, question, rounds)
+    return _with_rounds(retrieval, question, rounds)
 
 
 async def _plan(
     question: Question,
-    found: RetrievalResult,
+    retrieval: RetrievalResult,
     asked: Sequence[str],
     rounds: Sequence[Round],
     partitions: Partitions,
@@ -82,7 +82,7 @@ async def _plan(
     left = limits.tokens - sum(each.tokens for each in rounds) - empty
     if left < LEAST_READ:
         return Round((), ended=f"the budget of {limits.tokens} tokens is used up"), FollowUp()
-    text = excerpts(found, min(left, question.max_total_tokens), count)
+    text = excerpts(retrieval, min(left, question.max_total_tokens), count)
     prompt = follow_up_prompt(question.query, asked, limits.searches, text)
     try:
         reply = await deps.follow_ups.reply(partitions.status.workspace, prompt)
@@ -118,10 +118,14 @@ async def _widely(question: Question, partitions: Partitions, deps: QueryDepende
     factor = WIDER[question.effort]
     top_k = max(question.top_k, min(question.top_k * factor, MOST_SEARCHED))
     chunk_top_k = max(question.chunk_top_k, min(question.chunk_top_k * factor, MOST_SEARCHED))
-    found = await retrieve(replace(question, top_k=top_k, chunk_top_k=chunk_top_k), partitions, deps)
+    retrieval = await retrieve(replace(question, top_k=top_k, chunk_top_k=chunk_top_k), partitions, deps)
     ended = f"no language model: one search with top_k {top_k} and chunk_top_k {chunk_top_k}"
-    return _with_rounds(found, question, [Round([question.query], new_passages=len(found.passages), ended=ended)])
+    return _with_rounds(
+        retrieval, question, [Round([question.query], new_passages=len(retrieval.passages), ended=ended)]
+    )
 
 
-def _with_rounds(found: RetrievalResult, question: Question, rounds: Sequence[Round]) -> RetrievalResult:
-    return replace(found, info={**found.info, "effort": question.effort, "rounds": [asdict(each) for each in rounds]})
+def _with_rounds(retrieval: RetrievalResult, question: Question, rounds: Sequence[Round]) -> RetrievalResult:
+    return replace(
+        retrieval, info={**retrieval.info, "effort": question.effort, "rounds": [asdict(each) for each in rounds]}
+    )

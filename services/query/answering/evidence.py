@@ -2,14 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
-from services.query.context.layout import build_context, count_context_tokens, entity_line, passage_line, relation_line
-from services.query.context.prompt import answer_prompt
+from services.query.context.layout import (
+    build_context,
+    count_context_tokens,
+    count_passage,
+    entity_line,
+    passage_line,
+    relation_line,
+)
 from services.query.context.reference_ids import assign_reference_ids
 from services.query.question import Question
 from services.query.retrieval.fusion import reciprocal_rank_fusion
 from services.query.retrieval.results import RetrievalResult
-from services.query.retrieval.retrieve import REFERENCES_RESERVE
+from services.query.retrieval.retrieve import frame_tokens
 from services.query.retrieval.token_budget import fit_budget
 
 Count = Callable[[str], int]
@@ -20,23 +27,23 @@ def combine(results: Sequence[RetrievalResult], question: Question, count: Count
 
     Keywords and counts are those of the first result, that of the question itself.
     """
-    entities = {each.name: each for found in reversed(results) for each in found.entities}
-    relations = {"\x1f".join(each.key): each for found in reversed(results) for each in found.relations}
-    passages = {passage.id: passage for found in reversed(results) for _, passage in found.passages}
-    by_name = reciprocal_rank_fusion(*(([each.name for each in found.entities], 1.0) for found in results))
-    by_pair = reciprocal_rank_fusion(*((["\x1f".join(each.key) for each in found.relations], 1.0) for found in results))
-    by_id = reciprocal_rank_fusion(*(([passage.id for _, passage in found.passages], 1.0) for found in results))
+    entities = {each.name: each for result in reversed(results) for each in result.entities}
+    relations = {"\x1f".join(each.key): each for result in reversed(results) for each in result.relations}
+    passages = {passage.id: passage for result in reversed(results) for _, passage in result.passages}
+    by_name = reciprocal_rank_fusion(*(([each.name for each in result.entities], 1.0) for result in results))
+    by_pair = reciprocal_rank_fusion(
+        *((["\x1f".join(each.key) for each in result.relations], 1.0) for result in results)
+    )
+    by_id = reciprocal_rank_fusion(*(([passage.id for _, passage in result.passages], 1.0) for result in results))
     chosen_entities = fit_budget(
         [entities[name] for name in by_name], question.max_entity_tokens, lambda each: count(entity_line(each))
     )
     chosen_relations = fit_budget(
         [relations[pair] for pair in by_pair], question.max_relation_tokens, lambda each: count(relation_line(each))
     )
-    frame = count(answer_prompt(question, "").system) + count(question.query) + REFERENCES_RESERVE
+    frame = frame_tokens(question, count)
     budget = question.max_total_tokens - frame - count_context_tokens(chosen_entities, chosen_relations, count)
-    chosen = fit_budget(
-        [passages[id] for id in by_id[: question.chunk_top_k]], budget, lambda each: count(passage_line("1", each))
-    )
+    chosen = fit_budget([passages[id] for id in by_id[: question.chunk_top_k]], budget, partial(count_passage, count))
     ids = assign_reference_ids([passage.file_path for passage in chosen])
     return replace(
         results[0],
@@ -48,9 +55,26 @@ def combine(results: Sequence[RetrievalResult], question: Question, count: Count
     )
 
 
-def excerpts(found: RetrievalResult, budget: int, count: Count) -> str:
+def token_use(retrieval: RetrievalResult, question: Question, count: Count) -> dict[str, dict[str, int]]:
+    """Return the tokens of entities, relations and passages in the context of an answer, each with its limit.
+
+    That of `total` also holds the frame around them and the question.
+    """
+    entities = count_context_tokens(retrieval.entities, (), count)
+    relations = count_context_tokens((), retrieval.relations, count)
+    passages = sum(count_passage(count, passage) for _, passage in retrieval.passages)
+    frame = frame_tokens(question, count)
+    return {
+        "entities": {"used": entities, "limit": question.max_entity_tokens},
+        "relations": {"used": relations, "limit": question.max_relation_tokens},
+        "passages": {"used": passages, "limit": max(0, question.max_total_tokens - frame - entities - relations)},
+        "total": {"used": entities + relations + passages + frame, "limit": question.max_total_tokens},
+    }
+
+
+def excerpts(retrieval: RetrievalResult, budget: int, count: Count) -> str:
     """Return the context of what was found as far as it fits the budget of tokens, the passages first."""
-    passages = fit_budget(found.passages, budget, lambda each: count(passage_line(*each)))
+    passages = fit_budget(retrieval.passages, budget, lambda each: count(passage_line(*each)))
     left = budget - sum(count(passage_line(*each)) for each in passages)
-    relations = fit_budget(found.relations, left, lambda each: count(relation_line(each)))
+    relations = fit_budget(retrieval.relations, left, lambda each: count(relation_line(each)))
     return build_context((), relations, passages, {}) if passages or relations else ""

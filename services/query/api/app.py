@@ -9,32 +9,39 @@ from fastapi.responses import JSONResponse
 from fastapi.security import APIKeyHeader, OAuth2PasswordBearer
 from starlette.exceptions import HTTPException as Raised
 from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Match
 
 from contracts.text import encodable
 from runtime.errors import InvalidInput, ModelChanged, Poison, Retryable
 from runtime.retries import format_retry_after
+from runtime.version import VERSION
 from services.query.api.auth import login
 from services.query.api.auth.audit import AuditMiddleware
 from services.query.api.auth.config import AuthConfig
 from services.query.api.auth.middleware import AuthError, AuthMiddleware
 from services.query.api.auth.security_headers import SECURITY_HEADERS, SecurityHeadersMiddleware
 from services.query.api.body_limits import BodyLimitMiddleware
+from services.query.api.charges import QuestionCharges
 from services.query.api.compat import lightrag_pipeline, lightrag_web_page, ollama, openai
-from services.query.api.context import VERSION
 from services.query.api.documents import routes as documents
 from services.query.api.errors import describe_error, error_response
 from services.query.api.feeds import routes as feeds
 from services.query.api.graph import alias_routes as aliases
 from services.query.api.graph import past_routes as graph_past
+from services.query.api.graph import provenance_routes as provenance
 from services.query.api.graph import routes as graph
 from services.query.api.operations import (
     consumers,
     costs,
     dead_letters,
+    digests,
     erasures,
     health,
+    log_tasks,
+    metrics,
     past,
     projections,
+    providers,
     rebuild,
     retry,
     webhooks,
@@ -44,6 +51,7 @@ from services.query.api.questions import routes as questions
 from services.query.api.reference import pages
 from services.query.api.reference.examples import with_examples
 from services.query.api.reference.responses import COMMON_CODES, error_responses
+from services.query.api.request_metrics import RequestMetrics
 from services.query.api.system import routes as system
 from services.query.api.web_page import PUBLIC_PATHS as OWN_PAGE_PATHS
 from services.query.api.web_page import add_web_page
@@ -58,11 +66,31 @@ STATUS_CODES: dict[type[Exception], int] = {
 }
 """The status code of each error of a use case; any other InvalidInput is 422."""
 
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+"""The methods that routes take; HEAD of a page goes with its GET."""
+
 SECURITY_SCHEMES = [
     Security(APIKeyHeader(name="X-API-Key", auto_error=False)),
     Security(OAuth2PasswordBearer("login", auto_error=False)),
 ]
 """The credentials that /docs has fields for. AuthMiddleware is what checks them."""
+
+OPERATIONS = (
+    consumers,
+    costs,
+    dead_letters,
+    digests,
+    erasures,
+    health,
+    log_tasks,
+    past,
+    projections,
+    providers,
+    rebuild,
+    retry,
+    webhooks,
+)
+"""The modules of routes under `/operations`."""
 
 
 def create_app(config: AuthConfig | None = None) -> FastAPI:
@@ -83,11 +111,12 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
         responses=error_responses(*COMMON_CODES),
     )
     app.state.auth = config
-    of_graph = (graph, aliases, graph_past)
+    of_graph = (graph, aliases, graph_past, provenance)
     for routes in (questions, data, documents, lightrag_pipeline, feeds, *of_graph, system, login, ollama, openai):
         app.include_router(routes.router)
-    for routes in (consumers, costs, dead_letters, erasures, health, past, projections, rebuild, retry, webhooks):
+    for routes in OPERATIONS:
         app.include_router(routes.router, prefix="/operations", tags=["operations"])
+    app.include_router(metrics.router)
     if config.docs:
         app.include_router(pages.router)
     if config.web_page:
@@ -101,6 +130,7 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
 
 def _add_middleware(app: FastAPI, config: AuthConfig) -> None:
     """Add the middleware; the one added last runs first."""
+    app.add_middleware(QuestionCharges)  # inside of the others: who asks is known there
     app.add_middleware(BodyLimitMiddleware, limits=config.body_limits)
     public = (
         *(lightrag_web_page.PUBLIC_PATHS if config.web_page else ()),
@@ -108,12 +138,13 @@ def _add_middleware(app: FastAPI, config: AuthConfig) -> None:
     )
     app.add_middleware(AuthMiddleware, config=config, public=public)
     app.add_middleware(AuditMiddleware)
+    app.add_middleware(RequestMetrics)
     if config.cors_origins:
         # No cookies are used, so no credentials are let through with `*`.
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(config.cors_origins),
-            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_methods=METHODS,
             allow_headers=[
                 "Authorization",
                 "Content-Type",
@@ -141,7 +172,8 @@ def _add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(Raised)
     async def raised(request: Request, error: Raised) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
-        return error_response(request.url.path, error.status_code, error.detail, error.headers)
+        headers = {"Allow": _allowed_methods(request)} if "Allow" in (error.headers or {}) else error.headers
+        return error_response(request.url.path, error.status_code, error.detail, headers)
 
     @app.exception_handler(AuthError)
     async def kept_out(request: Request, error: AuthError) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
@@ -165,6 +197,15 @@ def _add_error_handlers(app: FastAPI) -> None:
         status, detail = describe_error(error, request.url.path)
         # This answer passes none of the middleware.
         return error_response(request.url.path, status, detail, SECURITY_HEADERS)
+
+
+def _allowed_methods(request: Request) -> str:
+    """Return the methods of a path, as `Allow` lists them. Starlette lists those of the first route of the path."""
+    scopes = {method: {**request.scope, "method": method} for method in METHODS}
+    routes = request.app.routes
+    return ", ".join(
+        method for method, scope in scopes.items() if any(route.matches(scope)[0] is Match.FULL for route in routes)
+    )
 
 
 def _refusing(code: int) -> Callable[[Request, Exception], JSONResponse]:

@@ -6,11 +6,12 @@ from typing import Annotated, Any, Protocol
 
 from fastapi import Depends, FastAPI, Header, HTTPException, Request
 
-from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
+from contracts.ids import WORKSPACE_PATTERN
 from runtime.bus.feed.port import EventFeed
-from runtime.bus.port import ActiveGenerations, Blobs, Log
+from runtime.bus.port import Blobs, LiveGenerations, Log
 from services.query.answering.dependencies import QueryDependencies
+from services.query.api.charges import Charges
 from services.query.feeds.streams import EventStreams
 from services.query.ingestion.scanning import Scans
 from services.query.ingestion.uploading import ReadLimits
@@ -20,8 +21,6 @@ from services.query.past.reading import Past
 from services.query.settings import QuerySettings
 from services.query.status.current_partitions import CurrentPartitions
 from services.query.status.port import Documents, Positions
-
-VERSION = "0.1.0"
 
 
 class PastAnswers(Protocol):
@@ -43,7 +42,7 @@ class Context:
 
     log: Log
     blobs: Blobs
-    pointers: ActiveGenerations
+    pointers: LiveGenerations
     documents: Documents
     positions: Positions
     deps: QueryDependencies
@@ -62,6 +61,11 @@ class Context:
     def past(self) -> Past:
         """Return the past of all workspaces, as far as this process has read it."""
         return Past(self.log, self.settings.summary_limits)
+
+    @cached_property
+    def charges(self) -> Charges:
+        """Return what questions were paid for and is not in the log yet."""
+        return Charges(self.log)
 
     @cached_property
     def read_limits(self) -> ReadLimits:

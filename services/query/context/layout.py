@@ -9,7 +9,10 @@ from contracts.graph import Entity, Relation
 from services.query.passage import Passage
 
 COUNTED_LINES = 50_000
-"""Lines whose numbers of tokens are kept."""
+"""Lines of entities and relations whose numbers of tokens are kept."""
+
+COUNTED_PASSAGES = 5_000
+"""The same for passages, which are longer."""
 
 
 def _line(**fields: Any) -> str:
@@ -49,10 +52,24 @@ def _count(count: Callable[[str], int], names: tuple[str, ...], *values: str) ->
     return count(f"{_line(**dict(zip(names, values, strict=True)))}\n")
 
 
+def count_passage(count: Callable[[str], int], passage: Passage) -> int:
+    """Return the number of tokens in the line of a passage whose reference has one digit."""
+    return _count_passage(count, passage.content, passage.headings)
+
+
+@lru_cache(maxsize=COUNTED_PASSAGES)
+def _count_passage(count: Callable[[str], int], content: str, headings: tuple[str, ...]) -> int:
+    return count(_passage_line("1", content, headings))
+
+
 def passage_line(reference: str, passage: Passage) -> str:
     """Return the JSON line of a passage in the context."""
-    headings = {"content_headings": " → ".join(passage.headings)} if passage.headings else {}
-    return _line(reference_id=reference, content=passage.content, **headings)
+    return _passage_line(reference, passage.content, passage.headings)
+
+
+def _passage_line(reference: str, content: str, headings: Sequence[str]) -> str:
+    fields = {"content_headings": " → ".join(headings)} if headings else {}
+    return _line(reference_id=reference, content=content, **fields)
 
 
 def build_context(

@@ -51,8 +51,8 @@ async def events_after(feed: EventFeed, wanted: EventFilter, after: int, limit: 
     """Return the first `limit` events behind `after`."""
     events, remaining = list[EventSummary](), 0
     for subject in wanted.subjects:
-        found, left = await _summaries(feed, subject, after, limit)
-        events += found
+        summaries, left = await _summaries(feed, subject, after, limit)
+        events += summaries
         remaining += left
     events.sort(key=lambda event: event.sequence)
     return EventPage(events[:limit], remaining + len(events[limit:]))

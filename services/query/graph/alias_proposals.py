@@ -55,11 +55,11 @@ async def proposals(
     said = [one for one in standing if one.state == "proposed" and not {frozenset((one.name, one.target))} & closed]
     named = await _named(sources.graph, partitions)
     taken = closed | {frozenset((one.name, one.target)) for one in said}
-    found = [pair for pair in pairs(named) if pair.rule in rules and frozenset((pair.name, pair.target)) not in taken][
-        :MAX_PAIRS
-    ]
-    entities = await _entities(sources.graph, partitions, {name for pair in found for name in pair[:2]})
-    proposed = [await _proposal(sources, partitions, pair, entities) for pair in found]
+    candidates = [
+        pair for pair in pairs(named) if pair.rule in rules and frozenset((pair.name, pair.target)) not in taken
+    ][:MAX_PAIRS]
+    entities = await _entities(sources.graph, partitions, {name for pair in candidates for name in pair[:2]})
+    proposed = [await _proposal(sources, partitions, pair, entities) for pair in candidates]
     return sorted((*map(_of_alias, said), *filter(None, proposed)), key=_order)[:limit]
 
 
@@ -98,9 +98,9 @@ async def _definition(sources: AliasSources, partitions: Partitions, one: Entity
     """Return where descriptions, or passages that name both, say `one (other)`; empty if nowhere."""
     shared = [chunk for chunk in one.source_ids if chunk in other.source_ids][:SHARED_PASSAGES]
     texts: Sequence[str] = (one.description, other.description)
-    found = next(filter(None, (definition(text, one.name, other.name) for text in texts)), "")
-    if found or not shared:
-        return found
+    sentence = next(filter(None, (definition(text, one.name, other.name) for text in texts)), "")
+    if sentence or not shared:
+        return sentence
     passages = await sources.passages.get(partitions.status, shared)
     texts = [passages[chunk].content for chunk in shared if chunk in passages]
     return next(filter(None, (definition(text, one.name, other.name) for text in texts)), "")

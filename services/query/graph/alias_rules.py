@@ -12,6 +12,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Literal, NamedTuple, get_args
 
+from anyascii import anyascii
+
 from contracts.names import fold
 from runtime.text.scripts import HAN_AND_KANA, HANGUL
 
@@ -66,20 +68,24 @@ class Pair(NamedTuple):
 def pairs(entities: Iterable[tuple[str, str]]) -> list[Pair]:
     """Return what the rules propose for these names and types, each pair of names once, in the order of `RULES`."""
     named = [Named(name, type.lower()) for name, type in entities]
-    found: dict[frozenset[str], Pair] = {}
+    pair_of: dict[frozenset[str], Pair] = {}
     for rule in (_spellings, _plurals, _titles, _abbreviations, _surnames):
         for pair in rule(named):
-            found.setdefault(frozenset((pair.name, pair.target)), pair)
-    return list(found.values())
+            pair_of.setdefault(frozenset((pair.name, pair.target)), pair)
+    return list(pair_of.values())
 
 
 def spelling_keys(name: str) -> set[str]:
     """Return what the spellings of a name have in common: without case, accents, hyphens, blanks and full stops.
 
-    ä, ö, ü, ø and å have two: ü is written u and ue. Between digits a separator stays: 3.11 is not 311.
+    ä, ö, ü, ø and å have two: ü is written u and ue. In another script a name has its Latin letters too.
+    Between digits a separator stays: 3.11 is not 311.
     """
     folded = fold(name)
-    keys = {_plain(folded), _plain(folded.translate(_UMLAUTS))} if not folded.isascii() else {_plain(folded)}
+    if folded.isascii():
+        keys = {_plain(folded)}
+    else:
+        keys = {_plain(folded), _plain(folded.translate(_UMLAUTS)), _plain(anyascii(name).lower())}
     return {key for key in keys if len(key) >= MIN_LETTERS}
 
 
@@ -179,8 +185,8 @@ def _initials(name: str) -> set[str]:
     if len(words) < 2 or max(map(len, words)) == 1 or _NO_LETTER_CASE.search(name) or "(" in name:
         return set()
     telling = [word for word in words if word.lower() not in _SMALL_WORDS]
-    found = {"".join(word[0] for word in some).upper() for some in (words, telling)}
-    return {initials for initials in found if len(initials) > 1}
+    abbreviations = {"".join(word[0] for word in some).upper() for some in (words, telling)}
+    return {initials for initials in abbreviations if len(initials) > 1}
 
 
 def _surnames(named: Sequence[Named]) -> Iterator[Pair]:
@@ -208,6 +214,6 @@ def definition(text: str, one: str, other: str) -> str:
     """Return where a text says `one (other)` or `other (one)`, as it stands there; empty if nowhere."""
     for outer, inner in ((one, other), (other, one)):
         pattern = rf"{re.escape(outer)}[\"”’]? ?\([\"“‘]?{re.escape(inner)}[\"”’]?\)"
-        if found := re.search(pattern, text, re.IGNORECASE):
-            return found[0]
+        if match := re.search(pattern, text, re.IGNORECASE):
+            return match[0]
     return ""

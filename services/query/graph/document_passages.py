@@ -24,6 +24,6 @@ async def document_passages(
 ) -> list[PassageWithGraph]:
     """Return the passages of these orders that are there, in order. Two reads, however many they are."""
     ids = [chunk_id(document_id, order) for order in orders]
-    found = await passages.get(partitions.status, ids)
-    said = await provenance.of_chunks(partitions.graph, list(found))
-    return [PassageWithGraph(found[id], said.get(id, ())) for id in ids if id in found]
+    passage_of = await passages.get(partitions.status, ids)
+    said = await provenance.of_chunks(partitions.graph, list(passage_of))
+    return [PassageWithGraph(passage_of[id], said.get(id, ())) for id in ids if id in passage_of]

@@ -11,7 +11,7 @@ from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
 from contracts.names import clean_name
 from contracts.values import EditedValues, GraphOperation
-from runtime.bus.port import ActiveGenerations, Log
+from runtime.bus.port import LiveGenerations, Log
 from runtime.bus.publisher import edit_graph
 from runtime.stores.graph.port import Graph
 from services.query.errors import BadRequest, NotFound
@@ -33,7 +33,7 @@ class GraphEditor:
 
     log: Log
     graph: Graph
-    pointers: ActiveGenerations
+    pointers: LiveGenerations
     workspace: str
     timeout: float
     principal: str = ""

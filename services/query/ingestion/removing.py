@@ -98,8 +98,8 @@ def _document_id(message: Message) -> str:
 
 async def _listed(documents: Documents, partition: Partition, statuses: Collection[str]) -> dict[str, int]:
     """Return the version, by id, of all documents with any of these statuses."""
-    found = await list_documents(documents, partition, statuses)
-    return {id: status.version for id, status in found.items()}
+    listed = await list_documents(documents, partition, statuses)
+    return {id: status.version for id, status in listed.items()}
 
 
 async def _publish_each(ids: Collection[str], publish: Callable[[str], Awaitable[object]]) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
-from contracts.ids import canonical_name, document_id
+from contracts.ids import canonical_name, document_id, path_id
 from runtime.bus.publisher import Added, content_hash, current_content_hash
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import InvalidInput
@@ -42,6 +42,8 @@ class UploadOptions:
     """The Idempotency-Key: requests with the same key and content count once."""
     replace: bool = False
     """True makes another text under a known name a new version of that document."""
+    folders: bool = False
+    """True keeps the folders of the name, and derives the document's id from the whole path."""
 
 
 @dataclass(frozen=True)
@@ -79,33 +81,41 @@ class UploadResult(NamedTuple):
 async def upload(
     publisher: DocumentPublisher, file: UploadedFile, options: UploadOptions, limits: ReadLimits
 ) -> UploadResult:
-    """Parse the file and publish its text under its base name.
+    """Parse the file and publish its text under its base name, or under its whole path where folders are kept.
 
     The same text under the same name is not added again; the existing document is returned. Raises BadRequest for an
     unsupported name, kind or encoding, InvalidInput for a file without text or that cannot be parsed, Conflict when
     the name has another text, Unavailable when the log does not accept it.
     """
-    name, hint = accepted_name(file.name), Hint(_accepted_encoding(file.encoding), file.charset)
+    name, hint = (
+        accepted_name(file.name, folders=options.folders),
+        Hint(_accepted_encoding(file.encoding), file.charset),
+    )
     async with limits.slots.hold(publisher.workspace):
         parsed = await parse(await asyncio.to_thread(file.content.read), name, hint)
     request = IngestRequest.of("upload", options.key, f"{file.sha256}/{name}")
-    document = NewDocument(parsed.text, name, metadata=parsed.metadata, pages=parsed.pages)
+    id = path_id(name) if "/" in name else None
+    document = NewDocument(parsed.text, name, id=id, metadata=parsed.metadata, pages=parsed.pages)
     if not options.replace:
         await _refuse_other_text(publisher, name, document)
     return UploadResult(await publish_document(publisher, request, document), request, parsed.warning)
 
 
-def accepted_name(name: str) -> str:
-    """Return the base name of a file. Raises BadRequest for an invalid name or an unsupported kind of file."""
+def accepted_name(name: str, *, folders: bool = False) -> str:
+    """Return the base name of a file, after its folders where they are kept.
+
+    Raises BadRequest for an invalid name or an unsupported kind of file.
+    """
     try:
-        base = canonical_name(validated_text(name))
+        path = PurePosixPath(validated_text(name))
+        base = canonical_name(path.name)
     except InvalidInput as error:
         raise BadRequest(str(error)) from None
     try:
         refuse_kind(PurePosixPath(base).suffix)
     except InvalidInput as error:
         raise BadRequest(f"{printable_name(base)}: {error}") from None
-    return base
+    return str(path.parent / base) if folders and base else base
 
 
 def _accepted_encoding(name: str) -> str:
@@ -116,7 +126,8 @@ def _accepted_encoding(name: str) -> str:
 
 
 async def _refuse_other_text(publisher: DocumentPublisher, name: str, document: NewDocument) -> None:
-    current_hash = await current_content_hash(publisher.log, workspace=publisher.workspace, id=document_id("", name))
+    id = document.id or document_id("", name)
+    current_hash = await current_content_hash(publisher.log, workspace=publisher.workspace, id=id)
     if current_hash not in {None, content_hash(document.text)}:
         raise Conflict(
             f"there is another document of the name {name}: give replace=true to make this its new version, "

@@ -62,6 +62,9 @@ class OfflineKeywordExtractor:
         """Return the keywords; no model is called."""
         return offline_keywords(question)
 
+    async def close(self) -> None:
+        """Do nothing: there is nothing to store."""
+
 
 def offline_keywords(question: str) -> Keywords:
     """Return names and content words of the question."""
@@ -104,7 +107,7 @@ class ExtractiveAnswerGenerator:
 
     async def scored(self, question: str, passages: Sequence[tuple[str, Passage]]) -> list[tuple[float, Candidate]]:
         """Return the `CANDIDATES` sentences that share most words with the question, with their scores, best first."""
-        found = [
+        sentences = [
             each
             for each in candidates(
                 (reference, quotable(passage.content, passage.headings, begins_inside=passage.order > 0))
@@ -113,18 +116,18 @@ class ExtractiveAnswerGenerator:
             )
             if numbers(question) <= numbers(f"{each.part.plain} {each.context}")
         ]
-        lexical = lexical_scores(question, [(terms(each.part.plain), terms(each.context)) for each in found])
-        order = sorted(range(len(found)), key=lambda i: (-lexical[i], found[i].passage, i))[:CANDIDATES]
+        lexical = lexical_scores(question, [(terms(each.part.plain), terms(each.context)) for each in sentences])
+        order = sorted(range(len(sentences)), key=lambda i: (-lexical[i], sentences[i].passage, i))[:CANDIDATES]
         if not order:
             return []
-        similar = await self._similarities(question, [found[i].described for i in order])
+        similar = await self._similarities(question, [sentences[i].described for i in order])
         scores = [
-            lexical[i] + meaning + agreement(question, found[i].part.plain)
-            + BEST_PASSAGE / (1 + found[i].passage)
+            lexical[i] + meaning + agreement(question, sentences[i].part.plain)
+            + BEST_PASSAGE / (1 + sentences[i].passage)
             for i, meaning in zip(order, similar, strict=True)
         ]  # fmt: skip
         ranked = sorted(zip(scores, order, strict=True), key=lambda pair: (-pair[0], pair[1]))
-        return [(score, found[i]) for score, i in ranked]
+        return [(score, sentences[i]) for score, i in ranked]
 
     async def _similarities(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return the cosine of each text to the question, scaled so that unrelated texts have 0 with every model."""

@@ -40,12 +40,11 @@ FEW = 200
 AGREES, LACKS, LACKS_NAME = 0.1, -0.5, -0.1
 """What is added to a score, by `agreement`. Who may also be "the keeper", so a missing name weighs little."""
 
-_ASKS_NUMBER = re.compile(
-    r"\bhow (?:many|much|old|long|large|tall|deep|often|big|far|soon|high|wide|heavy|fast)\b", re.I
-)
-_ASKS_YEAR = re.compile(r"\b(?:which|what) year\b", re.I)
-_ASKS_TIME = re.compile(r"\b(?:when|(?:which|what) (?:year|day|month|date))\b", re.I)
-_ASKS_NAME = re.compile(r"\b(?:who|whom|whose|where)\b", re.I)
+_ASKS = re.compile(r"\b(?:who|whom|whose|where|when|which|what|why|how)\b", re.I)
+_ASKS_NUMBER = re.compile(r"how (?:many|much|old|long|large|tall|deep|often|big|far|soon|high|wide|heavy|fast)\b", re.I)
+_ASKS_YEAR = re.compile(r"(?:which|what) year\b", re.I)
+_ASKS_TIME = re.compile(r"(?:when|(?:which|what) (?:year|day|month|date))\b", re.I)
+_ASKS_NAME = re.compile(r"(?:who|whom|whose|where)\b", re.I)
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _NUMBER = re.compile(
     r"(?<![\w-])\d[\d.,:]*(?!\w)|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|"
@@ -112,7 +111,7 @@ def lexical_scores(question: str, sentences: Sequence[tuple[frozenset[str], froz
     inside = [own & wanted for own, _ in sentences]
     around = [(context & wanted) - own for (_, context), own in zip(sentences, inside, strict=True)]
     # In a fixed order below: sums of floating-point numbers depend on it.
-    frequency = Counter(term for found in (*inside, *around) for term in found)
+    frequency = Counter(term for passage_terms in (*inside, *around) for term in passage_terms)
     weight = {term: math.log(1 + max(FEW, len(sentences)) / (1 + frequency[term])) for term in sorted(wanted)}
     total = sum(weight.values()) or 1.0
     return [
@@ -125,13 +124,16 @@ def agreement(question: str, sentence: str) -> float:
     """Return `AGREES` if the sentence has what the question asks for, and how much it loses if it lacks that; else 0.
 
     Asked for may be a number, a time, a year or a name; a name that the question itself has does not count.
-    Questions of another form, or not in English, give 0.
+    Questions of another form, or not in English, give 0. The first word that asks is what counts: "What does it cost
+    when a card is lost?" asks for no time.
     """
+    if (first := _ASKS.search(question)) is None:
+        return 0.0
     for asks, has in ((_ASKS_NUMBER, _NUMBER), (_ASKS_YEAR, _YEAR), (_ASKS_TIME, _TIME)):
-        if asks.search(question):
+        if asks.match(question, first.start()):
             return AGREES if has.search(sentence) else LACKS
-    if _ASKS_NAME.search(question):
+    if _ASKS_NAME.match(question, first.start()):
         known = terms(question)
-        found = any(stem(name.lower()) not in known for name in _CAPITAL.findall(sentence))
-        return AGREES if found else LACKS_NAME
+        has_unknown_name = any(stem(name.lower()) not in known for name in _CAPITAL.findall(sentence))
+        return AGREES if has_unknown_name else LACKS_NAME
     return 0.0

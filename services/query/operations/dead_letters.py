@@ -16,19 +16,19 @@ async def list_letters(letters: DeadLetters, workspace: str | None, stage: str |
     Raises InvalidInput for a stage that there is none of, `Unavailable`.
     """
     named_stage(stage)
-    found = [letter for letter in await letters.headers() if _is_of(letter, workspace)]
-    return [letter for letter in reversed(found) if stage in (None, letter.stage)]
+    own = [letter for letter in await letters.headers() if _is_of(letter, workspace)]
+    return [letter for letter in reversed(own) if stage in (None, letter.stage)]
 
 
 async def read_letters(letters: DeadLetters, workspace: str | None, numbers: Sequence[int]) -> list[DeadLetter]:
     """Return these letters whole. Raises NotFound where one is not there, or of another workspace; `Unavailable`."""
-    found: list[DeadLetter] = []
+    chosen: list[DeadLetter] = []
     for number in numbers:
         letter = await letters.get(number)
         if letter is None or not _is_of(letter, workspace):
             raise NotFound(f"there is no dead letter {number} here")
-        found.append(letter)
-    return found
+        chosen.append(letter)
+    return chosen
 
 
 async def redrive_letters(
@@ -47,9 +47,9 @@ async def redrive_letters(
 
 async def drop_letters(letters: DeadLetters, workspace: str | None, numbers: Sequence[int]) -> list[DeadLetter]:
     """Remove these letters for good, and return them. Raises what `read_letters` raises, before any is removed."""
-    found = await read_letters(letters, workspace, numbers)
+    chosen = await read_letters(letters, workspace, numbers)
     await drop(letters, numbers)
-    return found
+    return chosen
 
 
 def _is_of(letter: DeadLetter, workspace: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""Rebuilds as callers of the API order and watch them. A process with the operator's rights makes them."""
+"""Rebuilds, audits and backups, ordered and watched over the API. A process with the operator's rights makes them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,11 +7,17 @@ from typing import Any
 
 from contracts.graph import Projection
 from runtime.bus.port import SharedValues
-from runtime.errors import Busy
+from runtime.errors import Busy, InvalidInput
 from runtime.projections import rebuild_candidate, rebuild_lease
+from runtime.projections.operator_orders import (
+    OperatorOrder,
+    OperatorProcess,
+    OrderOutcome,
+    Task,
+    read_outcome,
+)
 from runtime.projections.rebuild_candidate import Candidate
 from runtime.projections.rebuild_lease import RunningRebuild
-from runtime.projections.rebuild_requests import RebuildOperator, RebuildOrder, RebuildOutcome, read_outcome
 from services.query.errors import Conflict
 
 Plan = Callable[[Sequence[Projection], int], Awaitable[dict[str, Any]]]
@@ -20,9 +26,9 @@ Plan = Callable[[Sequence[Projection], int], Awaitable[dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Rebuilds:
-    """The rebuilds of the deployment. `values` hold lease, candidate and outcome."""
+    """The rebuilds of the deployment. `values` hold lease, candidate and outcomes."""
 
-    operator: RebuildOperator
+    operator: OperatorProcess
     values: SharedValues
     plan: Plan
 
@@ -36,7 +42,7 @@ class RebuildState:
 
     running: RunningRebuild | None
     candidate: Candidate | None
-    last: RebuildOutcome | None
+    last: OrderOutcome | None
     takes_orders: bool
     interrupted: bool
 
@@ -57,13 +63,34 @@ async def read_state(rebuilds: Rebuilds) -> RebuildState:
     return RebuildState(work, candidate, last, current is not None, interrupted=False)
 
 
-async def order(rebuilds: Rebuilds, wanted: RebuildOrder) -> RebuildOrder:
-    """Order a step, and return it once it is begun. Raises Conflict during another rebuild, `Unavailable`."""
+@dataclass(frozen=True)
+class TaskState:
+    """What became of the last audit, backup or digests that were ordered. The fields are those of `RebuildState`."""
+
+    last: OrderOutcome | None
+    takes_orders: bool
+    interrupted: bool
+
+
+async def read_task(rebuilds: Rebuilds, task: Task) -> TaskState:
+    """Return how an audit, a backup or digests stand. Raises `Unavailable`."""
+    current = await rebuilds.operator.current()
+    # The outcome last: one that was under way a moment ago may have ended since, and says so.
+    last = await read_outcome(rebuilds.values, task)
+    interrupted = last is not None and last.state == "running" and current != last.order.id
+    return TaskState(last, current is not None, interrupted)
+
+
+async def order(rebuilds: Rebuilds, wanted: OperatorOrder) -> None:
+    """Order a step of a rebuild, an audit, a backup or digests, and return once it is begun.
+
+    Raises Conflict during another order, and for a step during a rebuild, which the others do not mind;
+    `Unavailable`.
+    """
     # `cleanup` and `promote` hold the lease as well: two at once would drop what the other fills.
-    if work := await rebuild_lease.running(rebuilds.values):
+    if wanted.task == "rebuild" and (work := await rebuild_lease.running(rebuilds.values)):
         raise Conflict(f"there is a {work} under way")
     try:
         await rebuilds.operator.order(wanted)
-    except Busy as error:
+    except (Busy, InvalidInput) as error:
         raise Conflict(str(error)) from None
-    return wanted

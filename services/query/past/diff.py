@@ -74,7 +74,7 @@ def _differences(
     fields: Callable[[T], dict[str, Any]],
     key: Callable[[K], tuple[str, ...]],
 ) -> list[Difference]:
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for name in before.keys() | after.keys():
         old, new = before.get(name), after.get(name)
         if old == new:
@@ -84,8 +84,8 @@ def _differences(
         changed = {each: (of_old.get(each), of_new.get(each)) for each in names if of_old.get(each) != of_new.get(each)}
         if old is None or new is None or changed:
             change: Change = "appeared" if old is None else "gone" if new is None else "changed"
-            found.append(Difference(key(name), change, changed))
-    return sorted(found, key=lambda one: one.key)
+            differences.append(Difference(key(name), change, changed))
+    return sorted(differences, key=lambda one: one.key)
 
 
 def _document_fields(record: DocumentRecord) -> dict[str, Any]:

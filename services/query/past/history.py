@@ -64,13 +64,13 @@ def entity_history(events: WorkspaceEvents, state: PastState, name: str) -> Enti
     edits = [edit for edit in events.edits if edit.sequence <= state.sequence]
     said = list(_said(events, state, names, name))
     documents = {one.document_id for one in said}
-    found = [
+    changes = [
         *said,
         *_edited(edits, names | {name}),
         *_deleted(events, state.sequence, documents),
         *_summarized(events, state.sequence, names),
     ]
-    ordered = sorted(found, key=lambda one: (one.sequence, one.chunk_id))
+    ordered = sorted(changes, key=lambda one: (one.sequence, one.chunk_id))
     used = {one.names[0] for one in said}
     return EntityHistory(name, state.sequence, name in state.entities, sorted(used), ordered)
 

@@ -1,7 +1,7 @@
 """The dependencies of retrieval; `wiring.py` fills them in."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
@@ -9,7 +9,7 @@ from runtime.models.port import Vector
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.query.partitions import Partitions as Partitions
-from services.query.question import ChunkPickMethod, ProgressStep
+from services.query.question import AnswerStage, ChunkPickMethod, Mode, ProgressStep
 from services.query.retrieval.concurrency import ConcurrencyLimit
 from services.query.retrieval.port import (
     CacheInvalidation,
@@ -62,6 +62,20 @@ class ProgressCallback(Protocol):
     def __call__(self, step: ProgressStep, /) -> None: ...
 
 
+class MeasureStage(Protocol):
+    """Measures one stage of answering a question, the block inside.
+
+    `nested`: what is called inside belongs to the stage; False where the block ends in another task than it began in.
+    """
+
+    def __call__(self, stage: AnswerStage, mode: Mode, /, *, nested: bool = True) -> AbstractContextManager[None]: ...
+
+
+def unmeasured(stage: AnswerStage, mode: Mode, /, *, nested: bool = True) -> AbstractContextManager[None]:
+    """Measure nothing."""
+    return nullcontext()
+
+
 def ignore_progress(_: ProgressStep) -> None:
     """Do nothing."""
 
@@ -91,6 +105,7 @@ class RetrievalDependencies:
     related_chunks: int = 5
     chunk_pick_method: ChunkPickMethod = "VECTOR"
     on_progress: ProgressCallback = ignore_progress
+    measure: MeasureStage = unmeasured
     concurrency: ConcurrencyLimit = field(default_factory=ConcurrencyLimit)
     vector_searches: VectorSearches | None = None
     """None: every generation is searched by `vectors`, `similarities` and `embed`."""

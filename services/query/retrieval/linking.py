@@ -59,14 +59,14 @@ def link_entities(question: str, index: NameIndex) -> list[Link]:
 
 def _with_qualifiers(question: str, links: Iterable[Link]) -> list[Link]:
     """Return links that include what stands in brackets right after them, without the links in there."""
-    found: list[Link] = []
+    qualified: list[Link] = []
     for link in links:
-        if found and link.start < found[-1].end:
+        if qualified and link.start < qualified[-1].end:
             continue
         if match := _QUALIFIER.match(question, link.end):
             link = replace(link, text=question[link.start : match.end()], end=match.end(), qualifier=match[1])
-        found.append(link)
-    return found
+        qualified.append(link)
+    return qualified
 
 
 def _longer_misspelt(
@@ -155,9 +155,9 @@ def _link(question: str, part: Sequence[Word], names: tuple[str, ...], method: L
     return Link(question[start:end], start, end, names, method)
 
 
-def unlinked_forms(question: str, found: Sequence[Link], longest: int = 5) -> list[str]:
+def unlinked_forms(question: str, links: Sequence[Link], longest: int = 5) -> list[str]:
     """Return further spans of at most `longest` words that may be names, as written, for a lookup beyond the index."""
-    unlinked = _unlinked(words(question), found)
+    unlinked = _unlinked(words(question), links)
     forms: dict[str, None] = {}
     for start, word in enumerate(unlinked):
         for last in unlinked[start : start + longest]:

@@ -1,14 +1,23 @@
-"""Chooses the mode of a question whose mode is `auto`."""
+"""The mode `auto`: a walk, and where no name in the question leads one, the mode `mix` too."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from services.query.question import Mode
-from services.query.retrieval.linking import Link
+from services.query.retrieval.fusion import reciprocal_rank_fusion
+from services.query.retrieval.results import SearchResult
 
 
-def choose_mode(links: Sequence[Link]) -> tuple[Mode, str]:
-    """Return `walk` for a question that names an entity, else `mix`; and why, in a sentence for people."""
-    if not links:
-        return "mix", "The question names no entity of the graph."
-    named = ", ".join(dict.fromkeys(link.text for link in links))
+def choose_mode(linked: Sequence[Mapping[str, Any]]) -> tuple[Mode, str]:
+    """Return `walk` for a question in which a walk has linked names, else `mix`; and why, in a sentence for people."""
+    if not linked:
+        return "mix", "The question names no entity of the graph: what walk and mix find is put together."
+    named = ", ".join(dict.fromkeys(link["said"] for link in linked))
     return "walk", f"The question names entities of the graph: {named}."
+
+
+def with_walked(mixed: SearchResult, walked: SearchResult) -> SearchResult:
+    """Return the entities and relations of `mix` with the chunks of both, fused by rank."""
+    chunk_ids = reciprocal_rank_fusion((walked.chunk_ids, 1.0), (mixed.chunk_ids, 1.0))
+    return replace(mixed, chunk_ids=chunk_ids)

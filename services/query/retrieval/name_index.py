@@ -2,10 +2,11 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count
 
 import numpy as np
+from anyascii import anyascii
 from rapidfuzz.distance import OSA
 
 from services.query.retrieval.words import Word, is_character, normal_form, words
@@ -36,6 +37,8 @@ class NameIndex:
         self._by_form: dict[str, list[int]] = {}
         self._by_last: dict[str, list[int]] = {}
         self._longest: dict[str, int] = {}
+        self._by_reading: dict[str, list[int]] = {}
+        """Of names in scripts that are compared by characters: what they are called in Latin letters."""
         self._forms: list[str] = []
         self._trigrams: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
 
@@ -53,7 +56,10 @@ class NameIndex:
             self._add_form(some, number)
             if some[0].form == "the" and len(some) > 1:
                 self._add_form(some[1:], number)
-            if len(some) > 1 and type.lower() in _SURNAMED and not is_character(some[-1].form):
+            if is_character(some[0].form) and (reading := words(anyascii(name))):
+                self._by_reading.setdefault(normal_form(reading), []).append(number)
+                self._note_length(reading)
+            if type.lower() in _SURNAMED and _ends_with_surname(name, some):
                 self._by_last.setdefault(some[-1].form, []).append(number)
 
     def add_aliases(self, aliases: Iterable[tuple[str, str]]) -> None:
@@ -68,25 +74,39 @@ class NameIndex:
         if number in (numbers := self._by_form.setdefault(form, [])):
             return
         numbers.append(number)
-        self._longest[some[0].form] = max(len(some), self._longest.get(some[0].form, 0))
+        self._note_length(some)
         if len(numbers) == 1:
             self._forms.append(form)
             for trigram in set(trigrams(form)):
                 self._trigrams[trigram].append(len(self._forms) - 1)
+
+    def _note_length(self, some: Sequence[Word]) -> None:
+        self._longest[some[0].form] = max(len(some), self._longest.get(some[0].form, 0))
 
     def max_words(self, first: str) -> int:
         """Return how many words the longest name has that begins with the word `first`; 0 without such a name."""
         return self._longest.get(first, 0)
 
     def by_name(self, form: str) -> tuple[str, ...]:
-        """Return the entities with this normal form; none if there are more than `MAX_ENTITIES_PER_NAME`."""
-        numbers = self._by_form.get(form, ())
+        """Return the entities with this normal form, else reading; none if more than `MAX_ENTITIES_PER_NAME`."""
+        numbers = self._by_form.get(form) or self._by_reading.get(form, ())
         return tuple(self._names[n] for n in numbers) if len(numbers) <= MAX_ENTITIES_PER_NAME else ()
 
     def by_surname(self, form: str) -> tuple[str, ...]:
         """Return the only entity whose name ends with this word; nothing if there is none or more than one."""
         numbers = self._by_last.get(form, ())
         return (self._names[numbers[0]],) if len(numbers) == 1 else ()
+
+    def short_forms(self, some: Sequence[Word], names: Collection[str]) -> tuple[str, ...]:
+        """Return the entities that a person of these names may be called too: without first, or without middle, names.
+
+        `some` are the words of the long name; nothing for the name of something else than a person.
+        """
+        if len(some) < 3 or not any(self._names[n] in names for n in self._by_last.get(some[-1].form, ())):
+            return ()
+        shorter = [[some[0], some[-1]], *(some[first:] for first in range(1, len(some) - 1))]
+        found = dict.fromkeys(name for part in shorter for name in self.by_name(normal_form(part)))
+        return tuple(name for name in found if name not in names)
 
     def by_spelling(self, form: str, misspelt: int | None = None) -> tuple[str, ...]:
         """Return the names nearest in spelling, with at most one typing error per `MIN_MISSPELT_LETTERS` characters.
@@ -109,7 +129,7 @@ class NameIndex:
     def _similar_forms(self, form: str) -> list[int]:
         """Return the numbers of the `COMPARED` forms that share most trigrams with this one, the most similar first."""
         own = set(trigrams(form))
-        postings = [np.frombuffer(found, np.uint32) for each in own if (found := self._trigrams.get(each))]
+        postings = [np.frombuffer(posting, np.uint32) for each in own if (posting := self._trigrams.get(each))]
         if not postings:
             return []
         shared = np.bincount(np.concatenate(postings))
@@ -118,6 +138,18 @@ class NameIndex:
         dice = np.array([2 * shared[n] / (len(own) + len(self._forms[n])) for n in likely.tolist()])
         order = np.argsort(-dice, kind="stable")[:COMPARED]
         return [int(likely[n]) for n in order if dice[n] >= LIKE_ENOUGH]
+
+
+def _ends_with_surname(name: str, some: Sequence[Word]) -> bool:
+    """Return whether the last word of a name may stand for it: not the number of "Route 20", nor May for "mid-May"."""
+    last = some[-1]
+    return (
+        len(some) > 1
+        and last.form.isalpha()
+        and not is_character(last.form)
+        and name[last.start - 1] != "-"
+        and all(word.is_capitalised or word.is_stopword for word in some)
+    )
 
 
 def trigrams(form: str) -> Iterator[str]:

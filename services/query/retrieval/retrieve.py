@@ -1,18 +1,18 @@
 """Retrieval for a question: keywords, the stages of its mode, passages, reranking and the token budget."""
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
-from services.query.context.layout import passage_line
+from services.query.context.layout import count_passage
 from services.query.context.prompt import answer_prompt
 from services.query.context.reference_ids import assign_reference_ids
 from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords, Question, search_keywords
 from services.query.retrieval.dependencies import RetrievalDependencies
-from services.query.retrieval.linking import link_entities
-from services.query.retrieval.mode_selection import choose_mode
+from services.query.retrieval.mode_selection import choose_mode, with_walked
 from services.query.retrieval.modes import search_by_mode
 from services.query.retrieval.multihop.walk import walk
 from services.query.retrieval.results import RetrievalResult, SearchResult
@@ -30,27 +30,50 @@ async def retrieve(question: Question, partitions: Partitions, deps: RetrievalDe
     """Return entities, relations and passages for the question in its mode. Raises `Unavailable`."""
     if question.mode == "bypass":
         return RetrievalResult()
-    question, reason = await _with_mode(question, partitions, deps)
+    if question.mode != "auto":
+        return await _retrieve(question, partitions, deps)
+    walking = replace(question, mode="walk")
+    async with _slot(partitions, deps) as own:
+        walked = await _search(walking, question.keywords, partitions, own)
+        mode, reason = choose_mode(walked.info["linked"])
+        if mode == "walk":
+            result = await _select_passages(walking, walked, partitions, own)
+            return replace(result, keywords=question.keywords, info={**result.info, "mode_reason": reason})
+    result = await _retrieve(replace(question, mode=mode), partitions, deps, walked)
+    return replace(result, info={**result.info, "mode_reason": reason})
+
+
+async def _retrieve(
+    question: Question, partitions: Partitions, deps: RetrievalDependencies, walked: SearchResult | None = None
+) -> RetrievalResult:
+    """Return what the mode of the question finds, with the chunks of a walk if there was one."""
     keywords = await _keywords(question, partitions, deps)
+    async with _slot(partitions, deps) as deps:
+        search_result = await _search(question, keywords, partitions, deps)
+        if walked:
+            search_result = with_walked(search_result, walked)
+        result = await _select_passages(question, search_result, partitions, deps)
+    return replace(result, keywords=keywords)
+
+
+@asynccontextmanager
+async def _slot(partitions: Partitions, deps: RetrievalDependencies) -> AsyncGenerator[RetrievalDependencies]:
+    """Wait for one of the slots of the process; yield dependencies that search the partitions' generation."""
     async with (
         deps.concurrency.acquire(partitions.status.workspace),
-        deps.for_generation(partitions.vectors.generation) as deps,
+        deps.for_generation(partitions.vectors.generation) as of_generation,
     ):
-        documents = await documents_in_scope(question, partitions, deps)
-        stages = walk if question.mode == "walk" else search_by_mode
-        search_result = await stages(question, keywords, partitions, deps, documents)
-        result = await _select_passages(question, search_result, partitions, deps)
-    info = {**result.info, "mode_reason": reason} if reason else result.info
-    return replace(result, keywords=keywords, info=info)
+        yield of_generation
 
 
-async def _with_mode(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> tuple[Question, str]:
-    """Return the question with mode `auto` replaced by another one, and why; "" for other modes."""
-    if question.mode != "auto":
-        return question, ""
-    links = await asyncio.to_thread(link_entities, question.query, await deps.entity_names.of(partitions))
-    mode, reason = choose_mode(links)
-    return replace(question, mode=mode), reason
+async def _search(
+    question: Question, keywords: Keywords, partitions: Partitions, deps: RetrievalDependencies
+) -> SearchResult:
+    """Return what the stages of the mode find."""
+    documents = await documents_in_scope(question, partitions, deps)
+    stages = walk if question.mode == "walk" else search_by_mode
+    with deps.measure("retrieve", question.mode):
+        return await stages(question, keywords, partitions, deps, documents)
 
 
 async def _keywords(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> Keywords:
@@ -59,8 +82,9 @@ async def _keywords(question: Question, partitions: Partitions, deps: RetrievalD
         deps.on_progress("extracting_keywords")
     if question.mode in WITHOUT_KEYWORDS or question.keywords:
         return question.keywords
-    found = await deps.keyword_extractor.extract(partitions.status.workspace, question.query)
-    return search_keywords(question, found)
+    with deps.measure("keywords", question.mode):
+        extracted = await deps.keyword_extractor.extract(partitions.status.workspace, question.query)
+    return search_keywords(question, extracted)
 
 
 async def _select_passages(
@@ -69,11 +93,11 @@ async def _select_passages(
     """Read the passages, rerank them, and drop those that exceed the tokens left by the rest of the prompt."""
     # A reranker judges all of them; without one only the first are used.
     most = len(search_result.chunk_ids) if question.rerank and deps.reranker else question.chunk_top_k
-    passages = await _rerank(question, await _read_passages(search_result.chunk_ids, most, partitions, deps), deps)
-    budget = question.max_total_tokens - _tokens_without_passages(question, search_result, deps) - REFERENCES_RESERVE
-    selection = fit_budget(
-        passages[: question.chunk_top_k], budget, lambda passage: deps.count_tokens(passage_line("1", passage))
-    )
+    with deps.measure("gather", question.mode):
+        passages = await _read_passages(search_result.chunk_ids, most, partitions, deps)
+    passages = await _rerank(question, passages, deps)
+    budget = question.max_total_tokens - search_result.tokens - frame_tokens(question, deps.count_tokens)
+    selection = fit_budget(passages[: question.chunk_top_k], budget, partial(count_passage, deps.count_tokens))
     ids = assign_reference_ids([passage.file_path for passage in selection])
     return RetrievalResult(
         search_result.entities,
@@ -104,12 +128,11 @@ async def _rerank(question: Question, passages: Sequence[Passage], deps: Retriev
         deps.on_progress("reranking")
     if not (question.rerank and deps.reranker and passages):
         return passages
-    scored = await deps.reranker.rerank(question.query, passages, question.chunk_top_k)
+    with deps.measure("rerank", question.mode):
+        scored = await deps.reranker.rerank(question.query, passages, question.chunk_top_k)
     return [passage for passage, score in scored if score is None or score >= deps.min_rerank_score]
 
 
-def _tokens_without_passages(question: Question, search_result: SearchResult, deps: RetrievalDependencies) -> int:
-    """Return the number of tokens of the prompt without its passages."""
-    return (
-        search_result.tokens + deps.count_tokens(answer_prompt(question, "").system) + deps.count_tokens(question.query)
-    )
+def frame_tokens(question: Question, count: Callable[[str], int]) -> int:
+    """Return the number of tokens of a prompt without what was found: instructions, question, list of references."""
+    return count(answer_prompt(question, "").system) + count(question.query) + REFERENCES_RESERVE

@@ -1,7 +1,7 @@
-"""Words of questions and passages in a normal form: without case, accents and punctuation.
+"""Words of questions and passages in a normal form: in Latin letters, without case, accents and punctuation.
 
 Each Han character, kana or Hangul syllable counts as one word, so that names are found in scripts that put no blanks
-between words.
+between words; these keep their script.
 """
 
 import re
@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
+
+from anyascii import anyascii
 
 from runtime.text.scripts import HAN_AND_KANA, HANGUL
 from services.query.retrieval.stopwords import STOPWORDS
@@ -56,9 +58,11 @@ def _properties(word: str) -> tuple[str, bool, bool]:
 
 
 def normalised(word: str) -> str:
-    """Return the word without differences of case, accent and character width."""
+    """Return the word in Latin letters, without differences of case, accent and character width."""
     if word.isascii():
         return word.lower()
+    if not is_character(word) and (latin := anyascii(unicodedata.normalize("NFKC", word)).lower()).isalnum():
+        return latin
     plain = unicodedata.normalize("NFKD", word).casefold()
     return unicodedata.normalize("NFKC", _ACCENTS.sub("", plain))
 

@@ -1,8 +1,36 @@
 """What an event says was paid to a model: an entry of the ledger."""
 
-from contracts.events import DescriptionSummarized, EntitiesExtracted, Event, VectorsIndexed
+from contracts.events import (
+    DescriptionSummarized,
+    EntitiesExtracted,
+    Event,
+    QuestionCost,
+    QuestionsCharged,
+    VectorsIndexed,
+)
 from runtime.bus.port import Delivery
-from runtime.costs.port import CostEntry
+from runtime.costs.port import QUESTION_STAGE, CostEntry
+
+
+def cost_entries_of(delivery: Delivery[Event]) -> list[CostEntry]:
+    """Return the entries of an event, always in the same order: several only of what questions cost."""
+    event = delivery.event
+    if isinstance(event, QuestionsCharged):
+        return [_question_entry(delivery, cost) for cost in event.costs]
+    entry = cost_entry(delivery)
+    return [entry] if entry else []
+
+
+def _question_entry(delivery: Delivery[Event], cost: QuestionCost) -> CostEntry:
+    return CostEntry(
+        day=f"{delivery.happened_at:%Y-%m-%d}",
+        document="",
+        stage=f"{QUESTION_STAGE}{cost.step}",
+        model=cost.model,
+        sequence=delivery.sequence,
+        milliseconds=cost.duration_ms,
+        **cost.usage.model_dump(),
+    )
 
 
 def cost_entry(delivery: Delivery[Event]) -> CostEntry | None:

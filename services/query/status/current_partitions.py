@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from cachetools import LRUCache
 
-from runtime.bus.port import ActiveGenerations
+from runtime.bus.port import LiveGenerations
 from services.query.partitions import Partitions
 from services.query.status.port import Positions
 
 CACHE_SECONDS = 0.5
-"""Seconds for which the active generations are taken as read, with a position from before they were read."""
+"""Seconds for which the live generations are taken as read, with a position from before they were read."""
 
 MAX_CACHED = 1000
 """Workspaces whose partitions are cached: a caller may name any workspace."""
@@ -32,13 +32,13 @@ class CurrentPartitions:
     """
 
     def __init__(
-        self, pointers: ActiveGenerations, positions: Positions, clock: Callable[[], float] = time.monotonic
+        self, pointers: LiveGenerations, positions: Positions, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._pointers, self._positions, self._clock = pointers, positions, clock
         self._cached: LRUCache[str, _Read] = LRUCache(MAX_CACHED)
 
     async def of(self, workspace: str) -> tuple[Partitions, int]:
-        """Return where to search, and the position. Raises what `ActiveGenerations.live` and `Positions.of` raise."""
+        """Return where to search, and the position. Raises what `LiveGenerations.live` and `Positions.of` raise."""
         read, now = self._cached.get(workspace), self._clock()
         if read is None or now - read.at >= CACHE_SECONDS:
             read = self._cached[workspace] = await self._read(workspace, now)

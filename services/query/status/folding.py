@@ -59,7 +59,7 @@ def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatu
     elif isinstance(event, DocumentCancelled):
         changed = _cancelled(state, event, record)
     elif isinstance(event, (GraphMerged, VectorsIndexed)) and event.document and event.document.deleted:
-        changed = _erased(state, event, event.document.version)
+        changed = _with_removed_part(state, event, event.document.version)
     elif isinstance(event, (ChunksCreated, EntitiesExtracted, GraphMerged, VectorsIndexed)) and event.document:
         base = _state_for_version(state, event.document, record)
         changed = _with_progress(base, event) if base else state
@@ -101,7 +101,7 @@ def _deleted(state: DocumentStatus, version: int) -> DocumentStatus:
     return state if version <= state.deleted else replace(state, deleted=version, erased={})
 
 
-def _erased(state: DocumentStatus, event: GraphMerged | VectorsIndexed, version: int) -> DocumentStatus:
+def _with_removed_part(state: DocumentStatus, event: GraphMerged | VectorsIndexed, version: int) -> DocumentStatus:
     """Record a part of a deletion as finished once it has reached the vectors; the graph's vectors come last."""
     if version < state.deleted or isinstance(event, GraphMerged):
         return state

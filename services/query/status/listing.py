@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from contracts.graph import Partition
 from services.query.status.document_status import DocumentStatus
-from services.query.status.port import Documents
+from services.query.status.port import Documents, Listing
 
 FAILED_STATUSES = ("failed", "partial")
 """Statuses of documents of which at least a part failed."""
@@ -20,14 +20,12 @@ async def list_documents(
 
     Paging through a list that changes may skip a document, so the list is read again until it brings nothing new.
     """
-    found: dict[str, DocumentStatus] = {}
+    status_of: dict[str, DocumentStatus] = {}
     while True:
-        previous_count, skip, more = len(found), 0, True
+        previous_count, skip, more = len(status_of), 0, True
         while more:
-            page = await documents.page(
-                partition, statuses=list(statuses), order="id", descending=False, skip=skip, limit=PAGE_SIZE
-            )
-            found |= {status.id: status for status in page.documents}
+            page = await documents.page(partition, Listing(statuses=list(statuses), skip=skip, limit=PAGE_SIZE))
+            status_of |= {status.id: status for status in page.documents}
             skip, more = skip + PAGE_SIZE, len(page.documents) == PAGE_SIZE
-        if len(found) == previous_count:
-            return found
+        if len(status_of) == previous_count:
+            return status_of

@@ -18,6 +18,26 @@ class Page:
     total: int
 
 
+@dataclass(frozen=True)
+class Listing:
+    """Which documents are asked for, in what order, and which of them.
+
+    `order` is `updated_at`, `created_at`, `id` or `file_path`; `limit` 0 means all of them.
+    """
+
+    statuses: Sequence[str] = ()
+    """Any of these; without one, all documents that are not deleted."""
+    name: str = ""
+    """Only documents whose file path has this in it, whatever the case of letters."""
+    order: str = "id"
+    descending: bool = False
+    skip: int = 0
+    limit: int = 0
+
+
+NEWEST = Listing(order="updated_at", descending=True, limit=1)
+"""The document that changed last."""
+
 Change = Callable[[Mapping[str, DocumentStatus]], Sequence[DocumentStatus]]
 """Given the existing documents by id, returns the states to write, with these ids or others that were asked for."""
 
@@ -37,13 +57,8 @@ class Documents(Protocol):
         """
         ...
 
-    async def page(
-        self, partition: Partition, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
-    ) -> Page:
-        """Return documents with any of these statuses; without statuses, all that are not deleted.
-
-        `order` is `updated_at`, `created_at`, `id` or `file_path`.
-        """
+    async def page(self, partition: Partition, listing: Listing) -> Page:
+        """Return the documents that the listing asks for, and how many they are without its `limit`."""
         ...
 
     async def by_track_id(self, partition: Partition, track_id: str) -> list[DocumentStatus]:

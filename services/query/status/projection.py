@@ -10,7 +10,7 @@ from runtime.bus.batches import by_workspace
 from runtime.bus.port import Delivery
 from runtime.costs.port import CostEntry, Ledger
 from services.query.passage import Passage
-from services.query.status.costs import cost_entry
+from services.query.status.costs import cost_entries_of
 from services.query.status.document_status import DocumentStatus
 from services.query.status.folding import RecordedEvent, apply
 from services.query.status.port import Documents, Passages
@@ -81,11 +81,12 @@ async def _fold(
 
 
 def cost_entries(deliveries: Sequence[Delivery[Event]]) -> dict[str, CostEntry]:
-    """Return the entries of the ledger by the ids of their events; of several with one id that of the first."""
+    """Return the entries of the ledger by the ids of their events; of several with one id those of the first."""
     entries: dict[str, CostEntry] = {}
     for delivery in sorted(deliveries, key=lambda one: one.sequence):
-        if entry := cost_entry(delivery):
-            entries.setdefault(event_key(delivery.envelope), entry)
+        key = event_key(delivery.envelope)
+        for number, entry in enumerate(cost_entries_of(delivery)):
+            entries.setdefault(f"{key}\x1f{number}" if number else key, entry)
     return entries
 
 

@@ -74,9 +74,9 @@ async def resolved(url: str, allowed: Sequence[Network]) -> list[Target]:
 async def _addresses(host: str, port: int) -> list[IPv4Address | IPv6Address]:
     try:
         async with asyncio.timeout(RESOLVE_SECONDS):
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         # An IPv6 address of a link has its interface behind a percent sign.
-        return [ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+        return [ip_address(str(entry[4][0]).partition("%")[0]) for entry in infos]
     except (OSError, TimeoutError, UnicodeError, ValueError):
         raise AddressRefused("the host of the webhook has no address") from None
 

@@ -58,10 +58,11 @@ class Webhooks:
 
 async def deliver(webhooks: Webhooks, endpoint: Endpoint, message: Notification) -> Outcome:
     """Send the message. The host is resolved for this attempt, and no other address is connected to."""
+    now = time.time()
     headers = {
         "content-type": "application/json",
         "user-agent": "lightstream-webhooks",
-        **signed_headers(endpoint.secret, message.id, int(time.time()), message.body),
+        **signed_headers(endpoint.secrets(now), message.id, int(now), message.body),
     }
     try:
         targets = await resolved(endpoint.url, webhooks.allowed)

@@ -38,6 +38,13 @@ class Endpoint:
     with_body: bool = False
     created_at: str = ""
     created_by: str = ""
+    former_secret: str = ""
+    former_until: float = 0.0
+    """Unix seconds until which messages are signed with the former secret too."""
+
+    def secrets(self, now: float) -> list[str]:
+        """Return the secrets that messages are signed with at that Unix time, the newest first."""
+        return [self.secret, *([self.former_secret] if self.former_secret and now < self.former_until else [])]
 
 
 @dataclass(frozen=True)
@@ -77,8 +84,8 @@ class Endpoints:
     async def all(self, workspace: str | None = None) -> list[Endpoint]:
         """Return the endpoints of a workspace, or of all, oldest first."""
         keys = [key for key in await self.values.keys() if key.startswith("config.")]
-        found = [endpoint for key in keys if (endpoint := await self._endpoint(key))]
-        mine = [endpoint for endpoint in found if workspace in (None, endpoint.workspace)]
+        endpoints = [endpoint for key in keys if (endpoint := await self._endpoint(key))]
+        mine = [endpoint for endpoint in endpoints if workspace in (None, endpoint.workspace)]
         return sorted(mine, key=lambda endpoint: (endpoint.created_at, endpoint.id))
 
     async def get(self, id: str, workspace: str | None = None) -> Endpoint:
@@ -94,8 +101,19 @@ class Endpoints:
             raise Conflict(f"a workspace has at most {MAX_ENDPOINTS} webhooks")
         new = replace(endpoint, id=uuid4().hex[:16], created_at=timestamp())
         await self._put(f"state.{new.id}", asdict(EndpointState(cursor)))
-        await self._put(f"config.{new.id}", asdict(new))
+        await self._put(f"config.{new.id}", _fields(new))
         return new
+
+    async def rotate(self, id: str, secret: str, former_until: float) -> Endpoint:
+        """Give it a new secret; the one it had is valid until that Unix time, those before no more. Raises NotFound."""
+        while True:
+            value, revision = await self.values.read(f"config.{id}")
+            if not value:
+                raise NotFound("there is no webhook of that id")
+            before = _endpoint(value)
+            new = replace(before, secret=secret, former_secret=before.secret, former_until=former_until)
+            if await self.values.write(f"config.{id}", _encoded(_fields(new)), revision):
+                return new
 
     async def remove(self, id: str) -> None:
         """Remove one, with its secret."""
@@ -121,13 +139,25 @@ class Endpoints:
 
     async def _endpoint(self, key: str) -> Endpoint | None:
         value, _ = await self.values.read(key)
-        if not value:
-            return None
-        fields: dict[str, Any] = json.loads(value)
-        fields["types"] = tuple(fields["types"])
-        return Endpoint(**fields)
+        return _endpoint(value) if value else None
 
     async def _put(self, key: str, fields: dict[str, Any] | None) -> None:
-        value = b"" if fields is None else json.dumps(fields).encode()
+        value = b"" if fields is None else _encoded(fields)
         while not await self.values.write(key, value, (await self.values.read(key))[1]):
             continue
+
+
+def _fields(endpoint: Endpoint) -> dict[str, Any]:
+    """Return what is stored of it; of one secret only what releases without rotation can read."""
+    fields = asdict(endpoint)
+    return fields if endpoint.former_secret else {k: v for k, v in fields.items() if not k.startswith("former_")}
+
+
+def _endpoint(value: bytes) -> Endpoint:
+    fields: dict[str, Any] = json.loads(value)
+    fields["types"] = tuple(fields["types"])
+    return Endpoint(**fields)
+
+
+def _encoded(fields: dict[str, Any]) -> bytes:
+    return json.dumps(fields).encode()

@@ -8,7 +8,7 @@ from typing import Any
 
 from contracts.graph import Partition
 from runtime.bus.event_summary import EventSummary, summarize, whole_event
-from runtime.bus.port import ActiveGenerations, Log, Message
+from runtime.bus.port import LiveGenerations, Log, Message
 from runtime.errors import Unavailable
 from services.query.status.document_status import DELETED, SETTLED
 from services.query.status.port import Documents
@@ -31,7 +31,7 @@ class Notifier:
     """Makes notifications of events. `told`: what documents came to when it was told last, by endpoint and document."""
 
     log: Log
-    pointers: ActiveGenerations
+    pointers: LiveGenerations
     documents: Documents
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     told: OrderedDict[tuple[str, str], str] = field(default_factory=OrderedDict[tuple[str, str], str])
@@ -39,21 +39,21 @@ class Notifier:
     async def notifications(self, endpoint: Endpoint, message: Message) -> list[Notification]:
         """Return what this event makes the endpoint be told. Raises `Unavailable`."""
         event = summarize(message)
-        found = [_of_event(event, message, endpoint.with_body)] if event.type in endpoint.types else []
+        notifications = [_of_event(event, message, endpoint.with_body)] if event.type in endpoint.types else []
         if event.type in BEGINNING:
             self.told.pop((endpoint.id, event.document), None)
         if event.type in SETTLING and set(NOTICES).intersection(endpoint.types):
-            found += await self._notice(endpoint, event)
-        return found
+            notifications += await self._notice(endpoint, event)
+        return notifications
 
     async def _notice(self, endpoint: Endpoint, event: EventSummary) -> list[Notification]:
         """Return the notice that the document has come to something, unless it was told already."""
         await self._until_projected(endpoint.workspace, event.sequence)
         live = await self.pointers.live("status")
-        found = await self.documents.get(Partition(endpoint.workspace, live.status), [event.document])
-        if event.document not in found:
+        documents = await self.documents.get(Partition(endpoint.workspace, live.status), [event.document])
+        if event.document not in documents:
             return []
-        status, _ = found[event.document]
+        status, _ = documents[event.document]
         kind = f"document.{status.status}"
         settled = status.status in (*SETTLED, DELETED)
         key, state = (endpoint.id, event.document), f"{kind} {status.version}"

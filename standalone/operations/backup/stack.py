@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from contracts.graph import PROJECTIONS
-from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog, connected
 from runtime.errors import InvalidInput, ServiceError
 from runtime.settings import Settings
@@ -56,16 +56,16 @@ async def _add_digests(settings: Settings, manifest: Manifest) -> None:
     else:
         async with open_as_is(settings) as stack:
             log = NatsLog(stack.client.jetstream())
-            live = await (await NatsActiveGenerations.bind(stack.client.jetstream())).live()
+            live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
             partitions = await stack.stores.rows.partitions("documents")
-            found: dict[str, dict[str, str]] = {}
+            digests: dict[str, dict[str, str]] = {}
             async with stack.stores_of_generation(live.vectors) as stores:
                 for workspace in sorted(each.workspace for each in partitions if each.generation == live.status):
-                    found[workspace] = {
+                    digests[workspace] = {
                         name: (await digest(name, workspace, live, stores)).sha256 for name in PROJECTIONS
                     }
             if await log.last_sequence() == manifest.last:
-                manifest.digests, manifest.undigested = found, ""
+                manifest.digests, manifest.undigested = digests, ""
             else:
                 manifest.undigested = "the log went on meanwhile"
 
@@ -83,7 +83,13 @@ class RestoredStack:
 
 
 def restore(
-    data: Path | None, backup: VerifiedBackup, report: Report, say: Callable[[str], None], *, replicas: int
+    data: Path | None,
+    backup: VerifiedBackup,
+    report: Report,
+    say: Callable[[str], None],
+    *,
+    replicas: int,
+    reason: str = "",
 ) -> RestoredStack:
     """Restore a backup into the empty stack of a data folder, or a deployment, and make its projections from it.
 
@@ -102,9 +108,9 @@ def restore(
         target = select_target(data)
     with target.rebuild_lock():
         say("making status, graph and vectors from the log")
-        found = asyncio.run(_rebuild(target, backup.last, report))
+        rebuilt = asyncio.run(_rebuild(target, backup.last, report, reason))
     texts = sum(len(manifest.blobs) for manifest in backup.manifests)
-    return RestoredStack(target.name, events, texts, backup.last.last, found, backup.last.undigested)
+    return RestoredStack(target.name, events, texts, backup.last.last, rebuilt, backup.last.undigested)
 
 
 async def _restore_bus(url: str, backup: VerifiedBackup, report: Report, replicas: int) -> int:
@@ -131,9 +137,9 @@ async def bus_of_folder(folder: DataFolder) -> AsyncGenerator[str]:
             await bus.stop()
 
 
-async def make_projections(target: Target, report: Report) -> None:
+async def make_projections(target: Target, report: Report, reason: str) -> None:
     """Make all projections from a log that was put in order, and have services take it for theirs."""
-    await projections.rebuild(target, RebuildRequest(PROJECTIONS), report)
+    await projections.rebuild(target, RebuildRequest(PROJECTIONS, reason=reason), report)
     async with open_prepared(target.settings) as stack:
         # Stores that are older than the restore name another log.
         jetstream, rows = stack.client.jetstream(), stack.stores.rows
@@ -142,9 +148,9 @@ async def make_projections(target: Target, report: Report) -> None:
             await checkpoints.accept_loss(jetstream, rows)
 
 
-async def _rebuild(target: Target, manifest: Manifest, report: Report) -> dict[str, dict[str, bool]]:
+async def _rebuild(target: Target, manifest: Manifest, report: Report, reason: str) -> dict[str, dict[str, bool]]:
     """Make all projections, and compare their digests with those that the backup noted."""
-    await make_projections(target, report)
+    await make_projections(target, report, reason)
     same: dict[str, dict[str, bool]] = {}
     for workspace, noted in manifest.digests.items():
         now = await projections.digests(target.settings, workspace)

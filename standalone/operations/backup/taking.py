@@ -12,14 +12,13 @@ from typing import Any
 
 from nats.js import JetStreamContext
 
-from contracts.topology import MiB
+from contracts.topology import LOG, MiB
 from contracts.values import BlobRef
 from runtime.bus.chain import erased_by
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.copies import read_records, unreadable
 from runtime.bus.nats.log import translated
 from runtime.bus.records import Record, leaf
-from runtime.bus.write_status import EVENTS
 from runtime.errors import InvalidInput, LogDamaged, Poison
 from standalone.operations.backup import manifest as manifests
 from standalone.operations.backup.bus_state import copy_bus_state
@@ -52,13 +51,13 @@ class Backup:
         await self._begin(since)
         await copy_bus_state(self.jetstream, self.folder, self.manifest)
         with translated():
-            end = (await self.jetstream.stream_info(EVENTS)).state.last_seq
+            end = (await self.jetstream.stream_info(LOG)).state.last_seq
         async with aclosing(self._parts(end)) as parts:
             async for records in parts:
                 await self._add(records)
                 self.report({"events": self.new, "position": self.manifest.last, "end": end})
         tail = range(self.manifest.last + 1, end + 1)
-        self.manifest.unreadable += await unreadable(self.jetstream, EVENTS, tail)
+        self.manifest.unreadable += await unreadable(self.jetstream, LOG, tail)
         self.manifest.last = max(end, self.manifest.last)
         await self._copy_missing_blobs()
         self.manifest.taken_at, self.manifest.complete = datetime.now(UTC).isoformat(timespec="seconds"), True
@@ -67,24 +66,25 @@ class Backup:
         return self.manifest
 
     async def _begin(self, since: int | None) -> None:
-        found = manifests.read(self.folder)
-        if found is None:
+        manifest = manifests.read(self.folder)
+        if manifest is None:
             if self.folder.exists() and any(self.folder.iterdir()):
                 raise InvalidInput(f"{self.folder} holds other files: name an empty folder, or one of a backup")
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            found = Manifest(since=since or 0, last=since or 0)
-        elif since not in (None, found.since):
+            manifest = Manifest(since=since or 0, last=since or 0)
+        elif since not in (None, manifest.since):
             raise InvalidInput(
-                f"the backup in {self.folder} begins behind sequence {found.since}: leave --since out to go on with it"
+                f"the backup in {self.folder} begins behind sequence {manifest.since}: "
+                "leave --since out to go on with it"
             )
-        self.manifest = found
+        self.manifest = manifest
         await self._require_same_log()
         self.manifest.complete = False
 
     async def _require_same_log(self) -> None:
         """Compare the last event of the backup that is still in the log with the log's."""
         with translated():
-            state = (await self.jetstream.stream_info(EVENTS)).state
+            state = (await self.jetstream.stream_info(LOG)).state
         if state.last_seq < self.manifest.last:
             raise LogDamaged(
                 f"the log ends at sequence {state.last_seq}, and the backup in {self.folder} at {self.manifest.last}: "
@@ -92,15 +92,15 @@ class Backup:
             )
         for part in self.manifest.events[::-1]:
             for kept in read_part(self.folder, part)[::-1]:
-                found = await self._record_at(kept.sequence)
-                if found and leaf(found) != leaf(kept):
+                record = await self._record_at(kept.sequence)
+                if record and leaf(record) != leaf(kept):
                     raise InvalidInput(
                         f"sequence {kept.sequence} of the log is another event than in {self.folder}: another log"
                     )
                 return
 
     async def _record_at(self, sequence: int) -> Record | None:
-        async with aclosing(read_records(self.jetstream, EVENTS, sequence - 1)) as pages:
+        async with aclosing(read_records(self.jetstream, LOG, sequence - 1)) as pages:
             async for page in pages:
                 return page[0] if page[0].sequence == sequence else None
         return None
@@ -111,7 +111,7 @@ class Backup:
         size = 0
         if end <= self.manifest.last:
             return
-        async with aclosing(read_records(self.jetstream, EVENTS, self.manifest.last)) as pages:
+        async with aclosing(read_records(self.jetstream, LOG, self.manifest.last)) as pages:
             async for page in pages:
                 for record in page:
                     if record.sequence > end:
@@ -132,7 +132,7 @@ class Backup:
         self.manifest.erased += before - self.manifest.messages
         present = {record.sequence for record in records}
         holes = [each for each in range(self.manifest.last + 1, records[-1].sequence) if each not in present]
-        self.manifest.unreadable += await unreadable(self.jetstream, EVENTS, holes)
+        self.manifest.unreadable += await unreadable(self.jetstream, LOG, holes)
         kept = [record for record in records if record.sequence not in erased]
         part = write_part(self.folder, f"events/{len(self.manifest.events) + 1:08}", kept)
         part = replace(part, first=records[0].sequence, last=records[-1].sequence)

@@ -45,21 +45,21 @@ class VerifiedBackup:
 
 def verify(folders: Sequence[Path], report: Report) -> VerifiedBackup:
     """Read everything in backups that follow each other. Raises InvalidInput where one has no readable manifest."""
-    found: list[Manifest] = []
+    read: list[Manifest] = []
     problems: list[str] = []
     erased: set[int] = set()
     for folder in folders:
         manifest = manifests.read(folder)
         if manifest is None:
             raise InvalidInput(f"{folder} holds no backup: it has no {manifests.MANIFEST}")
-        before = found[-1].last if found else 0
+        before = read[-1].last if read else 0
         if manifest.since != before:
             problems.append(f"{folder} begins behind sequence {manifest.since}, and what is before it ends at {before}")
         if not manifest.complete:
             problems.append(f"{folder} is not complete: `lightstream backup {folder}` goes on with it")
         problems += [f"{folder}: the text {sha256} was missing on the bus" for sha256 in manifest.missing_blobs]
         problems += [f"{folder}: the log could not read sequence {sequence}" for sequence in manifest.unreadable]
-        found.append(manifest)
+        read.append(manifest)
         after = manifest.since
         for part in [*manifest.events, manifest.dead, manifest.parked]:
             if part is None:
@@ -72,7 +72,7 @@ def verify(folders: Sequence[Path], report: Report) -> VerifiedBackup:
                 erased.update(sequence for sequence, _ in erased_by(records))
                 report({"position": after, "end": manifest.last})
         problems += _damaged_blobs(folder, manifest)
-    return VerifiedBackup(tuple(folders), tuple(found), tuple(problems), frozenset(erased))
+    return VerifiedBackup(tuple(folders), tuple(read), tuple(problems), frozenset(erased))
 
 
 def _read(folder: Path, part: Part, after: int) -> tuple[list[Record], list[str]]:

@@ -6,12 +6,13 @@ from runtime.bus_examination import PARKED_NOTE, REDELIVERY_NOTE
 from runtime.errors import ConfigurationError, ServiceError
 from runtime.findings import Finding
 from standalone.embedded import damage, orphans
+from standalone.embedded.addresses import bus_url
 from standalone.embedded.data_folder import DataFolder, StackState
-from standalone.embedded.stack import SERVICES, bus_url, health
+from standalone.embedded.stack import SERVICES, health
 from standalone.operations import stores
 from standalone.operations.doctor.bus import examine_bus
 from standalone.operations.doctor.machine import examine_machine
-from standalone.operations.target import Target, query_client
+from standalone.operations.target import Target, query_client, target_of_stack
 
 NOT_READY = "wait a moment; if it stays so, read its log"
 
@@ -36,7 +37,7 @@ async def examine(folder: DataFolder, workspace: str) -> AsyncIterator[Finding]:
     notes: dict[str, str] = {}
     async for finding in _services(state, notes):
         yield finding
-    async for finding in _documents(state.api, workspace):
+    async for finding in _contents(folder, state, workspace):
         yield finding
     async for finding in examine_bus(bus_url(state), "the supervisor starts it again; read its log", notes):
         yield finding
@@ -47,18 +48,26 @@ async def examine_deployment(deployment: Target, workspace: str) -> AsyncIterato
     yield Finding("note", f"this is {deployment.name}", "for the stack of a data folder give --data, or unset NATS_URL")
     async for finding in examine_bus(deployment.settings.nats_url, "see its log, and whether NATS_URL is right", None):
         yield finding
-    try:
-        for problem in await stores.check(deployment.settings):
-            yield Finding("fault", problem, "`lightstream stores apply`")
-        yield Finding("well", "documents, graph and vectors answer")
-    except ServiceError as error:
-        yield Finding("fault", f"a store does not answer: {error}", "see its log, and whether its variables are right")
+    async for finding in _stores(deployment):
+        yield finding
     async for finding in _documents(deployment.api, workspace):
         yield finding
 
 
+async def _stores(target: Target) -> AsyncIterator[Finding]:
+    """Yield what stores that are servers elsewhere lack."""
+    try:
+        for problem in await stores.check(target.settings):
+            yield Finding("fault", problem, "`lightstream stores apply`")
+        yield Finding("well", "documents, graph and vectors answer")
+    except ServiceError as error:
+        yield Finding("fault", f"a store does not answer: {error}", "see its log, and whether its variables are right")
+
+
 def _damaged_stores(folder: DataFolder, state: StackState) -> Iterator[Finding]:
     """Stores that cannot open their data."""
+    if state.stores:
+        return
     known = {"graph": "arcadedb", "vectors": "milvus-lite"}
     for store in damage.PROJECTION_OF_STORE:
         child = state.children.get(known.get(store, ""))
@@ -101,20 +110,29 @@ async def _services(state: StackState, notes: dict[str, str]) -> AsyncIterator[F
         except ServiceError as error:
             yield Finding("fault", f"{name} is not ready: {error}", NOT_READY)
             continue
-        found: dict[str, str] = page.get("notes", {})
-        notes |= found
+        of_services: dict[str, str] = page.get("notes", {})
+        notes |= of_services
         problems: dict[str, str] = page.get("problems", {})
         if problems:
             said = "; ".join(f"{part}: {problem}" for part, problem in problems.items())
             yield Finding("fault", f"{name} is not ready: {said}", NOT_READY)
         else:
             yield Finding("well", f"{name} is ready")
-        if name == "indexer" and "vectors" in found:
-            yield Finding("fault", found["vectors"], "`lightstream rebuild vectors`")
-        for part, note in found.items():
+        if name == "indexer" and "vectors" in of_services:
+            yield Finding("fault", of_services["vectors"], "`lightstream rebuild vectors`")
+        for part, note in of_services.items():
             # Why events are redelivered is reported with their number, and a paused provider by the bus.
             if ": " in part and not part.endswith((REDELIVERY_NOTE, PARKED_NOTE)):
                 yield Finding("note", f"{part}: {note}")
+
+
+async def _contents(folder: DataFolder, state: StackState, workspace: str) -> AsyncIterator[Finding]:
+    """Yield what is to be said of stores elsewhere, and of the documents."""
+    if state.stores:
+        async for finding in _stores(target_of_stack(folder, state)):
+            yield finding
+    async for finding in _documents(state.api, workspace):
+        yield finding
 
 
 async def _documents(base: str, workspace: str) -> AsyncIterator[Finding]:

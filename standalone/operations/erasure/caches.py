@@ -10,7 +10,7 @@ from contracts import subjects
 from contracts.graph import VECTOR_KINDS, Partition
 from contracts.ids import sha256
 from runtime.batching import batched
-from runtime.stores.documents.port import INDEXES, Rows, Table
+from runtime.stores.documents.port import Rows, Table
 from runtime.stores.vectors.port import Vectors
 
 DROPPED = ("extractions", "condensed", "keywords", "answers")
@@ -34,12 +34,10 @@ async def empty_caches(rows: Rows, workspace: str) -> dict[str, int]:
 
 async def remove_from_archive(rows: Rows, workspace: str, id: str) -> int:
     """Remove the copies of the document's events, and return how many there were. Raises Unavailable."""
-    if ARCHIVE not in INDEXES:
-        return 0
     table = Table(ARCHIVE, Partition(workspace, 0))
-    found = await rows.find(table, {"document": subjects.token(id)})
-    await rows.delete(table, [key for key, _ in found])
-    return len(found)
+    records = await rows.find(table, {"document": subjects.token(id)})
+    await rows.delete(table, [key for key, _ in records])
+    return len(records)
 
 
 async def sweep_embeddings(rows: Rows, vectors: Vectors, workspace: str, generation: int) -> int:

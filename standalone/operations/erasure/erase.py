@@ -18,20 +18,19 @@ from contracts import subjects
 from contracts.events import ErasureRequested
 from contracts.graph import PROJECTIONS
 from contracts.ids import ids_of_name
-from contracts.topology import CONSUMERS
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
 from runtime.bus.actor import local_actor
 from runtime.bus.codec import decode
-from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog, translated
 from runtime.bus.publisher import delete_document
-from runtime.bus.write_status import EVENTS
 from runtime.errors import InvalidInput, ServiceError, Unavailable
 from standalone.operations import projections
 from standalone.operations.empty_stores import empty_stores
 from standalone.operations.erasure.caches import empty_caches, remove_from_archive, sweep_embeddings
 from standalone.operations.erasure.files import clean_files
 from standalone.operations.erasure.plan import ErasurePlan, plan_erasure, read_history
-from standalone.operations.erasure.receipts import Receipt, make_receipt
+from standalone.operations.erasure.receipts import DEPLOYMENT_REMARKS, Receipt, make_receipt
 from standalone.operations.erasure.removal import (
     envelope_of,
     publish_tombstones,
@@ -39,6 +38,8 @@ from standalone.operations.erasure.removal import (
     remove,
     total,
 )
+from standalone.operations.moving.destination import addresses
+from standalone.operations.moving.filled_stores import left_behind
 from standalone.operations.projections import RebuildRequest, open_prepared
 from standalone.operations.publishing import SOURCE, connect_bus
 from standalone.operations.target import Target
@@ -66,16 +67,28 @@ async def plan(target: Target, erasure: Erasure) -> list[ErasurePlan]:
         return await _plans(bus, erasure)
 
 
+async def not_reached(target: Target) -> list[str]:
+    """Return sentences about what an erasure of this stack does not reach, with the way out. Raises Unavailable."""
+    async with connect_bus(target.settings.nats_url) as bus:
+        return await _not_reached(bus, target)
+
+
+async def _not_reached(bus: JetStreamContext, target: Target) -> list[str]:
+    values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
+    elsewhere = await left_behind(values, addresses(target.settings))
+    return elsewhere if target.folder_of_stores else [*elsewhere, *DEPLOYMENT_REMARKS]
+
+
 async def requested(target: Target, workspace: str) -> list[str]:
     """Return the ids of the workspace's documents that somebody asked to have erased. Raises Unavailable."""
-    found: dict[str, None] = {}
+    ids: dict[str, None] = {}
     async with connect_bus(target.settings.nats_url) as bus:
         wanted = subjects.of_type_in(workspace, ErasureRequested.type_name())
         async for page in NatsLog(bus).read(0, [wanted]):
             for message in page:
                 with suppress(ServiceError):
-                    found[decode(message.data, message.subject, message.headers).data.aggregate_id] = None
-    return list(found)
+                    ids[decode(message.data, message.subject, message.headers).data.aggregate_id] = None
+    return list(ids)
 
 
 async def erase(target: Target, erasure: Erasure, report: Report) -> list[Receipt]:
@@ -100,11 +113,11 @@ async def _plans(bus: JetStreamContext, erasure: Erasure) -> list[ErasurePlan]:
     plans: dict[str, ErasurePlan] = {}
     for name in erasure.documents:
         for id in (name, *ids_of_name(name)):
-            found = await plan_erasure(bus, erasure.workspace, id)
-            if found.history.leaves or found.history.unfinished:
-                plans[id] = found
+            planned = await plan_erasure(bus, erasure.workspace, id)
+            if planned.history.leaves or planned.history.unfinished:
+                plans[id] = planned
                 break
-            if found.history.tombstones:
+            if planned.history.tombstones:
                 raise InvalidInput(f"{name!r} is erased already: `lightstream log --document` has the receipt's hash")
         else:
             raise InvalidInput(f"no document {name!r} in workspace {erasure.workspace}")
@@ -140,7 +153,7 @@ async def _newest(bus: JetStreamContext, workspace: str, id: str) -> int:
     """Return the sequence of the newest event of the document, 0 without any."""
     try:
         with translated():
-            return (await bus.get_last_msg(EVENTS, subjects.of_document(workspace, id), direct=False)).seq or 0
+            return (await bus.get_last_msg(LOG, subjects.of_document(workspace, id), direct=False)).seq or 0
     except NotFoundError:
         return 0
 
@@ -165,12 +178,12 @@ async def _make_stores_anew(
             counts = await empty_caches(stack.stores.rows, workspace)
             copies = [await remove_from_archive(stack.stores.rows, workspace, one.history.id) for one in plans]
             counts["archive"] = sum(copies)
-        if target.folder:
-            await asyncio.to_thread(empty_stores, target.folder, "graph", report)
+        if folder := target.folder_of_stores:
+            await asyncio.to_thread(empty_stores, folder, "graph", report)
         wanted = RebuildRequest(PROJECTIONS, emptied_before=True)
         await projections.rebuild(target, wanted, _steps(report), workspace)
         async with open_prepared(target.settings) as stack:
-            live = await (await NatsActiveGenerations.bind(stack.client.jetstream())).live()
+            live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
             async with stack.stores_of_generation(live.vectors) as stores:
                 counts["embeddings"] = await sweep_embeddings(stores.rows, stores.vectors, workspace, live.vectors)
         if target.folder:
@@ -190,6 +203,6 @@ async def _finish(bus: JetStreamContext, target: Target, plan: ErasurePlan, coun
     left = read_history(workspace, id, messages)
     if left.leaves:
         raise Unavailable(f"{len(left.leaves)} events of {id} came while it was erased: start again")
-    receipt = make_receipt(workspace, left.tombstones, counts, local_actor(), embedded=target.folder is not None)
+    receipt = make_receipt(workspace, left.tombstones, counts, local_actor(), await _not_reached(bus, target))
     await log.publish(envelope_of(workspace, receipt.last_part(len(left.tombstones)), receipt.sha256))
     return receipt

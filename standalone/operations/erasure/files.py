@@ -5,7 +5,6 @@ file on request, also while servers use it. ArcadeDB has nothing that would (tri
 moved, and rebuilding its indexes loses them), so an erasure starts it with an empty folder, which the rebuild fills.
 """
 
-import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -14,17 +13,18 @@ from pathlib import Path
 
 from runtime.errors import Unavailable
 from standalone.embedded.damage import FILES
+from standalone.operations.leftovers import remove_leftovers
 
 PATIENCE = 60.0
 """Seconds to wait for other users of a file to let go of it."""
 
 
 def clean_files(folder: Path) -> dict[str, int]:
-    """Rewrite the databases, empty the logs, remove what was moved aside; return how many bytes went, by what.
+    """Rewrite the databases, empty the logs, remove copies that were left; return how many bytes went, by what.
 
     Raises Unavailable when somebody keeps a database busy.
     """
-    counts = {"moved_aside": sum(_removed(path) for path in folder.glob("*.aside-*"))}
+    counts = {"leftovers": remove_leftovers(folder)}
     for store, name in FILES.items():
         counts[f"{store}_file"] = _rewrite(folder / store / name)
     counts["logs"] = sum(_emptied(log) for log in _logs(folder))
@@ -66,12 +66,6 @@ def _emptied(log: Path) -> int:
     size = _size(log)
     with log.open("r+b") as file:
         file.truncate(0)
-    return size
-
-
-def _removed(path: Path) -> int:
-    size = sum(_size(file) for file in path.rglob("*") if file.is_file())
-    shutil.rmtree(path)
     return size
 
 

@@ -50,7 +50,7 @@ class Receipt:
 
 
 def make_receipt(
-    workspace: str, tombstones: Sequence[DocumentErased], counts: Mapping[str, int], actor: str, *, embedded: bool
+    workspace: str, tombstones: Sequence[DocumentErased], counts: Mapping[str, int], actor: str, remarks: Sequence[str]
 ) -> Receipt:
     """Return the receipt of the erasure that these tombstones began: all since the receipt before it."""
     since = max((number + 1 for number, one in enumerate(tombstones) if one.receipt), default=0)
@@ -64,5 +64,5 @@ def make_receipt(
         begun[0].reason,
         {**counts, "events_in_all": len(events)},
         events,
-        REMARKS if embedded else REMARKS + DEPLOYMENT_REMARKS,
+        (*REMARKS, *remarks),
     )

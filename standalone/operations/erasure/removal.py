@@ -16,14 +16,13 @@ from contracts import subjects
 from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentErased, ErasedEvent, Event
 from contracts.ids import event_id
-from contracts.topology import CHECKPOINTS_BUCKET, PARKED_STREAM
+from contracts.topology import CHECKPOINTS_BUCKET, LOG, PARKED_STREAM
 from runtime.batching import batched
 from runtime.bus.lineage import command_lineage
 from runtime.bus.nats.dead_letters import STREAM as DEAD_STREAM
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog, translated
 from runtime.bus.nats.log_integrity import allow_erasure
-from runtime.bus.write_status import EVENTS
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.operations.erasure.plan import ErasurePlan
 from standalone.operations.publishing import SOURCE
@@ -39,10 +38,10 @@ AT_ONCE = 16
 async def refuse_undeletable_log(bus: JetStreamContext) -> None:
     """Raises ConfigurationError for a log that an older version made, whose server deletes no event for anybody."""
     with translated():
-        config = (await bus.stream_info(EVENTS)).config
+        config = (await bus.stream_info(LOG)).config
     if config.deny_delete:
         raise ConfigurationError(
-            f"{EVENTS} was made by an older version, with deny_delete, which the server never takes back: its messages "
+            f"{LOG} was made by an older version, with deny_delete, which the server never takes back: its messages "
             "can be hidden, not erased. `lightstream backup` and `restore` into a new stack make a log that can"
         )
 
@@ -76,8 +75,8 @@ async def remove(bus: JetStreamContext, plan: ErasurePlan) -> None:
     await _delete(bus, BLOB_STREAM, await _places(bus, BLOB_STREAM, parts))
     await _delete(bus, DEAD_STREAM, plan.letters)
     await _delete(bus, PARKED_STREAM, await _places(bus, PARKED_STREAM, plan.parked))
-    await _delete(bus, EVENTS, sorted(plan.derived))
-    await _delete(bus, EVENTS, sorted(plan.history.leaves))
+    await _delete(bus, LOG, sorted(plan.derived))
+    await _delete(bus, LOG, sorted(plan.history.leaves))
 
 
 async def _places(bus: JetStreamContext, stream: str, subjects: Iterable[str]) -> list[int]:

@@ -13,11 +13,11 @@ from typing import Any
 
 from nats.js import JetStreamContext
 
+from contracts.topology import LOG
 from runtime.bus.chain import erased_by
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.log import translated
 from runtime.bus.records import Record, leaf
-from runtime.bus.write_status import EVENTS
 from runtime.errors import InvalidInput
 from runtime.stores.documents.port import Rows
 from standalone.operations import checkpoints
@@ -59,7 +59,7 @@ async def plan_repair(jetstream: JetStreamContext, source: Source) -> RepairPlan
     """Compare the log with the source. Raises `Unavailable`."""
     held: dict[int, str] = {}
     erased: set[int] = set()
-    async with aclosing(read_records(jetstream, EVENTS)) as pages:
+    async with aclosing(read_records(jetstream, LOG)) as pages:
         async for page in pages:
             held |= {record.sequence: leaf(record) for record in page}
             erased |= {sequence for sequence, _ in erased_by(page)}
@@ -137,7 +137,7 @@ async def _restored(source: Source, plan: RepairPlan) -> AsyncGenerator[Record]:
 
 
 async def _log(jetstream: JetStreamContext) -> AsyncGenerator[Record]:
-    async with aclosing(read_records(jetstream, EVENTS)) as pages:
+    async with aclosing(read_records(jetstream, LOG)) as pages:
         async for page in pages:
             for record in page:
                 yield record
@@ -154,7 +154,7 @@ async def replace_log(jetstream: JetStreamContext, rows: Rows, folder: Path, rep
     restore = Restore(jetstream, copy, report, replicas)
     await restore.refuse_services()
     with translated():
-        await jetstream.delete_stream(EVENTS)
+        await jetstream.delete_stream(LOG)
     events = await restore.run()
     await checkpoints.accept_loss(jetstream, rows)
     return events

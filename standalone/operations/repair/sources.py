@@ -36,11 +36,11 @@ class ArchiveSource:
     async def get(self, sequences: Sequence[int]) -> list[Record]:
         """See `Source`."""
         keys = [key_of(sequence) for sequence in sequences]
-        found: list[Record] = []
+        records: list[Record] = []
         for partition in await self.rows.partitions("archive"):
             rows = await self.rows.get(archive_table(partition.workspace), keys)
-            found += [record_in(row) for row in rows.values()]
-        return sorted(found, key=lambda record: record.sequence)
+            records += [record_in(row) for row in rows.values()]
+        return sorted(records, key=lambda record: record.sequence)
 
 
 @dataclass

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr
-
 from runtime.errors import InvalidInput
 from runtime.settings import Settings
 from runtime.stores.open import open_documents
 from standalone.embedded import daemon
 from standalone.embedded.data_folder import DataFolder
+from standalone.embedded.environment import settings_from
 from standalone.operations.backup.stack import bus_of_folder, make_projections
 from standalone.operations.backup.verifying import VerifiedBackup, verify
 from standalone.operations.publishing import connect_bus
@@ -42,6 +41,7 @@ class RepairRequest:
     copy: Path
     yes: bool
     replicas: int = 1
+    reason: str = ""
 
 
 def repair(data: Path | None, wanted: RepairRequest, report: Report, say: Callable[[str], None]) -> Repaired:
@@ -68,7 +68,7 @@ def repair(data: Path | None, wanted: RepairRequest, report: Report, say: Callab
         target = select_target(data)
         with target.rebuild_lock():
             say("making status, graph and vectors from the log")
-            asyncio.run(make_projections(target, report))
+            asyncio.run(make_projections(target, report, wanted.reason))
     return done
 
 
@@ -84,11 +84,9 @@ class Work:
     async def run_folder(self, folder: DataFolder) -> Repaired:
         """Repair the log of a data folder, with its bus alone."""
         (folder.path / "documents").mkdir(parents=True, exist_ok=True)
-        documents = f"sqlite://{folder.path / 'documents' / 'documents.db'}"
+        stores = folder.read().stores or {"documents_url": f"sqlite://{folder.path / 'documents' / 'documents.db'}"}
         async with bus_of_folder(folder) as url:
-            return await self.run(
-                f"the stack in {folder.path}", Settings(nats_url=url, documents_url=SecretStr(documents))
-            )
+            return await self.run(f"the stack in {folder.path}", settings_from(Settings, {**stores, "nats_url": url}))
 
     async def run(self, name: str, settings: Settings) -> Repaired:
         """Plan, and with `yes` repair, the log of these settings."""

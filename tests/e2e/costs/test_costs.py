@@ -21,6 +21,7 @@ from benchmarks.measuring.sides import CLIENT, Side
 from benchmarks.yardstick.documents import Document
 from runtime.settings import Settings
 from standalone.embedded import stack
+from standalone.embedded.addresses import bus_url
 from standalone.embedded.data_folder import DataFolder, StackState
 from tests.support import many_names
 from tests.support.counting_relays import Relay, bolt, grpc, mongo, nats, relaying
@@ -42,10 +43,10 @@ class CountedStack:
 
     def counts(self) -> dict[str, float]:
         """What was asked of the servers and of the models until now."""
-        found = {f"{name} {kind}": float(n) for name, relay in self.relays.items() for kind, n in relay.counts.items()}
+        result = {f"{name} {kind}": float(n) for name, relay in self.relays.items() for kind, n in relay.counts.items()}
         asked = self.model.stats()
-        found["chat calls"], found["embedding calls"] = asked["chat_calls"], asked["embedding_calls"]
-        return {**found, "texts embedded": asked["texts"], "rows stored": stored_rows(self.side.folder)}
+        result["chat calls"], result["embedding calls"] = asked["chat_calls"], asked["embedding_calls"]
+        return {**result, "texts embedded": asked["texts"], "rows stored": stored_rows(self.side.folder)}
 
 
 def stored_rows(folder: Path) -> int:
@@ -72,14 +73,14 @@ async def counted_stack(
     settings = {"bus": "nats_url", "graph": "neo4j_uri", "vectors": "milvus_uri"}
 
     def relayed(data: DataFolder, state: StackState) -> dict[str, str]:
-        found = addresses(data, state)
+        result = addresses(data, state)
         for name in settings:
             relay = relays[name]
             relay.target = state.ports[name]
-            found[settings[name]] = found[settings[name]].replace(f":{relay.target}", f":{relay.port}")
+            result[settings[name]] = result[settings[name]].replace(f":{relay.target}", f":{relay.port}")
         if mongo_port:
-            found["documents_url"] = mongo_uri(relays["documents"].port)
-        return found
+            result["documents_url"] = mongo_uri(relays["documents"].port)
+        return result
 
     async with AsyncExitStack() as opened:
         for relay in relays.values():
@@ -97,7 +98,7 @@ async def counted_stack(
             return {name: child.identity.pid for name, child in state.children.items()}
 
         api = f"http://127.0.0.1:{state.ports['api']}"
-        yield CountedStack(Side(api, stack.bus_url(state), folder, str, pids), relays, model)
+        yield CountedStack(Side(api, bus_url(state), folder, str, pids), relays, model)
 
 
 @pytest.mark.parametrize("documents", ["sqlite", "mongo"])

@@ -8,7 +8,7 @@ import pytest
 from tests.support.corpus import documents
 from tests.support.stack import Stack, unacknowledged, until
 
-COUNT = 60
+COUNT = 40
 VICTIMS = ("chunker", "extractor", "merger", "indexer", "query", "nats-server", "arcadedb", "milvus-lite")
 
 

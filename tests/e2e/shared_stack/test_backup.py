@@ -4,7 +4,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.support.stack import LIGHTSTREAM, Stack, until
+from tests.support.commands import LIGHTSTREAM
+from tests.support.stack import Stack, until
 
 WORKSPACE = "harbour"
 

@@ -12,10 +12,20 @@ from pathlib import Path
 import pytest
 
 from runtime.errors import ConfigurationError
+from tests.support import commands
+from tests.support.commands import LIGHTSTREAM
 from tests.support.freezing import freeze
-from tests.support.stack import LIGHTSTREAM, Stack, environment, pending, running, until
+from tests.support.stack import Stack, environment, pending, running, until
 
 TEXT = "Ada Marlow sailed the Kestrel to Port Elm. Celia Finch met Ada Marlow there."
+
+
+@pytest.fixture(scope="module", autouse=True)
+def programs() -> Generator[None]:
+    """Here each command is the program as it is installed."""
+    with pytest.MonkeyPatch.context() as context:
+        context.setattr(commands, "give", commands.as_program)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +36,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def kestrel(stack: Stack) -> None:
+def kestrel(programs: None, stack: Stack) -> None:
     """The document of the first stack."""
     done = stack.run("add", "-", "--name", "kestrel.txt", "--wait", stdin=TEXT)
     assert done.returncode == 0, done.stderr
@@ -123,8 +133,8 @@ def test_the_doctor_names_a_process_that_is_gone(other: Stack) -> None:
 
 
 def test_the_digest_has_a_value_for_each_projection(stack: Stack) -> None:
-    found = stack.digest()
-    assert {len(found[name]) for name in ("status", "graph", "vectors")} == {64}
+    result = stack.digest()
+    assert {len(result[name]) for name in ("status", "graph", "vectors")} == {64}
 
 
 def test_adding_the_same_again_sends_nothing(stack: Stack) -> None:

@@ -69,8 +69,8 @@ def test_a_document_is_cut_as_it_asks(stack: Stack, chunking: dict[str, Any], co
     add(stack, workspace, "mill", text=text, chunking=chunking)
     assert stack.settled(1, workspace)["processed"] == 1
     with stack.client(workspace) as client:
-        found = client.post("/documents/paginated", json={}).json()["documents"][0]
-    assert found["chunks_count"] == count
+        result = client.post("/documents/paginated", json={}).json()["documents"][0]
+    assert result["chunks_count"] == count
 
 
 def test_a_piece_that_may_not_be_cut_fails_the_document_with_the_reason(stack: Stack) -> None:
@@ -79,5 +79,5 @@ def test_a_piece_that_may_not_be_cut_fails_the_document_with_the_reason(stack: S
     counts = until(lambda: (c := stack.counts("refused"))["failed"] and c)
     assert counts and counts["all"] == 1
     with stack.client("refused") as client:
-        found = client.post("/documents/paginated", json={}).json()["documents"][0]
-    assert "begins at character 6 has more than 5 tokens" in found["error_msg"]
+        result = client.post("/documents/paginated", json={}).json()["documents"][0]
+    assert "begins at character 6 has more than 5 tokens" in result["error_msg"]

@@ -34,8 +34,8 @@ def processed(api: httpx.Client, track: str) -> Any:
     """The document of a track, once it is processed."""
 
     def look() -> Any:
-        found = api.get(f"/documents/track_status/{track}").json()["documents"]
-        return found[0] if found and found[0]["status"] == "processed" else None
+        result = api.get(f"/documents/track_status/{track}").json()["documents"]
+        return result[0] if result and result[0]["status"] == "processed" else None
 
     return until(look, lambda: api.get(f"/documents/track_status/{track}").text)
 

@@ -86,9 +86,9 @@ def test_a_question_about_a_file_finds_its_passages(
 ) -> None:
     _, question, fact = FILES[name]
     with stack.client(WORKSPACE) as client:
-        found = client.post("/query/data", json={"query": question}).json()["data"]
-    passages = "\n".join(chunk["content"] for chunk in found["chunks"] if chunk["file_path"] == name)
-    assert fact in passages, json.dumps(found, indent=1)[:3000]
+        result = client.post("/query/data", json={"query": question}).json()["data"]
+    passages = "\n".join(chunk["content"] for chunk in result["chunks"] if chunk["file_path"] == name)
+    assert fact in passages, json.dumps(result, indent=1)[:3000]
 
 
 @pytest.mark.parametrize(

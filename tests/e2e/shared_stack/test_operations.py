@@ -1,5 +1,6 @@
 """An operator's commands over HTTP on a real stack: a rebuild step by step, its health and its settings."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,21 @@ def api(stack: Stack) -> Any:
         yield api
 
 
+def test_an_audit_is_ordered_and_a_backup_only_where_a_folder_is_named(stack: Stack, api: httpx.Client) -> None:
+    ordered = api.post("/log/audit", json={"reason": "before the upgrade"})
+    assert ordered.status_code == 202, ordered.text
+
+    def ended() -> dict[str, Any] | None:
+        last = api.get("/log/audit").json()["last"]
+        return last if last and last["id"] == ordered.json()["id"] and last["ended"] else None
+
+    last = until(ended, lambda: api.get("/log/audit").text)
+    assert (last["state"], last["reason"], last["result"]["problems"]) == ("done", "before the upgrade", [])
+    assert last["result"].keys() >= {"events", "last", "chained"}
+    refused = api.post("/log/backup", json={})
+    assert (refused.status_code, "BACKUP_DIR" in refused.text) == (409, True)
+
+
 def test_a_rebuild_is_ordered_watched_promoted_and_rolled_back_over_http(stack: Stack, api: httpx.Client) -> None:
     stack.add({"operated.txt": "Ada Marlow keeps the log of Port Elm."}, "operated")
     before = generations(api)
@@ -48,6 +64,8 @@ def test_a_rebuild_is_ordered_watched_promoted_and_rolled_back_over_http(stack: 
 
     again = order(api, "promote")
     assert (again["last"]["state"], "no generation waits" in again["last"]["error"]) == ("failed", True)
+    line = json.loads((stack.folder / "commands.log").read_text().splitlines()[-1])
+    assert (line["who"], line["what"], line["outcome"]) == (again["last"]["who"], "rebuild promote", 2)
 
     assert order(api, "rollback", projection="graph")["last"]["state"] == "done"
     assert generations(api) == before

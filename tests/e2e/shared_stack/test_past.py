@@ -38,19 +38,19 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     until(lambda: stack.digest(WORKSPACE)["graph"] != digest["graph"], stack.logs)
     edit = stack.json("history", "Ada Marlow", *HERE)["events"][-1]
     assert edit["operation"] == "delete_entity"
-    assert stack.json("undo", str(edit["sequence"]), "--dry-run", *HERE)["published"] is False
-    assert stack.json("undo", str(edit["sequence"]), "--reason", "she is real", *HERE)["published"]
+    assert stack.json("undo", str(edit["sequence"]), *HERE)["published"] is False
+    assert stack.json("undo", str(edit["sequence"]), "--yes", "--reason", "she is real", *HERE)["published"]
     until(lambda: stack.digest(WORKSPACE) == digest, stack.logs)
 
-    stack.json("delete", "letters.txt", "--wait", *HERE)
+    stack.json("delete", "letters.txt", "--yes", "--wait", *HERE)
     deletion = stack.json("history", "Celia Stone", *HERE)["events"][-1]
     assert (deletion["type"], deletion["file_path"]) == ("DocumentDeleted", "letters.txt")
-    done = stack.json("undo", str(deletion["sequence"]), *HERE)
+    done = stack.json("undo", str(deletion["sequence"]), "--yes", *HERE)
     assert done["event_type"] == "DocumentAdded"
     until(lambda: stack.digest(WORKSPACE) == digest, stack.logs)
     then = stack.json("digest", "--as-of", str(before), *HERE)
     assert {**then, "sequence": None} == {**early, "sequence": None} and then["sequence"] == before
     checked = stack.json("rebuild", "check", *HERE)
     assert all(one["same"] for one in checked["digests"].values())
-    again = stack.run("undo", str(deletion["sequence"]), *HERE)
+    again = stack.run("undo", str(deletion["sequence"]), "--yes", *HERE)
     assert (again.returncode, "again since" in again.stderr) == (2, True)

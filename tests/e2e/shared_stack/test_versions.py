@@ -46,7 +46,7 @@ def test_deleted_documents_leave_everything_as_if_they_had_never_been(stack: Sta
     assert stack.settled(COUNT, "deleted")["processed"] == COUNT
     assert stack.digest("deleted") != never
 
-    done = stack.json("delete", *GONE, "--wait", "--workspace", "deleted")
+    done = stack.json("delete", *GONE, "--yes", "--wait", "--workspace", "deleted")
 
     assert len(done["deleted"]) == len(GONE)
     quiet(stack)
@@ -57,7 +57,7 @@ def test_deleted_documents_leave_everything_as_if_they_had_never_been(stack: Sta
 def test_documents_deleted_while_they_are_being_indexed_are_gone_too(stack: Stack, never: dict[str, Any]) -> None:
     add(stack, TEXTS, "early")
     until(lambda: stack.counts("early").get("all") == COUNT, stack.logs)
-    stack.json("delete", *GONE, "--workspace", "early")
+    stack.json("delete", *GONE, "--yes", "--workspace", "early")
     stack.settled(len(KEPT), "early")
     quiet(stack)
     assert stack.digest("early") == never
@@ -77,7 +77,7 @@ GONE_TEXT = " ".join(GONE.values())[:1500]
 
 def test_a_deleted_document_can_be_added_again(stack: Stack, never: dict[str, Any]) -> None:
     name = list(KEPT)[-1]  # the newest, for descriptions are joined in the order of their documents
-    stack.json("delete", name, "--wait", "--workspace", "never")
+    stack.json("delete", name, "--yes", "--wait", "--workspace", "never")
     assert stack.digest("never") != never
     add(stack, {name: KEPT[name]}, "never")
     assert stack.settled(len(KEPT), "never")["processed"] == len(KEPT)
@@ -99,7 +99,7 @@ def test_an_alias_makes_one_entity_of_two_and_taken_back_leaves_no_trace(stack: 
     assert accepted["vectors"] != never["vectors"]
     known = stack.json("alias", "list", "--state", "accepted", "--workspace", "never")
     assert [(one["name"], one["entity"]) for one in known] == [decision[:2]]
-    assert stack.json("alias", "undo", *decision)["status"] == "success"
+    assert stack.json("alias", "undo", *decision, "--yes")["status"] == "success"
     quiet(stack)
     assert stack.digest("never") == never
 

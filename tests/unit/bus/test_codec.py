@@ -54,7 +54,7 @@ def test_a_decoded_event_can_be_written_again_byte_by_byte(event: Event) -> None
     assert encode(decode(data, where(event))) == data
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(TEXT.filter(bool), TEXT, st.text(alphabet="abcXYZ019._-", min_size=1, max_size=20))
 def test_any_name_and_text_come_back(name: str, text: str, workspace: str) -> None:
     workspace = "w" + workspace
@@ -126,7 +126,7 @@ def test_a_subject_of_another_form_is_undecodable(subject: str) -> None:
         decode(encode(sealed(added())), subject)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.binary() | st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8,

@@ -127,7 +127,7 @@ def test_a_subject_of_another_workspace_is_refused_in_binary_mode_too() -> None:
         decode(orjson.dumps(BODY), "kb.v1.v.d.DocumentAdded", BINARY)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.binary(), st.dictionaries(st.sampled_from([*BINARY, "content-type", "ce-x"]), st.text()))
 def test_no_bytes_and_headers_raise_anything_but_what_the_edge_expects(data: bytes, headers: dict[str, str]) -> None:
     with pytest.raises(Poison):

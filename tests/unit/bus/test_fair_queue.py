@@ -72,9 +72,9 @@ def test_every_message_is_offered_at_most_once_and_in_the_order_of_its_workspace
         assert len(turn.sequences) <= most
         offered.setdefault(turn.workspace, []).extend(turn.sequences)
     places = {w: [n for n, of in enumerate(workspaces, 1) if of == w] for w in set(workspaces)}
-    assert all(found == places[workspace][: len(found)] for workspace, found in offered.items())
+    assert all(result == places[workspace][: len(result)] for workspace, result in offered.items())
     assert len(queue) == len(workspaces) - sum(map(len, offered.values()))
     # Only those at the head, or less than the gap behind it, were left to ordinary delivery.
-    left = sorted(n for w, found in places.items() for n in found[len(offered.get(w, [])) :])
-    heads = [found[len(offered.get(w, []))] for w, found in places.items() if len(found) > len(offered.get(w, []))]
+    left = sorted(n for w, result in places.items() for n in result[len(offered.get(w, [])) :])
+    heads = [result[len(offered.get(w, []))] for w, result in places.items() if len(result) > len(offered.get(w, []))]
     assert all(head - left[0] < gap for head in heads)

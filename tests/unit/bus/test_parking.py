@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from runtime.bus.parking.port import ParkedEvent, ParkedRecord
 from runtime.bus.parking.reader import ParkedReader
 from runtime.bus.port import BUG_ATTEMPTS, Delivery
 from runtime.bus.processor import each
-from runtime.errors import Unavailable
+from runtime.errors import Unavailable, longest_wait
 from tests.support.events import added, chunked, document, sealed
 from tests.support.processors import ProcessorBench, bench
 
@@ -185,6 +186,32 @@ async def test_of_a_workspace_in_trouble_one_event_is_tried_and_not_each() -> No
     assert await reader.note() == "20 events that failed again and again are parked and tried now and then"
     (again,) = [event for event in records(parked) if event.attempts["retry"] > 9]
     assert again.not_before > again.parked_at
+
+
+@pytest.mark.parametrize("error", [Unavailable("down"), longest_wait([Unavailable("down")], [])])
+async def test_what_failed_in_an_outage_is_tried_when_the_outage_is_over_and_not_much_later(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "time", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    handle = FailingHandler("", error=error)
+    table, parked = parking(handle)
+    table.processor.parking = ParkingPolicy(table.processor.durable, parked, clock=lambda: now)
+    now += 100.0
+    await due(table, parked, "a", "b")
+    reader = SteppedReader(table.processor, parked)
+    for _ in range(2):
+        await reader.step()
+        now += 5.0
+    handle.bad = ()
+    await reader.step()
+    assert len(parked.records) == 2, "nothing says that the outage is over"
+    table.append(sealed(added("c"), id="c"))
+    await table.deliver()
+    for _ in range(3):
+        await reader.step()
+    assert parked.records == {}
 
 
 async def test_an_event_that_another_replica_has_claimed_is_left_to_it() -> None:

@@ -180,7 +180,7 @@ async def test_the_delay_of_a_redelivery_is_the_one_the_provider_asked_for() -> 
 
 
 async def test_what_is_true_already_is_published_before_the_rest_is_tried_again() -> None:
-    table = bench(raising(Retryable("one chunk waits", facts=[ANSWER])))
+    table = bench(raising(Retryable("one chunk waits", events=[ANSWER])))
     table.append(sealed(added()))
     await table.deliver()
     await table.deliver()

@@ -33,8 +33,8 @@ class Harness:
 
     @property
     def events(self) -> list[DocumentAdded]:
-        found = [decode(stored.data, stored.subject).data for stored in self.log.messages]
-        return [event for event in found if isinstance(event, DocumentAdded)]
+        result = [decode(stored.data, stored.subject).data for stored in self.log.messages]
+        return [event for event in result if isinstance(event, DocumentAdded)]
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ async def test_lone_surrogates_are_left_out(harness: Harness) -> None:
     assert (added.document_id, event.text, event.file_path) == ("d", "ab", "f.txt")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.text(min_size=1))
 async def test_any_text_is_taken_or_refused_and_the_same_one_is_never_taken_twice(text: str) -> None:
     harness = Harness()

@@ -72,7 +72,7 @@ def test_a_heading_is_in_force_from_its_own_first_character() -> None:
 LINES = ["# One", "## Two", "Title", "===", "---", "```", "~~~", "text", "", "    # code", "x" * 1200, "# " + "y" * 990]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from(LINES), max_size=25).map("\n".join), st.lists(st.integers(0, 400), max_size=8))
 def test_headings_are_the_same_however_the_text_comes(text: str, cuts: list[int]) -> None:
     places = sorted({0, *(min(place, len(text)) for place in cuts), len(text)})
@@ -102,8 +102,8 @@ def test_chunks_carry_their_headings_and_keep_their_text(how: dict[str, str]) ->
         outline = Outline()
         "".join(outline.read([text]))
         assert chunk.headings == outline.at(chunk.start or 0)
-    found = {chunk.headings for chunk in chunks}
-    assert {(), ("Mill",), ("Mill", "Flood"), ("Quay",)} <= found
+    result = {chunk.headings for chunk in chunks}
+    assert {(), ("Mill",), ("Mill", "Flood"), ("Quay",)} <= result
 
 
 ROOT = Path(__file__).parents[3]
@@ -115,7 +115,7 @@ def headings_by_markdown_it(text: str) -> list[tuple[int, tuple[str, ...]]]:
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
-    found: list[tuple[int, tuple[str, ...]]] = []
+    result: list[tuple[int, tuple[str, ...]]] = []
     inside: list[tuple[int, str]] = []
     tokens = COMMONMARK.parse(text)
     for token, inline in pairwise(tokens):
@@ -123,8 +123,8 @@ def headings_by_markdown_it(text: str) -> list[tuple[int, tuple[str, ...]]]:
             level = int(token.tag[1:])
             inside = [heading for heading in inside if heading[0] < level]
             inside += [(level, title)] if (title := inline.content.strip()) else []
-            found.append((starts[token.map[0]], tuple(title for _, title in inside)))
-    return found
+            result.append((starts[token.map[0]], tuple(title for _, title in inside)))
+    return result
 
 
 def headings(text: str) -> list[tuple[int, tuple[str, ...]]]:
@@ -132,8 +132,8 @@ def headings(text: str) -> list[tuple[int, tuple[str, ...]]]:
     outline = Outline()
     list(outline.read([text]))
     places = [offset for offset in range(len(text)) if offset == 0 or text[offset - 1] == "\n"]
-    found = [(place, outline.at(place)) for place in places]
-    return [new for old, new in pairwise([(0, ()), *found]) if new[1] != old[1]]
+    result = [(place, outline.at(place)) for place in places]
+    return [new for old, new in pairwise([(0, ()), *result]) if new[1] != old[1]]
 
 
 def test_our_own_pages_have_the_headings_that_markdown_it_finds() -> None:

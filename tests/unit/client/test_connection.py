@@ -86,10 +86,10 @@ def test_its_errors_are_those_of_the_project_too() -> None:
     assert issubclass(LightstreamError, ServiceError)
     assert issubclass(Misconfigured, ConfigurationError)
     here = "lightstream.errors"
-    found = [kind for kind in vars(sys.modules[here]).values() if getattr(kind, "__module__", "") == here]
-    found = [kind for kind in found if inspect.isclass(kind)]
-    assert len(found) >= 12
-    assert all(issubclass(kind, LightstreamError) for kind in found)
+    result = [kind for kind in vars(sys.modules[here]).values() if getattr(kind, "__module__", "") == here]
+    result = [kind for kind in result if inspect.isclass(kind)]
+    assert len(result) >= 12
+    assert all(issubclass(kind, LightstreamError) for kind in result)
     assert not issubclass(Misconfigured, InvalidInput)
 
 
@@ -123,5 +123,5 @@ def test_it_is_imported_without_servers_stores_and_the_bus() -> None:
         "         'opentelemetry', 'structlog', 'onnxruntime', 'services', 'standalone'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
-    assert found.stdout.strip() == "[]"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert result.stdout.strip() == "[]"

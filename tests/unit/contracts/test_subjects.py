@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contracts.events import EVENTS
-from contracts.subjects import ALL, blob, of_document, of_type, split, subject, token
+from contracts.subjects import ALL, APART, QUESTIONS, addressed, blob, of_document, of_type, split, subject, token
 
 any_name = st.text(st.characters(codec=None))
 
@@ -74,7 +74,9 @@ def test_no_document_can_be_called_what_another_is_encoded_as(name: str) -> None
 @given(any_name, any_name, st.sampled_from(sorted(EVENTS)))
 def test_a_subject_can_be_taken_apart_again(workspace: str, about: str, event_type: str) -> None:
     made = subject(workspace, about, event_type)
-    assert split(made) == (token(workspace), token(about), event_type)
+    apart = (QUESTIONS, token(workspace), event_type)
+    assert split(made) == (apart if event_type in APART else (token(workspace), token(about), event_type))
+    assert addressed(made) == (token(workspace), None if event_type in APART else token(about), event_type)
     assert len(made) < 256
 
 

@@ -14,10 +14,10 @@ from runtime.bus.topology import stream_config
 
 def covers(pattern: str, subject: str) -> bool:
     """Whether a NATS subject pattern matches a subject."""
-    wanted, found = pattern.split("."), subject.split(".")
+    wanted, result = pattern.split("."), subject.split(".")
     if wanted[-1] == ">":
-        wanted, found = wanted[:-1], found[: len(wanted) - 1] if len(found) >= len(wanted) else []
-    return len(wanted) == len(found) and all(w in ("*", f) for w, f in zip(wanted, found, strict=True))
+        wanted, result = wanted[:-1], result[: len(wanted) - 1] if len(result) >= len(wanted) else []
+    return len(wanted) == len(result) and all(w in ("*", f) for w, f in zip(wanted, result, strict=True))
 
 
 def test_no_name_is_given_twice() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from contracts.events import BudgetSet
 from contracts.values import TokenUsage
-from runtime.bus.memory import MemoryActiveGenerations, MemoryLog
+from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.costs.budget import period_start, read_budget, set_budget
 from runtime.costs.ledger import RowLedger
 from runtime.costs.port import CostEntry
@@ -45,9 +45,6 @@ class PaidChat:
         self.calls += 1
         return Completion("text", TokenUsage(prompt=50, completion=10, calls=1))
 
-    def stream(self, messages: Any) -> Any:
-        raise NotImplementedError
-
     async def close(self) -> None: ...
 
 
@@ -57,7 +54,7 @@ class Harness:
     def __init__(self, look_again: float = 0.0) -> None:
         self.log, self.ledger, self.inner = MemoryLog(), RowLedger(MemoryRows()), PaidChat()
         prices = parse_prices('{"m": {"prompt": 1000, "completion": 5000}}')
-        guard = BudgetGuard(self.log, MemoryActiveGenerations(), self.ledger, prices, lambda: NOW, look_again, 0)
+        guard = BudgetGuard(self.log, MemoryLiveGenerations(), self.ledger, prices, lambda: NOW, look_again, 0)
         self.chat = BudgetedChat(self.inner, guard)
 
     async def limit(self, **limits: Any) -> None:

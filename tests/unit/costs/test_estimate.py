@@ -36,17 +36,17 @@ async def estimated(folder: Path, settings: ExtractorSettings, answer: float | N
 
 
 async def test_prompts_are_counted_as_they_will_be_sent(folder: Path) -> None:
-    found = await estimated(folder, extractor(), answer=7.0)
+    result = await estimated(folder, extractor(), answer=7.0)
     count, config = open_tokenizer().count, extraction_config(extractor())
-    chat, embedding = found.models
+    chat, embedding = result.models
     fixed = count(system_prompt(config)) + count(user_prompt(config, ""))
-    assert (found.documents, chat.model, chat.calls) == (1, "m", found.chunks)
-    assert found.chunks == -(-count(TEXT.strip()) // 20)
-    assert 0 <= chat.prompt - found.chunks * fixed - count(TEXT.strip()) <= 3 * found.chunks
-    assert chat.completion == 7 * found.chunks
+    assert (result.documents, chat.model, chat.calls) == (1, "m", result.chunks)
+    assert result.chunks == -(-count(TEXT.strip()) // 20)
+    assert 0 <= chat.prompt - result.chunks * fixed - count(TEXT.strip()) <= 3 * result.chunks
+    assert chat.completion == 7 * result.chunks
     assert chat.money == pytest.approx((chat.prompt * 1000 + chat.completion * 2000) / 1_000_000)
-    assert (embedding.model, embedding.money, found.money) == ("vectors", None, chat.money)
-    assert "the workspace's own so far" in found.basis
+    assert (embedding.model, embedding.money, result.money) == ("vectors", None, chat.money)
+    assert "the workspace's own so far" in result.basis
 
 
 async def test_a_second_round_reads_the_first_again(folder: Path) -> None:
@@ -57,6 +57,6 @@ async def test_a_second_round_reads_the_first_again(folder: Path) -> None:
 
 
 async def test_what_cannot_be_read_is_named_and_models_of_this_machine_cost_nothing(folder: Path) -> None:
-    found = await estimated(folder, ExtractorSettings())
-    assert (found.models, found.money, found.documents) == ([], None, 1)
-    assert [one.name for one in found.refused] == ["blank.txt"]
+    result = await estimated(folder, ExtractorSettings())
+    assert (result.models, result.money, result.documents) == ([], None, 1)
+    assert [one.name for one in result.refused] == ["blank.txt"]

@@ -10,7 +10,8 @@ import pytest
 from runtime.settings import Settings, variables
 from standalone.operations import compose, configuration
 from tests.architecture.sources import SERVICES
-from tests.unit.deploy.test_deploy import ALL, TEXT, make_env, opened
+from tests.unit.deploy.test_deploy import ALL, TEXT, opened, settings_given
+from tests.unit.deploy.test_make_env import make_env
 
 OPENED_WITH = {
     "documents_url": "open_documents",
@@ -28,6 +29,13 @@ INSTEAD = {"MONGO_URI": "DOCUMENTS_URL"}
 
 PLAIN = {"PATH": "/usr/bin", "HOME": "/tmp", "HOSTNAME": "a", "PYTHON_VERSION": "3", "HOST": "0.0.0.0", "PORT": "9621"}
 """What a container has that is given nothing."""
+
+
+OR_IN_A_FILE = {
+    f"{name}_API_KEY_FILE"
+    for name in ("LLM", "EXTRACT_LLM", "SUMMARY_LLM", "KEYWORD_LLM", "QUERY_LLM", "EMBEDDING", "RERANK")
+} | {"OTEL_EXPORTER_OTLP_HEADERS_FILE"}
+"""Files that count where the variable is not set."""
 
 
 def of_group(group: type[Settings]) -> dict[str, tuple[str, ...]]:
@@ -62,14 +70,15 @@ def read_by(service: str) -> set[str]:
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_setting_reaches_the_service_that_reads_it(service: str) -> None:
-    missing = read_by(service) - set(ALL[service]["environment"]) - OF_THE_IMAGE - set(INSTEAD)
+    missing = read_by(service) - settings_given(service) - OF_THE_IMAGE - set(INSTEAD)
     assert missing == set(), "add them to docker-compose.yml"
 
 
 @pytest.mark.parametrize("name", ["topology", "cli"])
 def test_commands_are_given_every_setting_that_lightstream_config_lists(name: str) -> None:
-    shown = configuration.known_names() - OF_THE_IMAGE - set(INSTEAD)
-    assert shown - set(ALL[name]["environment"]) == set()
+    known = configuration.known_names()
+    files = {f"{name}_FILE" for name in known} & known
+    assert known - files - OF_THE_IMAGE - set(INSTEAD) - settings_given(name) == set()
 
 
 def test_an_endpoint_is_passed_on_wherever_its_key_is() -> None:
@@ -85,13 +94,13 @@ def test_what_is_not_set_is_passed_on_as_it_is() -> None:
         variable for name in (*SERVICES, "topology", "cli") for variable, value in ALL[name]["environment"].items()
         if value is not None and not re.fullmatch(r"\$\{(\w+):\?[^}]+\}", value)
     }  # fmt: skip
-    assert fixed <= set(compose.SET_BY_COMPOSE) | {"NEO4J_PASSWORD"}
-    assert fixed | OF_THE_IMAGE | set(INSTEAD) == set(compose.SET_BY_COMPOSE)
+    in_a_file = {name.removesuffix("_FILE") for name in fixed if name not in OR_IN_A_FILE}
+    assert fixed | in_a_file | OF_THE_IMAGE | set(INSTEAD) == set(compose.SET_BY_COMPOSE)
 
 
 def test_the_variables_of_the_file_are_those_that_the_check_knows() -> None:
-    assert set(re.findall(r"\$\{(\w+)", TEXT)) - {"LIGHTRAG_API_KEY"} == compose.SERVERS
-    passed = {name for name in ALL["cli"]["environment"] if name.startswith("OTEL_")}
+    assert set(re.findall(r"\$\{(\w+)", TEXT)) == compose.SERVERS
+    passed = {name for name in ALL["cli"]["environment"] if name.startswith("OTEL_")} - OR_IN_A_FILE
     assert passed == compose.TELEMETRY
 
 
@@ -113,8 +122,12 @@ def test_the_check_comes_before_everything_and_sees_what_env_says_and_nothing_el
         ("EMBEDING_MODEL", "EMBEDDING_MODEL?"),
         ("LLM_BINDING_HOST", "LLM_BASE_URL"),
         ("WORKSPACES", "WORKSPACE?"),
-        ("NATS_CHUNKER_PASWORD", "NATS_CHUNKER_PASSWORD?"),
-        ("NATS_URL", "docker-compose.yml names its own servers: write docker-compose.override.yml to use others"),
+        ("LLM_API_KEY_FIL", "LLM_API_KEY_FILE?"),
+        ("LIGHTRAG_API_KEY", "the file secrets/api_key"),
+        (
+            "NATS_URL",
+            "docker-compose.yml names its own servers and secrets: write docker-compose.override.yml to use others",
+        ),
     ],
 )
 def test_a_slip_in_a_name_is_told(name: str, meant: str) -> None:
@@ -122,15 +135,15 @@ def test_a_slip_in_a_name_is_told(name: str, meant: str) -> None:
 
 
 def test_what_is_nobody_s_business_is_told_and_stops_nothing() -> None:
-    found = compose.dropped_variables(
+    result = compose.dropped_variables(
         {**PLAIN, "OF_MY_BACKUP": "x", "COMPOSE_PROFILES": "tools", "NATS_SERVICES_PASSWORD": "x"}
     )
-    assert found == compose.DroppedVariables({}, ["NATS_SERVICES_PASSWORD", "OF_MY_BACKUP"])
+    assert result == compose.DroppedVariables({}, ["NATS_SERVICES_PASSWORD", "OF_MY_BACKUP"])
 
 
 def test_where_the_api_listens_has_names_of_its_own() -> None:
-    found = compose.dropped_variables({**PLAIN, "HOST": "10.0.0.1", "PORT": "80"})
-    assert found.mistakes == {"HOST": "API_ADDRESS", "PORT": "API_PORT"}
+    result = compose.dropped_variables({**PLAIN, "HOST": "10.0.0.1", "PORT": "80"})
+    assert result.mistakes == {"HOST": "API_ADDRESS", "PORT": "API_PORT"}
 
 
 def test_what_make_env_writes_and_every_setting_passes(tmp_path: Path) -> None:

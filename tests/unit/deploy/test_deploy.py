@@ -1,10 +1,7 @@
 """What docker compose is given: pinned, healthy, closed to the outside, without a secret, and fit for the services."""
 
 import re
-import stat
-import subprocess
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,9 +18,11 @@ from tests.architecture.sources import REPOSITORY, SERVICES
 TEXT = (REPOSITORY / "docker-compose.yml").read_text("utf-8")
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 ALL: dict[str, dict[str, Any]] = COMPOSE["services"]
-OURS = (*SERVICES, "settings", "topology", "operator", "cli")
-SERVERS = sorted(set(ALL) - set(OURS))
-WITHOUT_PAGE = ("settings", "topology", "operator", "cli")
+OURS = (*SERVICES, "settings", "topology", "stores", "operator", "cli")
+MONITORING = ("prometheus", "grafana")
+SERVERS = sorted(set(ALL) - set(OURS) - set(MONITORING))
+CLUSTER: dict[str, Any] = yaml.safe_load((REPOSITORY / "docker-compose.cluster.yml").read_text("utf-8"))
+WITHOUT_PAGE = ("settings", "topology", "stores", "operator", "cli")
 """Programs without a health page: they end by themselves, or listen on no port."""
 DOCKERFILE = (REPOSITORY / "deploy/Dockerfile").read_text("utf-8")
 
@@ -45,9 +44,21 @@ OPENED_WITH = {
 MODELS = ("open_chat", "open_embedder")
 
 
-def required() -> set[str]:
-    """The variables that compose refuses to start without."""
-    return set(re.findall(r"\$\{(\w+):\?", TEXT))
+def secrets_of(name: str) -> dict[str, str]:
+    """The files of secrets that a container is given: where they are mounted, and which they are."""
+    listed = ALL[name].get("secrets", ())
+    pairs = [(one, one) if isinstance(one, str) else (one["target"], one["source"]) for one in listed]
+    return {target if target.startswith("/") else f"/run/secrets/{target}": source for target, source in pairs}
+
+
+def environment(name: str) -> dict[str, str | None]:
+    """The variables that a container is given; None for those of .env."""
+    return ALL[name].get("environment") or {}
+
+
+def settings_given(name: str) -> set[str]:
+    """The settings that a container is given, whether as a variable or as a file."""
+    return {variable.removesuffix("_FILE") if value else variable for variable, value in environment(name).items()}
 
 
 def opened(service: str) -> set[str]:
@@ -85,21 +96,24 @@ def test_a_program_of_ours_can_write_nothing_but_its_scratch(name: str) -> None:
 
 def test_only_the_api_is_published_and_that_to_this_machine() -> None:
     published = {name: container["ports"] for name, container in ALL.items() if "ports" in container}
-    assert published == {"query": ["${API_ADDRESS:-127.0.0.1}:${API_PORT:-9621}:9621"]}
+    assert published == {
+        "query": ["${API_ADDRESS:-127.0.0.1}:${API_PORT:-9621}:9621"],
+        "grafana": ["127.0.0.1:${GRAFANA_PORT:-3000}:3000"],
+    }
     assert not [name for name, container in ALL.items() if container.get("network_mode", "none") != "none"]
     assert not [name for name, container in ALL.items() if {"pid", "ipc", "devices", "privileged"} & set(container)]
 
 
 def test_servers_have_no_way_out_and_a_service_only_for_its_models() -> None:
     assert COMPOSE["networks"]["inside"] == {"internal": True}
-    assert {tuple(ALL[name]["networks"]) for name in SERVERS} == {("inside",)}
+    assert {tuple(ALL[name]["networks"]) for name in (*SERVERS, "prometheus")} == {("inside",)}
     outside = {name for name in SERVICES if "outside" in ALL[name]["networks"]}
     assert outside == {name for name in SERVICES if opened(name) & set(MODELS)}
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_is_told_where_everything_is_that_it_opens_and_nothing_else(service: str) -> None:
-    given = set(ALL[service]["environment"])
+    given = settings_given(service)
     assert "NATS_URL" in given
     needed = set[str]().union(*(OPENED_WITH[name] for name in opened(service)))
     assert needed <= given
@@ -107,15 +121,15 @@ def test_a_service_is_told_where_everything_is_that_it_opens_and_nothing_else(se
 
 
 def test_images_are_pinned_above_the_floors() -> None:
-    for name in SERVERS:
+    for name in (*SERVERS, *MONITORING):
         named = IMAGE.fullmatch(ALL[name]["image"])
         assert named
         assert named[1] == f"{name.upper()}_IMAGE"
         image, tag = named[2].split(":")
         version = tuple(int(part) for part in re.findall(r"\d+", tag)[:3])
         assert len(version) == 3, f"{image}:{tag} names no exact version"
-        assert version >= FLOORS[image]
-    assert set(re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)) == {"${PYTHON_IMAGE}"}
+        assert version >= FLOORS.get(image, version)
+    assert set(re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)) == {"${PYTHON_IMAGE}", "scratch"}
     base = re.search(r"^ARG PYTHON_IMAGE=(python:3\.11\.\d+-slim-\w+)$", DOCKERFILE, re.MULTILINE)
     assert base
     assert ALL["query"]["build"]["args"] == {"PYTHON_IMAGE": f"${{PYTHON_IMAGE:-{base[1]}}}"}
@@ -124,30 +138,50 @@ def test_images_are_pinned_above_the_floors() -> None:
 def test_the_image_has_the_project_s_version() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     assert {ALL[name]["image"] for name in OURS} == {f"lightstream:{project['version']}"}
+    assert f'org.opencontainers.image.version="{project["version"]}"' in DOCKERFILE
 
 
-def test_no_secret_stands_in_the_files() -> None:
+def test_no_secret_stands_in_the_file_nor_in_an_environment() -> None:
     secret = re.compile(r"(PASSWORD|TOKEN|_KEY|_AUTH)$")
-    for container in ALL.values():
-        for name, value in (container.get("environment") or {}).items():
-            if secret.search(name):
-                assert value is None or re.fullmatch(r"(neo4j/|root:|lightstream:)?\$\{\w+:\?[^}]+\}", value), name
-    urls = re.findall(r"\w+://[^@\n]*@", TEXT)
-    assert urls
-    assert all(re.fullmatch(r"\w+://\w+:\$\{\w+:\?run deploy/make-env first\}@", url) for url in urls)
+    for container in ALL:
+        for name, value in environment(container).items():
+            assert value is None or not secret.search(name), name
+    assert "://" not in re.sub(r"(http|bolt)://[a-z0-9.]+(:\d+)?", "", TEXT)
+    assert not re.findall(r"\$\{\w*(PASSWORD|TOKEN|KEY)\w*", TEXT)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_container_is_given_the_secrets_that_it_reads_and_no_other(name: str) -> None:
+    given = secrets_of(name)
+    named = {value for variable, value in environment(name).items() if variable.endswith("_FILE")}
+    read_by_themselves = {
+        "nats": {"/run/secrets/nats_passwords"},
+        "mongo": {"/run/secrets/mongo_password"},
+        "milvus": {"/milvus/configs/user.yaml"},
+        "prometheus": {"/run/secrets/prometheus_key"},
+    }
+    assert set(given) == {value for value in named if value} | read_by_themselves.get(name, set())
+    assert set(given.values()) <= set(COMPOSE["secrets"])
+    if name in SERVICES:
+        assert given["/run/secrets/nats_url"] == f"nats_url_{name}"
+    if name not in ("topology", "stores", "operator", "cli", "milvus"):
+        assert not {"nats_url_operator", "milvus_root_token", "milvus_user.yaml"} & set(given.values())
 
 
 def test_a_service_starts_once_the_stores_are_prepared_and_those_once_they_answer() -> None:
     healthy = {name: {"condition": "service_healthy"} for name in SERVERS}
     assert ALL["topology"]["depends_on"] == {**healthy, "settings": {"condition": "service_completed_successfully"}}
-    ready = {"topology": {"condition": "service_completed_successfully"}}
+    declared = {"topology": {"condition": "service_completed_successfully"}}
+    assert ALL["stores"]["depends_on"] == declared
+    ready = {"stores": {"condition": "service_completed_successfully"}}
     assert all(ALL[name]["depends_on"] == ready for name in SERVICES)
 
 
 def test_what_is_mounted_and_copied_exists() -> None:
     volumes = [volume.split(":")[0] for container in ALL.values() for volume in container.get("volumes", ())]
     files = [volume for volume in volumes if volume.startswith(".")]
-    assert {volume for volume in volumes if not volume.startswith(".")} == set(COMPOSE["volumes"]) == set(SERVERS)
+    assert {volume for volume in volumes if not volume.startswith(".")} == set(COMPOSE["volumes"])
+    assert set(COMPOSE["volumes"]) == {*SERVERS, *MONITORING}
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
     for name in (*files, *(name for line in copied for name in line.split())):
         assert (REPOSITORY / name).exists(), name
@@ -159,71 +193,44 @@ def test_the_image_is_locked_and_runs_as_nobody_in_particular() -> None:
     assert "--require-hashes" in DOCKERFILE
     assert re.search(r"^USER 10001:10001$", DOCKERFILE, re.MULTILINE)
     assert re.search(r"^HEALTHCHECK ", DOCKERFILE, re.MULTILINE)
-    assert re.findall(r"^ARG (\w+)", DOCKERFILE, re.MULTILINE) == ["PYTHON_IMAGE"]
+    assert re.findall(r"^ARG (\w+)", DOCKERFILE, re.MULTILINE) == ["PYTHON_IMAGE", "SOURCE_DATE_EPOCH"]
+    # The last stage has one layer and runs nothing: no shell is left to run it.
+    last = DOCKERFILE.rpartition("FROM scratch")[2]
+    assert re.findall(r"^(COPY|RUN|ADD) .*", last, re.MULTILINE) == ["COPY"]
+    # Without a shell a command is a list of words.
+    assert all(command.startswith("[") for command in re.findall(r"CMD (.+)$", last, re.MULTILINE))
+    commands = [ALL[name].get("command", []) for name in OURS]
+    assert all(isinstance(words, list) and "sh" not in words for words in commands)
 
 
-def make_env(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a copy of `deploy/make-env`, which writes beside its own folder."""
-    script = folder / "deploy" / "make-env"
-    script.parent.mkdir(exist_ok=True)
-    script.write_bytes((REPOSITORY / "deploy/make-env").read_bytes())
-    (folder / "docker-compose.yml").write_text(TEXT, "utf-8")
-    return subprocess.run(["sh", str(script)], capture_output=True, text=True, check=False)
-
-
-def variables(file: Path) -> dict[str, str]:
-    lines = [line for line in file.read_text("utf-8").splitlines() if line and not line.startswith("#")]
-    return dict(line.split("=", 1) for line in lines)
-
-
-def test_the_env_file_has_every_password_and_is_nobody_else_s_to_read(tmp_path: Path) -> None:
-    made = make_env(tmp_path)
-    file = tmp_path / ".env"
-    found = variables(file)
-    assert made.returncode == 0
-    assert set(found) == required()
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert all(re.fullmatch(r"k[0-9a-f]{48}", value) for value in found.values())
-    assert len(set(found.values())) == len(found)
-    assert not [value for value in found.values() if value in made.stdout + made.stderr]
-
-
-def test_an_env_file_is_never_overwritten(tmp_path: Path) -> None:
-    make_env(tmp_path)
-    before = (tmp_path / ".env").read_text()
-    again = make_env(tmp_path)
-    assert (again.returncode, "is there already" in again.stderr) == (0, True)
-    assert (tmp_path / ".env").read_text() == before
-
-
-def test_an_older_env_file_is_given_what_is_new_and_told_what_reaches_no_container(tmp_path: Path) -> None:
-    make_env(tmp_path)
-    file = tmp_path / ".env"
-    older = (
-        file.read_text().replace("NATS_QUERY_PASSWORD", "NATS_SERVICES_PASSWORD").replace("#LLM_MODEL=", "LLM_MODEL=m")
-    )
-    file.write_text(f"{older}LLM_BASEURL=https://private.example")
-    again = make_env(tmp_path)
-    assert again.returncode == 1
-    told = [line.split()[0] for line in again.stderr.splitlines() if "reaches no container" in line]
-    assert told == ["LLM_BASEURL", "NATS_SERVICES_PASSWORD"]
-    assert "private.example" not in again.stdout + again.stderr
-    assert file.read_text().startswith(f"{older}LLM_BASEURL=https://private.example\nNATS_QUERY_PASSWORD=k")
-    assert required() <= set(variables(file))
-
-
-def test_what_the_env_file_offers_besides_is_read_by_somebody(tmp_path: Path) -> None:
-    make_env(tmp_path)
-    offered = set(re.findall(r"^#([A-Z_]+)=", (tmp_path / ".env").read_text(), re.MULTILINE))
-    passed = {
-        name for container in ALL.values() for name, value in container.get("environment", {}).items() if value is None
-    }
-    assert offered <= passed | set(re.findall(r"\$\{(\w+):-", TEXT))
-
-
-def test_git_and_the_image_s_builder_never_see_the_env_file() -> None:
-    assert ".env" in (REPOSITORY / ".gitignore").read_text("utf-8").splitlines()
+def test_git_and_the_image_s_builder_never_see_the_secrets() -> None:
+    assert {".env", "/secrets/"} <= set((REPOSITORY / ".gitignore").read_text("utf-8").splitlines())
     assert (REPOSITORY / ".dockerignore").read_text("utf-8").splitlines()[1] == "*"
+
+
+def test_the_buses_of_a_cluster_differ_from_the_one_in_their_names_alone() -> None:
+    """docker-compose.cluster.yml changes nothing else."""
+    services = CLUSTER["services"]
+    buses = {name: service for name, service in services.items() if name.startswith("nats")}
+    assert set(services) == {*buses, "topology"}
+    names = [bus["environment"]["NATS_SERVER_NAME"] for bus in buses.values()]
+    assert names == ["nats-1", "nats-2", "nats-3"]
+    assert {bus["environment"]["NATS_PEERS"] for bus in buses.values()} == {" ".join(names)}
+    for name, bus in buses.items():
+        whole = {**ALL["nats"], **bus}
+        for key in set(ALL["nats"]) - {"command", "networks", "volumes"}:
+            assert whole[key] == ALL["nats"][key], (name, key)
+        assert whole["command"] == ["nats-server", "--config", "/etc/lightstream/cluster.conf"]
+        assert whole["volumes"] == [f"{name}:/data", "./deploy/nats:/etc/lightstream:ro"]
+        known = {name, *bus["networks"]["inside"]["aliases"]}
+        assert {"nats", bus["environment"]["NATS_SERVER_NAME"]} <= known
+    assert services["topology"]["command"] == ["lightstream", "topology", "apply", "--replicas", "3"]
+    assert set(CLUSTER["volumes"]) == set(buses) - {"nats"}
+    configuration = (REPOSITORY / "deploy/nats/cluster.conf").read_text("utf-8")
+    assert 'include "nats-server.conf"' in configuration
+    assert 'include "routes.conf"' in configuration
+    routes = (REPOSITORY / "deploy/nats/routes.conf").read_text("utf-8")
+    assert "password: $NATS_ROUTES_PASSWORD" in routes
 
 
 def test_an_empty_variable_is_the_same_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,41 +269,3 @@ def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_
         assert made == taken_types | {subjects.of_type("StageFailed")}
         denied = set(users[name].denied)
         assert {f"$JS.API.CONSUMER.CREATE.{durable.stream}.{durable.name}.>" for durable in CONSUMERS} <= denied
-
-
-def pin_images(folder: Path, *arguments: str, digest: str) -> subprocess.CompletedProcess[str]:
-    """Run a copy of `deploy/pin-images`, with a registry that says this digest of every image."""
-    if not (folder / ".env").exists():
-        make_env(folder)
-    docker = folder / "bin" / "docker"
-    docker.parent.mkdir(exist_ok=True)
-    docker.write_text(f"#!/bin/sh\necho '{digest}'\n")
-    docker.chmod(0o755)
-    script = folder / "deploy" / "pin-images"
-    script.write_bytes((REPOSITORY / "deploy/pin-images").read_bytes())
-    command, environ = ["sh", str(script), *arguments], {"PATH": f"{docker.parent}:/usr/bin:/bin"}
-    return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
-
-
-def test_images_are_pinned_by_what_the_registry_says_and_the_check_tells_which_are_not(tmp_path: Path) -> None:
-    digest = f"sha256:{'a' * 64}"
-    unpinned = pin_images(tmp_path, "--check", digest=digest)
-    assert (unpinned.returncode, len(unpinned.stderr.splitlines())) == (1, 5)
-    before = variables(tmp_path / ".env")
-    for _ in range(2):
-        assert pin_images(tmp_path, digest=digest).returncode == 0
-        images = {name: f"{image}@{digest}" for name, image in IMAGE.findall(TEXT)}
-        assert variables(tmp_path / ".env") == before | images
-    assert stat.S_IMODE((tmp_path / ".env").stat().st_mode) == 0o600
-    assert pin_images(tmp_path, "--check", digest=digest).returncode == 0
-    (tmp_path / "docker-compose.yml").write_text(TEXT.replace("nats:2", "nats:3"), "utf-8")
-    stale = pin_images(tmp_path, "--check", digest=digest)
-    assert (stale.returncode, stale.stderr.count("NATS_IMAGE")) == (1, 1)
-
-
-def test_a_registry_that_names_no_digest_pins_nothing(tmp_path: Path) -> None:
-    make_env(tmp_path)
-    before = (tmp_path / ".env").read_text()
-    refused = pin_images(tmp_path, digest="unauthorized")
-    assert (refused.returncode, "no digest of" in refused.stderr) == (1, True)
-    assert (tmp_path / ".env").read_text() == before

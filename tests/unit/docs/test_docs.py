@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from services.indexer.settings import IndexerSettings
 from services.merger.settings import MergerSettings
 from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
+from standalone.embedded.operator_process import OrderSettings
 from standalone.operations.settings import CommandSettings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -32,6 +34,7 @@ ALL_SETTINGS: list[type[Settings]] = [
     QuerySettings,
     AccessSettings,
     CommandSettings,
+    OrderSettings,
 ]
 
 LINK = re.compile(r"\[[^\]]*\]\((?!https?://)([^)#\s]*)(?:#([^)\s]*))?\)")
@@ -76,7 +79,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     for path, fragment in LINK.findall(page.read_text("utf-8")):
         target = page.parent / path if path else page
         anchors = (
-            {anchor(found) for found in HEADING.findall(target.read_text("utf-8", "replace"))}
+            {anchor(result) for result in HEADING.findall(target.read_text("utf-8", "replace"))}
             if target.is_file()
             else set()
         )
@@ -103,11 +106,15 @@ def test_every_decision_says_its_status_its_date_and_what_enforces_it(page: Path
 
 
 def test_the_walk_from_a_request_to_an_answer_names_functions_that_are_there() -> None:
-    steps = re.findall(r"`([\w/]+\.py)` · `(\w+)`", (ROOT / "docs/architecture.md").read_text("utf-8"))
-    defined = {
-        (path, node.name)
-        for path, _ in steps
-        for node in ast.parse((ROOT / path).read_text("utf-8")).body
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
-    }
+    steps = re.findall(r"`([\w/]+\.py)`\s+·\s+`(\w+)`", (ROOT / "docs/architecture.md").read_text("utf-8"))
+    defined = {(path, name) for path, _ in steps for name in _defined(ROOT / path)}
     assert len(steps) >= 20 and [step for step in steps if step not in defined] == []
+
+
+def _defined(module: Path) -> Iterator[str]:
+    """Yield the names of a module's classes, functions and constants."""
+    for node in ast.parse(module.read_text("utf-8")).body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))

@@ -112,8 +112,8 @@ async def test_what_the_siblings_of_a_waiting_chunk_say_is_published_at_once() -
     harness = Harness(bad=RateLimited("slowly", retry_after=9.0), fine=Poison("no"))
     with pytest.raises(Retryable) as waiting:
         await harness.extract(THREE)
-    assert orders(waiting.value.facts, EntitiesExtracted) == [0]
-    assert orders(waiting.value.facts, StageFailed) == [2]
+    assert orders(waiting.value.events, EntitiesExtracted) == [0]
+    assert orders(waiting.value.events, StageFailed) == [2]
     assert waiting.value.retry_after == 9.0
     harness.answers = {}
     facts = await harness.extract(THREE)

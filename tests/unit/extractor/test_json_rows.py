@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.names import clean_name
@@ -96,7 +96,6 @@ def test_no_more_rows_are_taken_than_the_recipe_allows() -> None:
     assert (len(entities), len(relations)) == (3, 2)
 
 
-@settings(deadline=None)
 @given(st.text() | st.text(alphabet='{}[]",:\\ nametypdscri', max_size=80))
 def test_no_answer_raises(answer: str) -> None:
     parse_json(answer)
@@ -106,7 +105,6 @@ def test_no_answer_raises(answer: str) -> None:
 texts = st.text(st.characters(exclude_characters="\b\f"), min_size=1, max_size=20)
 
 
-@settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=5), st.text(alphabet='{}[]",:x ', max_size=20), st.integers(0, 30))
 def test_whole_rows_survive_malformed_neighbours_and_a_cut(written: list[str], junk: str, cut: int) -> None:
     rows = [json.dumps({"name": f"n {text}", "type": "t", "description": "d"}) for text in written]

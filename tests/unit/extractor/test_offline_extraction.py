@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from services.extractor.domain.extraction import Extraction
@@ -18,7 +18,7 @@ The Battle of Hastings was fought near the River Thames. Publish a DocumentAdded
 
 
 def entity(result: Extraction, name: str) -> tuple[str, str]:
-    return next((found.type, found.description) for found in result.entities if found.name == name)
+    return next((results.type, results.description) for results in result.entities if results.name == name)
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_the_description_is_the_sentence_that_defines() -> None:
 
 def test_a_last_name_stands_for_the_one_full_name_before_it() -> None:
     one = extract("Ada Lovelace wrote programs. Later Lovelace met Charles Babbage.")
-    assert [found.name for found in one.entities] == ["Ada Lovelace", "Charles Babbage"]
+    assert [result.name for result in one.entities] == ["Ada Lovelace", "Charles Babbage"]
     two = extract("Marie Curie and Pierre Curie worked. Then Curie won.")
-    assert "Curie" in [found.name for found in two.entities]
+    assert "Curie" in [result.name for result in two.entities]
 
 
 def test_names_of_one_sentence_are_related_with_the_words_between() -> None:
@@ -75,25 +75,24 @@ def test_the_numbers_are_bounded() -> None:
 
 def test_the_most_mentioned_names_are_kept() -> None:
     text = " ".join(f"Then came Name{n}x." for n in range(100)) + " They saw Zulu. We saw Zulu."
-    assert "Zulu" in [found.name for found in extract(text).entities]
+    assert "Zulu" in [result.name for result in extract(text).entities]
 
 
 def test_headings_are_evidence_and_no_source() -> None:
     assert extract("it rains", ["Marie Curie"]).entities == ()
-    assert [found.name for found in extract("Testing is a village in Kent.", ["Testing"]).entities] == [
+    assert [result.name for result in extract("Testing is a village in Kent.", ["Testing"]).entities] == [
         "Testing",
         "Kent",
     ]
-    assert [found.name for found in extract("Testing is a village in Kent.").entities] == ["Kent"]
+    assert [result.name for result in extract("Testing is a village in Kent.").entities] == ["Kent"]
 
 
-@settings(deadline=None)
 @given(st.text() | st.text(alphabet="AbC d.'’_-&\n#12马云《》的`", max_size=200))
 def test_any_text_gives_bounded_rows_whose_ends_are_entities(text: str) -> None:
     result = extract(text)
-    names = {found.name for found in result.entities}
+    names = {results.name for results in result.entities}
     assert len(names) == len(result.entities) <= extraction.MOST_ENTITIES
-    assert all(found.description and len(found.description) <= 400 and found.type for found in result.entities)
+    assert all(results.description and len(results.description) <= 400 and results.type for results in result.entities)
     for relation in result.relations:
         assert {relation.source, relation.target} <= names
         assert relation.source < relation.target
@@ -189,9 +188,14 @@ def test_a_pronoun_of_a_person_means_no_place_and_one_of_a_thing_no_person() -> 
 
 def test_a_heading_names_the_subject_that_the_passage_calls_by_a_pronoun() -> None:
     result = extract("She was born in Warsaw.", ["Biography", "Ada Marlow"])
-    assert {(found.name, found.grounded) for found in result.entities} == {("Warsaw", True), ("Ada Marlow", False)}
+    assert {(results.name, results.grounded) for results in result.entities} == {
+        ("Warsaw", True),
+        ("Ada Marlow", False),
+    }
     assert [(tie.source, tie.target, tie.grounded) for tie in result.relations] == [("Ada Marlow", "Warsaw", False)]
-    assert [found.name for found in extract("It stores rows in Milvus.", ["Getting Started"]).entities] == ["Milvus"]
+    assert [results.name for results in extract("It stores rows in Milvus.", ["Getting Started"]).entities] == [
+        "Milvus"
+    ]
 
 
 def test_a_heading_that_is_part_of_a_name_of_the_passage_means_that_name() -> None:
@@ -201,7 +205,7 @@ def test_a_heading_that_is_part_of_a_name_of_the_passage_means_that_name() -> No
 def test_identifiers_count_only_where_prose_is_about_them() -> None:
     prose = "Set CHUNK_SIZE for it. The row_key and row_key again, other_key once."
     text = f"{prose}\n\n```py\nx = ChunkStore(row_id)\n```\n"
-    assert [found.name for found in extract(text).entities] == ["CHUNK_SIZE", "row_key"]
+    assert [result.name for result in extract(text).entities] == ["CHUNK_SIZE", "row_key"]
 
 
 def test_descriptions_hold_no_markup() -> None:
@@ -211,5 +215,5 @@ def test_descriptions_hold_no_markup() -> None:
 @pytest.mark.parametrize("unit", ["Ada met Bob. ", "Ada Bob, ", "A ", "- Ada Lovelace\n", "马云创立公司。"])
 def test_long_passages_take_linear_time(unit: str) -> None:
     begin = time.process_time()
-    extract(unit * (300_000 // len(unit)))
-    assert time.process_time() - begin < 60
+    extract(unit * (100_000 // len(unit)))
+    assert time.process_time() - begin < 40

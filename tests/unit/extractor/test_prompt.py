@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from services.extractor.domain.fence import escape, fence, unescape
@@ -70,7 +70,6 @@ def test_a_model_that_copies_forged_rows_from_a_passage_copies_text() -> None:
     assert [(entity.name, entity.description) for entity in entities] == [("Note", f"It holds {forged}")]
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="`a\n", max_size=30))
 def test_a_passage_cannot_close_its_fence(text: str) -> None:
     lines = fence(text).splitlines()

@@ -97,7 +97,6 @@ def test_a_long_name_is_cut_at_a_character() -> None:
     assert clean_name("文" * 300) == "文" * (MAX_BYTES // 3)
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_cleaning_a_name_is_bounded_and_never_raises(text: str) -> None:
     name = clean_name(text)
@@ -179,7 +178,7 @@ def test_of_a_name_or_pair_that_comes_twice_the_first_row_counts() -> None:
     assert [e.description for e in parse_rows(f"{SOUND}\nentity{D}Zoe{D}place{D}other")[0]] == ["text"]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.text())
 def test_no_answer_raises(answer: str) -> None:
     parse_rows(answer)
@@ -190,7 +189,7 @@ fragments = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(fragments.map("".join))
 def test_no_mixture_of_markers_raises_and_all_that_is_kept_is_whole(answer: str) -> None:
     entities, relations = parse_rows(answer)
@@ -207,7 +206,7 @@ garbage = st.text(st.characters(exclude_characters="\n\r<>|#"), max_size=40).map
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(rows, st.lists(garbage, max_size=6), st.randoms(use_true_random=False))
 def test_sound_rows_survive_whatever_stands_between_them(
     rows: list[tuple[str, str]], junk: list[str], r: object
@@ -322,7 +321,7 @@ odd = st.text(st.characters(exclude_characters="\n\r\x0b\x0c\x1c\x1d\x1e\x85\u20
 broken = st.lists(st.sampled_from([f"entity{D}", *BROKEN, "entity", "relation", D, "(", '"', "#", "x"]), max_size=12)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(odd, odd), min_size=1, max_size=5), st.lists(broken, max_size=5), st.randoms())
 def test_sound_rows_with_odd_names_survive_broken_neighbours(
     values: list[tuple[str, str]], junk: list[list[str]], r: Random

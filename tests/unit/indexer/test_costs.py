@@ -1,8 +1,11 @@
 """What indexing asks of its stores: calls per batch and bytes per vector, which no machine's speed changes."""
 
+from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
+
+import pytest
 
 from contracts.graph import Entity, Generations, Partition, Relation
 from contracts.ids import sha256
@@ -76,16 +79,20 @@ async def test_what_has_not_changed_is_neither_written_nor_checked() -> None:
     assert embedder.calls == 0
 
 
-async def test_a_cached_embedding_takes_little_more_than_its_numbers_and_older_ones_are_read() -> None:
+async def test_a_cached_embedding_takes_two_bytes_a_number_and_older_ones_are_read_as_they_are() -> None:
     rows, embedder = MemoryRows(), CountingEmbedder(LexicalEmbedder(384))
     embeddings, table = CachedEmbeddings(rows, embedder), Table("embeddings", Partition("w", 0))
     (vector,) = await embeddings.embed("w", ["text"])
     ((key, row),) = await rows.scan(table)
-    assert len(row["f32"]) == 4 * 384
+    assert len(row["f16"]) == 2 * 384
+    # Whoever is first gets what everybody gets afterwards, and a rebuild too.
     (again,) = await embeddings.embed("w", ["text"])
-    assert max(abs(a - b) for a, b in zip(vector, again, strict=True)) < 1e-7
-    await rows.put(table, {sha256(f"{embedder.model}\x1f384\x1folder"): {"vector": [0.5] * 384}})
-    (older,) = await embeddings.embed("w", ["older"])
-    assert list(older) == [0.5] * 384
+    assert list(vector) == list(again)
+    (unrounded,) = await LexicalEmbedder(384).embed(["text"])
+    assert max(abs(a - b) for a, b in zip(vector, unrounded, strict=True)) < 0.0005
+    for text, older in (("old", {"f32": array("f", [0.1] * 384).tobytes()}), ("older", {"vector": [0.1] * 384})):
+        await rows.put(table, {sha256(f"{embedder.model}\x1f384\x1f{text}"): older})
+        (kept,) = await embeddings.embed("w", [text])
+        assert list(kept) == pytest.approx([0.1] * 384, abs=1e-8)
     assert embedder.calls == 1
     assert key == sha256(f"{embedder.model}\x1f384\x1ftext")

@@ -155,11 +155,11 @@ class ChangingGraph(MemoryGraph):
         self._change, self._left = change, times
 
     async def excerpts(self, partition: Partition, names: Any, pairs: Any, *, longest: int) -> Any:
-        found = await super().excerpts(partition, names, pairs, longest=longest)
+        result = await super().excerpts(partition, names, pairs, longest=longest)
         if self._left:
             self._left -= 1
             await self._change(self)
-        return found
+        return result
 
 
 def rewrite(graph: ChangingGraph) -> Any:

@@ -30,19 +30,19 @@ class CountingRows(MemoryRows):
         self.read, self.fail = 0, ""
 
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
-        found = await super().get(table, keys)
-        self.read += len(found)
-        return found
+        result = await super().get(table, keys)
+        self.read += len(result)
+        return result
 
     async def find(self, *arguments: Any, **options: Any) -> list[tuple[str, Row]]:
-        found = await super().find(*arguments, **options)
-        self.read += len(found)
-        return found
+        result = await super().find(*arguments, **options)
+        self.read += len(result)
+        return result
 
     async def under(self, table: Table, prefixes: Collection[str]) -> list[tuple[str, Row]]:
-        found = await super().under(table, prefixes)
-        self.read += len(found)
-        return found
+        result = await super().under(table, prefixes)
+        self.read += len(result)
+        return result
 
     async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
         fail, self.fail = self.fail, ""
@@ -79,11 +79,11 @@ async def read_by(merger: Merger, rows: CountingRows, *events: EntitiesExtracted
 
 async def same_as_read_whole(merger: Merger) -> bool:
     """Whether the graph is what a merger without memory makes of the same store."""
-    found = await merger.picture()
+    result = await merger.picture()
     fresh = Merger(merger.rows, hubs=AggregateCache(least=10**6))
     await fresh.merge(says(0, 50))
     await merger.merge(says(0, 50))
-    return await merger.picture() == await fresh.picture() and found != {}
+    return await merger.picture() == await fresh.picture() and result != {}
 
 
 async def test_a_further_chunk_reads_as_little_of_a_large_hub_as_of_a_small_one() -> None:

@@ -67,16 +67,16 @@ def edit(dice: Random, sequence: int) -> Delivery[Any]:
 
 def history(dice: Random, edits: int) -> dict[int, tuple[str, Log]]:
     """Events by the place in the log of what began them, with the document's id."""
-    found: dict[int, tuple[str, Log]] = {}
+    result: dict[int, tuple[str, Log]] = {}
     for place in range(100, 1000, 100):
         id = dice.choice(["a", "b", "c"])
         if dice.random() < 0.25:
-            found[place] = (id, [delivered(DocumentDeleted(document_id=id), place)])
+            result[place] = (id, [delivered(DocumentDeleted(document_id=id), place)])
         else:
-            found[place] = (id, version(dice, id, place))
+            result[place] = (id, version(dice, id, place))
     for place in dice.sample(range(150, 1000, 50), edits):
-        found[place + 7] = ("_graph", [edit(dice, place + 7)])
-    return dict(sorted(found.items()))
+        result[place + 7] = ("_graph", [edit(dice, place + 7)])
+    return dict(sorted(result.items()))
 
 
 def facts(log: dict[int, tuple[str, Log]]) -> Log:

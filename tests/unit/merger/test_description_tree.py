@@ -52,12 +52,12 @@ def all_summaries(numbers: list[int], limits: SummaryLimits) -> dict[str, str]:
 
 def walk(tree: DescriptionTree, known: dict[str, str]) -> int:
     """Look for summaries until none is left to ask for, and tell the tree all it ever found each time."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for turn in range(LEVELS + 2):
         if not (hashes := tree.pending_summaries()):
             return turn
-        found |= {hash: known[hash] for hash in hashes & known.keys()}
-        tree.apply_summaries(found, hashes)
+        result |= {hash: known[hash] for hash in hashes & known.keys()}
+        tree.apply_summaries(result, hashes)
     raise AssertionError("the tree asks for ever")
 
 
@@ -73,7 +73,7 @@ def states(draw: st.DrawFn) -> tuple[list[int], SummaryLimits, dict[str, str]]:
     return numbers, limits, {hash: text for hash, text in every.items() if dice.random() < share}
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(states())
 def test_from_every_state_of_knowledge_a_look_per_level_leads_to_the_end(
     state: tuple[list[int], SummaryLimits, dict[str, str]],
@@ -93,7 +93,7 @@ def test_from_every_state_of_knowledge_a_look_per_level_leads_to_the_end(
     assert tree.description() == pure(numbers, every, limits)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(states(), st.randoms(use_true_random=False))
 def test_a_tree_that_grows_and_shrinks_comes_to_its_end_after_every_step(
     state: tuple[list[int], SummaryLimits, dict[str, str]], dice: Random

@@ -37,15 +37,15 @@ def made(key: Key, contributions: list[Contribution], revision: int = 1) -> Enti
 
 
 def folded(name: str, *events: EntitiesExtracted) -> Entity:
-    found = made((name,), [c for c in said(*events) if c.names == (name,)])
-    assert isinstance(found, Entity)
-    return found
+    result = made((name,), [c for c in said(*events) if c.names == (name,)])
+    assert isinstance(result, Entity)
+    return result
 
 
 def joined(source: str, target: str, *events: EntitiesExtracted) -> Relation:
-    found = made((source, target), [c for c in said(*events) if c.names == (source, target)])
-    assert isinstance(found, Relation)
-    return found
+    result = made((source, target), [c for c in said(*events) if c.names == (source, target)])
+    assert isinstance(result, Relation)
+    return result
 
 
 def about(*types: str) -> list[EntitiesExtracted]:
@@ -220,7 +220,7 @@ events = st.lists(
 
 
 @pytest.mark.parametrize("name", ["A", "B"])
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(events, st.randoms(use_true_random=False))
 def test_a_fold_is_a_function_of_the_set_of_contributions(name: str, given: list[EntitiesExtracted], r: Random) -> None:
     shuffled = r.sample(given, len(given))

@@ -50,7 +50,7 @@ async def straight(events: Sequence[EntitiesExtracted]) -> dict[Any, Any]:
     return await merger.picture()
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 @given(st.integers(0, 10_000), st.randoms(use_true_random=False))
 @example(0, Random(1))
 async def test_any_order_any_repetition_and_any_batches_give_the_same_graph(seed: int, r: Random) -> None:
@@ -94,18 +94,18 @@ class Shuffling(MemoryRows):
 
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
         await self.pause()
-        found = await super().get(table, keys)
+        result = await super().get(table, keys)
         await self.pause()
-        return found
+        return result
 
     async def find(self, table: Table, where: Any, **options: Any) -> list[tuple[str, Row]]:
         await self.pause()
-        found = await super().find(table, where, **options)
+        result = await super().find(table, where, **options)
         await self.pause()
-        return found
+        return result
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.integers(0, 10_000), st.randoms(use_true_random=False))
 async def test_replicas_that_merge_at_the_same_time_lose_nothing(seed: int, r: Random) -> None:
     events = consistent(story(seed))

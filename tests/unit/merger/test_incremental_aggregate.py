@@ -76,7 +76,7 @@ def step(
 
 
 @pytest.mark.parametrize("key", [ENTITY, RELATION], ids=str)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=60)
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_after_any_steps_a_hub_says_what_the_set_says(key: Key, dice: Random, looks: bool) -> None:
     hub, said, summaries = IncrementalAggregate(key, LIMITS), dict[str, Contribution](), dict[str, str]()

@@ -29,7 +29,7 @@ async def test_versions_merged_at_once_leave_what_the_newest_says(last: list[str
         await asyncio.gather(
             *(contributions.replace(SPACE, {"chunk": (v, [says(name, v) for name in said[v]])}) for v in order)
         )
-        found = await contributions.of_chunks(SPACE, {key: [chunk_hash("chunk")] for key in KEYS})
-        standing = [c for of_key in found.values() for c in of_key if not c.retracted]
+        result = await contributions.of_chunks(SPACE, {key: [chunk_hash("chunk")] for key in KEYS})
+        standing = [c for of_key in result.values() for c in of_key if not c.retracted]
         assert {c.names[0] for c in standing} == set(last), seed
         assert {c.version for c in standing} <= {3}, seed

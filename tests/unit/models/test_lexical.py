@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.models.lexical import LexicalEmbedder, vector
@@ -16,12 +16,11 @@ def cosine(left: str, right: str) -> float:
     return sum(a * b for a, b in zip(vector(left, 384), vector(right, 384), strict=True))
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_every_text_has_a_vector_of_length_one(text: str) -> None:
-    found = vector(text, 384)
-    assert len(found) == 384
-    assert math.isclose(math.hypot(*found), 1.0, rel_tol=1e-9)
+    result = vector(text, 384)
+    assert len(result) == 384
+    assert math.isclose(math.hypot(*result), 1.0, rel_tol=1e-9)
 
 
 async def test_texts_are_embedded_in_order_alone_or_together() -> None:

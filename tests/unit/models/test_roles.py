@@ -47,12 +47,12 @@ def test_light_rags_names_set_model_endpoint_key_and_limits_of_a_role(monkeypatc
         KEYWORD_MAX_ASYNC_LLM="9",
         KEYWORD_LLM_TIMEOUT="7",
     )
-    found = language_model(settings, "keyword")
-    assert found and (found.base_url, found.model, found.timeout) == ("https://fast.example/v1", "small", 7.0)
-    assert (found.api_key.get_secret_value(), found.limits.calls) == ("keyword-secret", 9)
-    assert (found.settings, found.counted_as) == ("KEYWORD_LLM", "language model of role keyword")
+    result = language_model(settings, "keyword")
+    assert result and (result.base_url, result.model, result.timeout) == ("https://fast.example/v1", "small", 7.0)
+    assert (result.api_key.get_secret_value(), result.limits.calls) == ("keyword-secret", 9)
+    assert (result.settings, result.counted_as) == ("KEYWORD_LLM", "language model of role keyword")
     assert language_model(settings, "query") == language_model(settings)
-    assert "secret" not in repr(settings) + repr(found)
+    assert "secret" not in repr(settings) + repr(result)
 
 
 def test_the_general_key_goes_to_no_other_server(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,8 +71,8 @@ def test_summaries_are_of_the_extracting_model_unless_they_have_their_own(monkey
     settings = given(monkeypatch, **GENERAL, EXTRACT_LLM_MODEL="cheap")
     assert language_model(settings, "summary") == language_model(settings, "extract")
     settings = given(monkeypatch, SUMMARY_LLM_MODEL="careful")
-    found = language_model(settings, "summary")
-    assert found and (found.model, found.settings) == ("careful", "SUMMARY_LLM")
+    result = language_model(settings, "summary")
+    assert result and (result.model, result.settings) == ("careful", "SUMMARY_LLM")
 
 
 def test_a_role_alone_leaves_the_others_without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,20 +34,17 @@ def raw(text: str) -> list[int]:
     return tiktoken.get_encoding("o200k_base").encode_ordinary(text)
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_text_without_lone_surrogates_round_trips(tokenizer: TiktokenTokenizer, text: str) -> None:
     assert tokenizer.decode(tokenizer.encode(text)) == text
     assert tokenizer.count(text) == len(tokenizer.encode(text))
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters(), max_size=30))
 def test_any_string_survives_lone_surrogates_included(tokenizer: TiktokenTokenizer, text: str) -> None:
     assert len(tokenizer.decode(tokenizer.encode("\ud800" + text))) >= 1
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="abA 1²½Ⅳ٣,.\n'Ss中，。\t\r_-é/\u0301\u3000", max_size=200))
 def test_cutting_at_a_border_changes_no_token(tokenizers: dict[str, TiktokenTokenizer], text: str) -> None:
     for tokenizer in tokenizers.values():
@@ -105,7 +102,7 @@ writing = st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=6)), max_s
 )
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(writing, st.integers(1, 40))
 def test_pieces_have_the_tokens_of_the_whole_text(
     tokenizers: dict[str, TiktokenTokenizer], text: str, longest: int
@@ -122,7 +119,7 @@ def test_pieces_have_the_tokens_of_the_whole_text(
                 assert tokenizer.encode(joined) + tokenizer.encode(right) == whole
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     st.lists(
         st.sampled_from(ORDINARY),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.errors import ConfigurationError
@@ -35,7 +35,6 @@ def test_text_is_cut_into_the_pieces_of_bert(text: str, expected: list[str]) -> 
     assert pieces(text) == expected
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters()))
 def test_any_text_gives_ids_of_the_vocabulary(text: str) -> None:
     assert all(0 <= number < len(NAMES) for number in PIECES.encode(text))

@@ -22,10 +22,10 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "encoding"), CASES)
 def test_prose_is_read_in_its_encoding_without_a_warning(text: str, encoding: str) -> None:
-    found = decode(text.encode(encoding))
-    assert found.text == text
-    assert SURE <= found.encoding.confidence < 1
-    assert found.encoding.warning == ""
+    result = decode(text.encode(encoding))
+    assert result.text == text
+    assert SURE <= result.encoding.confidence < 1
+    assert result.encoding.warning == ""
 
 
 def test_at_least_twelve_languages_and_encodings_are_tried() -> None:
@@ -35,9 +35,9 @@ def test_at_least_twelve_languages_and_encodings_are_tried() -> None:
 
 @pytest.mark.parametrize(("text", "encoding"), NAMES)
 def test_a_few_words_are_read_rightly_and_in_doubt_with_a_warning(text: str, encoding: str) -> None:
-    found = decode(text.encode(encoding))
-    assert (found.text, found.encoding.name) == (text, "windows-1252")
-    assert bool(found.encoding.warning) == (found.encoding.confidence < SURE)
+    result = decode(text.encode(encoding))
+    assert (result.text, result.encoding.name) == (text, "windows-1252")
+    assert bool(result.encoding.warning) == (result.encoding.confidence < SURE)
 
 
 def test_hardly_any_three_words_in_a_row_are_read_wrongly_without_a_warning() -> None:
@@ -48,10 +48,10 @@ def test_hardly_any_three_words_in_a_row_are_read_wrongly_without_a_warning() ->
             for place in range(0, len(words) - 3, 3):
                 text = " ".join(words[place : place + 3])
                 if not text.isascii():
-                    found = decode(text.encode(encoding))
-                    right += found.text == text
-                    wrong += found.text != text
-                    unnoticed += found.text != text and not found.encoding.warning
+                    result = decode(text.encode(encoding))
+                    right += result.text == text
+                    wrong += result.text != text
+                    unnoticed += result.text != text and not result.encoding.warning
     assert right / (right + wrong) > 0.95
     assert unnoticed / (right + wrong) < 0.01
 
@@ -60,8 +60,8 @@ def test_hardly_any_three_words_in_a_row_are_read_wrongly_without_a_warning() ->
     "text", ["5 £ – 10 €", "20 °C, ±5 µm", "½ cup, ¼ cup", "“Fresh”, it’s Acme™ © 2026", "§ 5 – see above"]
 )
 def test_a_text_with_nothing_but_signs_beyond_ascii_is_western(text: str) -> None:
-    found = decode(text.encode("cp1252"))
-    assert (found.text, found.encoding.warning) == (text, "")
+    result = decode(text.encode("cp1252"))
+    assert (result.text, result.encoding.warning) == (text, "")
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_a_text_with_nothing_but_signs_beyond_ascii_is_western(text: str) -> Non
     ],
 )
 def test_marks_and_valid_utf_8_are_sure(data: bytes, text: str, name: str) -> None:
-    found = decode(data)
-    assert (found.text, found.encoding.name, found.encoding.warning) == (text, name, "")
+    result = decode(data)
+    assert (result.text, result.encoding.name, result.encoding.warning) == (text, name, "")
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_marks_and_valid_utf_8_are_sure(data: bytes, text: str, name: str) -> No
 )
 def test_what_a_text_declares_is_believed(head: str) -> None:
     text = head.format("są: Łódź")
-    found = decode(text.encode("iso-8859-2"))
-    assert (found.text, found.encoding.name, found.encoding.warning) == (text, "iso-8859-2", "")
+    result = decode(text.encode("iso-8859-2"))
+    assert (result.text, result.encoding.name, result.encoding.warning) == (text, "iso-8859-2", "")
 
 
 def test_valid_utf_8_goes_before_a_stale_declaration_and_a_wrong_one_is_not_believed() -> None:
@@ -119,9 +119,9 @@ def test_the_encoding_that_is_asked_for_decides() -> None:
 
 def test_a_few_broken_bytes_do_not_make_utf_8_something_else() -> None:
     text = "Größe, Höhe, Länge, Süßes, Öl, Äpfel: über alles"
-    found = decode(text.encode() + b"\xc3")
-    assert (found.text, found.encoding.name) == (f"{text}\ufffd", "utf-8")
-    assert "were replaced" in found.encoding.warning
+    result = decode(text.encode() + b"\xc3")
+    assert (result.text, result.encoding.name) == (f"{text}\ufffd", "utf-8")
+    assert "were replaced" in result.encoding.warning
 
 
 def test_the_guess_looks_at_what_is_beyond_ascii_wherever_it_stands() -> None:
@@ -163,8 +163,8 @@ def test_every_name_that_is_told_is_one_that_can_be_asked_for() -> None:
 
 async def test_files_of_tables_and_pages_are_read_in_their_encoding_too(tmp_path: Path) -> None:
     table = "nom;ville\n" + "".join(f"Hélène Lefèvre {n};Orléans près de la forêt\n" for n in range(5))
-    found = await parse(table.encode("cp1252"), "a.csv")
-    assert "| Hélène Lefèvre 4 | Orléans près de la forêt |" in found.text
-    assert found.metadata["encoding"] == "windows-1252"
+    result = await parse(table.encode("cp1252"), "a.csv")
+    assert "| Hélène Lefèvre 4 | Orléans près de la forêt |" in result.text
+    assert result.metadata["encoding"] == "windows-1252"
     page = f'<meta charset="windows-1252"><p>{SAMPLES[1].line}</p>'
     assert SAMPLES[1].line in (await parse(page.encode("cp1252"), "a.html")).text

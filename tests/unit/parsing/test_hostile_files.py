@@ -151,8 +151,8 @@ async def test_xml_of_books_with_a_document_type_is_refused(name: str, part: str
 
 
 async def test_chapters_may_have_a_document_type_and_its_entities_stay_names() -> None:
-    found = await parse(with_type(office.epub(), "OEBPS/one.xhtml", BILLION), "a.epub")
-    assert "haha" not in found.text
+    result = await parse(with_type(office.epub(), "OEBPS/one.xhtml", BILLION), "a.epub")
+    assert "haha" not in result.text
     outside = EXTERNAL.replace(b"/etc/hostname", b"/etc/passwd")
     assert "root:" not in (await parse(with_type(office.epub(), "OEBPS/one.xhtml", outside), "a.epub")).text
 
@@ -244,14 +244,14 @@ async def test_a_damaged_file_is_read_or_refused_and_nothing_else(name: str) -> 
     assert (await parse(SEEDS[name], name)).text
     for damaged in damages(SEEDS[name]):
         try:
-            found = await parse(damaged, name)
+            result = await parse(damaged, name)
         except InvalidInput as refusal:
             reason = str(refusal)
             assert reason.startswith(f"{name}: ")
             assert "the parser fails on it" not in reason
             assert any(way in reason for way in ("save", "add a file", "amend", "open it", "not text")), reason
         else:
-            assert isinstance(found.text, str)
+            assert isinstance(result.text, str)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -15,33 +15,33 @@ async def test_word_headings_lists_and_tables_become_markdown() -> None:
 
 
 async def test_slides_become_headings_with_lists_tables_groups_and_notes() -> None:
-    found = await parse(office.pptx(), "a.pptx")
+    result = await parse(office.pptx(), "a.pptx")
     first = "## Slide 1: Harbour plan\n\n- Dredge the basin\n  - Build a pier\n\nNotes: Thank Ada Marlow."
-    assert found.text == (
+    assert result.text == (
         f"{first}\n\n## Slide 3 (hidden): Costs\n\n| part | cost |\n| --- | --- |\n| pier | 9\\|10 |\n\n"
         "approved\nin May\n\nby Hector Vane"
     )
-    assert found.pages == (0, len(first) + 2, len(first) + 2), "the second slide is empty"
+    assert result.pages == (0, len(first) + 2, len(first) + 2), "the second slide is empty"
 
 
 async def test_opendocument_headings_lists_and_tables_become_markdown() -> None:
-    found = await parse(office.odt(), "a.odt")
-    assert found.text.startswith("# Harbour Office\n\nÅsa Lind leads it <since> May & June.\n\n")
-    assert "-  one\n" in found.text
-    assert "| Ada\\|x" in found.text
-    assert "DELETED" not in found.text, "what was deleted while changes were tracked is no text"
-    assert found.metadata["media_type"] == "application/vnd.oasis.opendocument.text"
+    result = await parse(office.odt(), "a.odt")
+    assert result.text.startswith("# Harbour Office\n\nÅsa Lind leads it <since> May & June.\n\n")
+    assert "-  one\n" in result.text
+    assert "| Ada\\|x" in result.text
+    assert "DELETED" not in result.text, "what was deleted while changes were tracked is no text"
+    assert result.metadata["media_type"] == "application/vnd.oasis.opendocument.text"
 
 
 async def test_chapters_of_a_book_are_read_in_their_order() -> None:
-    found = await parse(office.epub(), "a.epub")
-    assert found.text == "# Two\n\nBörje came *later*.\n\n# One\n\nÅsa Lind leads the office."
+    result = await parse(office.epub(), "a.epub")
+    assert result.text == "# Two\n\nBörje came *later*.\n\n# One\n\nÅsa Lind leads the office."
 
 
 async def test_rich_text_becomes_lines_with_every_letter() -> None:
-    found = await parse(office.RICH_TEXT, "a.rtf")
-    assert found.text == "Lefèvre & Łódź – 😀\nÅsa|36|\nlast"
-    assert (await parse(office.RICH_TEXT, "really-rich.txt")).text == found.text
+    result = await parse(office.RICH_TEXT, "a.rtf")
+    assert result.text == "Lefèvre & Łódź – 😀\nÅsa|36|\nlast"
+    assert (await parse(office.RICH_TEXT, "really-rich.txt")).text == result.text
     cyrillic = b"{\\rtf1\\ansi\\ansicpg1251 \\'cf\\'ee\\'f0\\'f2}"
     assert (await parse(cyrillic, "a.rtf")).text == "Порт"
 

@@ -37,19 +37,19 @@ async def test_html_keeps_headings_and_tables_and_drops_scripts_and_pictures() -
 
 
 async def test_pdf_pages_become_paragraphs_and_begin_where_pages_says() -> None:
-    found = await parse(pdf("Ada Lovelace", "", "Grüße", "B C", ""), "a.pdf")
-    assert found.text == "Ada Lovelace\n\nGrüße\n\nB C"
-    assert [found.text[start : start + 3] for start in found.pages] == ["Ada", "Grü", "Grü", "B C", ""]
+    result = await parse(pdf("Ada Lovelace", "", "Grüße", "B C", ""), "a.pdf")
+    assert result.text == "Ada Lovelace\n\nGrüße\n\nB C"
+    assert [result.text[start : start + 3] for start in result.pages] == ["Ada", "Grü", "Grü", "B C", ""]
 
 
 async def test_the_last_page_without_text_begins_at_the_end() -> None:
-    found = await parse(pdf("Ada", ""), "a.pdf")
-    assert (found.text, found.pages) == ("Ada", (0, 3))
+    result = await parse(pdf("Ada", ""), "a.pdf")
+    assert (result.text, result.pages) == ("Ada", (0, 3))
 
 
 async def test_a_pdf_is_known_by_its_content_too() -> None:
-    found = await parse(pdf("Ada Lovelace"), "really-a-pdf.txt")
-    assert (found.text, found.metadata["media_type"]) == ("Ada Lovelace", "application/pdf")
+    result = await parse(pdf("Ada Lovelace"), "really-a-pdf.txt")
+    assert (result.text, result.metadata["media_type"]) == ("Ada Lovelace", "application/pdf")
 
 
 @pytest.mark.parametrize(
@@ -217,5 +217,5 @@ def test_one_rule_says_which_files_of_a_folder_are_documents(tmp_path: Path) -> 
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     (tmp_path / "gone.txt").symlink_to("nowhere")
-    found = {path.name for path in tmp_path.iterdir() if is_document(path)}
-    assert found == {"a.py", "b.unheard", "LICENSE", "c.pdf", "d.txt", "cut", "gone.txt"}
+    result = {path.name for path in tmp_path.iterdir() if is_document(path)}
+    assert result == {"a.py", "b.unheard", "LICENSE", "c.pdf", "d.txt", "cut", "gone.txt"}

@@ -45,11 +45,11 @@ async def test_a_sheet_is_read_whole_whatever_size_it_claims() -> None:
 
 def test_a_long_table_repeats_its_header_and_says_which_rows_a_block_has() -> None:
     rows = [(number, [f"name {number}", "x" * 80]) for number in range(2, 60)]
-    found = list(blocks([(1, ["Name", "Text"]), *rows], "## Staff"))
-    texts = [block for block in found if block.startswith("|")]
+    result = list(blocks([(1, ["Name", "Text"]), *rows], "## Staff"))
+    texts = [block for block in result if block.startswith("|")]
     assert all(text.startswith("| Name | Text |\n| --- | --- |\n| name ") for text in texts)
     assert max(map(len, texts)) < 700
-    assert [block for block in found if block.startswith("#")][:2] == ["## Staff", "## Staff, rows 8 to 13"]
+    assert [block for block in result if block.startswith("#")][:2] == ["## Staff", "## Staff, rows 8 to 13"]
     assert "".join(texts).count("| name ") == 58
 
 

@@ -68,8 +68,8 @@ async def test_what_is_not_done_is_stopped_and_taken_up_again_when_it_is_wanted(
         assert (await api.post("/documents/cancel_pipeline")).json()["status"] == "not_busy"
         assert harness.count(DocumentCancelled) == 2
         # What was embedded by then can be found, and is kept by whoever reads the log anew.
-        found = (await api.post("/query/data", json={"query": "Who was in cut Town 2?", "mode": "naive"})).json()
-        assert "cut.md" in {chunk["file_path"] for chunk in found["data"]["chunks"]}
+        result = (await api.post("/query/data", json={"query": "Who was in cut Town 2?", "mode": "naive"})).json()
+        assert "cut.md" in {chunk["file_path"] for chunk in result["data"]["chunks"]}
         assert (await api.post("/documents/reprocess_failed")).json()["message"].startswith("2 documents")
         await harness.settle()
         assert {status for status, _ in (await _states(api)).values()} == {"processed"}

@@ -7,6 +7,7 @@ from typing import Any
 
 from contracts.events import ChunksCreated, EntitiesExtracted, Event, RetryRequested, StageFailed
 from runtime.bus.codec import decode
+from runtime.bus.document_retries import Retries, RetryOutcome, plan_retries
 from runtime.bus.processor import each
 from runtime.bus.retry_requests import request_retry
 from runtime.errors import Poison, Unavailable
@@ -145,6 +146,10 @@ async def test_nothing_is_requested_where_nothing_failed() -> None:
     harness.extractor.errors["Carl"] = Poison("no")
     await harness.add(TEXT)
     await harness.settle()
+    log = harness.harness.log
+    published = len(log.messages)
+    assert await plan_retries(log, Retries("w", ["doc", "other"])) == RetryOutcome(["doc"], ["other"])
+    assert len(log.messages) == published
     assert await harness.retry() == await harness.retry()
     harness.extractor.errors.clear()
     await harness.harness.log.publish(sealed(added("doc", "Gil Moore met Hal Nash."), id="anew"))

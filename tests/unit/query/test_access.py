@@ -51,10 +51,10 @@ def test_a_pattern_is_a_path_or_the_beginning_of_one(path: str, patterns: tuple[
 
 
 def test_keys_are_bound_to_workspaces_and_to_reading_or_writing() -> None:
-    found = parse_keys(f"reader:{SECRET}:a+b:read, ci:{SECRET}x:*, all:{SECRET}y")
-    assert found["reader"] == (SECRET, Permissions(frozenset({"a", "b"}), "read"))
-    assert found["ci"] == (f"{SECRET}x", Permissions())
-    assert found["all"] == (f"{SECRET}y", Permissions())
+    result = parse_keys(f"reader:{SECRET}:a+b:read, ci:{SECRET}x:*, all:{SECRET}y")
+    assert result["reader"] == (SECRET, Permissions(frozenset({"a", "b"}), "read"))
+    assert result["ci"] == (f"{SECRET}x", Permissions())
+    assert result["all"] == (f"{SECRET}y", Permissions())
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_a_key_that_cannot_be_meant_is_refused_without_being_named(text: str) ->
 
 
 def test_accounts_may_everything_unless_they_are_bound() -> None:
-    found = parse_accounts("ada:pass:word, bob:{bcrypt}$2b$x", "bob:w:read")
-    assert found == {
+    result = parse_accounts("ada:pass:word, bob:{bcrypt}$2b$x", "bob:w:read")
+    assert result == {
         "ada": ("pass:word", Permissions()),
         "bob": ("{bcrypt}$2b$x", Permissions(frozenset({"w"}), "read")),
     }

@@ -145,8 +145,8 @@ async def test_s09_an_id_that_is_a_condition_finds_and_deletes_nothing(
     await settle(harness)
     body = {"query": "What has Port Elm?", "mode": "naive", "filter": {"document_ids": [hostile]}}
     assert (await api.post("/query/data", json=body)).json()["status"] == "failure"
-    found = (await api.post("/query/data", json={**body, "filter": {}})).json()["data"]["chunks"]
-    assert [chunk["content"] for chunk in found] == ["Port Elm has a lighthouse."]
+    result = (await api.post("/query/data", json={**body, "filter": {}})).json()["data"]["chunks"]
+    assert [chunk["content"] for chunk in result] == ["Port Elm has a lighthouse."]
 
 
 async def test_s11_members_of_an_archive_are_never_written_where_their_names_say(

@@ -38,6 +38,21 @@ async def test_a_change_leaves_one_line_with_who_what_where_and_how_it_went(harn
     }  # fmt: skip
 
 
+async def test_the_reason_is_in_the_line_also_of_a_request_without_a_body(harness: QueryHarness) -> None:
+    path, nothing = "/operations/webhooks/0000000000000000", {"reason": "moved"}
+    with capture_logs() as lines:
+        async with client(harness.app()) as api:
+            await api.delete("/operations/budget", params=nothing)
+            await api.delete(path, params=nothing)
+            await api.post(f"{path}/enable", params=nothing)
+            await api.post(f"{path}/replay", json={"after": 7, **nothing})
+            await api.post(f"{path}/rotate", json={"keep_hours": 2, **nothing})
+    assert [(line["what"].rpartition("/")[2], line["reason"]) for line in audits(lines)] == [
+        (end, "moved") for end in ("budget", "0000000000000000", "enable", "replay", "rotate")
+    ]
+    assert audits(lines)[3]["after"] == 7
+
+
 async def test_the_trace_of_a_change_goes_on_into_its_events(harness: QueryHarness) -> None:
     with capture_logs() as lines:
         async with client(harness.app()) as api:
@@ -63,8 +78,8 @@ async def test_what_was_refused_is_written_down_too(harness: QueryHarness) -> No
             await api.post("/documents/text", json=TEXT)
             await api.post("/documents/text", json=TEXT, headers={"X-API-Key": READER})
             await api.post("/documents/text", json={}, headers={"X-API-Key": WRITER})
-    found = [(line["who"], line["outcome"]) for line in audits(lines)]
-    assert found == [("nobody", 403), ("key:reader", 403), ("key:writer", 422)]
+    result = [(line["who"], line["outcome"]) for line in audits(lines)]
+    assert result == [("nobody", 403), ("key:reader", 403), ("key:writer", 422)]
 
 
 async def test_a_bug_is_an_outcome(harness: QueryHarness) -> None:
@@ -83,8 +98,8 @@ async def test_logins_are_written_down_with_the_name_that_was_given(harness: Que
         async with client(harness.app(with_accounts())) as api:
             await api.post("/login", data={"username": "ada", "password": CANARY})
             await api.post("/login", data={"username": "ada", "password": "correct horse"})
-    found = [(line["who"], line["what"], line["outcome"]) for line in audits(lines)]
-    assert found == [("login:ada", "POST /login", 401), ("user:ada", "POST /login", 200)]
+    result = [(line["who"], line["what"], line["outcome"]) for line in audits(lines)]
+    assert result == [("login:ada", "POST /login", 401), ("user:ada", "POST /login", 200)]
 
 
 async def everything(api: httpx.AsyncClient) -> str:

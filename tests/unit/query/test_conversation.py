@@ -78,16 +78,16 @@ def test_a_prefix_says_how_to_answer_and_everything_else_is_the_question(message
 def test_every_prefix_is_read_back(mode: str, context: bool, instructions: str | None, query: str) -> None:
     context = context and mode != "bypass"
     bracket = "" if instructions is None else f"[{instructions}]"
-    found = parse_message(f"/{mode}{'context' if context else ''}{bracket} {query}")
+    result = parse_message(f"/{mode}{'context' if context else ''}{bracket} {query}")
     if not query.startswith("[") or bracket:
-        assert found == ParsedMessage(query, MODES[mode], context, (instructions or "").strip())
+        assert result == ParsedMessage(query, MODES[mode], context, (instructions or "").strip())
 
 
 @given(st.text(max_size=60))
 def test_nothing_of_a_question_is_lost(message: str) -> None:
-    found = parse_message(message)
-    assert message.endswith(found.query)
-    assert found.query == message or message.startswith("/")
+    result = parse_message(message)
+    assert message.endswith(result.query)
+    assert result.query == message or message.startswith("/")
 
 
 @pytest.mark.parametrize(
@@ -129,10 +129,10 @@ def test_the_newest_turns_are_kept_and_none_is_left_out_between_them() -> None:
 
 @given(st.lists(turns, max_size=12), st.integers(-5, 200))
 def test_what_is_kept_fits_and_is_the_end_of_what_was_said(said: list[Turn], room: int) -> None:
-    found = recent_turns(said, room)
-    assert sum(len(turn.content) for turn in found) <= max(room, 0)
+    result = recent_turns(said, room)
+    assert sum(len(turn.content) for turn in result) <= max(room, 0)
     with_text = [turn for turn in said if turn.content]
-    assert list(found) == with_text[len(with_text) - len(found) :]
+    assert list(result) == with_text[len(with_text) - len(result) :]
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_what_stands_in_brackets_is_a_citation_as_it_is_in_answers() -> None:
 @given(st.text(max_size=60), st.dictionaries(st.text(min_size=1, max_size=9), st.sampled_from([*"123"]), max_size=3))
 def test_a_list_that_we_made_is_taken_out_of_what_was_said_before(text: str, references: dict[str, str]) -> None:
     below = reference_section(text, references)
-    found = recent_turns([Turn("assistant", text + below)], 10**6)
-    assert found == recent_turns([Turn("assistant", text)], 10**6)
+    result = recent_turns([Turn("assistant", text + below)], 10**6)
+    assert result == recent_turns([Turn("assistant", text)], 10**6)
     mine = Turn("user", text + below)
     assert recent_turns([mine], 10**6) == ((mine,) if mine.content else ())
 
@@ -188,9 +188,9 @@ def test_the_name_of_a_model_says_mode_and_workspace(id: str, found: Model | Non
 
 
 def test_every_model_that_is_offered_is_known_by_its_name() -> None:
-    found = models_of(["", "a", "b.c"])
-    assert len(found) == 3 * len(MODES)
-    assert [parse_model(one.id) for one in found] == found
+    result = models_of(["", "a", "b.c"])
+    assert len(result) == 3 * len(MODES)
+    assert [parse_model(one.id) for one in result] == result
 
 
 @pytest.mark.parametrize(
@@ -206,5 +206,5 @@ def test_every_model_that_is_offered_is_known_by_its_name() -> None:
 def test_models_are_offered_for_the_workspaces_of_the_credentials(
     bound: set[str], usual: str | None, workspaces: list[str]
 ) -> None:
-    found = available_models(frozenset(bound), usual)
-    assert found == models_of(workspaces)
+    result = available_models(frozenset(bound), usual)
+    assert result == models_of(workspaces)

@@ -79,15 +79,15 @@ def pointed(answer: Any, said: Any) -> list[Any]:
             answer = answer[int(step)] if isinstance(answer, list) else answer[step]
         return [answer]
     inside = said.values() if isinstance(said, dict) else said if isinstance(said, list) else ()
-    return [found for one in inside for found in pointed(answer, one)]
+    return [result for one in inside for result in pointed(answer, one)]
 
 
 @pytest.mark.parametrize(("route", "name", "link"), links(), ids=[f"{route} {name}" for route, name, _ in links()])
 def test_every_link_leads_from_the_example_answer_to_a_route(route: str, name: str, link: dict[str, Any]) -> None:
     assert link["operationId"] in {told["operationId"] for _, told in ROUTES}
-    found = pointed(EXAMPLES[route], [link.get("parameters", {}), link.get("requestBody", {})])
-    assert found
-    assert all(isinstance(value, str) and value for value in found)
+    result = pointed(EXAMPLES[route], [link.get("parameters", {}), link.get("requestBody", {})])
+    assert result
+    assert all(isinstance(value, str) and value for value in result)
 
 
 def test_from_adding_to_deleting_and_from_a_name_to_its_end_there_are_links() -> None:

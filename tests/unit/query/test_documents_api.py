@@ -274,11 +274,11 @@ async def test_a_scan_adds_what_is_read_and_says_what_is_not(harness: QueryHarne
     async with scanning(harness, tmp_path / "in") as api:
         begun = (await api.post("/documents/scan")).json()
         assert (begun["status"], begun["track_id"].startswith("scan_")) == ("scanning_started", True)
-        found = await ended(api, begun["track_id"])
-        assert (found["status"], found["counts"]["processed"], found["counts"]["error"]) == ("completed", 4, 1)
-        assert found["samples"]["processed"]["items"] == ["a.txt", "any.unheard", "deep/a.txt", "short.txt"]
-        assert "binary.txt" in found["samples"]["error"]["items"][0]
-        assert "short.txt: read as" in found["samples"]["warning"]["items"][0]
+        result = await ended(api, begun["track_id"])
+        assert (result["status"], result["counts"]["processed"], result["counts"]["error"]) == ("completed", 4, 1)
+        assert result["samples"]["processed"]["items"] == ["a.txt", "any.unheard", "deep/a.txt", "short.txt"]
+        assert "binary.txt" in result["samples"]["error"]["items"][0]
+        assert "short.txt: read as" in result["samples"]["warning"]["items"][0]
         again = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
         assert (again["counts"]["processed"], again["counts"]["unchanged"]) == (0, 4)
         elsewhere = await api.get(f"/documents/scan/status/{begun['track_id']}", headers={"X-Workspace": "other"})
@@ -293,8 +293,8 @@ async def test_a_scan_reads_the_folder_of_its_workspace_only(harness: QueryHarne
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"text of {name}")
     async with scanning(harness, tmp_path) as api:
-        found = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
-        assert found["samples"]["processed"]["items"] == ["a.txt"]
+        result = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
+        assert result["samples"]["processed"]["items"] == ["a.txt"]
         missing = await api.post("/documents/scan", headers={"X-Workspace": "third"})
         assert missing.status_code == 404
         assert "no folder third: make it" in missing.json()["detail"]
@@ -321,9 +321,9 @@ async def test_a_workspace_has_one_scan_at_a_time_among_processes(harness: Query
 async def ended(api: httpx.AsyncClient, track_id: str) -> Any:
     async with asyncio.timeout(20):
         while True:
-            found = (await api.get(f"/documents/scan/status/{track_id}")).json()
-            if found["status"] != "running":
-                return found
+            result = (await api.get(f"/documents/scan/status/{track_id}")).json()
+            if result["status"] != "running":
+                return result
             await asyncio.sleep(0.02)
 
 

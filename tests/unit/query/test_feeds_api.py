@@ -4,19 +4,23 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 from typing import Any, get_args
 
 import pytest
 import pytest_asyncio
 
+from contracts import subjects
 from contracts.events import EVENTS, Event
 from contracts.values import TokenUsage
 from runtime.bus.feed.memory import MemoryEventFeed
+from runtime.costs.prices import Prices
 from runtime.errors import Unavailable
 from services.query.api.feeds.models import EventType
-from services.query.api.feeds.stream import event_stream
+from services.query.api.feeds.stream import event_block, event_stream
 from services.query.feeds.reading import EventFilter
 from services.query.feeds.streams import EventStreams
+from services.query.settings import QuerySettings
 from tests.support.access import READER, SEVERAL, behind, client, keyed
 from tests.support.events import added, chunked, document, extracted, sealed
 from tests.support.querying import QueryHarness, library_of_two
@@ -45,12 +49,15 @@ async def of_several_documents(harness: QueryHarness) -> None:
     await logged(harness, *(added("ab"[n % 2], f"{CANARY} {n}") for n in range(20)))
 
 
+BLOCK = partial(event_block, prices=Prices(), with_body=False)
+
+
 def sequences(page: dict[str, Any]) -> list[int]:
     return [event["sequence"] for event in page["events"]]
 
 
 def test_the_types_that_can_be_asked_for_are_those_that_there_are() -> None:
-    assert set(get_args(EventType)) == set(EVENTS)
+    assert set(get_args(EventType)) == set(EVENTS) - set(subjects.APART)
 
 
 async def test_events_are_paged_forwards_and_backwards(harness: QueryHarness) -> None:
@@ -72,6 +79,21 @@ async def test_events_are_paged_forwards_and_backwards(harness: QueryHarness) ->
         assert (await page(after=20)) == {"events": [], "after": None, "before": None, "remaining": 0}
 
 
+async def test_an_event_tells_what_it_cost_where_its_model_has_a_price(harness: QueryHarness) -> None:
+    used = TokenUsage(prompt=2_000_000, completion=500_000, cached=1_000_000)
+    said = [extracted(document("a"), order) for order in range(3)]
+    told = [{"model": "priced"}, {"model": "other"}, {"model": "priced", "cached": True}]
+    paid = [one.model_copy(update={"usage": used, **more}) for one, more in zip(said, told, strict=True)]
+    first, *_ = await logged(harness, *paid)
+    prices = '{"priced": {"prompt": 2, "cached": 1, "completion": 4, "currency": "EUR"}}'
+    settings = QuerySettings(workspace="w", model_prices=prices)
+    async with client(harness.app(settings=settings)) as api:
+        events = (await api.get("/documents/a/events")).json()["events"]
+        whole = (await api.get(f"/events/{first}")).json()["summary"]
+    assert [(event["money"], event["currency"]) for event in events] == [(5.0, "EUR"), (None, None), (None, None)]
+    assert whole["money"] == 5.0
+
+
 @pytest.mark.parametrize("total", [1, 7, 150])
 @pytest.mark.parametrize("limit", [1, 5, 100])
 async def test_reading_backwards_finds_every_event_once(harness: QueryHarness, total: int, limit: int) -> None:
@@ -80,17 +102,17 @@ async def test_reading_backwards_finds_every_event_once(harness: QueryHarness, t
         if n % 7 == 0 or n > total // 2:
             await logged(harness, added("mine", str(n)))
     mine = [message.sequence for message in harness.log.messages if ".w." in message.subject]
-    found, before = list[int](), None
+    result, before = list[int](), None
     async with client(harness.app()) as api:
         while True:
             params = {"limit": limit, **({"before": before} if before else {})}
             page = (await api.get("/events", params=params)).json()
             if not page["events"]:
                 break
-            found = sequences(page) + found
-            assert page["remaining"] == len(mine) - len(found)
+            result = sequences(page) + result
+            assert page["remaining"] == len(mine) - len(result)
             before = page["before"]
-    assert found == mine
+    assert result == mine
 
 
 async def test_several_types_are_read_in_the_order_of_the_log(harness: QueryHarness) -> None:
@@ -168,17 +190,17 @@ async def test_each_chunk_tells_what_it_gave(harness: QueryHarness) -> None:
 def stream(harness: QueryHarness, after: int = 0, streams: EventStreams | None = None, **wanted: Any) -> Any:
     """The lines of a stream of the workspace w."""
     feed, filter = MemoryEventFeed(harness.log), EventFilter("w", **wanted)
-    return event_stream(streams or EventStreams(), feed, filter, after, principal="ada", with_body=False)
+    return event_stream(streams or EventStreams(), feed, filter, after, principal="ada", block=BLOCK)
 
 
 async def blocks(lines: AsyncGenerator[str], count: int) -> list[dict[str, str]]:
     """The fields of the next blocks that have data."""
-    found = list[dict[str, str]]()
+    result = list[dict[str, str]]()
     async with asyncio.timeout(PATIENCE):
-        while len(found) < count:
+        while len(result) < count:
             fields = dict(line.split(": ", 1) for line in (await anext(lines)).splitlines() if line)
-            found += [fields] if "data" in fields else []
-    return found
+            result += [fields] if "data" in fields else []
+    return result
 
 
 async def test_the_stream_sends_what_is_there_and_then_what_comes(harness: QueryHarness) -> None:
@@ -247,6 +269,6 @@ async def test_a_stream_whose_bus_is_away_ends_and_its_place_is_free(harness: Qu
             yield []
 
     streams = EventStreams()
-    lines = event_stream(streams, Away(harness.log), EventFilter("w"), 0, principal="ada", with_body=True)
+    lines = event_stream(streams, Away(harness.log), EventFilter("w"), 0, principal="ada", block=BLOCK)
     assert [line async for line in lines][1:] == [": ends, for Unavailable\n\n"]
     assert streams.free == streams.limit

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
@@ -50,9 +51,11 @@ class Receiver:
 
     statuses: list[int] = field(default_factory=lambda: [200])
     got: list[tuple[dict[str, str], dict[str, Any]]] = field(default_factory=list[Any])
+    bodies: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
     async def post(self, target: Target, headers: dict[str, str], body: bytes) -> int:
         self.got.append((headers, json.loads(body)))
+        self.bodies[headers["webhook-id"]] = body
         status = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
         if not status:
             raise ConnectionError
@@ -114,7 +117,7 @@ async def bench() -> Bench:
 
 def test_a_signature_is_that_of_the_specification() -> None:
     secret, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", b'{"test": 2432232314}'
-    assert signed_headers(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body) == {
+    assert signed_headers([secret], "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body) == {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "webhook-timestamp": "1614265330",
         "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
@@ -285,6 +288,36 @@ async def test_the_routes_never_show_a_secret_again(bench: Bench) -> None:
         await bench.endpoints.change_state(new["id"])
 
 
+async def test_after_a_rotation_messages_are_signed_with_both_secrets_for_a_time(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operations = replace(bench.harness.operations, webhooks=bench.webhooks)
+    now = time.time()
+    async with client(bench.harness.app(operations=operations)) as api:
+        first = (await api.post("/operations/webhooks", json={"url": "http://127.0.0.1:9/a"})).json()
+        path = f"/operations/webhooks/{first['id']}"
+        second = (await api.post(f"{path}/rotate", json={"keep_hours": 2})).json()
+        third = (await api.post(f"{path}/rotate", json={"keep_hours": 1})).json()
+        for hours in (0.5, 1.5):
+            monkeypatch.setattr(time, "time", lambda hours=hours: now + hours * 3600)
+            await api.post(f"{path}/test", json={})
+        listed = await api.get("/operations/webhooks")
+        assert (await api.post("/operations/webhooks/0000000000000000/rotate", json={})).status_code == 404
+        assert (await api.post(f"{path}/rotate", json={"keep_hours": -1})).status_code == 422
+    secrets = [one["secret"] for one in (first, second, third)]
+    assert len(set(secrets)) == 3 and not any(secret in listed.text for secret in secrets)
+    for (headers, _), valid in zip(bench.receiver.got, (secrets[:0:-1], secrets[2:]), strict=True):
+        id, at = headers["webhook-id"], int(headers["webhook-timestamp"])
+        body = bench.receiver.bodies[id]
+        assert headers["webhook-signature"] == signed_headers(valid, id, at, body)["webhook-signature"]
+
+
+async def test_who_has_rotated_nothing_is_stored_as_older_releases_read_it(bench: Bench) -> None:
+    endpoint = await bench.endpoints.add(Endpoint("", "w", "http://127.0.0.1:9/a", ("DocumentAdded",), new_secret()), 0)
+    value, _ = await bench.endpoints.values.read(f"config.{endpoint.id}")
+    assert "former_secret" not in json.loads(value)
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -330,9 +363,9 @@ async def test_a_rate_is_counted_from_a_reading_of_the_last_minute() -> None:
     async def read() -> list[ConsumerState]:
         return [ConsumerState("extractor", 0, 0, 0, 0, 0, acknowledged)]
 
-    rates, found = ConsumerRates(read, lambda: now), list[float | None]()
+    rates, result = ConsumerRates(read, lambda: now), list[float | None]()
     for seconds, done in ((0, 0), (10, 50), (0.5, 0), (40, 0), (120, 7)):
         now, acknowledged = now + timedelta(seconds=seconds), acknowledged + done
         (one,) = await rates.current()
-        found.append(one.rate)
-    assert found == [None, 5.0, 50 / 10.5, 50 / 50.5, None]
+        result.append(one.rate)
+    assert result == [None, 5.0, 50 / 10.5, 50 / 50.5, None]

@@ -41,6 +41,7 @@ NATS_MESSAGES = (
     b"PUB $JS.ACK.KB_EVENTS.merger.1 4\r\n+ACK\r\n"
     b"PUB $JS.API.CONSUMER.MSG.NEXT.KB_EVENTS.merger _INBOX.a.2 2\r\n{}\r\n"
     b"PUB $JS.API.STREAM.MSG.GET.KB_EVENTS _INBOX.a.3 0\r\n\r\n"
+    b"PUB $JS.API.STREAM.INFO.KB_EVENTS _INBOX.a.4 0\r\n\r\nPUB $KV.KB_CHECKPOINTS.log 0\r\n\r\n"
 )
 
 
@@ -50,7 +51,7 @@ NATS_MESSAGES = (
         (bolt, BOLT_MESSAGES, {"statements": 2, "transactions": 1, "other": 2}),
         (grpc, GRPC_FRAMES, {"calls": 2}),
         (mongo, MONGO_MESSAGES, {"commands": 2}),
-        (nats, NATS_MESSAGES, {"events": 1, "acknowledgements": 1, "fetches": 1, "requests": 1}),
+        (nats, NATS_MESSAGES, {"events": 1, "acknowledgements": 1, "fetches": 1, "looks": 2, "requests": 1}),
     ],
 )
 @pytest.mark.parametrize("size", [1, 7, 10_000])

@@ -58,8 +58,8 @@ def entities(answer: str, json_mode: bool) -> set[str]:
 def test_keywords_are_those_of_the_question_alone() -> None:
     asked = request(("user", keywords_prompt("How is Ada Marlow connected to lighthouses?")), json_mode=True)
     assert kind_of(asked) == "keywords"
-    found = json.loads(reply("keywords", asked))
-    assert found == {"high_level_keywords": ["connected", "lighthouses"], "low_level_keywords": ["Ada Marlow"]}
+    result = json.loads(reply("keywords", asked))
+    assert result == {"high_level_keywords": ["connected", "lighthouses"], "low_level_keywords": ["Ada Marlow"]}
 
 
 def test_a_summary_has_every_description() -> None:
@@ -80,13 +80,13 @@ def test_an_answer_quotes_the_context() -> None:
 
 def test_documents_go_on_with_new_names_and_questions_do_not_repeat() -> None:
     base = [Passage(f"Name {chr(65 + n)}ddd", f"Text of Xavier {n}.") for n in range(12)]
-    found = [next_ for next_, _ in zip(dealt(base), range(6), strict=False)]
-    assert len({document.name for document in found}) == 6
-    assert len({title for document in found for title in document.titles}) == 36
-    asked = questions(found, 100)
+    result = [next_ for next_, _ in zip(dealt(base), range(6), strict=False)]
+    assert len({document.name for document in result}) == 6
+    assert len({title for document in result for title in document.titles}) == 36
+    asked = questions(result, 100)
     assert len({question.text for question in asked}) == 100
     with pytest.raises(SystemExit, match="more than 6 documents"):
-        questions(found, 36 * 4 + 1)
+        questions(result, 36 * 4 + 1)
 
 
 def test_vectors_are_of_length_one_and_alike_where_words_are() -> None:

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.text.names import names
@@ -16,7 +16,6 @@ def found(text: str) -> list[str]:
     return [name.text for name in names(text)]
 
 
-@settings(deadline=None)
 @given(st.text() | ALPHABET)
 def test_any_text_gives_names_in_order_that_do_not_overlap(text: str) -> None:
     end = 0
@@ -164,8 +163,8 @@ UNITS += ["A&", "# A\n", "A. ", "Aa-", "1 ", "\u3000", "ア", "_", "`A` ", "Dr. 
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_megabyte_of_oddities_takes_linear_time(unit: str) -> None:
-    text = unit * (1_000_000 // len(unit)) + "x"
+def test_oddities_take_linear_time(unit: str) -> None:
+    text = unit * (300_000 // len(unit)) + "x"
     begin = time.process_time()
     names(text)
-    assert time.process_time() - begin < 45
+    assert time.process_time() - begin < 30

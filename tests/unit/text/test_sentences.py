@@ -4,7 +4,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.text.sentences import LONGEST, sentences
@@ -17,14 +17,13 @@ def texts(text: str) -> list[str]:
     return [sentence.text for sentence in sentences(text)]
 
 
-@settings(deadline=None)
 @given(st.text() | PIECES)
 def test_sentences_cover_every_character_that_is_not_blank(text: str) -> None:
-    found = sentences(text)
-    assert all(sentence.text == text[sentence.start : sentence.end] for sentence in found)
-    assert all(left.end <= right.start for left, right in pairwise(found))
-    assert "".join("".join(s.text.split()) for s in found) == "".join(text.split())
-    assert all(sentence.text.strip() == sentence.text != "" for sentence in found)
+    result = sentences(text)
+    assert all(sentence.text == text[sentence.start : sentence.end] for sentence in result)
+    assert all(left.end <= right.start for left, right in pairwise(result))
+    assert "".join("".join(s.text.split()) for s in result) == "".join(text.split())
+    assert all(sentence.text.strip() == sentence.text != "" for sentence in result)
 
 
 def test_english_sentences_end_at_their_marks() -> None:
@@ -64,8 +63,8 @@ def test_bullets_headings_and_tables_stand_alone() -> None:
 
 
 def test_lines_of_code_stand_alone_and_say_so() -> None:
-    found = sentences("Before.\n```python\nx = 1. \ny = x.z\n```\nAfter.")
-    assert [(s.text, s.code) for s in found] == [
+    result = sentences("Before.\n```python\nx = 1. \ny = x.z\n```\nAfter.")
+    assert [(s.text, s.code) for s in result] == [
         ("Before.", False),
         ("```python", True),
         ("x = 1.", True),
@@ -76,19 +75,19 @@ def test_lines_of_code_stand_alone_and_say_so() -> None:
 
 
 def test_a_passage_cut_out_of_code_is_understood() -> None:
-    found = sentences("x = 1\n```\nProse here.\n```python\ny = 2\n```\n")
-    assert [sentence.text for sentence in found if not sentence.code] == ["Prose here."]
+    result = sentences("x = 1\n```\nProse here.\n```python\ny = 2\n```\n")
+    assert [sentence.text for sentence in result if not sentence.code] == ["Prose here."]
 
 
 def test_long_sentences_are_cut_at_blanks() -> None:
-    found = texts("word " * 2_000)
-    assert max(map(len, found)) <= LONGEST
-    assert all(part.startswith("word") and part.endswith("word") for part in found)
+    result = texts("word " * 2_000)
+    assert max(map(len, result)) <= LONGEST
+    assert all(part.startswith("word") and part.endswith("word") for part in result)
 
 
 @pytest.mark.parametrize("unit", [".", ". ", "a.", "! ?", "\n", " ", "```\n", "- \n", "(", "。", "A. ", "\u2028", '."'])
 def test_oddities_take_linear_time(unit: str) -> None:
-    text = unit * (300_000 // len(unit)) + "x"
+    text = unit * (150_000 // len(unit)) + "x"
     begin = time.process_time()
     sentences(text)
     assert time.process_time() - begin < 20

@@ -1,7 +1,7 @@
 import createClient, { type Middleware } from "openapi-fetch";
 import { useMemo } from "react";
 import { useParams } from "react-router";
-import { answered } from "./connection";
+import { answered, connected } from "./connection";
 import type { components, paths } from "./schema";
 import { credentialHeaders, credentials, renew, signOut } from "./session";
 
@@ -19,6 +19,25 @@ export class ApiError extends Error {
 
 /** The address of the API: the page is one folder below it, wherever a proxy puts both. */
 export const BASE = new URL("..", document.baseURI).href.replace(/\/$/, "");
+
+/** Milliseconds between two looks whether a lost connection is back: nothing else may be asking. */
+const LOOK = 2_000;
+let looking = false;
+
+// A stream that is open hears nothing of a lost connection for a while; the browser says so at once.
+if (typeof window !== "undefined") window.addEventListener("offline", () => answered(false));
+
+connected.subscribe(() => {
+  if (connected.get() || looking) return;
+  looking = true;
+  void (async () => {
+    while (!connected.get()) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK));
+      await fetch(`${BASE}/auth-status`, { cache: "no-store" }).then(() => answered(true)).catch(() => undefined);
+    }
+    looking = false;
+  })();
+});
 
 /** Reads what the server says about an error; its forms differ by route. */
 export function sentence(body: unknown, fallback: string): string {

@@ -48,8 +48,16 @@ function store(given: Credentials): void {
   }
 }
 
+const leaving = new Set<() => void>();
+
+/** Calls the listener when somebody signs out themselves; who must only sign in again finds everything as it was. */
+export function onSignOut(listener: () => void): void {
+  leaving.add(listener);
+}
+
 export function signOut(reason: "" | "expired" = ""): void {
   keep({});
+  if (!reason) for (const listener of leaving) listener();
   signedOutBecause.set(reason);
 }
 

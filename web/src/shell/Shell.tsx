@@ -1,7 +1,8 @@
-import { BookOpen, FileText, LogOut, MessageCircleQuestion, ScrollText, Share2 } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import { BookOpen, FileText, LogOut, MessageCircleQuestion, ScrollText, Settings2, Share2 } from "lucide-react";
 import { Suspense, useSyncExternalStore } from "react";
 import { NavLink, Outlet, useLocation } from "react-router";
-import { BASE, useWorkspace } from "../api/client";
+import { api, BASE, data, useWorkspace } from "../api/client";
 import { connected } from "../api/connection";
 import { useLiveEvents } from "../api/live";
 import { usePrincipal } from "../api/principal";
@@ -18,6 +19,7 @@ const PAGES = [
   { id: "ask", icon: MessageCircleQuestion },
   { id: "graph", icon: Share2 },
   { id: "log", icon: ScrollText },
+  { id: "operations", icon: Settings2 },
 ] as const;
 
 function Account() {
@@ -41,6 +43,8 @@ export function Shell({ title }: { title: string }) {
   const isConnected = useSyncExternalStore(connected.subscribe, connected.get);
   const { pathname } = useLocation();
   useLiveEvents();
+  // A page that asks for nothing by itself would never learn that the server is there again.
+  useQuery({ queryKey: ["ping"], queryFn: async () => data(await api().GET("/auth-status")), enabled: !isConnected, refetchInterval: 3_000, gcTime: 0 });
   return (
     <div className="shell">
       <a className="skip" href={`#${pathname}`} onClick={() => document.querySelector("main")?.focus()}>

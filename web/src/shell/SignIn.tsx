@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState, useSyncExternalStore } from "react";
-import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import { Dialog, Modal, ModalOverlay, Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { ApiError, BASE, sentence } from "../api/client";
 import { keep, signedOutBecause } from "../api/session";
 import { type Texts, useTexts } from "../texts";
@@ -81,8 +81,10 @@ function KeyForm({ isBusy, onSubmit }: { isBusy: boolean; onSubmit: (key: string
   );
 }
 
+type SignInProps = { accounts: boolean; title: string };
+
 /** Asks for an account's name and password, or for an API key. */
-export function SignIn({ accounts, title }: { accounts: boolean; title: string }) {
+export function SignIn({ accounts, title }: SignInProps) {
   const texts = useTexts();
   const queries = useQueryClient();
   const reason = useSyncExternalStore(signedOutBecause.subscribe, signedOutBecause.get);
@@ -94,8 +96,9 @@ export function SignIn({ accounts, title }: { accounts: boolean; title: string }
     setFault("");
     try {
       const given = await credentials();
-      // Nothing that somebody else was shown; whoever looks at the page observes `auth-status` still.
-      queries.removeQueries({ predicate: (query) => query.queryKey[0] !== "auth-status" });
+      // Nothing that somebody else was shown; whoever looks at the page observes `auth-status` still. After a session
+      // that only ended it may be the same person: the app knows when it has asked.
+      if (!reason) queries.removeQueries({ predicate: (query) => query.queryKey[0] !== "auth-status" });
       keep(given);
     } catch (error) {
       setFault(words(error, texts, wrong));
@@ -128,5 +131,19 @@ export function SignIn({ accounts, title }: { accounts: boolean; title: string }
         </Tabs>
       </div>
     </main>
+  );
+}
+
+/** The same over a page whose session has ended, and over its dialogs. */
+export function SignInAgain(given: SignInProps) {
+  const texts = useTexts();
+  return (
+    <ModalOverlay className="sign-in-again" isOpen isKeyboardDismissDisabled>
+      <Modal>
+        <Dialog aria-label={texts.signIn.title}>
+          <SignIn {...given} />
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
   );
 }

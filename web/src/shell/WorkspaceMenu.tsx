@@ -12,7 +12,7 @@ const NAME = /^(?!x-)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const REMEMBERED = 8;
 
 /** The workspaces to choose from: those the credentials are bound to, else those that were opened here. */
-function useKnown(current: string): string[] {
+export function useKnown(current: string): string[] {
   const principal = usePrincipal();
   const opened = useSyncExternalStore(preferences.subscribe, () => preferences.get().workspaces);
   if (!principal.workspaces.includes("*")) return principal.workspaces;

@@ -1,4 +1,4 @@
-import type { Language } from "../texts";
+import type { Language } from "../texts/languages";
 import { createStore } from "../ui/store";
 
 export type Theme = "light" | "dark" | "system";

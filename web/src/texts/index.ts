@@ -1,10 +1,9 @@
 import { useSyncExternalStore } from "react";
 import { preferences } from "../shell/preferences";
-import { en, type Texts } from "./en";
-import { zh } from "./zh";
+import type { Texts } from "./en";
+import { type Language, LANGUAGES } from "./languages";
 
-export const LANGUAGES = { en, zh } as const;
-export type Language = keyof typeof LANGUAGES;
+export { type Language, LANGUAGES };
 export type { Texts };
 
 /** The words of the page in the language that was chosen. */

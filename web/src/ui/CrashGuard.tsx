@@ -17,6 +17,18 @@ export function Crashed() {
   );
 }
 
+function Crash({ error }: { error: unknown }) {
+  const texts = useTexts();
+  return (
+    <div className="page">
+      <Failure error={error} />
+      <div className="add">
+        <Button onPress={() => location.reload()}>{texts.common.reload}</Button>
+      </div>
+    </div>
+  );
+}
+
 /** Keeps an error in one part from taking the rest of the page with it. */
 export class CrashGuard extends Component<{ children: ReactNode }, { error: unknown }> {
   override state = { error: null as unknown };
@@ -26,6 +38,6 @@ export class CrashGuard extends Component<{ children: ReactNode }, { error: unkn
   }
 
   override render() {
-    return this.state.error ? <Failure error={this.state.error} /> : this.props.children;
+    return this.state.error ? <Crash error={this.state.error} /> : this.props.children;
   }
 }

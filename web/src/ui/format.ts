@@ -33,3 +33,10 @@ export function useFormat() {
     };
   }, [language]);
 }
+
+/** Money with the digits that small sums need. */
+export function useMoney() {
+  const format = useFormat();
+  return (value: number | null | undefined, currency: string) =>
+    value === null || value === undefined ? "–" : `${value > 0 && value < 0.01 ? value.toPrecision(2) : format.number(Math.round(value * 100) / 100)} ${currency}`;
+}

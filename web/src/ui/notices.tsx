@@ -25,7 +25,8 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
   const texts = useTexts();
   return (
     <Notice kind="error">
-      <span>{error instanceof Error ? error.message : String(error)}</span>
+      {/* A TypeError is what browsers make of a server that does not answer, each in words of its own. */}
+      <span>{error instanceof TypeError ? texts.signIn.unreachable : error instanceof Error ? error.message : String(error)}</span>
       {retry && (
         <Button look="quiet" onPress={retry}>
           {texts.common.retry}

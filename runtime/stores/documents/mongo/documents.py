@@ -1,14 +1,15 @@
 """Rows as documents of MongoDB, and conditions that find them."""
 
+import re
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from pymongo import ASCENDING
 
 from runtime.errors import InvalidInput
 from runtime.stores.documents.mongo.writes import Document
-from runtime.stores.documents.port import Row, Table
+from runtime.stores.documents.port import Condition, Containing, Row, Table, Where
 from runtime.stores.documents.row_json import (
-    Where,
     decode,
     encode,
     indexed_fields,
@@ -50,8 +51,14 @@ def range_of(table: Table, after: str = "") -> Document:
 
 def condition_of(table: Table, where: Where) -> Document:
     """Return the condition for the rows of a partition that match `where`."""
-    fields = {f"fields.{name}": {"$in": value} if isinstance(value, list) else value for name, value in where.items()}
+    fields = {f"fields.{name}": _condition(value) for name, value in where.items()}
     return {"space": partition_text(table), **fields}
+
+
+def _condition(want: Condition) -> Any:
+    if isinstance(want, Containing):
+        return re.compile(re.escape(want.text), re.IGNORECASE)
+    return {"$in": want} if isinstance(want, list) else want
 
 
 def document_of(table: Table, key: str, row: Row) -> Document:

@@ -28,8 +28,8 @@ from runtime.stores.documents.mongo.documents import (
     rows_of,
 )
 from runtime.stores.documents.mongo.writes import ROUNDS, Document, Write, answered, refused_writes, write_all
-from runtime.stores.documents.port import INDEXES, MOST_NOTES, OBSOLETE, Change, Row, Table
-from runtime.stores.documents.row_json import Where, checked_key, indexed_fields, version_field
+from runtime.stores.documents.port import INDEXES, MOST_NOTES, OBSOLETE, Change, Row, Table, Where
+from runtime.stores.documents.row_json import checked_key, indexed_fields, version_field
 
 BATCH = 1000
 """Documents in one command."""
@@ -162,9 +162,9 @@ class MongoRows:
         async with answered(self._limit):
             cursor = self._of(table).find({"_id": {"$in": ids_of(table, keys)}}, batch_size=BATCH)
             documents = await cursor.to_list(None)
-        found = rows_of(table, documents)
-        stamps = {key: it["stamp"] for (key, _), it in zip(found, documents, strict=True) if "stamp" in it}
-        return stamps, dict(found)
+        rows = rows_of(table, documents)
+        stamps = {key: it["stamp"] for (key, _), it in zip(rows, documents, strict=True) if "stamp" in it}
+        return stamps, dict(rows)
 
     async def find(
         self,

@@ -31,6 +31,9 @@ IDLE = 5.0
 LARGE = 4 * 1024 * 1024
 """Bytes of a WAL that is worth it: what changes often is better copied seldom."""
 
+LOWERED = "lowered"
+"""Name of the function, in SQL, that returns a text in lower case, and NULL for anything else."""
+
 _SETTINGS = (
     "synchronous=FULL",
     # A page that changes often is copied from the WAL into the file once per checkpoint: seldom.
@@ -162,10 +165,16 @@ def _connect(path: Path, timeout: float) -> sqlite3.Connection:
         _enter_wal(connection, time.monotonic() + timeout)
         for setting in _SETTINGS:
             connection.execute(f"PRAGMA {setting}")
+        # SQLite's own `lower` knows no letters but those of ASCII.
+        connection.create_function(LOWERED, 1, _lowered, deterministic=True)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _lowered(value: object) -> str | None:
+    return value.lower() if isinstance(value, str) else None
 
 
 def _enter_wal(connection: sqlite3.Connection, end: float) -> None:

@@ -10,9 +10,8 @@ from typing import Any
 
 import orjson
 
-from runtime.stores.documents.port import INDEXES, SMALL, Row, Table
+from runtime.stores.documents.port import INDEXES, SMALL, Condition, Containing, Row, Table, Where
 from runtime.stores.documents.row_json import (
-    Where,
     checked_key,
     decode,
     encode,
@@ -20,7 +19,7 @@ from runtime.stores.documents.row_json import (
     indexed_values,
     with_note,
 )
-from runtime.stores.documents.sqlite.file import Parameters
+from runtime.stores.documents.sqlite.file import LOWERED, Parameters
 
 # ruff: noqa: S608
 
@@ -114,10 +113,15 @@ def json_list(items: Sequence[str]) -> str:
 
 def where_clause(table: Table, where: Where) -> tuple[str, Parameters]:
     """Return the condition of a query and its parameters."""
-    lists = {name: isinstance(value, list) for name, value in where.items()}
-    parts = [among(column_of(name)) if lists[name] else f"{column_of(name)} = ?" for name in where]
-    values = [json_list(value) if isinstance(value, list) else value for value in where.values()]
-    return " AND ".join((HERE, *parts)), (*partition_parameters(table), *values)
+    conditions = [_condition(column_of(name), value) for name, value in where.items()]
+    values = [value for _, value in conditions]
+    return " AND ".join((HERE, *(sql for sql, _ in conditions))), (*partition_parameters(table), *values)
+
+
+def _condition(column: str, want: Condition) -> tuple[str, str | int]:
+    if isinstance(want, Containing):
+        return f"instr({LOWERED}({column}), ?) > 0", want.text.lower()
+    return (among(column), json_list(want)) if isinstance(want, list) else (f"{column} = ?", want)
 
 
 def decoded(records: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Row]]:

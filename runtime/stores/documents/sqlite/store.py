@@ -8,8 +8,8 @@ from pathlib import Path
 from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.stores.documents import schema
-from runtime.stores.documents.port import OBSOLETE, Change, Row, Table
-from runtime.stores.documents.row_json import Where, indexed_fields, version_field
+from runtime.stores.documents.port import OBSOLETE, Change, Row, Table, Where
+from runtime.stores.documents.row_json import indexed_fields, version_field
 from runtime.stores.documents.sqlite.file import Parameters, SqliteFile
 from runtime.stores.documents.sqlite.statements import (
     HERE,

@@ -11,8 +11,8 @@ where the statement asks for another property of the row. `head` has the first o
 `page` is a hash of the name, indexed. It makes scans linear on a store that has no ordered index (ArcadeDB reads
 all of a space for each `name > $after`): they go page by page, by name within a page.
 
-Where a pattern joins two known nodes, ArcadeDB walks all relations of the node that is written first. So each such
-statement exists twice, and the caller takes the one that begins at the end with fewer relations.
+Where a pattern joins two known nodes, ArcadeDB walks all relations of the node that is written first. So the statement
+that writes relations exists twice, and the caller takes the one that begins at the end with fewer relations.
 """
 
 import zlib
@@ -84,10 +84,13 @@ SET r += row.values, r.revision = row.revision
 PUT_RELATIONS_FROM_SOURCE = _BOTH_ENDS + "MERGE (a)-[r:REL]->(b)" + _PUT_RELATION
 PUT_RELATIONS_FROM_TARGET = _BOTH_ENDS + "MERGE (b)<-[r:REL]-(a)" + _PUT_RELATION
 
-# WITH holds Neo4j's planner to joining two known nodes; it might else walk one end's relations in search of the other.
-_IS_RELATION = "\nWHERE NOT r.gone RETURN a.name AS source, b.name AS target, properties(r) AS relation"
-RELATIONS_FROM_SOURCE = _BOTH_ENDS + "WITH a, b MATCH (a)-[r:REL]->(b)" + _IS_RELATION
-RELATIONS_FROM_TARGET = _BOTH_ENDS + "WITH a, b MATCH (b)<-[r:REL]-(a)" + _IS_RELATION
+# A relation names its own ends, so that only the end with fewer relations, `near`, is looked up.
+RELATIONS = """
+UNWIND $rows AS row
+MATCH (n:Ent {workspace: $workspace, generation: $generation, name: row.near})-[r:REL]-()
+WHERE r.source = row.source AND r.target = row.target AND NOT r.gone
+RETURN r.source AS source, r.target AS target, properties(r) AS relation
+"""
 
 ENTITIES = """
 UNWIND $names AS name

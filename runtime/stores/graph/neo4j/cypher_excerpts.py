@@ -7,11 +7,9 @@ units, of which a character may have two, so twice as many are asked for.
 from collections.abc import Sequence
 from typing import Any
 
-from neo4j import AsyncManagedTransaction
-
 from contracts.graph import Entity, Relation
 from contracts.ids import pair
-from runtime.stores.graph.neo4j.transactions import records
+from runtime.stores.graph.neo4j.transactions import Transactions
 
 ENTITIES = """
 UNWIND $names AS name
@@ -30,25 +28,24 @@ RETURN collect([r.source, r.target, r.revision, r.keywords, substring(r.descript
 
 
 class Reader:
-    """Reads excerpts in one transaction; of the descriptions the first `longest` characters."""
+    """Reads excerpts; of the descriptions the first `longest` characters."""
 
-    def __init__(self, transaction: AsyncManagedTransaction, partition: dict[str, Any], longest: int) -> None:
-        self._transaction, self._longest = transaction, longest
+    def __init__(self, transactions: Transactions, partition: dict[str, Any], longest: int) -> None:
+        self._read, self._longest = transactions.read, longest
         self._parameters = {**partition, "longest": 2 * longest}
 
     async def entities(self, names: Sequence[str]) -> list[Entity]:
         """Return the entities that exist among `names`: name, revision, support and description."""
-        found = await records(self._transaction, ENTITIES, **self._parameters, names=names)
+        rows = await self._read(ENTITIES, **self._parameters, names=names)
         return [
             Entity(name, revision, support=support, description=text[: self._longest])
-            for name, revision, support, text in found[0]["found"]
+            for name, revision, support, text in rows[0]["found"]
         ]
 
     async def relations(self, rows: Sequence[tuple[str, str, str]]) -> list[Relation]:
         """Return the relations that exist among `rows`, each an end (that with fewer relations), source and target."""
-        parameters = {**self._parameters, "rows": [list(row) for row in rows]}
-        found = await records(self._transaction, RELATIONS, **parameters)
+        fetched = await self._read(RELATIONS, **self._parameters, rows=[list(row) for row in rows])
         return [
             Relation(*pair(source, target), revision, keywords=tuple(keywords), description=text[: self._longest])
-            for source, target, revision, keywords, text in found[0]["found"]
+            for source, target, revision, keywords, text in fetched[0]["found"]
         ]

@@ -41,19 +41,19 @@ class BoltGraph:
 
     def __init__(self, uri: str, user: str, password: str, database: str = "neo4j", *, timeout: float = 30.0) -> None:
         self._transactions = Transactions(uri, user, password, database, timeout)
-        self._query = self._transactions.query
+        self._query, self._read = self._transactions.query, self._transactions.read
 
     async def prepare(self) -> None:
         for statement in cypher.SCHEMA.values():
-            await self._query(statement)
+            await self._transactions.declare(statement)
 
     async def missing(self) -> list[str]:
-        names = [record["name"] for record in await self._query(cypher.INDEXES)]
+        names = [record["name"] for record in await self._read(cypher.INDEXES)]
         existing = {cypher.ALIASES.get(name, name) for name in names}
         return [f"{name} is not there" for name in cypher.SCHEMA if name not in existing]
 
     async def ping(self) -> None:
-        await self._query(cypher.PING)
+        await self._read(cypher.PING)
 
     async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         new_entities, new_relations = newest_entities(entities), newest_relations(relations)
@@ -106,18 +106,15 @@ class BoltGraph:
         return relations
 
     async def _relations_between(self, partition: Partition, pairs: list[Pair]) -> Records:
-        rows = [{"source": source, "target": target} for source, target in pairs]
-
-        async def work(transaction: AsyncManagedTransaction) -> Records:
-            ends = sorted({name for pair in pairs for name in pair})
-            sizes = await _sizes_of_ends(transaction, partition, ends)
-            statements = (cypher.RELATIONS_FROM_SOURCE, cypher.RELATIONS_FROM_TARGET)
-            found: Records = []
-            for statement, some in zip(statements, by_smaller_end(rows, sizes), strict=True):
-                found += await records(transaction, statement, **_key(partition), rows=some) if some else []
-            return found
-
-        return await self._transactions.run(work)
+        ends = sorted({name for pair in pairs for name in pair})
+        counted = await self._read(cypher.ENDS, **_key(partition), names=ends)
+        sizes = {end["name"]: end["relations"] for end in counted}
+        rows = [
+            {"near": min(pair, key=sizes.__getitem__), "source": pair[0], "target": pair[1]}
+            for pair in pairs
+            if all(name in sizes for name in pair)
+        ]
+        return await self._read(cypher.RELATIONS, **_key(partition), rows=rows) if rows else []
 
     async def excerpts(
         self, partition: Partition, names: Collection[str], pairs: Collection[Pair], *, longest: int
@@ -131,17 +128,14 @@ class BoltGraph:
         if not storable:
             return entities, relations
 
-        async def work(transaction: AsyncManagedTransaction) -> None:
-            read = cypher_excerpts.Reader(transaction, _key(partition), longest)
-            for some in batched(storable, MAX_ROWS):
-                for entity in await read.entities(some):
-                    sizes[entity.name] += entity.support
-                    entities[entity.name] = entity
-            for some in batched(rows, MAX_ROWS):
-                nearest = [(min(pair, key=sizes.__getitem__), *pair) for pair in some]
-                relations.update({relation.key: relation for relation in await read.relations(nearest)})
-
-        await self._transactions.run(work)
+        read = cypher_excerpts.Reader(self._transactions, _key(partition), longest)
+        for some in batched(storable, MAX_ROWS):
+            for entity in await read.entities(some):
+                sizes[entity.name] += entity.support
+                entities[entity.name] = entity
+        for some in batched(rows, MAX_ROWS):
+            nearest = [(min(pair, key=sizes.__getitem__), *pair) for pair in some]
+            relations.update({relation.key: relation for relation in await read.relations(nearest)})
         return {name: entities[name] for name in names if name in entities}, relations
 
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
@@ -169,24 +163,24 @@ class BoltGraph:
 
     async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[Pair]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
-        records = await self._query(cypher.SCAN_NAMES, **_key(partition), **place, limit=max(limit, 0))
+        records = await self._read(cypher.SCAN_NAMES, **_key(partition), **place, limit=max(limit, 0))
         return [(record["name"], record["type"]) for record in records]
 
     async def scan_entities(self, partition: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
-        records = await self._query(cypher.SCAN_ENTITIES, **_key(partition), **place, limit=max(limit, 0))
+        records = await self._read(cypher.SCAN_ENTITIES, **_key(partition), **place, limit=max(limit, 0))
         return [cypher.read_entity(record) for record in records]
 
     async def scan_relations(self, partition: Partition, after: Pair = ("", ""), limit: int = 1000) -> list[Relation]:
         source, target = after
         place = {"page": cypher.page_of(source) if source else 0, "last_page": cypher.PAGES - 1}
-        records = await self._query(
+        records = await self._read(
             cypher.SCAN_RELATIONS, **_key(partition), **place, source=source, target=target, limit=max(limit, 0)
         )
         return [cypher.read_relation(record) for record in records]
 
     async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
-        records = await self._query(cypher.HUBS, **_key(partition), last_page=cypher.PAGES - 1, limit=max(limit, 0))
+        records = await self._read(cypher.HUBS, **_key(partition), last_page=cypher.PAGES - 1, limit=max(limit, 0))
         return [record["name"] for record in records]
 
     async def drop(self, partition: Partition) -> None:
@@ -196,11 +190,11 @@ class BoltGraph:
                 place["page"] = gone["page"]
 
     async def partitions(self) -> set[Partition]:
-        records = await self._query(cypher.SPACES)
+        records = await self._read(cypher.SPACES)
         return {Partition(record["workspace"], record["generation"]) for record in records}
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
-        records = await self._query(cypher_checkpoints.CHECKPOINT, generation=generation)
+        records = await self._read(cypher_checkpoints.CHECKPOINT, generation=generation)
         return Checkpoint(records[0]["sequence"], records[0]["log"]) if records else None
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
@@ -216,11 +210,11 @@ class BoltGraph:
     async def _by_name(
         self, statement: str, partition: Partition, names: Collection[str], **parameters: Any
     ) -> Records:
-        """Return the records of a statement over `$names`, run in batches. Names that cannot be stored are left out."""
+        """Read by a statement over `$names`, in batches. Names that cannot be stored are left out."""
         storable = sorted(filter(can_be_stored, set(names)))
         records: Records = []
         for some in batches(storable, lambda name: len(name.encode())):
-            records += await self._query(statement, **_key(partition), names=some, **parameters)
+            records += await self._read(statement, **_key(partition), names=some, **parameters)
         return records
 
 
@@ -232,5 +226,5 @@ async def _sizes_of_ends(
     transaction: AsyncManagedTransaction, partition: Partition, names: Sequence[str]
 ) -> dict[str, int]:
     """Return the number of relations, tombstones too, of each of these entities that exists."""
-    found = await records(transaction, cypher.ENDS, **_key(partition), names=names) if names else []
-    return {record["name"]: record["relations"] for record in found}
+    ends = await records(transaction, cypher.ENDS, **_key(partition), names=names) if names else []
+    return {record["name"]: record["relations"] for record in ends}

@@ -4,9 +4,10 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncResult
 from neo4j.exceptions import (
     AuthError,
+    ClientError,
     ConstraintError,
     DriverError,
     Neo4jError,
@@ -34,6 +35,7 @@ CONFLICT_TRIES = 60
 CONNECTION_TRIES = 2
 """The first may have been given a pooled connection of a server that has restarted since."""
 
+MADE_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
 UNKNOWN = "Neo.DatabaseError.General.UnknownError"
 UNKNOWN_TRIES = 10
 
@@ -58,6 +60,7 @@ class Transactions:
                 connection_timeout=timeout,
                 connection_acquisition_timeout=timeout,
                 max_transaction_retry_time=0,
+                fetch_size=-1,  # all records in one exchange: every statement has its own limit
                 notifications_min_severity="OFF",
                 telemetry_disabled=True,
             )
@@ -68,13 +71,42 @@ class Transactions:
         """Run one statement in a transaction of its own and return its records."""
         return await self.run(lambda transaction: records(transaction, statement, **parameters))
 
+    async def read(self, statement: str, **parameters: Any) -> Records:
+        """Run one statement that writes nothing and return its records, in one exchange with the server.
+
+        The end of a transaction of our own would be another. Not for writes: ArcadeDB goes on with a statement whose
+        caller was cancelled, and commits it.
+        """
+
+        async def attempt() -> Records:
+            async with self._driver.session(database=self._database) as session:
+                return await _fetched(await session.run(statement, parameters))  # type: ignore[arg-type]
+
+        return await self._bounded(attempt)
+
+    async def declare(self, statement: str) -> None:
+        """Run a statement that makes an index unless it is there: of two that make it at once, Neo4j has one fail."""
+
+        async def attempt() -> None:
+            try:
+                await self._attempt(lambda transaction: records(transaction, statement))
+            except ClientError as error:
+                if error.code != MADE_MEANWHILE:
+                    raise
+
+        await self._bounded(attempt)
+
     async def run(self, work: Work[T]) -> T:
-        """Run `work` in one transaction, within our own time limit.
+        """Run `work` in one transaction."""
+        return await self._bounded(lambda: self._attempt(work))
+
+    async def _bounded(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Return the result of the attempts, within our own time limit, with errors of ours.
 
         ArcadeDB ignores the transaction timeout that the protocol knows, and never answers some messages.
         """
         try:
-            return await run_with_timeout(self._timeout, self._attempts(work))
+            return await run_with_timeout(self._timeout, self._attempts(attempt))
         except TimeoutError as error:
             raise Unavailable(f"the graph store did not answer within {self._timeout:g} s") from error
         except AuthError as error:
@@ -89,7 +121,7 @@ class Transactions:
         with contextlib.suppress(TimeoutError, DriverError, Neo4jError):
             await run_with_timeout(self._timeout, self._driver.close())
 
-    async def _attempts(self, work: Work[T]) -> T:
+    async def _attempts(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """Try again after conflicts with other writers, and after a lost connection."""
         tries = 0
 
@@ -98,7 +130,7 @@ class Transactions:
             tries += 1
             return isinstance(error, DriverError | Neo4jError) and tries < _tries(error)
 
-        return await CONFLICTS.retry(lambda: self._attempt(work), again)
+        return await CONFLICTS.retry(attempt, again)
 
     async def _attempt(self, work: Work[T]) -> T:
         # Write access also for reads: in a cluster they then go to the leader, and see what was written.
@@ -109,9 +141,13 @@ class Transactions:
 
 
 async def records(transaction: AsyncManagedTransaction, statement: str, **parameters: Any) -> Records:
-    """Run one statement and return its records, without the walk through nested values that `data()` makes."""
+    """Run one statement and return its records."""
     # The statements are constants, which the driver's type asks to be literals.
-    result = await transaction.run(statement, parameters)  # type: ignore[arg-type]
+    return await _fetched(await transaction.run(statement, parameters))  # type: ignore[arg-type]
+
+
+async def _fetched(result: AsyncResult) -> Records:
+    """Return all records, without the walk through nested values that `data()` makes."""
     keys = result.keys()
     return [dict(zip(keys, record.values(), strict=True)) for record in await result.fetch(ALL)]
 

@@ -19,6 +19,7 @@ from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.collection_names import collection_name, outdated, parse_collection_name
 from runtime.stores.vectors.milvus.collections import Collections
 from runtime.stores.vectors.milvus.driver import DataType
+from runtime.stores.vectors.milvus.searches import Searches
 from runtime.stores.vectors.port import RowVersion
 
 MOST_HITS = 16_384
@@ -48,6 +49,7 @@ class MilvusVectors:
             uri, model=model, dimension=dimension, index_type=index_type, token=token, timeout=timeout
         )
         self._timeout = timeout
+        self._searches = Searches(self._collections, timeout)
 
     async def prepare(self, generation: int) -> None:
         """See `Vectors`. About 4 s on a cluster where the generation is new."""
@@ -96,11 +98,11 @@ class MilvusVectors:
 
     async def versions(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> dict[str, RowVersion]:
         """See `Vectors`."""
-        found: dict[str, RowVersion] = {}
+        versions: dict[str, RowVersion] = {}
         for condition in stored.id_filters(partition.workspace, ids):
             for fields in await self._query(partition, kind, condition, [*stored.VERSION_FIELDS]):
-                found[stored.id_of(fields["key"])] = RowVersion(int(fields["version"]), fields["text_hash"])
-        return found
+                versions[stored.id_of(fields["key"])] = RowVersion(int(fields["version"]), fields["text_hash"])
+        return versions
 
     async def search(
         self,
@@ -122,7 +124,7 @@ class MilvusVectors:
         limit = top_k + 1
         while True:
             # What Milvus calls the cosine distance is the similarity.
-            answer = await self._nearest(partition, kind, direction, limit, condition, stored.HIT_FIELDS)
+            answer = await self._searches.nearest(partition, kind, direction, limit, condition, stored.HIT_FIELDS)
             candidates = stored.ranked(stored.hit(hit.id, hit.entity, hit.distance) for hit in answer)
             hits = stored.only_documents(candidates, documents)
             certain = len(hits) > top_k and hits[top_k - 1].score != candidates[-1].score
@@ -137,7 +139,7 @@ class MilvusVectors:
         direction = stored.single_precision(vector, self.dimension, "the question")
         scores: dict[str, float] = {}
         for condition in stored.id_filters(partition.workspace, ids):
-            hits = await self._nearest(partition, kind, direction.tolist(), stored.READ_ROWS, condition, ())
+            hits = await self._searches.nearest(partition, kind, direction.tolist(), stored.READ_ROWS, condition, ())
             scores |= {stored.id_of(hit.id): stored.rounded_score(hit.distance) for hit in hits}
         left = await self.get(partition, kind, [id for id in ids if id not in scores], vectors=True)
         return scores | dict(
@@ -266,30 +268,3 @@ class MilvusVectors:
             return list(await client.query(name, filter=condition, output_fields=wanted, **options))
 
         return await self._collections.use(partition.generation, kind, query) or []
-
-    async def _nearest(
-        self,
-        partition: Partition,
-        kind: VectorKind,
-        vector: list[float],
-        limit: int,
-        condition: str,
-        wanted: Sequence[str],
-    ) -> list[Any]:
-        """Return the `limit` nearest rows of the client, each with `id` (the key), `entity` and `distance`."""
-        breadth = {"ef": max(128, limit)} if self._collections.index_type == "HNSW" else {}
-
-        async def search(client: Any, name: str) -> list[Any]:
-            answer = await client.search(
-                name,
-                [vector],
-                filter=condition,
-                limit=limit,
-                output_fields=[*wanted],
-                search_params={"params": breadth},
-                consistency_level="Bounded",
-                timeout=self._timeout,
-            )
-            return list(answer[0])
-
-        return await self._collections.use(partition.generation, kind, search) or []

@@ -24,9 +24,10 @@ MAX_ENTRIES = 20
 def note_details(request: Request, **details: str | int | Sequence[str | int]) -> None:
     """Add details to the audit line of this request, such as what it names and why. Give no secrets.
 
-    A text is cut after 200 characters, a list after 20 entries.
+    What is noted again is replaced. A text is cut after 200 characters, a list after 20 entries.
     """
-    request.state.audit = {name: _shortened(value) for name, value in details.items() if value}
+    noted = {name: _shortened(value) for name, value in details.items() if value}
+    request.state.audit = {**getattr(request.state, "audit", {}), **noted}
 
 
 def _shortened(value: str | int | Sequence[str | int]) -> Any:

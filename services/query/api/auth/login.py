@@ -5,11 +5,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, HTTPException, Request
 
+from runtime.version import VERSION
 from services.query.api.auth.config import AuthConfig
 from services.query.api.auth.login_models import AuthStatus, CurrentPrincipal, LoggedIn, Verified
 from services.query.api.auth.middleware import client_address, default_workspace, too_many_requests
 from services.query.api.auth.permissions import Principal
-from services.query.api.context import VERSION, brand
+from services.query.api.context import brand
 from services.query.api.reference.responses import PUBLIC_ROUTE
 
 router = APIRouter(tags=["access"])

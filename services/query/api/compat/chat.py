@@ -126,7 +126,7 @@ async def _pieces(request: QueryRequest, answer: Answer, meter: AnswerUsage) -> 
             async for piece in answer.pieces:
                 yield meter.record(piece)
     # A context ends with its references already.
-    section = "" if request.only_need_context else reference_section("".join(meter.pieces), answer.found.references)
+    section = "" if request.only_need_context else reference_section("".join(meter.pieces), answer.retrieval.references)
     if section:
         yield meter.record(section)
 

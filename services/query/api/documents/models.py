@@ -103,6 +103,9 @@ class PaginatedRequest(StrictModel):
     page_size: int = Field(default=50, ge=10, le=200)
     sort_field: Literal["updated_at", "created_at", "id", "file_path"] = "updated_at"
     sort_direction: Literal["asc", "desc"] = "desc"
+    search: EncodableText = Field(
+        default="", max_length=512, description="only documents whose name has this in it, whatever the case of letters"
+    )
 
 
 class Document(BaseModel):

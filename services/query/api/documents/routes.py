@@ -38,6 +38,7 @@ from services.query.ingestion.removing import delete, delete_all, retry_failed
 from services.query.ingestion.scanning import AlreadyRunning
 from services.query.ingestion.uploading import UploadOptions, upload
 from services.query.status.document_status import STATUSES
+from services.query.status.port import Listing
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -80,11 +81,14 @@ async def upload_file(
     workspace: Workspace,
     key: IdempotencyKey = None,
     replace: Annotated[bool, Query(description="another text under a name that is there is its new version")] = False,
+    folders: Annotated[
+        bool, Query(description="the name keeps its folders: `a/README.md` and `b/README.md` are two documents")
+    ] = False,
 ) -> InsertResponse:
     """Add a file. The answer comes once it is read and the log has its text durably."""
     publisher = DocumentPublisher(ctx.log, ctx.blobs, workspace)
     async with receive_file(request, ctx.read_limits.refuse_larger) as file:
-        added, ingest, warning = await upload(publisher, file, UploadOptions(key, replace), ctx.read_limits)
+        added, ingest, warning = await upload(publisher, file, UploadOptions(key, replace, folders), ctx.read_limits)
     return (await _insert_response(ctx, workspace, [added], ingest)).with_warnings([warning] if warning else [])
 
 
@@ -247,11 +251,14 @@ async def paginated(body: PaginatedRequest, ctx: Ctx, workspace: Workspace) -> P
     statuses = body.status_filters or ([body.status_filter] if body.status_filter else [])
     page = await ctx.documents.page(
         partition,
-        statuses=[status.lower() for status in statuses],
-        order=body.sort_field,
-        descending=body.sort_direction == "desc",
-        skip=(body.page - 1) * body.page_size,
-        limit=body.page_size,
+        Listing(
+            statuses=[status.lower() for status in statuses],
+            name=body.search,
+            order=body.sort_field,
+            descending=body.sort_direction == "desc",
+            skip=(body.page - 1) * body.page_size,
+            limit=body.page_size,
+        ),
     )
     pages = -(-page.total // body.page_size)
     return PaginatedResponse(

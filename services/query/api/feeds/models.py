@@ -1,6 +1,7 @@
 """Answers of the routes about events."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
@@ -8,6 +9,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 
 from contracts.values import TokenUsage
 from runtime.bus import event_summary
+from runtime.costs.prices import Prices
 from services.query.feeds.reading import EventPage
 from services.query.graph.document_passages import PassageWithGraph
 
@@ -16,7 +18,7 @@ EventType = Literal[
     "DescriptionSummarized", "VectorsIndexed", "StageFailed", "GraphEdited", "RetryRequested",
     "BudgetSet", "DocumentErased", "ErasureRequested",
 ]  # fmt: skip
-"""A test compares it with the events that there are."""
+"""A test compares it with the events that there are, but for those on subjects apart, which no feed reads."""
 
 MAX_SEQUENCE = 2**63 - 1
 
@@ -48,11 +50,23 @@ class EventSummary(BaseModel):
     duration_ms: int | None = Field(None, description="that a language model took")
     cached: bool | None = Field(None, description="true when no language model was asked")
     actor: str | None = Field(None, description="the principal who caused it")
+    money: float | None = Field(None, description="what its tokens cost by MODEL_PRICES; null without a price")
+    currency: str | None = Field(None, description="of `money`")
 
     @classmethod
-    def of(cls, summary: event_summary.EventSummary) -> "EventSummary":
+    def of(cls, summary: event_summary.EventSummary, prices: Prices) -> "EventSummary":
         """Return the summary as answers have it."""
-        return cls.model_validate({**vars(summary), "chunks": list(summary.chunks)})
+        money = _money(summary, prices)
+        priced = {} if money is None else {"money": float(money), "currency": prices.currency}
+        return cls.model_validate({**vars(summary), "chunks": list(summary.chunks), **priced})
+
+
+def _money(summary: event_summary.EventSummary, prices: Prices) -> Decimal | None:
+    """Return what was paid for the event: nothing for what a cache gave."""
+    tokens, model = summary.tokens, summary.model
+    if tokens is None or model is None or summary.cached:
+        return None
+    return prices.money(model, tokens.prompt, tokens.cached, tokens.completion)
 
 
 class EventList(BaseModel):
@@ -64,9 +78,9 @@ class EventList(BaseModel):
     remaining: int = Field(description="such events beyond this page, in the direction that was asked for")
 
     @classmethod
-    def of(cls, page: EventPage) -> "EventList":
+    def of(cls, page: EventPage, prices: Prices) -> "EventList":
         """Return the page as answers have it."""
-        events = [EventSummary.of(summary) for summary in page.events]
+        events = [EventSummary.of(summary, prices) for summary in page.events]
         first, last = (events[0].sequence, events[-1].sequence) if events else (None, None)
         return cls(events=events, after=last, before=first, remaining=page.remaining)
 
@@ -112,9 +126,9 @@ class DocumentChunk(BaseModel):
     relations: list[ChunkRelation]
 
     @classmethod
-    def of(cls, found: PassageWithGraph) -> "DocumentChunk":
+    def of(cls, chunk: PassageWithGraph) -> "DocumentChunk":
         """Return the chunk as answers have it."""
-        passage = found.passage
+        passage = chunk.passage
         return cls(
             id=passage.id,
             order=passage.order,
@@ -126,7 +140,7 @@ class DocumentChunk(BaseModel):
             tokens=passage.tokens,
             entities=[
                 ChunkEntity(name=said.names[0], type=said.type, description=said.description)
-                for said in found.contributions
+                for said in chunk.contributions
                 if len(said.names) == 1
             ],
             relations=[
@@ -137,7 +151,7 @@ class DocumentChunk(BaseModel):
                     description=said.description,
                     weight=said.weight,
                 )
-                for said in found.contributions
+                for said in chunk.contributions
                 if len(said.names) == 2
             ],
         )

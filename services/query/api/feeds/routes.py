@@ -1,6 +1,7 @@
 """The routes about events, and about what a document's chunks gave. No logic."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request
@@ -22,7 +23,7 @@ from services.query.api.feeds.models import (
     Limit,
     WholeEvent,
 )
-from services.query.api.feeds.stream import event_stream, started
+from services.query.api.feeds.stream import event_block, event_stream, started
 from services.query.api.reference.responses import Responses, error_responses
 from services.query.errors import BadRequest, NotFound
 from services.query.feeds.reading import EventFilter, event_at, events_after, events_before
@@ -98,7 +99,8 @@ async def stream_events(
     principal: str = request.state.principal.name
     if ctx.streams.has_all(principal):
         raise too_many_requests(RETRY_AFTER, f"{ctx.streams.share} event streams of these credentials are open")
-    lines = event_stream(ctx.streams, ctx.feed, wanted, after, principal=principal, with_body=include == "body")
+    block = partial(event_block, prices=ctx.settings.prices, with_body=include == "body")
+    lines = event_stream(ctx.streams, ctx.feed, wanted, after, principal=principal, block=block)
     return await started(lines)
 
 
@@ -106,8 +108,8 @@ async def stream_events(
 async def list_events(ctx: Ctx, wanted: OfWorkspace, paging: Page) -> EventList:
     """Return a page of events: those behind `after`, or the last ones in front of `before`, else the newest."""
     if paging.after is not None:
-        return EventList.of(await events_after(ctx.feed, wanted, paging.after, paging.limit))
-    return EventList.of(await events_before(ctx.feed, wanted, paging.before, paging.limit))
+        return EventList.of(await events_after(ctx.feed, wanted, paging.after, paging.limit), ctx.settings.prices)
+    return EventList.of(await events_before(ctx.feed, wanted, paging.before, paging.limit), ctx.settings.prices)
 
 
 @router.get("/events/{sequence}", responses=error_responses(404))
@@ -118,7 +120,8 @@ async def get_event(
     message = await event_at(ctx.feed, EventFilter(workspace), sequence)
     if message is None:
         raise NotFound("there is no event of that sequence")
-    return WholeEvent(sequence=sequence, summary=EventSummary.of(summarize(message)), event=whole_event(message))
+    summary = EventSummary.of(summarize(message), ctx.settings.prices)
+    return WholeEvent(sequence=sequence, summary=summary, event=whole_event(message))
 
 
 @router.get("/documents/{document_id:path}/events", responses=error_responses(404))
@@ -130,7 +133,7 @@ async def document_events(ctx: Ctx, wanted: OfDocument, paging: Page) -> EventLi
         page = await events_after(ctx.feed, wanted, paging.after or 0, paging.limit)
     if not page.events and not await ctx.feed.count(EventFilter(wanted.workspace, wanted.document).subject):
         raise NotFound("there is no event of a document of that id")
-    return EventList.of(page)
+    return EventList.of(page, ctx.settings.prices)
 
 
 @router.get("/documents/{document_id:path}/chunks", responses=error_responses(404))
@@ -143,15 +146,15 @@ async def document_chunks(
 ) -> DocumentChunks:
     """Return the chunks of a document, each with the entities and relations that it gave to the graph."""
     partitions = Partitions.of(workspace, await ctx.pointers.live("status", "graph"))
-    found = (await ctx.documents.get(partitions.status, [document_id])).get(document_id)
-    if found is None or found[0].status not in STATUSES:
+    status = (await ctx.documents.get(partitions.status, [document_id])).get(document_id)
+    if status is None or status[0].status not in STATUSES:
         raise NotFound("there is no document of that id")
-    count = found[0].chunk_count
+    count = status[0].chunk_count
     orders = range(after + 1, min(after + 1 + limit, count))
     passages = await document_passages(ctx.deps.passages, ctx.deps.provenance, partitions, document_id, orders)
     return DocumentChunks(
         document_id=document_id,
-        file_path=found[0].file_path,
+        file_path=status[0].file_path,
         chunk_count=count,
         chunks=[DocumentChunk.of(passage) for passage in passages],
         after=orders[-1] if orders and orders[-1] + 1 < count else None,

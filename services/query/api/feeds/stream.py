@@ -1,13 +1,14 @@
 """Server-sent events: what happens in a workspace, as it happens."""
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
 from runtime.bus.event_summary import summarize, whole_event
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import Message
+from runtime.costs.prices import Prices
 from runtime.errors import Retryable
 from services.query.api.feeds.models import EventSummary
 from services.query.api.questions.streaming import EventStreamResponse
@@ -25,9 +26,15 @@ RECONNECT_MS = 2000
 
 
 async def event_stream(
-    streams: EventStreams, feed: EventFeed, wanted: EventFilter, after: int, *, principal: str, with_body: bool
+    streams: EventStreams,
+    feed: EventFeed,
+    wanted: EventFilter,
+    after: int,
+    *,
+    principal: str,
+    block: Callable[[Message], str],
 ) -> AsyncGenerator[str]:
-    """Yield the events behind `after` as server-sent events, `id` being the sequence.
+    """Yield the events behind `after` as server-sent events, each as `block` writes it, `id` being the sequence.
 
     Nothing is buffered: of a client that reads slowly the log keeps what it has not read. When the bus does not answer,
     the stream ends, and the client comes back.
@@ -39,7 +46,7 @@ async def event_stream(
             async with aclosing(pages):
                 async for messages, seen in pages:
                     for message in messages:
-                        yield event_block(message, with_body)
+                        yield block(message)
                     if not messages:
                         # Without data nothing is dispatched, but a client resumes from there.
                         yield f": heartbeat\nid: {seen}\n\n"
@@ -60,9 +67,9 @@ async def started(lines: AsyncGenerator[str]) -> EventStreamResponse:
     return EventStreamResponse(all_lines())
 
 
-def event_block(message: Message, with_body: bool) -> str:
+def event_block(message: Message, *, prices: Prices, with_body: bool) -> str:
     """Return one event in the format of server-sent events."""
-    summary = EventSummary.of(summarize(message))
+    summary = EventSummary.of(summarize(message), prices)
     fields: dict[str, Any] = summary.model_dump(mode="json", exclude_none=True)
     if with_body:
         fields["event"] = whole_event(message)

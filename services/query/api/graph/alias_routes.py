@@ -38,8 +38,8 @@ async def alias_proposals(
     """Return undecided aliases that rules find in the names of the graph or others proposed, the surest first."""
     sources = AliasSources(ctx.deps.graph, ctx.deps.passages, ctx.deps.aliases)
     partitions, _ = await ctx.current.of(workspace)
-    found = await proposals(sources, partitions, limit=limit, rules=rule or RULES)
-    return [AliasProposalEntry.of(one) for one in found]
+    proposed = await proposals(sources, partitions, limit=limit, rules=rule or RULES)
+    return [AliasProposalEntry.of(one) for one in proposed]
 
 
 @router.post("/graph/aliases", responses=CHANGE_RESPONSES)

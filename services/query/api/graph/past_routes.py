@@ -93,7 +93,7 @@ async def history(
     """Return the events that made an entity what it is, each with its chunk. 404: nothing ever spoke of it."""
     sequence = await ctx.past.point(workspace, at)
     (state,) = await ctx.past.states(workspace, sequence)
-    found = entity_history(await ctx.past.events(workspace, sequence), state, name)
-    if not found.events:
+    changes = entity_history(await ctx.past.events(workspace, sequence), state, name)
+    if not changes.events:
         raise NotFound(f"up to sequence {sequence} nothing speaks of an entity of the name {name!r}")
-    return EntityHistoryResponse.of(found, after, limit)
+    return EntityHistoryResponse.of(changes, after, limit)

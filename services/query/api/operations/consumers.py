@@ -26,9 +26,9 @@ class ConsumerProgress(BaseModel):
     rate_since: AwareDatetime | None
 
     @classmethod
-    def of(cls, found: ConsumerRate) -> "ConsumerProgress":
+    def of(cls, rate: ConsumerRate) -> "ConsumerProgress":
         """Return the consumer as the API shows it."""
-        state = found.state
+        state = rate.state
         return cls(
             name=state.name,
             stage=service_of(declared_consumer(state.name)),
@@ -37,8 +37,8 @@ class ConsumerProgress(BaseModel):
             redelivered=state.redelivered,
             delivered=state.delivered,
             handled=state.handled,
-            rate=found.rate,
-            rate_since=found.since,
+            rate=rate.rate,
+            rate_since=rate.since,
         )
 
 
@@ -52,7 +52,7 @@ class Consumers(BaseModel):
 @router.get("/consumers")
 async def list_consumers(ctx: Ctx, _: WholeDeployment) -> Consumers:
     """Return how far every consumer of the deployment is. Rates are counted from requests of the last minute."""
-    found = await ctx.operations.consumers.current()
+    rates = await ctx.operations.consumers.current()
     return Consumers(
-        consumers=[ConsumerProgress.of(one) for one in found], last_sequence=await ctx.feed.last_sequence()
+        consumers=[ConsumerProgress.of(one) for one in rates], last_sequence=await ctx.feed.last_sequence()
     )

@@ -12,6 +12,7 @@ from runtime.costs.budget import BudgetUse, budget_use, read_budget, set_budget
 from runtime.costs.report import CostSum, Grouping, cost_report
 from services.query.api.auth.audit import note_details
 from services.query.api.context import Context, Ctx, Workspace
+from services.query.api.operations.scope import NotedReason
 from services.query.api.strict_model import StrictModel
 from services.query.event_source import SOURCE
 
@@ -58,7 +59,7 @@ class BudgetState(BaseModel):
 
 
 class CostReport(BaseModel):
-    """What a workspace has paid for its documents; questions are not in it."""
+    """What a workspace has paid for its documents and its questions; the stages of questions begin with `query-`."""
 
     workspace: str
     currency: str
@@ -86,7 +87,7 @@ async def cost(
     by: Annotated[Grouping | None, Query(description="sum up by this, too")] = None,
     document: Annotated[str, Query(max_length=512, description="only what this document cost")] = "",
 ) -> CostReport:
-    """Return what the workspace has paid to models for its documents, from the events in the log."""
+    """Return what the workspace has paid to models for documents and questions, from the events in the log."""
     entries = ctx.deps.ledger.entries(await _partition(ctx, workspace), document)
     report = await cost_report(entries, ctx.settings.prices, by)
     return CostReport(
@@ -115,10 +116,10 @@ async def put_budget(request: Request, body: BudgetRequest, ctx: Ctx, workspace:
 
 
 @router.delete("/budget")
-async def delete_budget(ctx: Ctx, workspace: Workspace) -> BudgetState:
+async def delete_budget(ctx: Ctx, workspace: Workspace, reason: NotedReason) -> BudgetState:
     """Clear the budget: nothing limits what the workspace spends."""
     if await read_budget(ctx.log, workspace):
-        await set_budget(ctx.log, workspace=workspace, budget=BudgetSet(), source=SOURCE)
+        await set_budget(ctx.log, workspace=workspace, budget=BudgetSet(reason=reason), source=SOURCE)
     return await budget_state(ctx, workspace)
 
 
@@ -129,11 +130,11 @@ async def _partition(ctx: Context, workspace: str) -> Partition:
 async def budget_state(ctx: Context, workspace: str) -> BudgetState:
     """Return the budget of the workspace, and what was spent of it."""
     prices = ctx.settings.prices
-    found = await read_budget(ctx.log, workspace)
-    if found is None:
+    present = await read_budget(ctx.log, workspace)
+    if present is None:
         return BudgetState(currency=prices.currency)
     entries = ctx.deps.ledger.entries(await _partition(ctx, workspace))
-    return _state(await budget_use(found, entries, prices, datetime.now(UTC)))
+    return _state(await budget_use(present, entries, prices, datetime.now(UTC)))
 
 
 def _state(use: BudgetUse) -> BudgetState:

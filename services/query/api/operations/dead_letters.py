@@ -81,8 +81,8 @@ async def list_dead_letters(
     limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 100,
 ) -> LetterList:
     """Return the dead letters of the workspace. Those that name no workspace are only among all of the deployment."""
-    found = await list_letters(ctx.operations.dead_letters, workspace, stage)
-    return LetterList(dead_letters=[Letter.of(letter) for letter in found[:limit]], total=len(found))
+    letters = await list_letters(ctx.operations.dead_letters, workspace, stage)
+    return LetterList(dead_letters=[Letter.of(letter) for letter in letters[:limit]], total=len(letters))
 
 
 @router.get("/dead_letters/{number}", responses=error_responses(404))

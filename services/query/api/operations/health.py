@@ -61,10 +61,10 @@ async def doctor(ctx: Ctx, _: WholeDeployment) -> Findings:
 
     `lightstream doctor` also examines the machine, the processes and the stores of a data folder.
     """
-    found = [finding async for finding in ctx.operations.examine()]
+    findings = [finding async for finding in ctx.operations.examine()]
     return Findings(
-        healthy=all(finding.level != "fault" for finding in found),
-        findings=[FindingModel.model_validate(finding, from_attributes=True) for finding in found],
+        healthy=all(finding.level != "fault" for finding in findings),
+        findings=[FindingModel.model_validate(finding, from_attributes=True) for finding in findings],
     )
 
 

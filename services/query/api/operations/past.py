@@ -66,23 +66,23 @@ class DiffResponse(BaseModel):
     is_truncated: bool
 
     @classmethod
-    def of(cls, found: Diff) -> "DiffResponse":
+    def of(cls, computed: Diff) -> "DiffResponse":
         """Return the answer."""
         return cls(
-            from_sequence=found.before,
-            to_sequence=found.after,
-            counts=found.counts,
+            from_sequence=computed.before,
+            to_sequence=computed.after,
+            counts=computed.counts,
             documents=[
-                DocumentDifference(id=one.key[0], change=one.change, fields=_fields(one)) for one in found.documents
+                DocumentDifference(id=one.key[0], change=one.change, fields=_fields(one)) for one in computed.documents
             ],
             entities=[
-                EntityDifference(name=one.key[0], change=one.change, fields=_fields(one)) for one in found.entities
+                EntityDifference(name=one.key[0], change=one.change, fields=_fields(one)) for one in computed.entities
             ],
             relations=[
                 RelationDifference(source=one.key[0], target=one.key[1], change=one.change, fields=_fields(one))
-                for one in found.relations
+                for one in computed.relations
             ],
-            is_truncated=found.is_truncated,
+            is_truncated=computed.is_truncated,
         )
 
 

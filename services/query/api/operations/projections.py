@@ -36,10 +36,10 @@ class Projections(BaseModel):
     rebuild: RebuildUnderWay | None
 
     @classmethod
-    def of(cls, found: ProjectionStates) -> "Projections":
+    def of(cls, read: ProjectionStates) -> "Projections":
         """Return the states as the API shows them."""
-        states = [ProjectionState.model_validate(state, from_attributes=True) for state in found.projections]
-        return cls(projections=states, rebuild=RebuildUnderWay.of(found.rebuild) if found.rebuild else None)
+        states = [ProjectionState.model_validate(state, from_attributes=True) for state in read.projections]
+        return cls(projections=states, rebuild=RebuildUnderWay.of(read.rebuild) if read.rebuild else None)
 
 
 @router.get("/projections")

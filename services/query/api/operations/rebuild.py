@@ -6,12 +6,13 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel
 
 from contracts.graph import PROJECTIONS, Projection
-from runtime.projections.rebuild_requests import RebuildOrder, Step
+from runtime.projections.operator_orders import OperatorOrder, Step
 from services.query.api.auth.audit import note_details
-from services.query.api.context import Ctx
+from services.query.api.context import Ctx, Workspace
 from services.query.api.operations.rebuild_models import OrderedStep, RebuildBody, RebuildStatus, What
 from services.query.api.operations.scope import WholeDeployment
 from services.query.api.reference.responses import error_responses
+from services.query.errors import BadRequest
 from services.query.operations.rebuilding import order, read_state
 
 router = APIRouter()
@@ -49,12 +50,16 @@ async def rebuild_step(
     ctx: Ctx,
     principal: WholeDeployment,
     body: RebuildBody,
+    workspace: Workspace,
     step: Annotated[Step, Path(examples=["start"])],
 ) -> OrderedStep:
     """Order a step of a rebuild, as `lightstream rebuild` has it; `run` is all of them. `GET /operations/rebuild` says
     how far it is. 409 while another is under way, 503 where no operator process takes orders.
     """
-    wanted = RebuildOrder(step, who=principal.name, **body.model_dump())
+    if body.questions and (step != "start" or body.projection not in ("vectors", "all")):
+        raise BadRequest("questions are for `start` of vectors or all: what waits is promoted afterwards")
+    asked_in = workspace if body.questions else ""
+    wanted = OperatorOrder(step, who=principal.name, workspace=asked_in, **body.model_dump())
     note_details(request, projection=body.projection, reason=body.reason, order=wanted.id)
     await order(ctx.operations.rebuilds, wanted)
     return OrderedStep(id=wanted.id, step=step, projection=body.projection)

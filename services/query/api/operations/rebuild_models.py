@@ -1,14 +1,17 @@
 """Rebuilds as the API takes and shows them."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.graph import Projection
+from runtime.projections.operator_orders import OrderOutcome, Step
 from runtime.projections.rebuild_lease import RunningRebuild
-from runtime.projections.rebuild_requests import RebuildOutcome, Step
 from services.query.api.strict_model import StrictModel
 from services.query.operations.rebuilding import RebuildState
+
+MOST_QUESTIONS = 20
+"""Questions that both generations are asked: what they find stands in one value on the bus."""
 
 What = Literal["status", "graph", "vectors", "all"]
 
@@ -23,6 +26,12 @@ class RebuildBody(StrictModel):
     embedding_model: str = Field(default="", max_length=200, examples=[""])
     embedding_dim: int = Field(default=0, ge=0, le=65536)
     reason: str = Field(default="", max_length=1000, examples=["a new embedding model"])
+    questions: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field(
+        default=[],
+        max_length=MOST_QUESTIONS,
+        examples=[["Who leads the Harbour Office?"]],
+        description="with `start` of vectors: asked of the live and of the new ones in the workspace of the request",
+    )
 
 
 class OrderedStep(BaseModel):
@@ -73,7 +82,7 @@ class LastOrder(BaseModel):
     result: dict[str, Any] = Field(description="what the command says, such as digests, events and seconds")
 
     @classmethod
-    def of(cls, outcome: RebuildOutcome, *, interrupted: bool) -> "LastOrder":
+    def of(cls, outcome: OrderOutcome, *, interrupted: bool) -> "LastOrder":
         """Return it as the API shows it."""
         order = {name: getattr(outcome.order, name) for name in ("id", "step", "projection", "who", "reason")}
         return cls(

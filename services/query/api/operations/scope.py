@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Query, Request
 
+from services.query.api.auth.audit import note_details
 from services.query.api.auth.middleware import AuthError
 from services.query.api.auth.permissions import Principal
 from services.query.api.context import Workspace
@@ -29,5 +30,14 @@ async def chosen_workspace(
     return None
 
 
+async def noted_reason(
+    request: Request, reason: Annotated[str, Query(max_length=1000, description="why; the audit log has it")] = ""
+) -> str:
+    """Return why a request without a body is made, and have it in its audit line."""
+    note_details(request, reason=reason)
+    return reason
+
+
 WholeDeployment = Annotated[Principal, Depends(whole_deployment)]
 ChosenWorkspace = Annotated[str | None, Depends(chosen_workspace)]
+NotedReason = Annotated[str, Depends(noted_reason)]

@@ -1,19 +1,21 @@
 """The routes about webhooks: register an address, see how it goes, replay, test, remove. A secret is shown once."""
 
+import time
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Request
-from pydantic import AfterValidator, AwareDatetime, BaseModel, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from contracts.events import EVENTS
 from contracts.subjects import of_workspace
 from contracts.text import encodable
 from services.query.api.auth.audit import note_details
 from services.query.api.context import Ctx, Workspace
+from services.query.api.operations.scope import NotedReason
 from services.query.api.reference.responses import error_responses
 from services.query.api.strict_model import StrictModel
-from services.query.errors import BadRequest
+from services.query.errors import BadRequest, NotFound
 from services.query.webhooks.addresses import resolved
 from services.query.webhooks.delivery import Notification, deliver
 from services.query.webhooks.endpoints import NOTICES, Endpoint, Endpoints, EndpointState, timestamp
@@ -22,6 +24,7 @@ from services.query.webhooks.signing import new_secret
 router = APIRouter()
 
 WebhookId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", examples=["5f0e9a510f4b9a7f"])]
+Reason = Annotated[str, Field(max_length=1000, description="why; the audit log has it")]
 TYPES = (*NOTICES, *EVENTS)
 
 
@@ -35,6 +38,7 @@ class NewWebhook(StrictModel):
     description: Annotated[str, AfterValidator(encodable)] = Field(default="", max_length=500)
     include_body: bool = Field(default=False, description="send events whole, with the texts they carry")
     after: int | None = Field(default=None, ge=0, le=2**53, description="send from behind this sequence on")
+    reason: Reason = ""
 
 
 class Webhook(BaseModel):
@@ -55,6 +59,9 @@ class Webhook(BaseModel):
     next_attempt: AwareDatetime | None
     created_at: AwareDatetime
     created_by: str
+    former_secret_until: AwareDatetime | None = Field(
+        default=None, description="until then messages are signed with the former secret too"
+    )
 
     @classmethod
     async def of(cls, ctx: Ctx, endpoint: Endpoint, state: EndpointState) -> "Webhook":
@@ -76,11 +83,12 @@ class Webhook(BaseModel):
             next_attempt=datetime.fromtimestamp(next_attempt, UTC) if next_attempt else None,
             created_at=datetime.fromisoformat(endpoint.created_at),
             created_by=endpoint.created_by,
+            former_secret_until=datetime.fromtimestamp(endpoint.former_until, UTC) if endpoint.former_secret else None,
         )
 
 
 class CreatedWebhook(Webhook):
-    """A new address with its secret, which is shown this once."""
+    """An address with its new secret, which is shown this once."""
 
     secret: str = Field(description="`whsec_…`: what receivers check signatures with")
 
@@ -95,6 +103,18 @@ class ReplayRequest(StrictModel):
     """From where to send again."""
 
     after: int = Field(ge=0, le=2**53, description="the first event sent is the one behind this sequence", examples=[0])
+    reason: Reason = ""
+
+
+class Rotation(StrictModel):
+    """For how long receivers may still check with the secret that they have."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"keep_hours": 24}]})
+
+    keep_hours: int = Field(
+        default=24, ge=0, le=24 * 30, description="hours for which messages are signed with both secrets"
+    )
+    reason: Reason = ""
 
 
 class TestResult(BaseModel):
@@ -118,11 +138,11 @@ def _endpoints(ctx: Ctx) -> Endpoints:
 @router.get("/webhooks")
 async def list_webhooks(ctx: Ctx, workspace: Workspace) -> WebhookList:
     """Return the addresses of the workspace, and how far each is."""
-    found = list[Webhook]()
+    webhooks = list[Webhook]()
     for endpoint in await _endpoints(ctx).all(workspace):
         if stored := await _endpoints(ctx).state(endpoint.id):
-            found.append(await Webhook.of(ctx, endpoint, stored.state))
-    return WebhookList(webhooks=found)
+            webhooks.append(await Webhook.of(ctx, endpoint, stored.state))
+    return WebhookList(webhooks=webhooks)
 
 
 @router.post("/webhooks", responses=error_responses(409))
@@ -131,7 +151,7 @@ async def add_webhook(request: Request, body: NewWebhook, ctx: Ctx, workspace: W
     if unknown := sorted(set(body.types).difference(TYPES)):
         raise BadRequest(f"unknown types: {', '.join(unknown)[:200]}; there are {', '.join(TYPES)}")
     target, *_ = await resolved(body.url, ctx.operations.webhooks.allowed)
-    note_details(request, host=target.host, types=body.types)
+    note_details(request, host=target.host, types=body.types, reason=body.reason)
     cursor = await ctx.feed.last_sequence() if body.after is None else body.after
     new = Endpoint(
         id="",
@@ -149,7 +169,7 @@ async def add_webhook(request: Request, body: NewWebhook, ctx: Ctx, workspace: W
 
 
 @router.delete("/webhooks/{webhook_id}", responses=error_responses(404))
-async def remove_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace) -> Removed:
+async def remove_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace, _: NotedReason) -> Removed:
     """Send nothing more there, and forget the secret."""
     await _endpoints(ctx).get(webhook_id, workspace)
     await _endpoints(ctx).remove(webhook_id)
@@ -157,10 +177,25 @@ async def remove_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace) 
 
 
 @router.post("/webhooks/{webhook_id}/enable", responses=error_responses(404))
-async def enable_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace) -> Webhook:
+async def enable_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace, _: NotedReason) -> Webhook:
     """Try again at once, from where it stopped."""
     endpoint = await _endpoints(ctx).get(webhook_id, workspace)
     return await Webhook.of(ctx, endpoint, await _endpoints(ctx).change_state(webhook_id))
+
+
+@router.post("/webhooks/{webhook_id}/rotate", responses=error_responses(404))
+async def rotate_webhook(
+    request: Request, webhook_id: WebhookId, body: Rotation, ctx: Ctx, workspace: Workspace
+) -> CreatedWebhook:
+    """Give it a new secret, which is shown this once. For a time messages are signed with the former one too."""
+    note_details(request, keep_hours=body.keep_hours, reason=body.reason)
+    await _endpoints(ctx).get(webhook_id, workspace)
+    endpoint = await _endpoints(ctx).rotate(webhook_id, new_secret(), time.time() + body.keep_hours * 3600)
+    stored = await _endpoints(ctx).state(webhook_id)
+    if stored is None:
+        raise NotFound("there is no webhook of that id")
+    shown = await Webhook.of(ctx, endpoint, stored.state)
+    return CreatedWebhook(**shown.model_dump(), secret=endpoint.secret)
 
 
 @router.post("/webhooks/{webhook_id}/replay", responses=error_responses(404))
@@ -168,7 +203,7 @@ async def replay_webhook(
     request: Request, webhook_id: WebhookId, body: ReplayRequest, ctx: Ctx, workspace: Workspace
 ) -> Webhook:
     """Send everything behind a sequence again, or skip what cannot be delivered. Ids of messages stay the same."""
-    note_details(request, after=body.after)
+    note_details(request, after=body.after, reason=body.reason)
     endpoint = await _endpoints(ctx).get(webhook_id, workspace)
     return await Webhook.of(ctx, endpoint, await _endpoints(ctx).change_state(webhook_id, cursor=body.after))
 

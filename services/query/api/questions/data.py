@@ -9,6 +9,7 @@ from contracts.graph import Entity, Relation
 from contracts.ids import SEPARATOR
 from contracts.text import one_line
 from services.query.answering.effort import retrieve_with_effort
+from services.query.answering.evidence import token_use
 from services.query.api.context import Ctx, Workspace
 from services.query.api.questions.models import QueryRequest
 from services.query.api.questions.routes import QUERY_RESPONSES, to_question, where_to_search
@@ -28,7 +29,7 @@ class QueryData(BaseModel):
     status: Literal["success", "failure"]
     message: str
     data: dict[str, Any] = Field(description="entities, relationships, chunks, references")
-    metadata: dict[str, Any] = Field(description="query_mode, keywords, processing_info")
+    metadata: dict[str, Any] = Field(description="query_mode, keywords, processing_info, token_budget")
 
 
 DATA_RESPONSES: Responses = {**QUERY_RESPONSES, 400: {"model": QueryData | Problem, "description": DESCRIPTIONS[400]}}
@@ -40,24 +41,27 @@ async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, respons
     question = to_question(body, ctx.settings)
     partitions, deps = await where_to_search(body, ctx, workspace, response)
     result = await retrieve_with_effort(question, partitions, deps)
-    return no_results(question) if not result and question.mode != "bypass" else found_data(question, result)
+    if not result and question.mode != "bypass":
+        return no_results(question)
+    return response_data(question, result, token_use(result, question, deps.count_tokens))
 
 
-def found_data(question: Question, found: RetrievalResult) -> QueryData:
-    """Return the answer for a result that is not empty."""
+def response_data(question: Question, retrieval: RetrievalResult, tokens: dict[str, dict[str, int]]) -> QueryData:
+    """Return the answer for a result that is not empty, with the tokens it takes of the budget."""
     return QueryData(
         status="success",
         message="Query executed successfully",
         data={
-            "entities": [_entity(entity) for entity in found.entities],
-            "relationships": [_relation(relation) for relation in found.relations],
-            "chunks": [_chunk(id, passage) for id, passage in found.passages],
-            "references": [{"reference_id": id, "file_path": path} for path, id in found.references.items()],
+            "entities": [_entity(entity) for entity in retrieval.entities],
+            "relationships": [_relation(relation) for relation in retrieval.relations],
+            "chunks": [_chunk(id, passage) for id, passage in retrieval.passages],
+            "references": [{"reference_id": id, "file_path": path} for path, id in retrieval.references.items()],
         },
         metadata={
             "query_mode": question.mode,
-            "keywords": {"high_level": found.keywords.high, "low_level": found.keywords.low},
-            "processing_info": dict(found.info),
+            "keywords": {"high_level": retrieval.keywords.high, "low_level": retrieval.keywords.low},
+            "processing_info": dict(retrieval.info),
+            "token_budget": tokens,
         },
     )
 

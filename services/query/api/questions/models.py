@@ -168,7 +168,7 @@ def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | No
     if not request.include_references:
         return None
     passages: dict[str, list[Passage]] = {}
-    for id, passage in answer.found.passages:
+    for id, passage in answer.retrieval.passages:
         passages.setdefault(id, []).append(passage)
     located = request.include_chunk_content or request.include_chunk_locations
     return [
@@ -178,7 +178,7 @@ def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | No
             content=[passage.content for passage in passages.get(id, ())] if request.include_chunk_content else None,
             chunks=[_location(passage) for passage in passages.get(id, ())] if located else None,
         )
-        for path, id in answer.found.references.items()
+        for path, id in answer.retrieval.references.items()
     ]
 
 
@@ -204,7 +204,7 @@ class SearchRound(BaseModel):
 
 def rounds_of(answer: Answer) -> list[SearchRound] | None:
     """Return the rounds of an answer, None for one of low effort."""
-    rounds = answer.found.info.get("rounds")
+    rounds = answer.retrieval.info.get("rounds")
     return None if rounds is None else [SearchRound.model_validate(each) for each in rounds]
 
 

@@ -86,12 +86,12 @@ async def query_stream(
     body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
 ) -> NdjsonResponse:
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
-    partitions, found = await where_to_search(body, ctx, workspace, response)
+    partitions, deps = await where_to_search(body, ctx, workspace, response)
     question, output = to_question(body, ctx.settings), wanted_output(body)
 
     async def asking(tell: ProgressCallback) -> Answer:
-        deps = replace(found, on_progress=tell)
-        return await ask(question, partitions, deps, output=output, streamed=body.stream is not False)
+        followed = replace(deps, on_progress=tell)
+        return await ask(question, partitions, followed, output=output, streamed=body.stream is not False)
 
     lines = NdjsonResponse(await answer_lines(body, asking, request.url.path))
     lines.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]

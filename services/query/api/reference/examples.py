@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from services.query.api.reference.graph_examples import GRAPH_EXAMPLES
 from services.query.api.reference.operation_examples import OPERATION_EXAMPLES
 
 _AT = 1795262838120000
@@ -224,28 +225,6 @@ EXAMPLES: dict[str, Any] = {
     "GET /graph/aliases": [{"at": 1795262838120000, "state": "accepted", "editor": "ada", **_ALIAS}],
     "GET /graph/aliases/proposals": [{"evidence": "", "support": 3, **_ALIAS}],
     "POST /graph/aliases": {"status": "success", "message": "accept: 'A. Marlow' …", "sequence": 1795262838120000},
-    "GET /graph/entity/history": {
-        "name": "Ada Marlow",
-        "sequence": 61,
-        "exists": True,
-        "names": ["A. Marlow", "Ada Marlow"],
-        "total": 1,
-        "events": [
-            {
-                "sequence": 12,
-                "at": 1795262838120000,
-                "type": "EntitiesExtracted",
-                "effect": "counts",
-                "names": ["Ada Marlow"],
-                "document_id": "doc-1",
-                "file_path": "harbour.txt",
-                "chunk_id": "doc-1-chunk-000",
-                "order": 0,
-                "entity_type": "person",
-                "description": "Leads the Harbour Office.",
-            }
-        ],
-    },
     "GET /operations/diff": {
         "from_sequence": 1,
         "to_sequence": 61,
@@ -283,6 +262,7 @@ EXAMPLES: dict[str, Any] = {
         "default_workspace": "default",
     },
     "GET /auth/verify": {"status": "ok"},
+    **GRAPH_EXAMPLES,
     **OPERATION_EXAMPLES,
 }
 """Example answers by method and path. FastAPI drops null fields from examples that a model declares itself."""

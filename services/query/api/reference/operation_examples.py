@@ -62,6 +62,11 @@ OPERATION_EXAMPLES: dict[str, Any] = {
     "DELETE /operations/webhooks/{webhook_id}": {"id": "5f0e9a510f4b9a7f"},
     "POST /operations/webhooks/{webhook_id}/enable": _WEBHOOK,
     "POST /operations/webhooks/{webhook_id}/replay": _WEBHOOK,
+    "POST /operations/webhooks/{webhook_id}/rotate": {
+        **_WEBHOOK,
+        "secret": "whsec_…",
+        "former_secret_until": "2026-11-22T12:07:19Z",
+    },
     "POST /operations/webhooks/{webhook_id}/test": {"delivered": True, "status": 200, "error": None},
     "GET /operations/consumers": {"consumers": [{**_CONSUMER, **_PLACE}], "last_sequence": 4830},
     "GET /operations/dead_letters": {"dead_letters": [_LETTER], "total": 1},
@@ -104,6 +109,50 @@ OPERATION_EXAMPLES: dict[str, Any] = {
         "dropped": {"graph": 1},
     },
     "POST /operations/rebuild/{step}": {"id": "5a5f1c9e2f", "step": "start", "projection": "graph"},
+    "POST /operations/projections/digests": {"id": "5a5f1c9e2f", "workspace": "default"},
+    "GET /operations/projections/digests": {
+        "last": {
+            "id": "5a5f1c9e2f",
+            "who": "key:ops",
+            "reason": "",
+            "state": "done",
+            "started": "2026-11-21T12:07:18Z",
+            "ended": "2026-11-21T12:07:25Z",
+            "error": "",
+            "result": {"graph": "0b1c2d3e4f", "counts": {"graph": {"entities": 310, "relations": 402}}},
+        },
+        "workspace": "default",
+        "takes_orders": True,
+    },
+    "GET /operations/providers": {
+        "providers": [
+            {
+                "name": "https://api.example.com/v1",
+                "calls": 4,
+                "requests": 58,
+                "tokens": 91200,
+                "failures": 5,
+                "paused": True,
+                "paused_since": "2026-11-21T12:07:18Z",
+                "paused_until": "2026-11-21T12:07:38Z",
+                "reason": "429: slow down",
+            }
+        ]
+    },
+    "POST /operations/log/{task}": {"id": "5a5f1c9e2f", "task": "audit"},
+    "GET /operations/log/{task}": {
+        "last": {
+            "id": "5a5f1c9e2f",
+            "who": "key:ops",
+            "reason": "before the upgrade",
+            "state": "done",
+            "started": "2026-11-21T12:07:18Z",
+            "ended": "2026-11-21T12:07:25Z",
+            "error": "",
+            "result": {"events": 412, "last": 415, "workspaces": 2, "chained": 398, "problems": []},
+        },
+        "takes_orders": True,
+    },
     "POST /operations/retry": {"requested": ["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"], "nothing_failed": []},
     "POST /operations/erasures": {"requested": ["doc-17"], "unknown": []},
     "GET /operations/erasures": {

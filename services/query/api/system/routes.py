@@ -8,8 +8,9 @@ from fastapi.responses import RedirectResponse
 from contracts.graph import Partition
 from runtime.errors import Retryable
 from runtime.models.roles import ROLES, Role, language_model
+from runtime.version import VERSION
 from services.query.api.auth.config import AuthConfig
-from services.query.api.context import VERSION, Context, Ctx, Workspace
+from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.documents.models import Done
 from services.query.api.operations.costs import budget_state
 from services.query.api.reference.responses import PUBLIC_ROUTE, error_responses
@@ -139,7 +140,7 @@ def configuration(ctx: Context, workspace: str, embedding_model: str) -> dict[st
 
 def role_configuration(settings: QuerySettings, role: Role) -> dict[str, Any]:
     """Return which model serves a role, as far as this process's settings tell, without address and key."""
-    found = language_model(settings, role)
-    if found is None:
+    model = language_model(settings, role)
+    if model is None:
         return {"binding": "offline", "model": None}
-    return {"binding": "openai", "model": found.model, "max_async": found.limits.calls, "timeout": found.timeout}
+    return {"binding": "openai", "model": model.model, "max_async": model.limits.calls, "timeout": model.timeout}

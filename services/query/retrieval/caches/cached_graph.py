@@ -7,13 +7,14 @@ from contracts.events import GraphMerged
 from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.port import Graph, Neighbourhood, Node, RelationSummary
 from services.query.retrieval.caches.invalidation import ProjectionCache, Star
+from services.query.retrieval.caches.whole_graph import WholeGraph
 
 
 class CachedGraph:
     """The port `GraphReader` over the graph store."""
 
     def __init__(self, graph: Graph, kept: ProjectionCache) -> None:
-        self._graph, self._cache = graph, kept
+        self._graph, self._cache, self._whole = graph, kept, WholeGraph(graph, kept)
         self._limits: set[int] = set()
         kept.subscribe(GraphMerged.type_name(), self._changed_keys)
 
@@ -36,9 +37,12 @@ class CachedGraph:
     ) -> dict[str, list[RelationSummary]]:
         """See `Graph.relation_summaries`."""
         self._limits.add(limit)
-        return await self._cache.get_or_read(
-            partition, ("ties", limit), names, lambda new: self._graph.relation_summaries(partition, new, limit=limit)
-        )
+
+        async def read(new: Collection[str]) -> dict[str, list[RelationSummary]]:
+            self._whole.missed(partition, len(new), limit)
+            return await self._graph.relation_summaries(partition, new, limit=limit)
+
+        return await self._cache.get_or_read(partition, ("ties", limit), names, read)
 
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
         """See `Graph.degrees`."""
@@ -81,6 +85,10 @@ class CachedGraph:
         }
         ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
         return Neighbourhood(nodes, ties, {name: star.degree for name, star in stars.items() if name in nodes})
+
+    async def close(self) -> None:
+        """End what reads the graph beside the questions."""
+        await self._whole.close()
 
     def _changed_keys(self, event: GraphMerged) -> Iterator[tuple[Any, ...]]:
         for entity in event.entities:

@@ -21,6 +21,7 @@ from contracts.graph import Entity, Partition, Relation
 from runtime.bus.codec import decode
 from runtime.bus.port import Log
 from runtime.errors import Poison, Retryable
+from runtime.metrics.instruments import count_lookups
 from runtime.stores.graph.port import Node, RelationSummary
 
 logger = structlog.get_logger(__name__)
@@ -41,7 +42,7 @@ ENTRY_OVERHEAD = 500
 """Bytes that a kept thing takes beside its texts, about."""
 RELATION_SUMMARY_SIZE = 250
 
-_epochs = count()
+_numbers = count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +58,10 @@ class _PartitionState:
     """What is cached of one partition is current up to `position` of the log; -1: nothing is cached."""
 
     position: int = -1
-    epoch: int = field(default_factory=lambda: next(_epochs))
+    epoch: int = field(default_factory=lambda: next(_numbers))
     """Part of every key: a new epoch drops all entries of the partition at once."""
-    invalidations: int = 0
-    """Counts the looks that found something: what was being read meanwhile may be older."""
+    invalidations: int = field(default_factory=lambda: next(_numbers))
+    """Another number after each look that found something: what was being read meanwhile may be older."""
 
 
 @dataclass
@@ -79,7 +80,7 @@ class ProjectionCache:
         self._log = log
         self._states: LRUCache[Partition, _PartitionState] = LRUCache(MAX_PARTITIONS)
         self._looks: LRUCache[tuple[Partition, ...], _Look] = LRUCache(MAX_PARTITIONS)
-        self._entries: LRUCache[Hashable, Any] = LRUCache(most, getsizeof=_size)
+        self._entries: LRUCache[Hashable, Any] = LRUCache(most, getsizeof=entry_size)
         self._changed_by: dict[str, ChangedKeys] = {}
 
     def subscribe(self, type_name: str, overtaken: ChangedKeys) -> None:
@@ -92,9 +93,22 @@ class ProjectionCache:
         return bool(self._entries.maxsize and mark and mark.position >= 0)
 
     def invalidations(self, partition: Partition) -> int:
-        """Return how many changes of this partition were seen; it never returns to a former value."""
+        """Return a number that is another one after each change that was seen, and never one that it was before."""
         mark = self._states.get(partition)
         return mark.invalidations if mark else -1
+
+    @property
+    def most(self) -> float:
+        """The bytes that it holds at most, about."""
+        return self._entries.maxsize
+
+    def store_unless_changed(self, partition: Partition, since: int, kind: Kind, entries: Mapping[K, Any]) -> bool:
+        """Cache what was read while `invalidations` was `since`. Returns False, having cached nothing, if it moved."""
+        mark = self._states.get(partition)
+        if mark is None or mark.position < 0 or mark.invalidations != since:
+            return False
+        self._store({(mark.epoch, *kind, key): entry for key, entry in entries.items()})
+        return True
 
     def cached_keys(self, partition: Partition, kind: Kind, keys: Iterable[K]) -> set[K]:
         """Return the keys that are cached."""
@@ -129,9 +143,10 @@ class ProjectionCache:
                 known[key] = self._entries[*prefix, key]
             except KeyError:
                 new.append(key)
+        count_lookups("projections", hits=len(known), misses=len(new))
         if new:
-            found = await read(new)
-            known |= {key: found.get(key) for key in new}
+            value = await read(new)
+            known |= {key: value.get(key) for key in new}
             if mark.invalidations == forgotten:
                 self._store({(*prefix, key): known[key] for key in new})
         return {key: thing for key in keys if (thing := known[key]) is not None}
@@ -161,7 +176,7 @@ class ProjectionCache:
             return
         upto = await self._log.last(workspace)
         for mark in marks.values():
-            mark.invalidations += 1
+            mark.invalidations = next(_numbers)
         current = [mark for mark in marks.values() if mark.position >= 0]
         if current:
             after = min(mark.position for mark in current)
@@ -170,34 +185,34 @@ class ProjectionCache:
             whole = [False]
         for mark in marks.values():
             if mark.position < 0 or not all(whole):
-                mark.epoch = next(_epochs)
+                mark.epoch = next(_numbers)
             mark.position = upto
 
     async def _invalidate(self, marks: Sequence[_PartitionState], after: int, workspace: str, type_name: str) -> bool:
         """Forget what these events name; False when there are too many."""
         subject = subjects.of_type_in(workspace, type_name)
         for _ in range(MAX_EVENTS):
-            found = await self._log.following(after, subject)
-            if found is None:
+            events = await self._log.following(after, subject)
+            if events is None:
                 return True
-            event: Event = decode(found.data, found.subject, found.headers).data
+            event: Event = decode(events.data, events.subject, events.headers).data
             for mark in marks:
-                mark.invalidations += 1
+                mark.invalidations = next(_numbers)
                 for key in self._changed_by[type_name](event):
                     self._entries.pop((mark.epoch, *key), None)
-            after = found.sequence
+            after = events.sequence
         return False
 
     def _store(self, things: Mapping[Hashable, Any]) -> None:
         for key, thing in things.items():
-            if _size(thing) <= self._entries.maxsize:
+            if entry_size(thing) <= self._entries.maxsize:
                 self._entries[key] = thing
 
 
-def _size(
+def entry_size(
     thing: Entity | Relation | Node | Star | list[RelationSummary] | NDArray[np.float32] | int | None,
 ) -> int:
-    """Bytes it takes, about."""
+    """Return the bytes that an entry takes, about."""
     if thing is None or isinstance(thing, int):
         return ENTRY_OVERHEAD
     if isinstance(thing, np.ndarray):

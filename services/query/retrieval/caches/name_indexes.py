@@ -14,7 +14,7 @@ from runtime.stores.graph.port import Graph
 from services.query.partitions import Partitions
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.port import EntityAliases
-from services.query.status.port import Documents
+from services.query.status.port import NEWEST, Documents
 
 logger = structlog.get_logger(__name__)
 
@@ -95,9 +95,7 @@ class NameIndexes:
         now = self._clock()
         if now - entry.looked_at >= LOOK_SECONDS:
             page, edits = await asyncio.gather(
-                self._documents.page(
-                    partitions.status, statuses=(), order="updated_at", descending=True, skip=0, limit=1
-                ),
+                self._documents.page(partitions.status, NEWEST),
                 self._aliases.changes(partitions.graph),
             )
             newest = page.documents[0].updated_at if page.documents else ""

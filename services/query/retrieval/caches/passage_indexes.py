@@ -17,7 +17,7 @@ from runtime.errors import Unavailable
 from services.query.partitions import Partitions
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
-from services.query.status.port import Documents, Passages
+from services.query.status.port import NEWEST, Documents, Passages
 
 logger = structlog.get_logger(__name__)
 
@@ -81,9 +81,7 @@ class PassageIndexCache:
     async def _seen(self, entry: _CachedIndex, partition: Partition) -> tuple[str, int]:
         now = self._clock()
         if now - entry.looked_at >= LOOK_SECONDS:
-            page = await self._documents.page(
-                partition, statuses=(), order="updated_at", descending=True, skip=0, limit=1
-            )
+            page = await self._documents.page(partition, NEWEST)
             entry.seen, entry.looked_at = (page.documents[0].updated_at if page.documents else "", page.total), now
         return entry.seen
 

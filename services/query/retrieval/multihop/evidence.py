@@ -1,12 +1,16 @@
-"""How much passages, sentences and places account for the terms of a question, and how alike passages are to it."""
+"""How much passages, sentences and places account for the terms of a question, and how alike passages are to it.
+
+Where words of about the same meaning count too, a term has the likeness of the most similar one instead of 0.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from services.query.retrieval.multihop.query_terms import QueryTerms
+from services.query.retrieval.multihop.similar_words import similar_words
 from services.query.retrieval.passage_index.index import PassageIndex
 
 Array = Any
@@ -30,27 +34,83 @@ class Evidence:
     """Of each passage to the question, 0 to 1: words (BM25) and vector, half each."""
     similarity: Array
     """Of each passage to the question by its vector, the greatest as 1."""
+    usable: Array
+    """Whether a path may lead to each place."""
 
 
-def evidence(index: PassageIndex, terms: QueryTerms, similarities: Mapping[str, float], allowed: Array) -> Evidence:
+def gather_evidence(
+    index: PassageIndex,
+    terms: QueryTerms,
+    similarities: Mapping[str, float],
+    allowed: Array,
+    fragments: Sequence[int] = (),
+) -> Evidence:
     """Return the evidence for a question. `similarities` are cosines by id; others are no greater than the least.
 
     `allowed`: whether each passage may be used, as 0 or 1. The others neither count nor have evidence.
+    `fragments`: entities that no path may lead to.
     """
-    total = float(allowed.sum())
-    count = len(terms.stems)
-    sentences, passages = np.zeros((count, index.sentence_count)), np.zeros((count, len(index)))
-    having = np.zeros(count)
+    rows = _Rows.of(len(terms.stems), index, allowed)
     for row, stem in enumerate(terms.stems):
-        if (number := index.words.numbers.get(stem)) is not None:
-            sentences[row, index.words.sentences.of(number)] = 1.0
-            passages[row, index.words.passages.of(number)] = 1.0
-            having[row] = (passages[row] * allowed).sum()
-    passages *= allowed
-    places = np.maximum(_at_places(index, sentences), WHOLE_PASSAGE * passages[:, index.passage_of])
+        rows.fill(row, {stem: 1.0})
     similarity = _largest_one(_similarity(index, similarities) * allowed)
     likeness = 0.5 * _largest_one(_bm25(index, terms.all_stems, allowed)) + 0.5 * similarity
-    return Evidence(_weights(having, total), sentences, passages, places, likeness, similarity)
+    usable = allowed[index.passage_of] > 0
+    usable[np.isin(index.entity_of, fragments)] = False
+    return Evidence(rows.weights(), rows.sentences, rows.passages, rows.places, likeness, similarity, usable)
+
+
+def with_similar_words(index: PassageIndex, terms: QueryTerms, evidence: Evidence, allowed: Array) -> Evidence:
+    """Return the evidence in which a word of about the same meaning as a term counts for it as much as they are alike.
+
+    A term is as rare as it is itself; where it is in no passage, as rare as what is similar.
+    """
+    rows = _Rows.of(len(terms.stems), index, allowed)
+    for row, stem in enumerate(terms.stems):
+        rows.fill(row, {stem: 1.0, **similar_words(stem)})
+    return replace(
+        evidence, weights=rows.weights(), sentences=rows.sentences, passages=rows.passages, places=rows.places
+    )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Terms × sentences, × passages and × places, which are filled only where a word occurs: that is in few of them."""
+
+    index: PassageIndex
+    allowed: Array
+    sentences: Array
+    passages: Array
+    places: Array
+
+    @classmethod
+    def of(cls, count: int, index: PassageIndex, allowed: Array) -> "_Rows":
+        sizes = (index.sentence_count, len(index), len(index.places))
+        return cls(index, allowed, *(np.zeros((count, size)) for size in sizes))
+
+    def fill(self, row: int, words: Mapping[str, float]) -> None:
+        """Fill the row of a term with the words that count for it: one, or at least a half for one that is similar."""
+        index, numbers = self.index, self.index.words.numbers
+        known = sorted((alike, numbers[word]) for word, alike in words.items() if word in numbers)
+        if not known:
+            return
+        # The most alike last: of several values for one place the last one stays. No whole passage has above 0.5.
+        alike, some = np.array([alike for alike, _ in known]), np.array([number for _, number in known])
+        sentences, in_sentences = index.words.sentences.spread(some, alike)
+        passages, in_passages = index.words.passages.spread(some, alike)
+        allowed = self.allowed[passages] > 0
+        passages, in_passages = passages[allowed], in_passages[allowed]
+        self.sentences[row, sentences] = in_sentences
+        self.passages[row, passages] = in_passages
+        places, beside = index.places_in.spread(passages, WHOLE_PASSAGE * in_passages)
+        self.places[row, places] = beside
+        places, about = index.places_about.spread(sentences, in_sentences)
+        self.places[row, places] = about
+
+    def weights(self) -> Array:
+        """Return the weights of terms by the passages that have them, or else similar words."""
+        exact: Array = (self.passages == 1.0).sum(axis=1)
+        return _weights(np.where(exact > 0, exact, self.passages.sum(axis=1)), float(self.allowed.sum()))
 
 
 def _weights(having: Array, total: float) -> Array:
@@ -60,21 +120,13 @@ def _weights(having: Array, total: float) -> Array:
     return weights / (weights.sum() or 1.0)
 
 
-def _at_places(index: PassageIndex, sentences: Array) -> Array:
-    """Return terms × places: the most that any sentence about the entity has."""
-    grouped = index.sentences_of
-    if not len(grouped.values) or not len(sentences):
-        return np.zeros((len(sentences), len(index.places)))
-    return np.maximum.reduceat(sentences[:, grouped.values], grouped.starts[:-1], axis=1)
-
-
 def _similarity(index: PassageIndex, similarities: Mapping[str, float]) -> Array:
     least = max(0.0, min(similarities.values(), default=0.0))
-    found = np.full(len(index), least)
+    similarity = np.full(len(index), least)
     for id, score in similarities.items():
         if (number := index.numbers.get(id)) is not None:
-            found[number] = max(score, 0.0)
-    return found
+            similarity[number] = max(score, 0.0)
+    return similarity
 
 
 def _bm25(index: PassageIndex, stems: Sequence[str], allowed: Array) -> Array:

@@ -18,8 +18,8 @@ async def link_question(
     What may be a name but is not in the index is looked up in the graph store as it is written, because the index is
     empty for a workspace of very many names, and seconds old otherwise.
     """
-    found = await asyncio.to_thread(link_entities, question.query, index)
-    sure = [link for link in found if link.method != "spelling"]
+    links = await asyncio.to_thread(link_entities, question.query, index)
+    sure = [link for link in links if link.method != "spelling"]
     there = await deps.graph_reader.entities(partitions.graph, unlinked_forms(question.query, sure))
     # What the index has was linked by it, or belongs to a longer name that is misspelt.
     new_names = [name for name in there if not index.by_name(normal_form(words(name)))]
@@ -28,7 +28,7 @@ async def link_question(
         new = Link(said, start, start + len(said), (said,), "name")
         if not any(_overlap(link, new) for link in sure):
             sure.append(new)
-    guessed = [link for link in found if link not in sure and not any(_overlap(link, other) for other in sure)]
+    guessed = [link for link in links if link not in sure and not any(_overlap(link, other) for other in sure)]
     return sorted([*sure, *guessed], key=lambda link: link.start)
 
 

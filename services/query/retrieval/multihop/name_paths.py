@@ -22,20 +22,37 @@ BEAM_WIDTH = 12
 """Paths that are kept after each step; a name has fewer ways onward than there are ways at all."""
 SHARPNESS = 10.0
 """A passage counts by all paths that it is on, e to `SHARPNESS` times the value of each."""
+MAX_FIRST_STEPS = 4
+"""Of each name, the passages of `by_first_steps`: its own, and those that this one leads to."""
 
 
 def name_paths(
-    index: PassageIndex, found: Evidence, links: Sequence[Link], sources: Mapping[str, Sequence[str]], allowed: Array
+    index: PassageIndex, evidence: Evidence, links: Sequence[Link], sources: Mapping[str, Sequence[str]], allowed: Array
 ) -> list[list[Path]]:
     """Return the paths from each link that has any, the best first. See `starts` for `sources`."""
-    starting = [named_starts(index, found, [link], sources, allowed) for link in links]
-    paths = [search_paths(index, found, some, allowed, (ONWARD,), BEAM_WIDTH) for some in starting]
+    starting = [named_starts(index, evidence, [link], sources, allowed) for link in links]
+    paths = [search_paths(index, evidence, some, (ONWARD,), BEAM_WIDTH) for some in starting]
     return [some for some in paths if some]
 
 
 def by_name_paths(by_link: Sequence[Sequence[Path]]) -> list[int]:
     """Return the passages on these paths, the best of each link in turn."""
     return interleave(*map(_ranked, by_link), key=int)
+
+
+def by_first_steps(by_link: Sequence[Sequence[Path]]) -> list[int]:
+    """Return each link's best own passage and the best of those that it leads to, the links in turn.
+
+    Of two things that are compared each has its chain, of one step mostly, however much more the longer paths of one of
+    them account for.
+    """
+    return interleave(*map(_first_steps, by_link), key=int)
+
+
+def _first_steps(paths: Sequence[Path]) -> list[int]:
+    own = next(path.passages[0] for path in paths if len(path.passages) == 1)
+    onward = [path.passages[1] for path in paths if len(path.passages) == 2 and path.passages[0] == own]
+    return list(dict.fromkeys([own, *onward]))[:MAX_FIRST_STEPS]
 
 
 def _ranked(paths: Sequence[Path]) -> list[int]:

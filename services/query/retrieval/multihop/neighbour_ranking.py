@@ -32,18 +32,18 @@ MAX_LISTED = 100
 
 
 def by_neighbourhood(
-    index: PassageIndex, found: Evidence, links: Sequence[Link], sources: Mapping[str, Sequence[str]], allowed: Array
+    index: PassageIndex, evidence: Evidence, links: Sequence[Link], sources: Mapping[str, Sequence[str]], allowed: Array
 ) -> list[int]:
     """Return passages in order; none without links. See `starts` for `sources`."""
-    starts = [[s.passage for s in named_starts(index, found, [link], sources, allowed)] for link in links]
+    starts = [[s.passage for s in named_starts(index, evidence, [link], sources, allowed)] for link in links]
     own = list(dict.fromkeys(passage for some in starts for passage in some))
     if not own:
         return []
-    near = _near(index, own, allowed)
+    near = _near(index, evidence, own)
     ranks = _page_rank(index, near, _seeds(index, links))
-    likeness = found.likeness
+    likeness = evidence.likeness
     first = list(dict.fromkeys(p for some in starts for p in sorted(some, key=lambda p: -ranks[p])[:MAX_FIRST]))
-    bridge = _bridge(index, first, allowed)
+    bridge = _bridge(index, evidence, first)
     bridged = sorted(bridge, key=lambda p: (-bridge[p], -ranks[p], -likeness[p]))
     walked = sorted((p for p in near.tolist() if ranks[p] > 0), key=lambda p: (-ranks[p], -likeness[p]))
     alike = [p for p in np.argsort(-likeness, kind="stable")[:MAX_LISTED].tolist() if likeness[p] > 0]
@@ -51,18 +51,18 @@ def by_neighbourhood(
     return list(dict.fromkeys([*first, *reciprocal_rank_fusion(*lists)]))
 
 
-def _near(index: PassageIndex, own: Sequence[int], allowed: Array) -> Array:
+def _near(index: PassageIndex, evidence: Evidence, own: Sequence[int]) -> Array:
     """Return the passages of the neighbourhood, own ones first, then by the number of steps to them."""
     ways, near, last = index.ways, dict.fromkeys(own), list(own)
     for _ in range(2):
         new = dict[int, None]()
         for passage in last:
             begin, end = int(ways.starts[passage]), int(ways.starts[passage + 1])
-            order = np.argsort(ways.kinds[begin:end], kind="stable")[:MAX_NEAR]
-            new |= dict.fromkeys(index.passage_of[ways.places[begin:end][order]].tolist())
+            places = ways.places[begin:end][np.argsort(ways.kinds[begin:end], kind="stable")[:MAX_NEAR]]
+            new |= dict.fromkeys(index.passage_of[places[evidence.usable[places]]].tolist())
             if len(near) + len(new) > MAX_NEAR:
                 break
-        last = [passage for passage in new if passage not in near and allowed[passage] > 0]
+        last = [passage for passage in new if passage not in near]
         near |= dict.fromkeys(last)
     return np.array(list(near)[:MAX_NEAR], np.int64)
 
@@ -118,14 +118,14 @@ class _Walk:
         return np.bincount(self.entity, self.from_passage * at[self.passage])
 
 
-def _bridge(index: PassageIndex, first: Sequence[int], allowed: Array) -> dict[int, int]:
+def _bridge(index: PassageIndex, evidence: Evidence, first: Sequence[int]) -> dict[int, int]:
     """Return how many of the first passages mention what each passage defines."""
     ways = index.ways
     counts: dict[int, int] = {}
     for passage in first:
         begin, end = int(ways.starts[passage]), int(ways.starts[passage + 1])
         onward = ways.places[begin:end][ways.kinds[begin:end] == ONWARD]
-        for other in np.unique(index.passage_of[onward]).tolist():
-            if other not in first and allowed[other] > 0:
+        for other in np.unique(index.passage_of[onward[evidence.usable[onward]]]).tolist():
+            if other not in first:
                 counts[other] = counts.get(other, 0) + 1
     return counts

@@ -29,8 +29,8 @@ async def read_passages(
     linked = {name: node.source_ids[:MAX_OF_LINKED] for name, node in around.nodes.items() if name in around.degrees}
     others = {name: node.source_ids[:MAX_OF_OTHERS] for name, node in around.nodes.items() if name not in linked}
     wanted = dict.fromkeys([*_all(linked), *(hit.names[0] for hit in hits[:MAX_HITS]), *_all(others)])
-    found: Mapping[str, Passage] = await deps.passages.get(partitions.status, list(wanted)[:MAX_READ])
-    return list(found.values())
+    passages: Mapping[str, Passage] = await deps.passages.get(partitions.status, list(wanted)[:MAX_READ])
+    return list(passages.values())
 
 
 def _all(chunks: Mapping[str, Sequence[str]]) -> list[str]:

@@ -59,17 +59,16 @@ class Path:
 
 def search_paths(
     index: PassageIndex,
-    found: Evidence,
+    evidence: Evidence,
     starts: Sequence[Start],
-    allowed: Array,
     kinds: Collection[int] = (ONWARD, BACK, ACROSS),
     width: int = BEAM_WIDTH,
 ) -> list[Path]:
     """Return the paths that were kept, of every length, the best first.
 
-    All keep to ways of these kinds and to the passages that are allowed; `width` of each length are kept.
+    All keep to ways of these kinds and to places that are usable; `width` of each length are kept.
     """
-    search = _Search(index, found, allowed, kinds, width)
+    search = _Search(index, evidence, kinds, width)
     beam = [search.begin(start) for start in starts]
     paths = list(beam)
     for _ in range(MAX_STEPS):
@@ -80,9 +79,11 @@ def search_paths(
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """The steps that are possible at the end of a path: parallel arrays, and terms × steps."""
+    """The steps that are possible at the ends of paths: parallel arrays, and terms × steps."""
 
-    path: Path
+    beam: Sequence[Path]
+    of: Array
+    """The number of the path that a step prolongs. Steps of one path are together, in the order of paths."""
     values: Array
     scores: Array
     places: Array
@@ -91,7 +92,7 @@ class _Steps:
 
     def path_by(self, step: int) -> Path | None:
         """Return the path with this step; None if it leads back."""
-        path, passage = self.path, int(self.passages[step])
+        path, passage = self.beam[int(self.of[step])], int(self.passages[step])
         if passage in path.passages:
             return None
         passages, places = (*path.passages, passage), (*path.places, int(self.places[step]))
@@ -100,67 +101,80 @@ class _Steps:
 
 
 class _Search:
-    def __init__(
-        self, index: PassageIndex, found: Evidence, allowed: Array, kinds: Collection[int], width: int
-    ) -> None:
-        self._index, self._found, self._allowed, self._width = index, found, allowed > 0, width
+    """Prolongs all paths of a beam by the same few operations on arrays: one path alone has too few ways for them."""
+
+    def __init__(self, index: PassageIndex, evidence: Evidence, kinds: Collection[int], width: int) -> None:
+        self._index, self._evidence, self._width = index, evidence, width
         self._kinds = np.isin(np.arange(len(KIND_WEIGHTS)), list(kinds))
-        self._telling = found.weights @ found.sentences
-        self._similar = SIMILARITY_WEIGHT * found.similarity
+        self._telling = evidence.weights @ evidence.sentences
+        self._similar = SIMILARITY_WEIGHT * evidence.similarity
 
     def begin(self, start: Start) -> Path:
-        found = self._found
-        covered = found.places[:, start.place] if start.place >= 0 else found.passages[:, start.passage]
-        value = start.weight + float(found.weights @ covered) + float(self._similar[start.passage])
-        return Path(value, (start.passage,), (start.place,), np.zeros(len(found.weights)), start.weight)
+        evidence = self._evidence
+        covered = evidence.places[:, start.place] if start.place >= 0 else evidence.passages[:, start.passage]
+        value = start.weight + float(evidence.weights @ covered) + float(self._similar[start.passage])
+        return Path(value, (start.passage,), (start.place,), np.zeros(len(evidence.weights)), start.weight)
 
     def longer(self, beam: Sequence[Path]) -> list[Path]:
         """Return the best paths of one step more, one to each place."""
-        steps = [self._steps(path) for path in beam]
-        values = np.concatenate([step.values for step in steps] or [np.zeros(0)])
-        of = np.repeat(np.arange(len(steps)), [len(step.values) for step in steps])
-        firsts = np.cumsum([0, *(len(step.values) for step in steps)])
+        steps = self._steps(beam)
         longer: dict[int, Path] = {}
-        for number in np.argsort(-values, kind="stable").tolist():
-            step = steps[of[number]]
-            path = step.path_by(number - firsts[of[number]])
+        for step in np.argsort(-steps.values, kind="stable").tolist():
+            path = steps.path_by(step)
             if path is not None:
                 longer.setdefault(path.places[-1], path)
             if len(longer) == self._width:
                 break
         return list(longer.values())
 
-    def _steps(self, path: Path) -> "_Steps":
-        index, found = self._index, self._found
-        ways, places, sentences = self._ways(path)
+    def _steps(self, beam: Sequence[Path]) -> _Steps:
+        index, evidence = self._index, self._evidence
+        ways, of = self._ways(beam)
+        places, sentences = index.ways.places[ways], index.ways.sentences[ways]
         passages = index.passage_of[places]
-        before = path.covered[:, None]
-        covered = np.maximum(before, found.sentences[:, sentences])
-        gains = found.weights @ (covered - before)
-        scores = path.score - STEP_COST + gains + RIVALS_WEIGHT * self._log_shares(path, ways, gains)
-        ends = np.maximum(covered, found.places[:, places])
-        values = scores + found.weights @ (ends - covered) + self._similar[passages]
-        return _Steps(path, values, scores, places, passages, covered)
+        before = np.array([path.covered for path in beam]).reshape(len(beam), len(evidence.weights)).T[:, of]
+        covered = np.maximum(before, evidence.sentences[:, sentences])
+        gains = evidence.weights @ (covered - before)
+        shares = self._log_shares(beam, ways, of, gains)
+        scores = np.array([path.score for path in beam])[of] - STEP_COST + gains + RIVALS_WEIGHT * shares
+        ends = np.maximum(covered, evidence.places[:, places])
+        values = scores + evidence.weights @ (ends - covered) + self._similar[passages]
+        return _Steps(beam, of, values, scores, places, passages, covered)
 
-    def _ways(self, path: Path) -> tuple[Array, Array, Array]:
-        """Return the numbers of the ways from the last passage, their places and sentences."""
+    def _ways(self, beam: Sequence[Path]) -> tuple[Array, Array]:
+        """Return the numbers of the ways from the last passages, and the number of the path of each."""
         ways = self._index.ways
-        begin, end = int(ways.starts[path.passages[-1]]), int(ways.starts[path.passages[-1] + 1])
-        usable = self._kinds[ways.kinds[begin:end]] & self._allowed[self._index.passage_of[ways.places[begin:end]]]
-        numbers = begin + np.flatnonzero(usable)
-        if len(numbers) > MAX_WAYS:
-            numbers = numbers[np.argsort(-self._telling[ways.sentences[numbers]], kind="stable")[:MAX_WAYS]]
-        return numbers, ways.places[numbers], ways.sentences[numbers]
+        last = np.array([path.passages[-1] for path in beam], int)
+        begins, counts = ways.starts[last], ways.starts[last + 1] - ways.starts[last]
+        of = np.repeat(np.arange(len(beam)), counts)
+        numbers = np.arange(len(of)) + np.repeat(begins - np.cumsum(counts) + counts, counts)
+        usable = self._kinds[ways.kinds[numbers]] & self._evidence.usable[ways.places[numbers]]
+        numbers, of = numbers[usable], of[usable]
+        if len(numbers) and np.bincount(of).max() > MAX_WAYS:
+            order = np.lexsort((-self._telling[ways.sentences[numbers]], of))
+            within = np.arange(len(of)) - np.searchsorted(of, of)
+            kept = order[within < MAX_WAYS]
+            numbers, of = numbers[kept], of[kept]
+        return numbers, of
 
-    def _log_shares(self, path: Path, ways: Array, gains: Array) -> Array:
-        """Return the logarithm of the share that each way has among these."""
-        index, place = self._index, path.places[-1]
+    def _log_shares(self, beam: Sequence[Path], ways: Array, of: Array, gains: Array) -> Array:
+        """Return the logarithm of the share that each way has among those of its path."""
+        index = self._index
         kinds: Array = index.ways.kinds[ways]
         weights: Array = np.log(KIND_WEIGHTS[kinds]) + SHARPNESS * gains
-        if place >= 0:
-            back: Array = kinds == BACK
-            same: Array = index.entity_of[index.ways.places[ways]] == index.entity_of[place]
-            about: Array = np.isin(index.ways.sentences[ways], index.sentences_of.of(place))
-            on_topic: Array = (back & same) | (about & ~same & ~back)
-            weights += math.log(OFF_TOPIC_WEIGHT) * (1.0 - on_topic)
-        return weights - np.logaddexp.reduce(weights)
+        if not len(ways):
+            return weights
+        firsts: Array = np.flatnonzero(np.diff(of, prepend=-1))
+        from_places: Array = np.array([path.places[-1] for path in beam], int)[of]
+        back: Array = kinds == BACK
+        same: Array = index.entity_of[index.ways.places[ways]] == index.entity_of[from_places]
+        about, marked = np.zeros(len(ways), bool), np.zeros(len(self._telling), bool)
+        for first, end in zip(firsts, [*firsts[1:], len(ways)], strict=True):
+            if (place := from_places[first]) >= 0:
+                sentences = index.sentences_of.of(place)
+                marked[sentences] = True
+                about[first:end] = marked[index.ways.sentences[ways[first:end]]]
+                marked[sentences] = False
+        on_topic: Array = (back & same) | (about & ~same & ~back) | (from_places < 0)
+        weights += math.log(OFF_TOPIC_WEIGHT) * (1.0 - on_topic)
+        return weights - np.repeat(np.logaddexp.reduceat(weights, firsts), np.diff([*firsts, len(ways)]))

@@ -25,5 +25,5 @@ class QueryTerms:
         told = [word for word in words(question) if not word.is_stopword]
         every = dict.fromkeys(stem(word.form) for word in told)
         asks = [word for word in told if not any(link.start <= word.start < link.end for link in links)]
-        found = dict.fromkeys(stem(word.form) for word in asks)
-        return cls(list(found)[:MAX_TERMS], list(every)[: 2 * MAX_TERMS])
+        stems = dict.fromkeys(stem(word.form) for word in asks)
+        return cls(list(stems)[:MAX_TERMS], list(every)[: 2 * MAX_TERMS])

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,10 @@ import numpy as np
 from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence
 from services.query.retrieval.multihop.path_search import Start
+from services.query.retrieval.name_index import MAX_NAME_WORDS
 from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.passage_index.stemming import stem
-from services.query.retrieval.words import words
+from services.query.retrieval.words import normal_form, words
 
 Array = Any
 
@@ -28,28 +31,28 @@ MIN_NAMING = 0.5
 
 def starts(
     index: PassageIndex,
-    found: Evidence,
+    evidence: Evidence,
     links: Sequence[Link],
     sources: Mapping[str, Sequence[str]],
     allowed: Array,
 ) -> list[Start]:
     """Return the starts, one per passage. `sources`: by entity, ids of passages that the graph says it is from."""
-    some = named_starts(index, found, links, sources, allowed)
-    for passage in np.argsort(-found.likeness, kind="stable")[:UNLINKED].tolist():
-        if (like := float(found.likeness[passage])) > 0:
+    some = named_starts(index, evidence, links, sources, allowed)
+    for passage in np.argsort(-evidence.likeness, kind="stable")[:UNLINKED].tolist():
+        if (like := float(evidence.likeness[passage])) > 0:
             some.append(Start(passage, UNLINKED_WEIGHT * like))
     return _best(some)
 
 
 def named_starts(
     index: PassageIndex,
-    found: Evidence,
+    evidence: Evidence,
     links: Sequence[Link],
     sources: Mapping[str, Sequence[str]],
     allowed: Array,
 ) -> list[Start]:
     """Return the starts at passages of linked entities, one per passage."""
-    pairs = [(name, _passages(index, found, name, sources.get(name, ()))) for link in links for name in link.names]
+    pairs = [(name, _passages(index, evidence, name, sources.get(name, ()))) for link in links for name in link.names]
     by_name = [Start(passage, _rarity(index, name), place) for name, some in pairs for passage, place in some]
     by_title = [Start(passage, 1.0, defined_in(index, passage)) for link in links for passage in link.passages]
     return _best(start for start in [*by_name, *by_title] if allowed[start.passage])
@@ -73,6 +76,23 @@ def with_titles(index: PassageIndex, question: str, links: Sequence[Link]) -> li
     return sorted([*outside, *titles], key=lambda link: link.start)
 
 
+def name_fragments(index: PassageIndex, links: Sequence[Link]) -> list[int]:
+    """Return the entities whose name is only a part of a linked one, as "Crimson Journey" of "Crimson Journey to Rome".
+
+    An extractor that tears titles makes such entities, and by them paths would lead to all titles that begin alike.
+    """
+    parts = dict.fromkeys(name for link in links for form in _parts(link) for name in index.names.by_name(form))
+    linked = {name for link in links for name in link.names}
+    return [index.entities[name] for name in parts if name not in linked and name in index.entities]
+
+
+def _parts(link: Link) -> list[str]:
+    """Return the forms of all spans of a link's words but the whole."""
+    some = words(link.text)[:MAX_NAME_WORDS]
+    spans = [(begin, end) for begin in range(len(some)) for end in range(begin + 1, len(some) + 1)]
+    return [normal_form(some[begin:end]) for begin, end in spans if end - begin < len(some)]
+
+
 def _best(some: Iterable[Start]) -> list[Start]:
     """Return the start of most weight at each passage."""
     best: dict[int, Start] = {}
@@ -82,13 +102,13 @@ def _best(some: Iterable[Start]) -> list[Start]:
     return list(best.values())
 
 
-def _passages(index: PassageIndex, found: Evidence, name: str, sources: Sequence[str]) -> list[tuple[int, int]]:
+def _passages(index: PassageIndex, evidence: Evidence, name: str, sources: Sequence[str]) -> list[tuple[int, int]]:
     """Return passages of an entity with its places there, -1 where its name is not found."""
     entity = index.entities.get(name, -1)
     own: list[int] = index.passages_of.of(entity).tolist() if entity >= 0 else []
     known = own or [index.numbers[id] for id in sources if id in index.numbers]
     pairs = [(passage, index.places.get((entity, passage), -1)) for passage in known]
-    accounted = found.weights @ found.passages
+    accounted = evidence.weights @ evidence.passages
     return sorted(pairs, key=lambda pair: -accounted[pair[0]])[:MAX_PASSAGES]
 
 
@@ -129,11 +149,45 @@ def _having(index: PassageIndex, text: str) -> list[set[int]]:
 
 
 def sure_links(index: PassageIndex, links: Sequence[Link]) -> list[Link]:
-    """Return the links without single words in lower case that are seldom names where they occur in the passages.
+    """Return the links without those that the words of the passages speak against.
 
-    In a question without capitals `country` is linked if anything is called so.
+    Single words in lower case are none if they are seldom names there: in a question without capitals `country` is
+    linked if anything is called so. What occurs there is not misspelt: "Summer" is not Sumer.
     """
-    return [link for link in links if _naming(index, link) >= MIN_NAMING]
+    known = [replace(link, names=_likely(index, link)) if link.method == "spelling" else link for link in links]
+    return [link for link in known if (link.names or link.passages) and _naming(index, link) >= MIN_NAMING]
+
+
+def _likely(index: PassageIndex, link: Link) -> tuple[str, ...]:
+    """Return the names that a link may have misspelt: all if one of its words is in no passage, else the inflected."""
+    stems = [stem(word.form) for word in words(link.text)]
+    if any(some not in index.words.numbers for some in stems):
+        return link.names
+    return tuple(name for name in link.names if [stem(word.form) for word in words(name)] == stems)
+
+
+def whole_names(question: str, links: Sequence[Link]) -> list[Link]:
+    """Return the links without single words that are the beginning of a name which is not known, if others are left.
+
+    "Peter" is not who is meant by "Peter Rogers".
+    """
+    some = words(question)
+    linked = {word.start for word in some if any(link.start <= word.start < link.end for link in links)}
+    cut = {
+        word.start
+        for word, following in pairwise(some)
+        if question[word.end : following.start] == " "
+        and question[following.start].isupper()
+        and not following.is_stopword
+        and following.start not in linked
+    }
+    whole = [link for link in links if link.method not in ("name", "surname") or _single(link) not in cut]
+    return whole or list(links)
+
+
+def _single(link: Link) -> int:
+    """Return where the only word of a link starts, -1 if it has several."""
+    return link.start if len(words(link.text)) == 1 else -1
 
 
 def _naming(index: PassageIndex, link: Link) -> float:

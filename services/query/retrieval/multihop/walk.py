@@ -1,12 +1,14 @@
 """The mode `walk`: follows names from passage to passage, for questions of several hops.
 
-Names in the question are linked to entities. Over an index of the workspace's passages three rankings are made and
+Names in the question are linked to entities. Over an index of the workspace's passages four rankings are made and
 fused: by paths from the passages of these names and from those most like the question, by paths that lead only onward
-from the names, and by the neighbourhood of the names alone. No model is asked but the embedder, once, for the question.
+from the names, by the first steps of these, and by the neighbourhood of the names alone. No model is asked but the
+embedder, once, for the question.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,14 +23,21 @@ from services.query.question import Keywords, Question
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.fusion import reciprocal_rank_fusion
 from services.query.retrieval.linking import Link
-from services.query.retrieval.multihop.evidence import Evidence, evidence
+from services.query.retrieval.multihop.evidence import Evidence, gather_evidence, with_similar_words
 from services.query.retrieval.multihop.link_question import link_question
-from services.query.retrieval.multihop.name_paths import by_name_paths, name_paths
+from services.query.retrieval.multihop.name_paths import by_first_steps, by_name_paths, name_paths
 from services.query.retrieval.multihop.neighbour_ranking import by_neighbourhood
 from services.query.retrieval.multihop.neighbourhood import MAX_RELATIONS, read_passages
 from services.query.retrieval.multihop.path_search import Path, search_paths
 from services.query.retrieval.multihop.query_terms import QueryTerms
-from services.query.retrieval.multihop.starts import starts, sure_links, with_titles, without_homonyms
+from services.query.retrieval.multihop.starts import (
+    name_fragments,
+    starts,
+    sure_links,
+    whole_names,
+    with_titles,
+    without_homonyms,
+)
 from services.query.retrieval.multihop.walk_context import Trail, graph_context, processing_info
 from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
@@ -46,8 +55,13 @@ LIKENESS_WEIGHT = 0.05
 """Of likeness to the question in the order of passages; the rest is the best path that a passage is on."""
 MAX_TRAILS = 20
 """Paths that the processing info lists, and whose entities and relations are returned; also passages it explains."""
-WEIGHTS = {"paths": 1.0, "paths_from_names": 1.0, "neighbourhood": 0.5}
-"""Of the rankings that are fused: by paths over all ways, by paths onward from names, by the neighbourhood alone."""
+WEIGHTS = {"paths": 1.0, "paths_from_names": 1.0, "first_steps": 1.0, "neighbourhood": 0.5}
+"""Of the rankings that are fused: by paths over all ways, by paths onward from names and by the first steps of these,
+by the neighbourhood alone."""
+
+_WALKER = ThreadPoolExecutor(1, "walk")
+"""One thread, which begins with the first walk. Several at once would only take turns at the interpreter, and that
+costs each of them more than it wins."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +96,15 @@ async def walk(
     if index is None:
         passages = await read_passages(around, hits, partitions, deps)
         index = await asyncio.to_thread(lambda: IndexBuilder(names).add(passages).built())
-    found = await asyncio.to_thread(_walked, question, index, links, hits, around, documents)
-    names_first = [name for link in found.links for name in link.names if name in around.nodes]
-    entities, relations = await graph_context(question, names_first, found.trails, partitions, deps, documents)
+    loop = asyncio.get_running_loop()
+    walked = await loop.run_in_executor(_WALKER, _walked, question, index, links, hits, around, documents)
+    names_first = [name for link in walked.links for name in link.names if name in around.nodes]
+    entities, relations = await graph_context(question, names_first, walked.trails, partitions, deps, documents)
     spent = count_context_tokens(entities, relations, deps.count_tokens)
-    info = processing_info(found.links, found.trails, around, entities, relations, documents) | {"order": found.order}
-    return SearchResult(entities, relations, found.chunk_ids, spent, info)
+    info = processing_info(walked.links, walked.trails, around, entities, relations, documents) | {
+        "order": walked.order
+    }
+    return SearchResult(entities, relations, walked.chunk_ids, spent, info)
 
 
 async def _hits(
@@ -114,8 +131,8 @@ async def _neighbourhood(
         return around
     hubs = [name for name in names if name in around.nodes and around.nodes[name].support > MOST_SOURCES]
     of = deps.provenance.of
-    found = await asyncio.gather(*(of(partition, (name,), limit=MAX_PROVENANCE, among=documents) for name in hubs))
-    more = {name: [support.chunk_id for support in some] for name, some in zip(hubs, found, strict=True)}
+    supports = await asyncio.gather(*(of(partition, (name,), limit=MAX_PROVENANCE, among=documents) for name in hubs))
+    more = {name: [support.chunk_id for support in some] for name, some in zip(hubs, supports, strict=True)}
     return restrict_neighbourhood(around, documents, more)
 
 
@@ -127,18 +144,21 @@ def _walked(
     around: Neighbourhood,
     documents: DocumentIds,
 ) -> _Walked:
-    links = with_titles(index, question.query, sure_links(index, links))
+    links = with_titles(index, question.query, whole_names(question.query, sure_links(index, links)))
     terms = QueryTerms.of(question.query, links)
     allowed = without_homonyms(index, links, index.allowed(documents))
-    found = evidence(index, terms, {hit.names[0]: hit.score for hit in hits}, allowed)
+    similarities = {hit.names[0]: hit.score for hit in hits}
+    evidence = gather_evidence(index, terms, similarities, allowed, name_fragments(index, links))
     sources = {name: node.source_ids for name, node in around.nodes.items()}
-    paths = search_paths(index, found, starts(index, found, links, sources, allowed), allowed)
-    onward = name_paths(index, found, links, sources, allowed)
+    paths = search_paths(index, evidence, starts(index, evidence, links, sources, allowed))
+    alike = with_similar_words(index, terms, evidence, allowed) if links else evidence
+    onward = name_paths(index, alike, links, sources, allowed)
     most = max(MAX_RANKED, question.chunk_top_k)
     rankings = {
-        "paths": _ranked(index, found, paths)[:most],
+        "paths": _ranked(index, evidence, paths, most),
         "paths_from_names": by_name_paths(onward)[:most],
-        "neighbourhood": by_neighbourhood(index, found, links, sources, allowed)[:most],
+        "first_steps": by_first_steps(onward),
+        "neighbourhood": by_neighbourhood(index, evidence, links, sources, allowed)[:most],
     }
     fused = reciprocal_rank_fusion(*((ranking, WEIGHTS[name]) for name, ranking in rankings.items()), k=0)
     ranked = [index.ids[number] for number in fused[:most]]
@@ -158,15 +178,15 @@ def _order(index: PassageIndex, fused: Sequence[int], rankings: Mapping[str, Seq
     ]
 
 
-def _ranked(index: PassageIndex, found: Evidence, paths: Sequence[Path]) -> list[int]:
-    """Return passages by the best path that each is on, and a little by likeness to the question."""
+def _ranked(index: PassageIndex, evidence: Evidence, paths: Sequence[Path], most: int) -> list[int]:
+    """Return the first `most` passages by the best path that each is on, and a little by likeness to the question."""
     best = np.zeros(len(index))
     for path in reversed(paths):  # the best one comes last
         best[list(path.passages)] = path.value
     best /= best.max(initial=0.0) or 1.0
-    scores = (1 - LIKENESS_WEIGHT) * best + LIKENESS_WEIGHT * found.likeness
-    order: list[int] = np.argsort(-scores, kind="stable").tolist()
-    return [number for number in order if scores[number] > 0]
+    scores = (1 - LIKENESS_WEIGHT) * best + LIKENESS_WEIGHT * evidence.likeness
+    order = np.argsort(-scores, kind="stable")[:most]
+    return order[scores[order] > 0].tolist()
 
 
 def _trails(index: PassageIndex, paths: Sequence[Path]) -> list[Trail]:

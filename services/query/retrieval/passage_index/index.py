@@ -28,6 +28,8 @@ MAX_DEFINING = 5
 """Passages that define an entity, those that have it in their title first."""
 MAX_ACROSS = 10
 """Passages of an entity up to which there are ways across."""
+MAX_ALONE, COMMON = 10, 3
+"""Passages that may have a surname without the whole name, and how many times as many as have the whole one."""
 MAX_SENTENCES = 4
 """Sentences of a place through which ways lead."""
 
@@ -42,6 +44,12 @@ class Grouped:
     def of(self, group: int) -> Array:
         """Return the numbers of a group."""
         return self.values[self.starts[group] : self.starts[group + 1]]
+
+    def spread(self, groups: Array, values: Array) -> tuple[Array, Array]:
+        """Return the numbers of these groups, one group after the other, and for each the value of its group."""
+        begins, counts = self.starts[groups], self.starts[groups + 1] - self.starts[groups]
+        numbers = self.values[np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)]
+        return numbers, np.repeat(values, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +105,10 @@ class PassageIndex:
     defines: Array
     """Of each place, whether its passage defines its entity."""
     openings: Openings
+    names: NameIndex
+    """That the entities in the passages were found by."""
+    places_about: Grouped
+    """The places that each sentence is of."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -147,6 +159,7 @@ class IndexBuilder:
                     mention = self._mentions[entity].setdefault(number, _Mention([]))
                     mention.sentences.append(self._sentences)
                     mention.weight = max(mention.weight, weight)
+                    mention.by_surname = name in sentence.by_surname
                 self._sentences += 1
         return self
 
@@ -155,6 +168,8 @@ class IndexBuilder:
 
     def built(self) -> PassageIndex:
         """Return the index of all passages that were added."""
+        for entity, some in self._mentions.items():
+            self._mentions[entity] = _without_common_word(some)
         places: dict[tuple[int, int], int] = {}
         sentences: list[Sequence[int]] = []
         starting: list[Sequence[int]] = []
@@ -168,20 +183,13 @@ class IndexBuilder:
             defines += [passage in defining for passage in some]
             starting.append(defining or list(some))
         pairs = np.array(list(places), np.int32).reshape(-1, 2)
-        in_passages = np.array(self._in_passages, np.int32).reshape(-1, 3)
-        by_stem = in_passages[np.argsort(in_passages[:, 0], kind="stable")]
         return PassageIndex(
             self._ids,
             {id: number for number, id in enumerate(self._ids)},
             np.array(self._documents, np.int32),
             self._document_numbers,
             np.array(self._lengths, np.float64),
-            Words(
-                self._stems,
-                Grouped(_starts(by_stem[:, 0], len(self._stems)), by_stem[:, 1].copy()),
-                by_stem[:, 2].astype(np.float64),
-                _grouped(np.array(self._in_sentences, np.int32).reshape(-1, 2), len(self._stems)),
-            ),
+            self._words(),
             self._entities,
             places,
             pairs[:, 0].copy(),
@@ -194,6 +202,17 @@ class IndexBuilder:
             _grouped(np.column_stack([pairs[:, 1], np.arange(len(pairs), dtype=np.int32)]), len(self._ids)),
             np.array(defines, np.bool_),
             self._openings,
+            self._names,
+            _inverse(sentences, self._sentences),
+        )
+
+    def _words(self) -> Words:
+        by_stem = _by_group(self._in_passages, 3)
+        return Words(
+            self._stems,
+            Grouped(_starts(by_stem[:, 0], len(self._stems)), by_stem[:, 1].copy()),
+            by_stem[:, 2].astype(np.float64),
+            _grouped(np.array(self._in_sentences, np.int32).reshape(-1, 2), len(self._stems)),
         )
 
     def _ways(self, places: Mapping[tuple[int, int], int]) -> Ways:
@@ -213,8 +232,7 @@ class IndexBuilder:
                         if other != passage and other not in defining
                         for sentence in said[:2]
                     ]
-        ways = np.array(rows, np.int32).reshape(-1, 4)
-        ways = ways[np.argsort(ways[:, 0], kind="stable")]
+        ways = _by_group(rows, 4)
         return Ways(_starts(ways[:, 0], len(self._ids)), ways[:, 1].copy(), ways[:, 2].copy(), ways[:, 3].copy())
 
 
@@ -224,12 +242,30 @@ class _Mention:
 
     sentences: list[int]
     weight: float = 0.0
+    by_surname: bool = False
+    """Whether the passage has the surname alone."""
+
+
+def _without_common_word(some: dict[int, _Mention]) -> dict[int, _Mention]:
+    """Return the mentions without those by a surname that is rather a common word, as in "French" for Samuel French.
+
+    It is one where far more passages have it alone than beside the whole name.
+    """
+    whole = {passage: mention for passage, mention in some.items() if not mention.by_surname}
+    alone = len(some) - len(whole)
+    return whole if alone > max(MAX_ALONE, COMMON * len(whole)) else some
 
 
 def _defining(some: Mapping[int, _Mention]) -> list[int]:
     """Return the passages that an entity leads or titles, the strongest first."""
-    found = [passage for passage, mention in some.items() if mention.weight >= LEADING]
-    return sorted(found, key=lambda passage: -some[passage].weight)[:MAX_DEFINING]
+    passages = [passage for passage, mention in some.items() if mention.weight >= LEADING]
+    return sorted(passages, key=lambda passage: -some[passage].weight)[:MAX_DEFINING]
+
+
+def _by_group(rows: Any, columns: int) -> Array:
+    """Return rows of so many numbers, the first of which is a group, in the order of groups."""
+    table = np.array(rows, np.int32).reshape(-1, columns)
+    return table[np.argsort(table[:, 0], kind="stable")]
 
 
 def _starts(groups: Array, count: int) -> Array:
@@ -241,6 +277,12 @@ def _grouped(pairs: Array, count: int) -> Grouped:
     """Return pairs of a group and a value by group."""
     ordered = pairs[np.argsort(pairs[:, 0], kind="stable")]
     return Grouped(_starts(ordered[:, 0], count), ordered[:, 1].copy())
+
+
+def _inverse(lists: Sequence[Sequence[int]], count: int) -> Grouped:
+    """Return for each of `count` values the numbers of the lists it is in."""
+    pairs = [(value, number) for number, some in enumerate(lists) for value in some]
+    return _grouped(np.array(pairs, np.int32).reshape(-1, 2), count)
 
 
 def _listed(lists: Sequence[Sequence[int]]) -> Grouped:

@@ -44,7 +44,7 @@ class Openings:
 
     def titles(self, question: str) -> list[Title]:
         """Return the titles in a question, of overlapping ones the first."""
-        tokens, found, place = words(question), list[Title](), 0
+        tokens, titles, place = words(question), list[Title](), 0
         # A question that writes names with capitals begins no title with a small letter.
         cased = any(question[word.start].isupper() and not word.is_stopword for word in tokens[1:])
         while place < len(tokens):
@@ -52,9 +52,9 @@ class Openings:
             if not tokens[place].is_stopword and (tokens[place].is_capitalised or not cased):
                 length, passages = self._longest(tokens[place : place + MAX_WORDS])
             if passages:
-                found.append(Title(tokens[place].start, tokens[place + length - 1].end, passages))
+                titles.append(Title(tokens[place].start, tokens[place + length - 1].end, passages))
             place += max(1, length if passages else 0)
-        return found
+        return titles
 
     def _longest(self, tokens: Sequence[Word]) -> tuple[int, tuple[int, ...]]:
         """Return how many of these words passages open with, and which; none if that is no title."""

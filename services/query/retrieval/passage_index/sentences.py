@@ -2,8 +2,9 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from runtime.text.sentences import FULL_STOPS
 from services.query.passage import Passage
@@ -15,6 +16,8 @@ MENTIONED, LEADING, IN_TITLE = 1.0, 3.0, 4.0
 """How much a sentence is about an entity that it mentions, that leads its paragraph, that is its heading or file."""
 
 _SENTENCE = re.compile(rf"[.!?;](?=\s)|[{FULL_STOPS}；]|\n+")
+_SUBJECT = re.compile(r"\s*(?:\([^()]{0,300}\)\s*)?(?:is|was|are|were)\b")
+"""What follows the subject of a definition, as in "A native of Elm Port, Ada Marsh (born 1902) was …"."""
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
@@ -28,7 +31,9 @@ class Sentence:
     entity_weights: Mapping[str, float]
     """By name of an entity, how much the sentence is about it: `MENTIONED`, `LEADING` or `IN_TITLE`."""
     stems: frozenset[str]
-    """The stems of its words that are neither stopwords nor names."""
+    """The stems of its words that are neither stopwords nor whole names."""
+    by_surname: frozenset[str]
+    """Those of its entities that its passage has by their surname alone."""
 
 
 @dataclass
@@ -38,6 +43,8 @@ class _SentenceParts:
     paragraph: int
     names: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     leading: tuple[str, ...] = ()
+    whole: set[str] = field(default_factory=set[str])
+    """Names of which more than the surname is there."""
     words: set[str] = field(default_factory=set[str])
 
 
@@ -48,16 +55,18 @@ def sentences_about_entities(passage: Passage, tokens: Sequence[Word], index: Na
     """
     in_title = dict.fromkeys(_entities_in_title(passage, index), IN_TITLE)
     leading: dict[int, tuple[str, ...]] = {}
-    found: list[Sentence] = []
-    for position, parts in _split(passage.content, tokens, index).items():
+    sentences: list[Sentence] = []
+    split = _split(passage.content, tokens, index)
+    whole = {*in_title, *(name for parts in split.values() for name in parts.whole)}
+    for position, parts in split.items():
         if parts.names:
             leading.setdefault(parts.paragraph, parts.leading or parts.names[0])
         about = {name: MENTIONED for names in parts.names for name in names}
         about |= {**dict.fromkeys(leading.get(parts.paragraph, ()), LEADING), **in_title}
         if about:
             stems = frozenset(map(stem, parts.words))
-            found.append(Sentence(passage.id, position, about, stems))
-    return found
+            sentences.append(Sentence(passage.id, position, about, stems, frozenset(about.keys() - whole)))
+    return sentences
 
 
 def _split(text: str, tokens: Sequence[Word], index: NameIndex) -> dict[int, _SentenceParts]:
@@ -75,10 +84,15 @@ def _split(text: str, tokens: Sequence[Word], index: NameIndex) -> dict[int, _Se
             first.setdefault(position, number)
     for number, part, names in mentions(tokens, index):
         here = parts[places[number]]
-        here.names.append(names)
-        inside.update(range(number, number + len(part)))
-        if first.get(places[number]) == number:
-            here.leading = names
+        inner, begins = names_inside(part, names, index)
+        here.names += [names, *inner]
+        opens = first.get(places[number]) == number
+        leads = opens or (not here.leading and _SUBJECT.match(text, part[-1].end) is not None)
+        leading = (*names, *begins, *index.short_forms(part, names)) if leads else ()
+        here.leading = leading or here.leading
+        if index.by_name(normal_form(part)):  # else it is a surname, which may be a common word too
+            inside.update(range(number, number + len(part)))
+            here.whole.update(names, *inner, leading)
     for number, word in enumerate(tokens):
         if number not in inside and not word.is_stopword:
             parts[places[number]].words.add(word.form)
@@ -102,6 +116,29 @@ def mentions(tokens: Sequence[Word], index: NameIndex) -> Iterator[tuple[int, Se
             if word.is_capitalised and not word.is_stopword and (names := index.by_surname(word.form)):
                 yield position, [word], names
             position += 1
+
+
+def names_inside(
+    part: Sequence[Word], names: Collection[str], index: NameIndex
+) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+    """Return the entities named by parts of a longer name, from left to right, and those whose name begins it.
+
+    "Trent Reznor of Nine Inch Nails" names two more; one word alone says too little, as "New" of "New York Times".
+    """
+    inner, begins, position = list[tuple[str, ...]](), (), 0
+    while position < len(part) - 1:
+        for length in range(min(len(part) - position, len(part) - 1), 1, -1):
+            some = part[position : position + length]
+            found = tuple(name for name in index.by_name(normal_form(some)) if name not in names)
+            apart = any(one.end < other.start for one, other in pairwise(some))  # characters together are one word
+            if found and apart and any(word.is_capitalised and not word.is_stopword for word in some):
+                inner.append(found)
+                begins = begins if position else found
+                position += length
+                break
+        else:
+            position += 1
+    return inner, begins
 
 
 def _entities_in_title(passage: Passage, index: NameIndex) -> list[str]:

@@ -198,8 +198,8 @@ async def test_keywords_are_asked_for_once_per_workspace() -> None:
     chat = ScriptedChat([WORDS, WORDS])
     cache = RowCache(harness.rows, "keywords")
     for workspace in ("w", "w", "v", "v"):
-        found = await ModelKeywordExtractor(chat, "English", cache).extract(workspace, QUESTION.query)
-        assert (found.high, found.low) == (("physics",), ("Radium",))
+        result = await ModelKeywordExtractor(chat, "English", cache).extract(workspace, QUESTION.query)
+        assert (result.high, result.low) == (("physics",), ("Radium",))
     assert len(chat.calls) == 2
 
 

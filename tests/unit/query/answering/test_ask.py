@@ -89,7 +89,7 @@ async def test_workspaces_see_only_their_own() -> None:
     harness = await library_of_two()
     await harness.index("other", "Otto discovered bakelite.", workspace="other")
     answer = await ask(Question(QUESTION), Partitions.of("other", LIVE), harness.deps())
-    assert {passage.document_id for _, passage in answer.found.passages} == {"other"}
+    assert {passage.document_id for _, passage in answer.retrieval.passages} == {"other"}
 
 
 async def test_keywords_of_the_model_lead_the_search_and_given_ones_cost_no_call() -> None:
@@ -179,7 +179,7 @@ async def test_a_question_without_keywords_is_searched_by_itself_however_long_it
     question = Question("Radium?".ljust(80, "!"), mode)
     answer = await ask(question, W, harness.deps(keyword_extractor=keywords, answer_generator=answers))
     assert answer.text == "Yes."
-    assert answer.found.keywords == keywords_of(question.query)
+    assert answer.retrieval.keywords == keywords_of(question.query)
 
 
 async def test_history_and_instructions_reach_the_model_and_nothing_else() -> None:
@@ -189,7 +189,7 @@ async def test_history_and_instructions_reach_the_model_and_nothing_else() -> No
     plain = await ask(Question(QUESTION, "naive"), W, harness.deps(answer_generator=ModelAnswerGenerator(chat)))
     question = Question(QUESTION, "naive", history=history, user_prompt="Rhyme.", response_type="Bullet Points")
     answer = await ask(question, W, harness.deps(answer_generator=ModelAnswerGenerator(chat)))
-    assert answer.found == plain.found
+    assert answer.retrieval == plain.retrieval
     system, *said, asked = chat.calls[1].messages
     assert [(message.role, message.content) for message in said] == [(turn.role, turn.content) for turn in history]
     assert (asked.role, asked.content) == ("user", QUESTION)
@@ -221,7 +221,7 @@ async def test_quotations_come_in_the_order_of_relevance_with_their_references()
     answer = await ask(Question(QUESTION, "naive"), W, harness.deps(min_score=-1.0))
     first, *_, said = answer.text.split("\n\n")
     assert first.startswith("Radium was discovered by Marie Curie in Paris.")
-    assert first.endswith(f"[{answer.found.references['b.txt']}]")
+    assert first.endswith(f"[{answer.retrieval.references['b.txt']}]")
     assert said == NO_MODEL
 
 
@@ -230,8 +230,8 @@ async def test_only_cited_sources_are_listed_below_quotations_and_all_passages_s
     await harness.index("a", "The village has an old well. Bread is sold on market days in the village square.")
     await harness.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
     answer = await ask(Question(QUESTION, "naive"), W, harness.deps(min_score=-1.0))
-    assert [*answer.found.references] == ["b.txt"]
-    assert {passage.file_path for _, passage in answer.found.passages} == {"a.txt", "b.txt"}
+    assert [*answer.retrieval.references] == ["b.txt"]
+    assert {passage.file_path for _, passage in answer.retrieval.passages} == {"a.txt", "b.txt"}
 
 
 @pytest.mark.parametrize("query", ["Who invented the telephone?", "What is the capital of Mongolia?"])
@@ -239,8 +239,8 @@ async def test_what_the_documents_do_not_say_is_not_answered_and_has_no_sources(
     harness = await library_of_two()
     answer = await ask(Question(query, "naive"), W, harness.deps(min_score=-1.0))
     assert answer.text == f"{NOT_SAID}\n\n{NO_MODEL_READ}"
-    assert answer.found.references == {}
-    assert answer.found.passages
+    assert answer.retrieval.references == {}
+    assert answer.retrieval.passages
     assert "[no-context]" not in answer.text
 
 
@@ -248,7 +248,7 @@ async def test_a_question_about_the_documents_as_a_whole_is_illustrated() -> Non
     harness = await library_of_two()
     answer = await ask(Question("What are these documents about?", "naive"), W, harness.deps(min_score=-1.0))
     assert answer.text.endswith(NO_MODEL)
-    assert answer.found.references
+    assert answer.retrieval.references
 
 
 async def test_the_prompt_asks_to_name_contradictions_and_to_keep_to_the_passages() -> None:

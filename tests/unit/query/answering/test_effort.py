@@ -34,48 +34,48 @@ def asking(harness: QueryHarness, *script: Answer, **limits: Any) -> tuple[Scrip
     return chat, harness.deps(follow_ups=ModelFollowUps(chat), effort_limits=EffortLimits(**limits))
 
 
-def rounds(found: Any) -> list[dict[str, Any]]:
-    return cast("list[dict[str, Any]]", found.info["rounds"])
+def rounds(result: Any) -> list[dict[str, Any]]:
+    return cast("list[dict[str, Any]]", result.info["rounds"])
 
 
 async def test_low_effort_is_one_search_that_asks_no_model_and_says_nothing_of_rounds() -> None:
     chat, deps = asking(await library_of_two())
     assert Question("?").effort == "low"
-    found = await retrieve_with_effort(Question("Who discovered radium?", "naive"), W, deps)
-    assert found and "rounds" not in found.info and chat.calls == []
+    result = await retrieve_with_effort(Question("Who discovered radium?", "naive"), W, deps)
+    assert result and "rounds" not in result.info and chat.calls == []
 
 
 async def test_a_model_reads_what_was_found_and_its_searches_bring_new_passages() -> None:
     chat, deps = asking(await library_of_two(), reply("On what was radium used in the dark?"), reply(missing=""))
-    found = await retrieve_with_effort(Question("Who found it?", "naive", chunk_top_k=2, effort="high"), W, deps)
-    first, second = rounds(found)
+    result = await retrieve_with_effort(Question("Who found it?", "naive", chunk_top_k=2, effort="high"), W, deps)
+    first, second = rounds(result)
     assert first["searches"] == ("On what was radium used in the dark?",)
     assert (first["missing"], second["ended"]) == ("where it was used", "nothing is missing")
     assert min(first["tokens"], second["tokens"]) > 100
     assert len(chat.calls) == 2 and all(call.json for call in chat.calls)
     assert "On what was radium used in the dark?" in chat.calls[1].text
-    assert found.info["effort"] == "high"
+    assert result.info["effort"] == "high"
 
 
 async def test_searches_stay_in_the_budget_of_passages_and_renumber_the_references() -> None:
     _, deps = asking(await library_of_two(), reply("dials of watches"), reply("glows in the dark"), reply())
-    found = await retrieve_with_effort(QUESTION, W, deps)
-    assert len(found.passages) == 1 == found.info["final_chunks_count"]
-    assert [id for id, _ in found.passages] == list(found.references.values())
+    result = await retrieve_with_effort(QUESTION, W, deps)
+    assert len(result.passages) == 1 == result.info["final_chunks_count"]
+    assert [id for id, _ in result.passages] == list(result.references.values())
 
 
 async def test_rounds_and_searches_are_bounded() -> None:
     script = [reply(*(f"search {n} {m}" for m in range(9))) for n in range(9)]
     for effort, most in (("medium", 1), ("high", 2)):
         chat, deps = asking(await library_of_two(), *script, high_rounds=2, searches=2)
-        found = await retrieve_with_effort(Question("radium?", "naive", effort=cast(Any, effort)), W, deps)
-        assert len(chat.calls) <= most and all(len(each["searches"]) <= 2 for each in rounds(found))
+        result = await retrieve_with_effort(Question("radium?", "naive", effort=cast(Any, effort)), W, deps)
+        assert len(chat.calls) <= most and all(len(each["searches"]) <= 2 for each in rounds(result))
 
 
 async def test_the_budget_of_tokens_ends_the_rounds_before_a_call() -> None:
     chat, deps = asking(await library_of_two(), tokens=100)
-    found = await retrieve_with_effort(QUESTION, W, deps)
-    assert chat.calls == [] and "budget of 100 tokens" in rounds(found)[0]["ended"]
+    result = await retrieve_with_effort(QUESTION, W, deps)
+    assert chat.calls == [] and "budget of 100 tokens" in rounds(result)[0]["ended"]
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,11 @@ async def test_the_budget_of_tokens_ends_the_rounds_before_a_call() -> None:
 async def test_a_bad_reply_ends_the_rounds_and_leaves_what_was_found(answer: Answer, ended: str) -> None:
     harness = await library_of_two()
     _, deps = asking(harness, answer)
-    found = await retrieve_with_effort(QUESTION, W, deps)
-    (only,) = rounds(found)
+    result = await retrieve_with_effort(QUESTION, W, deps)
+    (only,) = rounds(result)
     assert ended in only["ended"] and only["searches"] == ()
     plain = await retrieve_with_effort(Question(QUESTION.query, "naive", chunk_top_k=1), W, deps)
-    assert (found.passages, found.references) == (plain.passages, plain.references)
+    assert (result.passages, result.references) == (plain.passages, plain.references)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_replies_are_repaired_or_rejected(text: str, expected: FollowUp | None) 
 
 
 def test_a_reply_cannot_make_long_searches() -> None:
-    found = parse_follow_up(reply("x" * 100_000))
-    assert found is None or all(len(each) <= 300 for each in found.searches)
+    result = parse_follow_up(reply("x" * 100_000))
+    assert result is None or all(len(each) <= 300 for each in result.searches)
 
 
 async def test_without_a_model_more_effort_searches_wider_within_the_bounds_of_a_request() -> None:
@@ -157,8 +157,8 @@ async def test_the_api_lists_the_rounds_in_every_form_of_an_answer() -> None:
         plain = (await api.post("/query", json={**body, "effort": "low"})).json()
         refused = await api.post("/query", json={**body, "effort": "highest"})
     expected = [{"searches": [], "missing": "where it was used", "new_passages": 0}]
-    for found in (answer["rounds"], data["metadata"]["processing_info"]["rounds"], json.loads(lines[-2])["rounds"]):
-        assert [{key: each[key] for key in expected[0]} for each in found] in (
+    for result in (answer["rounds"], data["metadata"]["processing_info"]["rounds"], json.loads(lines[-2])["rounds"]):
+        assert [{key: each[key] for key in expected[0]} for each in result] in (
             expected,
             [{**expected[0], "missing": ""}],
         )

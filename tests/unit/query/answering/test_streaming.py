@@ -63,8 +63,8 @@ async def test_lines_and_headers_are_those_that_clients_know(harness: QueryHarne
 
 
 async def test_without_references_only_pieces_come(harness: QueryHarness) -> None:
-    found = await lines(harness, ScriptedChat([SAID]), include_references=False)
-    assert {name for line in found for name in line} == {"response"}
+    result = await lines(harness, ScriptedChat([SAID]), include_references=False)
+    assert {name for line in result for name in line} == {"response"}
 
 
 async def test_references_carry_their_passages_when_asked(harness: QueryHarness) -> None:
@@ -85,12 +85,12 @@ async def test_references_carry_their_passages_when_asked(harness: QueryHarness)
 async def test_progress_comes_step_by_step_and_the_time_in_the_end(
     harness: QueryHarness, mode: str, steps: list[str]
 ) -> None:
-    found = await lines(harness, ScriptedChat([SAID]), include_progress=True, mode=mode)
-    begun = [line["progress"] for line in found if "progress" in line]
+    result = await lines(harness, ScriptedChat([SAID]), include_progress=True, mode=mode)
+    begun = [line["progress"] for line in result if "progress" in line]
     assert begun == [*steps, "reranking", "generating_response"]
-    assert set(found[len(begun)]) == {"references"}
-    assert set(found[-1]) == {"response_time"}
-    assert 0 < found[-1]["response_time"] < 60
+    assert set(result[len(begun)]) == {"references"}
+    assert set(result[-1]) == {"response_time"}
+    assert 0 < result[-1]["response_time"] < 60
 
 
 async def test_one_line_is_enough_where_no_stream_is_wanted(harness: QueryHarness) -> None:
@@ -113,9 +113,9 @@ async def test_no_result_is_one_line_with_the_mark(harness: QueryHarness) -> Non
 
 
 async def test_quotations_come_in_one_line_with_progress_around_it(harness: QueryHarness) -> None:
-    found = await lines(harness, include_progress=True)
-    assert found[-2]["response"].endswith(NO_MODEL)
-    assert (found[-2]["llm_generated"], set(found[-1])) == (False, {"response_time"})
+    result = await lines(harness, include_progress=True)
+    assert result[-2]["response"].endswith(NO_MODEL)
+    assert (result[-2]["llm_generated"], set(result[-1])) == (False, {"response_time"})
 
 
 async def test_bypass_streams_the_models_words_as_they_are_without_references(harness: QueryHarness) -> None:
@@ -159,10 +159,10 @@ async def test_what_goes_wrong_after_the_start_is_the_last_line(
     harness: QueryHarness, error: Exception, after: int
 ) -> None:
     chat = Failing(error, after)
-    found = await lines(harness, chat)
-    assert [set(line) for line in found] == [{"references"}, *[{"response"}] * after, {"error"}]
-    assert "error_id: " in found[-1]["error"]
-    assert "secret" not in json.dumps(found)
+    result = await lines(harness, chat)
+    assert [set(line) for line in result] == [{"references"}, *[{"response"}] * after, {"error"}]
+    assert "error_id: " in result[-1]["error"]
+    assert "secret" not in json.dumps(result)
     assert chat.closed
 
 
@@ -173,6 +173,6 @@ async def test_what_goes_wrong_before_has_a_status_unless_progress_was_told(harn
     harness.graph.entities = down  # type: ignore[method-assign]
     answer = await posted(harness)
     assert (answer.status_code, "retry-after" in answer.headers) == (503, True)
-    found = await lines(harness, include_progress=True)
-    assert set(found[-1]) == {"error"}
-    assert found[0] == {"progress": "extracting_keywords"}
+    result = await lines(harness, include_progress=True)
+    assert set(result[-1]) == {"error"}
+    assert result[0] == {"progress": "extracting_keywords"}

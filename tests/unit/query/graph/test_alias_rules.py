@@ -11,6 +11,9 @@ from services.query.graph.alias_rules import definition, pairs
         (("Zürich", "location"), ("Zurich", "location"), "spelling"),
         (("Müller", "person"), ("Mueller", "person"), "spelling"),
         (("Łódź", "location"), ("Lodz", "location"), "spelling"),
+        (("Толстой", "person"), ("Tolstoy", "person"), "spelling"),
+        (("毛泽东", "person"), ("Mao Zedong", "person"), "spelling"),
+        (("北京", "location"), ("南京", "location"), None),
         (("Tide-Mill", "location"), ("Tide Mill", "location"), "spelling"),
         (("GPT-4", "other"), ("GPT 4", "concept"), "spelling"),
         (("harbour office", "organization"), ("Harbour Office", "organization"), "spelling"),
@@ -42,12 +45,12 @@ from services.query.graph.alias_rules import definition, pairs
 def test_two_names_are_proposed_by_one_rule_or_none(
     one: tuple[str, str], other: tuple[str, str], rule: str | None
 ) -> None:
-    found = pairs([one, other])
-    assert [(frozenset(pair[:2]), pair.rule) for pair in found] == (
+    result = pairs([one, other])
+    assert [(frozenset(pair[:2]), pair.rule) for pair in result] == (
         [(frozenset((one[0], other[0])), rule)] if rule else []
     )
     if rule not in (None, "spelling"):
-        assert found[0].name == one[0]
+        assert result[0].name == one[0]
 
 
 @pytest.mark.parametrize(

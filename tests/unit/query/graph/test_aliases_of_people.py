@@ -83,8 +83,8 @@ async def test_a_question_finds_the_entity_by_names_that_no_entity_has_any_more(
     fresh = type(harness.names)(harness.graph, harness.documents, harness.deps().aliases)
     index = await fresh.of(PARTITIONS)
     links = link_entities("Does the UN health agency fight Polio?", index)
-    found = [(link.text, link.names) for link in links]
-    assert found == [("UN health agency", (LONG,)), ("Polio", ("Poliomyelitis",))]
+    result = [(link.text, link.names) for link in links]
+    assert result == [("UN health agency", (LONG,)), ("Polio", ("Poliomyelitis",))]
 
 
 @pytest.mark.parametrize(

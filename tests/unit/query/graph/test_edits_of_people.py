@@ -30,16 +30,16 @@ class RelationsComeLater(MemoryGraph):
         await super().put(partition, [], relations)
 
     async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
-        found = await super().entities(partition, names)
-        if self.written & found.keys():
+        result = await super().entities(partition, names)
+        if self.written & result.keys():
             self.read.set()
-        return found
+        return result
 
     async def relations(self, partition: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
-        found = await super().relations(partition, pairs)
+        result = await super().relations(partition, pairs)
         if self.written & {name for pair in pairs for name in pair}:
             self.read.set()
-        return found
+        return result
 
 
 ELM = {"entity_name": "Port Elm", "entity_data": {"description": "A port.", "entity_type": "place"}}

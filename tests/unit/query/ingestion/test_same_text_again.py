@@ -32,8 +32,8 @@ async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
 
 async def tracked(api: httpx.AsyncClient, answer: dict[str, Any]) -> list[str]:
     """The ids of the documents that the answer's track id leads to."""
-    found = (await api.get(f"/documents/track_status/{answer['track_id']}")).json()
-    return [one["id"] for one in found["documents"]]
+    result = (await api.get(f"/documents/track_status/{answer['track_id']}")).json()
+    return [one["id"] for one in result["documents"]]
 
 
 async def test_a_text_that_is_there_is_answered_with_its_document_and_status(

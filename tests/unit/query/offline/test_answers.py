@@ -11,8 +11,8 @@ STEPS = (
 
 def quoted(question: str, text: str, *words: str) -> str:
     """The quotation for the sentences with these words, in this order."""
-    found = candidates([("1", quotable(text))])
-    return quotation(question, [next(each for each in found if word in each.part.text) for word in words])
+    result = candidates([("1", quotable(text))])
+    return quotation(question, [next(each for each in result if word in each.part.text) for word in words])
 
 
 def test_steps_are_whole_and_in_order_with_what_announces_them() -> None:
@@ -52,9 +52,11 @@ def test_rows_stand_alone() -> None:
 
 def test_passages_keep_the_order_of_the_choice_and_overlaps_are_quoted_once() -> None:
     both = "The first ship is slow and old.\n\nThe second ship is fast and new."
-    found = candidates([("1", quotable("The third ship is lost at sea.")), ("2", quotable(both)), ("", quotable(both))])
-    assert len(found) == 3
-    third, first, second = found
+    result = candidates(
+        [("1", quotable("The third ship is lost at sea.")), ("2", quotable(both)), ("", quotable(both))]
+    )
+    assert len(result) == 3
+    third, first, second = result
     assert quotation("Which ship?", [second, third, first]) == (
         "The first ship is slow and old. The second ship is fast and new. [2]\n\nThe third ship is lost at sea. [1]"
     )

@@ -1,7 +1,7 @@
 """Keywords of a question without a model."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from services.query.offline.keywords import MOST, keywords
@@ -37,7 +37,6 @@ def test_a_blank_question_has_none() -> None:
     assert keywords(" \n\u3000") == ([], [])
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_question_that_is_not_blank_has_keywords(question: str) -> None:
     high, low = keywords(question)

@@ -64,6 +64,8 @@ def test_rare_words_weigh_more() -> None:
         ("In which year did it open?", "It opened in spring of that year.", LACKS),
         ("In which year did it open?", "It opened in 1974.", AGREES),
         ("Who built it?", "It was built by Ilse Brandt.", AGREES),
+        ("What does a card cost when one is lost?", "A new card is cheap.", 0.0),
+        ("How many sail with the captain who is old?", "Nobody sails.", LACKS),
         ("Who is Ilse Brandt?", "We all know that Ilse Brandt is old.", LACKS_NAME),
         ("What is a hub?", "A hub is large.", 0),
     ],

@@ -24,8 +24,8 @@ CITY = passage("The city has a doctor and a house where books are written.")
 
 async def test_a_passage_without_any_name_of_the_question_answers_nothing() -> None:
     assert await may_answer("What did Holmes write in the house of Moriarty?", WATSON, CITY) == []
-    found = await may_answer("What did Watson write in London?", CITY, WATSON)
-    assert set(found) == {"Doctor Watson lived in a house of the city.", "He wrote a book about a hound."}
+    result = await may_answer("What did Watson write in London?", CITY, WATSON)
+    assert set(result) == {"Doctor Watson lived in a house of the city.", "He wrote a book about a hound."}
     assert len(await may_answer("what did holmes write in the city?", WATSON, CITY)) == 3
 
 

@@ -4,20 +4,20 @@ from dataclasses import replace
 
 from structlog.testing import capture_logs
 
+from runtime.projections.operator_orders import OrderOutcome, write_outcome
 from runtime.projections.rebuild_candidate import Candidate, write
 from runtime.projections.rebuild_lease import hold
-from runtime.projections.rebuild_requests import RebuildOutcome, write_outcome
 from tests.support.access import SEVERAL, WRITER, behind, client, keyed
-from tests.support.operations import MemoryRebuildOperator
+from tests.support.operations import MemoryOperatorProcess
 from tests.support.querying import QueryHarness
 
 READER_OF_ALL = "all:k-all-0123456789abcdef:*:read"
 
 
-def harness() -> tuple[QueryHarness, MemoryRebuildOperator]:
+def harness() -> tuple[QueryHarness, MemoryOperatorProcess]:
     made = QueryHarness()
     operator = made.operations.rebuilds.operator
-    assert isinstance(operator, MemoryRebuildOperator)
+    assert isinstance(operator, MemoryOperatorProcess)
     return made, operator
 
 
@@ -36,6 +36,37 @@ async def test_a_step_is_ordered_with_who_asks_and_why() -> None:
     )  # fmt: skip
     (line,) = [line for line in lines if line["event"] == "audit"]
     assert (line["projection"], line["reason"], line["order"]) == ("vectors", "a better model", order.id)
+
+
+async def test_questions_are_asked_in_the_workspace_of_the_request_and_only_with_start_of_vectors() -> None:
+    made, operator = harness()
+    body = {"projection": "vectors", "questions": ["Who leads the Ferry Office?"]}
+    async with client(made.app()) as api:
+        for step, projection in (("run", "vectors"), ("start", "graph")):
+            refused = await api.post(f"/operations/rebuild/{step}", json={**body, "projection": projection})
+            assert refused.status_code == 400
+        many = await api.post("/operations/rebuild/start", json={**body, "questions": ["?"] * 21})
+        ordered = await api.post("/operations/rebuild/start", json=body, headers={"X-Workspace": "papers"})
+    (order,) = operator.orders
+    assert (many.status_code, ordered.status_code) == (422, 202)
+    assert (list(order.questions), order.workspace) == (["Who leads the Ferry Office?"], "papers")
+
+
+async def test_digests_of_a_workspace_are_ordered_and_shown_apart_from_rebuilds() -> None:
+    made, operator = harness()
+    async with client(made.app()) as api:
+        ordered = await api.post("/operations/projections/digests", json={}, headers={"X-Workspace": "papers"})
+        (order,) = operator.orders
+        assert (ordered.status_code, ordered.json()) == (202, {"id": order.id, "workspace": "papers"})
+        outcome = OrderOutcome(order, "done", "then", "later", result={"graph": "0b1c", "counts": {"graph": {}}})
+        await write_outcome(made.operations.rebuilds.values, outcome)
+        shown = (await api.get("/operations/projections/digests")).json()
+        assert (shown["workspace"], shown["last"]["state"], shown["last"]["result"]["graph"]) == (
+            "papers",
+            "done",
+            "0b1c",
+        )
+        assert (await api.get("/operations/rebuild")).json()["last"] is None
 
 
 async def test_an_order_during_another_rebuild_is_a_conflict() -> None:
@@ -86,7 +117,7 @@ async def test_what_became_of_the_last_order_is_shown_until_the_next() -> None:
     async with client(made.app()) as api:
         await api.post("/operations/rebuild/start", json={"projection": "graph"})
         (order,) = operator.orders
-        begun = RebuildOutcome(order, "running", "2026-11-22T12:00:00Z")
+        begun = OrderOutcome(order, "running", "2026-11-22T12:00:00Z")
         await write_outcome(values, begun)
         assert (await api.get("/operations/rebuild")).json()["last"]["state"] == "running"
         operator.orders.clear()

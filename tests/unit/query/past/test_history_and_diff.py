@@ -59,9 +59,9 @@ def past() -> Past:
 
 def test_each_statement_names_its_chunk_and_its_relations(past: Past) -> None:
     past.says("two", entity("Ada", "person", "sails"))
-    found = past.history("Ada")
-    assert (found.exists, found.names) == (True, ["Ada"])
-    first, second = found.events
+    result = past.history("Ada")
+    assert (result.exists, result.names) == (True, ["Ada"])
+    first, second = result.events
     assert (first.chunk_id, first.document_id, first.file_path) == ("one-chunk-000", "one", "one.txt")
     assert [(one.source, one.target, one.description) for one in first.relations] == [("Ada", "Elm", "lives in")]
     assert (second.description, second.relations, second.effect) == ("sails", (), "counts")
@@ -93,10 +93,10 @@ def test_an_entity_is_told_with_what_was_merged_into_it_and_by_its_new_name(past
     past.says("two", entity("A. Marlow", "person", "signs"))
     merged = past.edit("merge_entities", "A. Marlow", target="Ada")
     renamed = past.edit("rename_entity", "Ada", target="Ada Marlow")
-    found = past.history("Ada Marlow")
-    assert found.names == ["A. Marlow", "Ada"]
-    assert [one.sequence for one in found.events] == [30, 60, merged, renamed]
-    assert {one.effect for one in found.events} == {"counts"}
+    result = past.history("Ada Marlow")
+    assert result.names == ["A. Marlow", "Ada"]
+    assert [one.sequence for one in result.events] == [30, 60, merged, renamed]
+    assert {one.effect for one in result.events} == {"counts"}
     assert [one.effect for one in past.history("Ada").events if one.chunk_id] == ["renamed", "renamed"]
     past.edit("undo_alias", "A. Marlow", target="Ada")
     assert past.effects("A. Marlow")[1][2] == "undone" and past.history("A. Marlow").exists
@@ -114,12 +114,12 @@ def test_what_appeared_changed_and_went_is_told_apart(past: Past) -> None:
     past.says("two", entity("Ada", "person", "sails"), entity("Bay"))
     middle = past.place
     past.take(DocumentDeleted(document_id="one"))
-    found = past.diff(before, middle)
-    assert [(one.key, one.change) for one in found.documents] == [(("two",), "appeared")]
-    assert [(one.key, one.change) for one in found.entities] == [(("Ada",), "changed"), (("Bay",), "appeared")]
-    ada = found.entities[0].fields
+    result = past.diff(before, middle)
+    assert [(one.key, one.change) for one in result.documents] == [(("two",), "appeared")]
+    assert [(one.key, one.change) for one in result.entities] == [(("Ada",), "changed"), (("Bay",), "appeared")]
+    ada = result.entities[0].fields
     assert ada["support"] == (1, 2) and "type" not in ada and ada["description"][1] == "leads<SEP>sails"
-    assert found.relations == [] and found.counts["entities"] == {"appeared": 1, "changed": 1, "gone": 0}
+    assert result.relations == [] and result.counts["entities"] == {"appeared": 1, "changed": 1, "gone": 0}
     later = past.diff(middle, past.place)
     assert [(one.key, one.change) for one in later.documents] == [(("one",), "gone")]
     assert [(one.key, one.change) for one in later.relations] == [(("Ada", "Elm"), "gone")]
@@ -130,21 +130,21 @@ def test_what_appeared_changed_and_went_is_told_apart(past: Past) -> None:
 def test_a_new_text_of_a_document_is_a_change_of_it(past: Past) -> None:
     before = past.place
     past.says("one", entity("Ada", "person", "leads"), text="new")
-    found = past.diff(before, past.place)
-    assert [(one.key, one.change, sorted(one.fields)) for one in found.documents] == [
+    result = past.diff(before, past.place)
+    assert [(one.key, one.change, sorted(one.fields)) for one in result.documents] == [
         (("one",), "changed", ["content_sha256", "sequence"])
     ]
-    assert [one.key for one in found.entities] == [("Elm",)]
+    assert [one.key for one in result.entities] == [("Elm",)]
 
 
 @pytest.mark.parametrize("named", ["two", "two.txt"])
 def test_of_one_document_only_what_it_speaks_of_is_told(past: Past, named: str) -> None:
     past.says("two", entity("Bay"))
     past.edit("edit_entity", "Elm", description="a port")
-    found = past.diff(0, past.place, document=named)
-    assert [one.key for one in found.documents] == [("two",)] and [one.key for one in found.entities] == [("Bay",)]
+    result = past.diff(0, past.place, document=named)
+    assert [one.key for one in result.documents] == [("two",)] and [one.key for one in result.entities] == [("Bay",)]
 
 
 def test_what_is_cut_off_is_counted(past: Past) -> None:
-    found = past.diff(0, past.place, limit=1)
-    assert found.is_truncated and len(found.entities) == 1 and found.counts["entities"]["appeared"] == 2
+    result = past.diff(0, past.place, limit=1)
+    assert result.is_truncated and len(result.entities) == 1 and result.counts["entities"]["appeared"] == 2

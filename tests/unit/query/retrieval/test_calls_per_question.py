@@ -91,6 +91,6 @@ async def test_only_passages_that_are_used_are_read_and_more_where_one_is_gone(
         return {id: passage for id, passage in (await inner(partition, ids)).items() if passage.order != gone}
 
     monkeypatch.setattr(harness.passages, "get", get)
-    found = await retrieve(Question("What did Marie Curie discover?", chunk_top_k=1), PARTITIONS, harness.deps())
-    assert [passage.id for _, passage in found.passages] == [chunk_id("curie", used)]
+    result = await retrieve(Question("What did Marie Curie discover?", chunk_top_k=1), PARTITIONS, harness.deps())
+    assert [passage.id for _, passage in result.passages] == [chunk_id("curie", used)]
     assert [len(ids) for ids in read] == [1] * reads

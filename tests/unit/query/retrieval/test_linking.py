@@ -27,6 +27,45 @@ def found(question: str, *names: tuple[str, str]) -> list[tuple[str, tuple[str, 
     return [(link.text, link.names, link.method) for link in link_entities(question, index(*names))]
 
 
+@pytest.mark.parametrize(
+    ("question", "name", "method"),
+    [
+        ("Where was Tolstoy born?", "Толстой", "name"),
+        ("where was tolstoy born", "Толстой", "name"),
+        ("Где родился Толстой?", "Tolstoy", "name"),
+        ("What did Dostoevsky write?", "Достоевский", "spelling"),
+        ("What is in Athina?", "Αθήνα", "name"),
+        ("Who lives in Lodz?", "Łódź", "name"),
+        ("How large is Beijing?", "北京", "name"),
+        ("how large is seoul", "서울", "name"),
+        ("Who was Maozedong?", "毛泽东", "name"),
+    ],
+)
+def test_a_name_is_linked_in_another_script(question: str, name: str, method: str) -> None:
+    assert [link[1:] for link in found(question, (name, "other"), ("Nobody", "other"))] == [((name,), method)]
+
+
+def test_a_name_that_is_written_so_is_meant_before_one_that_is_read_so() -> None:
+    names = (("Li", "person"), *((name, "person") for name in "李里力丽"))
+    assert found("Who is Li?", *names) == [("Li", ("Li",), "name")]
+    assert found("Who is Li?", *names[1:]) == [], "four are read so"
+    assert found("谁是李？", *names) == [("李", ("李",), "name")]
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("Who rules Saint Malo?", "Saint-Malo"),
+        ("Who rules Saint-Malo?", "Saint Malo"),
+        ("Who sells CocaCola?", "Coca-Cola"),
+        ("Where is Hamburgs harbour?", "Hamburg"),
+        ("What do the Harbour Offices do?", "Harbour Office"),
+    ],
+)
+def test_hyphens_and_short_endings_make_no_other_name(question: str, name: str) -> None:
+    assert [names for _, names, _ in found(question, (name, "other"))] == [(name,)]
+
+
 def test_the_longest_name_is_meant_not_one_inside_of_it() -> None:
     assert found("Who opened the Blue Harbour Festival?") == [
         ("Blue Harbour Festival", ("Blue Harbour Festival",), "name")

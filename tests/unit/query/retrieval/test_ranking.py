@@ -146,10 +146,10 @@ PASSAGE = Passage("c", "d", 0, 'He said "no".\n```\nIgnore this', "d.txt", headi
 
 def blocks(context: str) -> dict[str, list[str]]:
     """The lines within each fence, by the title above it."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for block in context.split("\n\n```")[1:]:
-        found[str(len(found))] = block.split("\n```")[0].splitlines()[1:]
-    return found
+        result[str(len(result))] = block.split("\n```")[0].splitlines()[1:]
+    return result
 
 
 def test_a_context_has_its_blocks_in_order_each_title_above_a_fence() -> None:

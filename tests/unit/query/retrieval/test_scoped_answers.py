@@ -48,9 +48,9 @@ MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix", "walk", 
 @pytest.mark.parametrize("mode", MODES)
 async def test_no_word_of_another_document_is_in_what_is_found(api: httpx.AsyncClient, mode: Mode) -> None:
     assert "cellar" in str(await data(api, mode)).casefold()
-    found = await data(api, mode, document_ids=["public"])
-    assert "public talk" in str(found["data"])
-    assert "cellar" not in str(found).casefold()
+    result = await data(api, mode, document_ids=["public"])
+    assert "public talk" in str(result["data"])
+    assert "cellar" not in str(result).casefold()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -68,12 +68,14 @@ async def test_of_a_hub_the_passage_of_the_document_asked_for_is_found_however_l
         )
     transport = httpx.ASGITransport(harness.app(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
-        found = await data(api, mode, document_ids=[f"talk-{MOST_SOURCES + 2:02d}"])
-    assert [chunk["content"] for chunk in found["data"]["chunks"]] == [f"Marie Curie spoke in hall {MOST_SOURCES + 2}."]
-    assert [entity["entity_name"] for entity in found["data"]["entities"]] == ["Marie Curie"]
+        result = await data(api, mode, document_ids=[f"talk-{MOST_SOURCES + 2:02d}"])
+    assert [chunk["content"] for chunk in result["data"]["chunks"]] == [
+        f"Marie Curie spoke in hall {MOST_SOURCES + 2}."
+    ]
+    assert [entity["entity_name"] for entity in result["data"]["entities"]] == ["Marie Curie"]
     if mode == "walk":
         linked = [{"said": "Marie Curie", "entities": ["Marie Curie"], "by": "name"}]
-        assert found["metadata"]["processing_info"]["linked"] == linked
+        assert result["metadata"]["processing_info"]["linked"] == linked
 
 
 async def test_paths_and_times_admit_documents_too(api: httpx.AsyncClient) -> None:

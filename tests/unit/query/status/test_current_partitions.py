@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from contracts.graph import PROJECTIONS, Partition
-from runtime.bus.memory import MemoryActiveGenerations
+from runtime.bus.memory import MemoryLiveGenerations
 from runtime.bus.port import GenerationState
 from services.query.status.current_partitions import CACHE_SECONDS, CurrentPartitions
 
@@ -14,7 +14,7 @@ class Positions:
     def __init__(self) -> None:
         self.reads: list[Partition] = []
         self.meanwhile: int | None = None
-        self.pointers = MemoryActiveGenerations()
+        self.pointers = MemoryLiveGenerations()
 
     async def of(self, partition: Partition) -> int:
         self.reads.append(partition)

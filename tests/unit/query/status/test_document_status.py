@@ -234,7 +234,7 @@ def world(r: Random) -> list[RecordedEvent]:
     return r.sample(facts, r.randint(1, len(facts)))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.randoms(use_true_random=False))
 def test_the_state_is_a_function_of_the_set_of_facts(r: Random) -> None:
     facts = world(r)

@@ -14,6 +14,7 @@ from runtime.bus.port import Delivery
 from runtime.errors import Poison, Unavailable
 from runtime.stores.documents.port import Table
 from services.query.status.document_status import DocumentStatus
+from services.query.status.port import Listing
 from services.query.status.projection import on_events
 from tests.support.events import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
 from tests.support.processors import bench
@@ -45,7 +46,7 @@ def stores(harness: QueryHarness) -> dict[str, Any]:
 
 
 async def states(harness: QueryHarness, partition: Partition = SPACE) -> dict[str, Any]:
-    page = await harness.documents.page(partition, statuses=[], order="id", descending=False, skip=0, limit=0)
+    page = await harness.documents.page(partition, Listing())
     return {status.id: status for status in page.documents}
 
 
@@ -179,8 +180,8 @@ async def test_a_passage_knows_where_it_stands() -> None:
     event = chunked(document("d"), "one", "two")
     placed = event.chunks[1].model_copy(update={"start": 4, "end": 7, "page": 2})
     await harness.project(delivered(event.model_copy(update={"chunks": (event.chunks[0], placed)})))
-    found = await harness.passages.get(SPACE, ["d-chunk-000", "d-chunk-001"])
-    assert [(p.start, p.end, p.page) for p in found.values()] == [(None, None, None), (4, 7, 2)]
+    result = await harness.passages.get(SPACE, ["d-chunk-000", "d-chunk-001"])
+    assert [(p.start, p.end, p.page) for p in result.values()] == [(None, None, None), (4, 7, 2)]
 
 
 async def test_rows_of_older_and_newer_versions_can_be_read() -> None:
@@ -190,7 +191,7 @@ async def test_rows_of_older_and_newer_versions_can_be_read() -> None:
         "tokens": 1, "version": 1,
     }  # fmt: skip
     await harness.rows.put(Table("chunks", SPACE), {token("c"): row, token("e"): {**row, "id": "e", "novelty": 1}})
-    found = await harness.passages.get(SPACE, ["c", "e"])
-    assert {(p.id, p.content, p.headings, p.page) for p in found.values()} == {
+    result = await harness.passages.get(SPACE, ["c", "e"])
+    assert {(p.id, p.content, p.headings, p.page) for p in result.values()} == {
         ("c", "one", ("h",), None), ("e", "one", ("h",), None),
     }  # fmt: skip

@@ -52,8 +52,8 @@ class CountingEmbedder:
 async def test_a_text_that_is_being_embedded_is_waited_for() -> None:
     inner = CountingEmbedder()
     embeddings = CachedEmbeddings(MemoryRows(), inner)
-    found = await asyncio.gather(*(embeddings.embed("w", [*["one", "three"][:n], "three"]) for n in (0, 1, 2, 1)))
-    assert list(map(tuple, found[1])) == [(3.0,), (5.0,)]
+    result = await asyncio.gather(*(embeddings.embed("w", [*["one", "three"][:n], "three"]) for n in (0, 1, 2, 1)))
+    assert list(map(tuple, result[1])) == [(3.0,), (5.0,)]
     assert sorted(inner.seen) == ["one", "three"]
 
 
@@ -67,7 +67,7 @@ async def test_an_extraction_that_is_being_made_is_waited_for() -> None:
         await asyncio.sleep(0)
         return result
 
-    found = await asyncio.gather(*(cache.once("w", "key", make) for _ in range(5)))
+    results = await asyncio.gather(*(cache.once("w", "key", make) for _ in range(5)))
     assert made == 1
-    assert sorted(known for _, known in found) == [False, True, True, True, True]
-    assert {extraction.entities for extraction, _ in found} == {result.entities}
+    assert sorted(known for _, known in results) == [False, True, True, True, True]
+    assert {extraction.entities for extraction, _ in results} == {result.entities}

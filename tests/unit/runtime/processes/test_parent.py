@@ -32,12 +32,12 @@ def test_the_keeper_of_a_worker_that_failed_never_ends_well(code: int, shown: in
 
 
 def test_a_name_with_two_addresses_is_listened_on_at_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [
+    result = [
         (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0)),
         (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.2", 0)),
         (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0)),
     ]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: result)
     sockets = listening_sockets("both", 0)
     try:
         assert [one.getsockname()[0] for one in sockets] == ["127.0.0.1", "127.0.0.2"]

@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from stamina.instrumentation import RetryDetails, get_on_retry_hooks, set_on_retry_hooks
 from typer.testing import CliRunner
 
+from standalone.cli.common import tell_retries
 from standalone.cli.main import app
 
 COMMANDS = (
@@ -24,28 +26,28 @@ run = CliRunner().invoke
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself_and_its_common_options(command: str) -> None:
-    found = run(app, [*command.split(), "--help"])
-    assert found.exit_code == 0
-    assert len(found.output) > 200
+    result = run(app, [*command.split(), "--help"])
+    assert result.exit_code == 0
+    assert len(result.output) > 200
     if command not in {"topology", "stores"}:
-        assert "--data" in found.output
-        assert "--json" in found.output
+        assert "--data" in result.output
+        assert "--json" in result.output
 
 
 @pytest.mark.parametrize("command", NEED_A_STACK)
 def test_a_command_without_its_stack_says_the_way_out(tmp_path: Path, command: str) -> None:
-    found = run(app, [*command.split(), "--data", str(tmp_path / "none")])
-    assert found.exit_code == 1
-    assert f"lightstream up --detach --data {tmp_path / 'none'}" in found.stderr
-    assert found.stdout == ""
+    result = run(app, [*command.split(), "--data", str(tmp_path / "none")])
+    assert result.exit_code == 1
+    assert f"lightstream up --detach --data {tmp_path / 'none'}" in result.stderr
+    assert result.stdout == ""
     assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize("command", NEED_A_STACK)
 def test_with_json_the_error_is_json(tmp_path: Path, command: str) -> None:
-    found = run(app, [*command.split(), "--json", "--data", str(tmp_path)])
-    assert found.exit_code == 1
-    assert json.loads(found.stdout)["error"]["type"] == "NoStack"
+    result = run(app, [*command.split(), "--json", "--data", str(tmp_path)])
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["error"]["type"] == "NoStack"
 
 
 @pytest.mark.parametrize(
@@ -54,52 +56,52 @@ def test_with_json_the_error_is_json(tmp_path: Path, command: str) -> None:
      "status --colour", "ask x --workspace a/b", "digest --workspace -x", "topology", "topology mend"],
 )  # fmt: skip
 def test_wrong_usage_is_code_2(command: str) -> None:
-    found = run(app, command.split())
-    assert found.exit_code == 2
+    result = run(app, command.split())
+    assert result.exit_code == 2
 
 
 @pytest.mark.parametrize("command", ["bogus", "ask", "ask x --mode sideways", "ask x --workspace a/b"])
 def test_wrong_usage_is_json_too_when_json_is_wanted(command: str) -> None:
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", "from standalone.cli import main; main()", *command.split(), "--json"],
         capture_output=True, check=False, text=True,
     )  # fmt: skip
-    assert found.returncode == 2
-    error = json.loads(found.stdout)["error"]
+    assert result.returncode == 2
+    error = json.loads(result.stdout)["error"]
     assert error["type"] == "UsageError"
     assert error["message"]
 
 
 def test_down_without_a_stack_is_no_error(tmp_path: Path) -> None:
-    found = run(app, ["down", "--json", "--data", str(tmp_path / "none")])
-    assert found.exit_code == 0
-    assert json.loads(found.stdout)["stopped"] is False
+    result = run(app, ["down", "--json", "--data", str(tmp_path / "none")])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["stopped"] is False
     assert not (tmp_path / "none").exists()
 
 
 def test_a_damaged_data_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "stack.json").write_text("{")
     for command in ("status", "down"):
-        found = run(app, [command, "--data", str(tmp_path)])
-        assert found.exit_code == 1
-        assert "stack.json is damaged" in found.stderr
+        result = run(app, [command, "--data", str(tmp_path)])
+        assert result.exit_code == 1
+        assert "stack.json is damaged" in result.stderr
 
 
 def test_the_doctor_says_what_is_there_and_that_nothing_runs(tmp_path: Path) -> None:
-    found = run(app, ["doctor", "--json", "--data", str(tmp_path)], env={"OPENAI_API_KEY": "", "LLM_API_KEY": ""})
-    findings = json.loads(found.stdout)
+    result = run(app, ["doctor", "--json", "--data", str(tmp_path)], env={"OPENAI_API_KEY": "", "LLM_API_KEY": ""})
+    findings = json.loads(result.stdout)
     assert {"level": "well", "what": "all parts are installed", "todo": ""} in findings
     assert any("no stack is running" in finding["what"] and finding["todo"] for finding in findings)
     assert any("no language model" in finding["what"] for finding in findings)
     faults = [finding for finding in findings if finding["level"] == "fault"]
-    assert found.exit_code == (1 if faults else 0)
+    assert result.exit_code == (1 if faults else 0)
     assert all(finding["todo"] for finding in faults)
 
 
 def test_an_unknown_encoding_is_code_2_before_anything_else(tmp_path: Path) -> None:
-    found = run(app, ["add", "x.md", "--encoding", "klingon", "--data", str(tmp_path / "none")])
-    assert found.exit_code == 2
-    assert "'klingon' is no encoding that is known: give one like utf-8" in found.stderr
+    result = run(app, ["add", "x.md", "--encoding", "klingon", "--data", str(tmp_path / "none")])
+    assert result.exit_code == 2
+    assert "'klingon' is no encoding that is known: give one like utf-8" in result.stderr
 
 
 def test_help_loads_no_driver() -> None:
@@ -109,5 +111,17 @@ def test_help_loads_no_driver() -> None:
         "         'mcp', 'mcp_types'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
-    assert found.stdout.strip() == "[]"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_a_command_that_waits_says_for_what_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    before = get_on_retry_hooks()
+    try:
+        tell_retries()
+        (tell,) = get_on_retry_hooks()
+        for wait in (0.2, 14.8):
+            tell(RetryDetails("", (), {}, 1, wait, 0.0, ValueError("the language model is paused")))
+    finally:
+        set_on_retry_hooks(before)
+    assert capsys.readouterr().err == "waits 15 s: the language model is paused\n"

@@ -24,18 +24,18 @@ def taken() -> Iterator[int]:
 def test_wanted_ports_are_kept_while_they_are_free() -> None:
     with ports.claim_ports({}) as wanted:
         pass
-    with ports.claim_ports(wanted) as found:
-        assert found == wanted
+    with ports.claim_ports(wanted) as result:
+        assert result == wanted
 
 
 def test_a_taken_port_is_replaced_by_a_free_one(taken: int) -> None:
     with ports.claim_ports({}) as free:
         pass
     wanted = {**free, "bus": taken}
-    with ports.claim_ports(wanted) as found:
-        assert found["bus"] != taken
-        assert ports.is_free(found["bus"])
-        assert {part for part in wanted if wanted[part] != found[part]} == {"bus"}
+    with ports.claim_ports(wanted) as result:
+        assert result["bus"] != taken
+        assert ports.is_free(result["bus"])
+        assert {part for part in wanted if wanted[part] != result[part]} == {"bus"}
 
 
 def test_no_two_stacks_choose_the_same_port_before_either_listens() -> None:
@@ -71,8 +71,8 @@ def test_the_claims_of_a_killed_process_end_with_it() -> None:
             pass
         other.kill()
         other.wait()
-    with ports.claim_ports({}, port) as found:
-        assert found["api"] == port
+    with ports.claim_ports({}, port) as result:
+        assert result["api"] == port
 
 
 def test_a_port_on_all_addresses_is_taken_too() -> None:
@@ -84,19 +84,19 @@ def test_a_port_on_all_addresses_is_taken_too() -> None:
 
 def test_no_two_parts_share_a_port() -> None:
     port = free_port()
-    with ports.claim_ports(dict.fromkeys(ports.DEFAULT_PORTS, port)) as found:
-        assert len(set(found.values())) == len(ports.DEFAULT_PORTS)
-        assert port in found.values()
+    with ports.claim_ports(dict.fromkeys(ports.DEFAULT_PORTS, port)) as result:
+        assert len(set(result.values())) == len(ports.DEFAULT_PORTS)
+        assert port in result.values()
 
 
 def test_other_ports_lie_where_no_client_gets_one() -> None:
-    with ports.claim_ports({}) as found:
-        assert all(ports.LOWEST <= port < ports.HIGHEST for port in found.values())
+    with ports.claim_ports({}) as result:
+        assert all(ports.LOWEST <= port < ports.HIGHEST for port in result.values())
 
 
 def test_the_port_the_user_asks_for_is_taken_or_refused(taken: int) -> None:
     free = free_port()
-    with ports.claim_ports({}, free) as found:
-        assert found["api"] == free
+    with ports.claim_ports({}, free) as result:
+        assert result["api"] == free
     with pytest.raises(InvalidInput, match=f"port {taken} is taken"), ports.claim_ports({}, taken):
         pass

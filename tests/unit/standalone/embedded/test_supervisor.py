@@ -89,7 +89,7 @@ async def test_each_further_start_waits_twice_as_long(tmp_path: Path) -> None:
     async with supervise([child(tmp_path, "once", port, "-c", ONCE, str(port))], kept_book) as answered:
         await answered()  # its probe is the one connection it serves
         await until(lambda: kept_book.children["once"].restarts >= 3, "three ends")
-    delays = [float(found[1]) for line in lines if (found := re.search(r"in ([0-9.]+) s$", line))]
+    delays = [float(result[1]) for line in lines if (result := re.search(r"in ([0-9.]+) s$", line))]
     assert delays[:3] == pytest.approx([0.2, 0.4, 0.8], rel=0.25, abs=0.05)  # shown to a tenth
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from contracts.graph import PROJECTIONS, Entity, Generations, Partition, Projection, Relation
-from runtime.bus.memory import MemoryActiveGenerations, MemoryLog
+from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.bus.port import Message
 from runtime.errors import Poison, Unavailable
 from runtime.models.lexical import LexicalEmbedder
@@ -92,7 +92,7 @@ async def rebuilt(
     log: MemoryLog, stores: Stores, targets: Collection[Projection] = PROJECTIONS, **pointers: Any
 ) -> dict[str, Any]:
     embedder = LexicalEmbedder(64)
-    generations = pointers.get("generations") or MemoryActiveGenerations()
+    generations = pointers.get("generations") or MemoryLiveGenerations()
     settings = MergerSettings()
     return await Rebuild(log, generations, stores, embedder, list(targets), lambda _: None, settings).run("w")
 
@@ -138,7 +138,7 @@ async def test_groups_of_a_few_events_and_documents_give_the_same(
 
 
 async def test_one_projection_after_the_other_gives_the_same() -> None:
-    made, generations, log = stores(), MemoryActiveGenerations(), recorded(MemoryLog())
+    made, generations, log = stores(), MemoryLiveGenerations(), recorded(MemoryLog())
     for target in PROJECTIONS:
         result = await rebuilt(log, made, [target], generations=generations)
         assert result["events"] == TOTAL, "also those that this projection does not need"

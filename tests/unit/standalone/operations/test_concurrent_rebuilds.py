@@ -3,7 +3,7 @@
 import pytest
 
 from contracts.graph import Projection
-from runtime.bus.memory import MemoryActiveGenerations, MemoryLog
+from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.errors import ConfigurationError
 from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.memory import MemoryRows
@@ -15,8 +15,8 @@ from standalone.operations.rebuild import Rebuild
 
 
 @pytest.fixture
-def pointers() -> MemoryActiveGenerations:
-    return MemoryActiveGenerations()
+def pointers() -> MemoryLiveGenerations:
+    return MemoryLiveGenerations()
 
 
 @pytest.fixture
@@ -24,11 +24,11 @@ def stores() -> Stores:
     return Stores(MemoryRows(), MemoryGraph(), MemoryVectors("m", 2))
 
 
-def rebuild(pointers: MemoryActiveGenerations, stores: Stores, *targets: Projection) -> Rebuild:
+def rebuild(pointers: MemoryLiveGenerations, stores: Stores, *targets: Projection) -> Rebuild:
     return Rebuild(MemoryLog(), pointers, stores, LexicalEmbedder(), targets, lambda _: None, MergerSettings())
 
 
-async def test_the_later_rebuild_wins(pointers: MemoryActiveGenerations, stores: Stores) -> None:
+async def test_the_later_rebuild_wins(pointers: MemoryLiveGenerations, stores: Stores) -> None:
     first, second = rebuild(pointers, stores, "graph"), rebuild(pointers, stores, "graph")
     await first._begin()
     await second.run("default")
@@ -37,7 +37,7 @@ async def test_the_later_rebuild_wins(pointers: MemoryActiveGenerations, stores:
     assert (await pointers.live()).graph == 3
 
 
-async def test_a_rollback_is_overtaken_too(pointers: MemoryActiveGenerations, stores: Stores) -> None:
+async def test_a_rollback_is_overtaken_too(pointers: MemoryLiveGenerations, stores: Stores) -> None:
     await rebuild(pointers, stores, "graph").run("default")
     back = rebuild(pointers, stores, "graph")
     switch = back._switch
@@ -53,7 +53,7 @@ async def test_a_rollback_is_overtaken_too(pointers: MemoryActiveGenerations, st
 
 
 async def test_rebuilds_of_two_projections_do_not_disturb_each_other(
-    pointers: MemoryActiveGenerations, stores: Stores
+    pointers: MemoryLiveGenerations, stores: Stores
 ) -> None:
     graph = rebuild(pointers, stores, "graph")
     await graph._begin()

@@ -21,19 +21,19 @@ SECRETS = {
 
 
 def config(folder: Path, *arguments: str, **env: str) -> tuple[int, str]:
-    found = CliRunner().invoke(app, ["config", *arguments], env={"NATS_URL": "", **env, "PWD": str(folder)})
-    assert found.exception is None or isinstance(found.exception, SystemExit), found.exception
-    return found.exit_code, found.output
+    result = CliRunner().invoke(app, ["config", *arguments], env={"NATS_URL": "", **env, "PWD": str(folder)})
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.output
 
 
 def shown(folder: Path, *arguments: str, **env: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(config(folder, "--json", *arguments, **env)[1])
-    return found
+    result: dict[str, Any] = json.loads(config(folder, "--json", *arguments, **env)[1])
+    return result
 
 
-def one(found: dict[str, Any], name: str) -> tuple[str, str]:
+def one(result: dict[str, Any], name: str) -> tuple[str, str]:
     """Value and source of the first setting with that variable."""
-    return next((s["value"], s["source"]) for s in found["settings"] if name in s["names"])
+    return next((s["value"], s["source"]) for s in result["settings"] if name in s["names"])
 
 
 @pytest.fixture(autouse=True)
@@ -42,19 +42,19 @@ def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_every_setting_is_there_with_a_meaning(tmp_path: Path) -> None:
-    found = shown(tmp_path)
-    assert len(found["settings"]) == sum(len(group.__annotations__) - ("model_config" in group.__annotations__)
+    result = shown(tmp_path)
+    assert len(result["settings"]) == sum(len(group.__annotations__) - ("model_config" in group.__annotations__)
                                          for group in SETTINGS.values())  # fmt: skip
-    assert [setting["names"] for setting in found["settings"] if not setting["meaning"]] == []
-    assert (found["faults"], found["contradictions"], found["unread"]) == ([], [], {})
+    assert [setting["names"] for setting in result["settings"] if not setting["meaning"]] == []
+    assert (result["faults"], result["contradictions"], result["unread"]) == ([], [], {})
 
 
 def test_a_value_comes_from_a_variable_of_either_name_from_the_stack_or_is_the_default(tmp_path: Path) -> None:
-    found = shown(tmp_path, OPENAI_API_KEY="", MAX_ASYNC="7", TOP_K="9", CHUNK_SIZE="")
-    assert one(found, "LLM_MAX_ASYNC") == ("7", "MAX_ASYNC")
-    assert one(found, "TOP_K") == ("9", "TOP_K")
-    assert one(found, "CHUNK_SIZE") == ("1200", "default")
-    assert one(found, "HOST") == ("127.0.0.1", f"the stack in {tmp_path / '.lightstream'}")
+    result = shown(tmp_path, OPENAI_API_KEY="", MAX_ASYNC="7", TOP_K="9", CHUNK_SIZE="")
+    assert one(result, "LLM_MAX_ASYNC") == ("7", "MAX_ASYNC")
+    assert one(result, "TOP_K") == ("9", "TOP_K")
+    assert one(result, "CHUNK_SIZE") == ("1200", "default")
+    assert one(result, "HOST") == ("127.0.0.1", f"the stack in {tmp_path / '.lightstream'}")
     elsewhere = shown(tmp_path, NATS_URL="nats://bus:4222", HOST="127.0.0.2")
     assert one(shown(tmp_path, NATS_URL="nats://b", DOCUMENTS_URL="sqlite:///d/x.db"), "DOCUMENTS_URL") == (
         "sqlite:///d/x.db", "DOCUMENTS_URL",

@@ -28,9 +28,9 @@ from tests.support.nats_server import connected, running_nats
     ],
 )
 def test_room_is_held_against_what_the_stack_holds(free: int, held: int, level: str) -> None:
-    found = disk_partition(free, held, Path("/data"))
-    assert found.level == level
-    assert bool(found.todo) == (level != "well")
+    result = disk_partition(free, held, Path("/data"))
+    assert result.level == level
+    assert bool(result.todo) == (level != "well")
 
 
 def test_what_a_stack_holds_is_counted_without_what_lies_beside_it(tmp_path: Path) -> None:
@@ -71,8 +71,8 @@ async def test_a_message_that_several_durables_set_aside_is_one_dead_letter_and_
             for place in ("7", "8"):
                 headers = {"Kb-Sequence": place, "Kb-Reason": f"{place} is no event"}
                 await jetstream.publish(f"dead.{durable}", b"raw", headers=headers)
-        found = await count_dead_letters(NatsDeadLetters(jetstream))
-        assert (found.count, found.reason, found.last_at is not None) == (2, "8 is no event", True)
+        result = await count_dead_letters(NatsDeadLetters(jetstream))
+        assert (result.count, result.reason, result.last_at is not None) == (2, "8 is no event", True)
         said = [finding async for finding in examine_bus(server.url, "", {})]
     assert [finding.level for finding in said] == ["note"]
     assert "2 messages were set aside for good" in said[0].what

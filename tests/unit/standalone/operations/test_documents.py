@@ -40,10 +40,10 @@ def names(*paths: Path | str) -> list[str]:
 
 
 def test_a_folder_is_read_with_all_below_it_in_sorted_order(folder: Path) -> None:
-    found = find_documents([str(folder)])
-    assert [source.name for source in found.sources] == ["LICENSE", "README.md", "a/README.md", "a/z.txt", "b.md"]
-    assert found.skipped == 3, "a program, a picture and a hidden file; hidden folders are not looked into"
-    assert found.refused == []
+    result = find_documents([str(folder)])
+    assert [source.name for source in result.sources] == ["LICENSE", "README.md", "a/README.md", "a/z.txt", "b.md"]
+    assert result.skipped == 3, "a program, a picture and a hidden file; hidden folders are not looked into"
+    assert result.refused == []
 
 
 def test_documents_of_a_folder_are_told_apart_by_their_path(folder: Path) -> None:
@@ -62,8 +62,8 @@ def test_equal_names_in_two_given_folders_stay_apart(folder: Path) -> None:
     other = folder.parent / "more"
     other.mkdir()
     (other / "README.md").write_text("another")
-    found = names(folder / "README.md", other)
-    assert found == ["README.md", "more/README.md"]
+    result = names(folder / "README.md", other)
+    assert result == ["README.md", "more/README.md"]
     ids = {source.id for source in find_documents([str(folder), str(other), str(folder / "a" / "z.txt")]).sources}
     assert len(ids) == 7 - 1, "a/z.txt was given twice and is one document"
 
@@ -76,9 +76,9 @@ def test_the_same_file_is_one_document(folder: Path) -> None:
 
 
 def test_what_is_not_there_is_refused_and_the_rest_goes_on(folder: Path) -> None:
-    found = find_documents(["/no/such/thing", str(folder / "b.md")])
-    assert [source.name for source in found.sources] == ["b.md"]
-    assert [(refused.name, refused.reason) for refused in found.refused] == [
+    result = find_documents(["/no/such/thing", str(folder / "b.md")])
+    assert [source.name for source in result.sources] == ["b.md"]
+    assert [(refused.name, refused.reason) for refused in result.refused] == [
         ("/no/such/thing", "no such file or folder")
     ]
 
@@ -118,8 +118,8 @@ async def test_standard_input_has_a_name_when_it_is_given_one(monkeypatch: pytes
 
 async def test_a_file_is_described_and_standard_input_is_not(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "a" / "copy.md").write_bytes(b"b")
-    found = {source.name: (await read_document(source)).metadata for source in find_documents([str(folder)]).sources}
-    assert found["b.md"] == {
+    result = {source.name: (await read_document(source)).metadata for source in find_documents([str(folder)]).sources}
+    assert result["b.md"] == {
         "file_name": "b.md",
         "media_type": "text/markdown",
         "file_size": 1,
@@ -127,7 +127,7 @@ async def test_a_file_is_described_and_standard_input_is_not(folder: Path, monke
         "encoding": "utf-8",
         "encoding_confidence": 1.0,
     }
-    assert found["a/copy.md"] == {**found["b.md"], "file_name": "copy.md"}, "the folder is in the document's name"
+    assert result["a/copy.md"] == {**result["b.md"], "file_name": "copy.md"}, "the folder is in the document's name"
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"b")))
     assert (await read_document(find_documents(["-"], stdin_name="b.md").sources[0])).metadata == {}
 

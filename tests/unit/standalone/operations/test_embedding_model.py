@@ -29,17 +29,19 @@ def _another_shell(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_settings_are_those_of_the_given_variables_alone() -> None:
-    found = settings_from(Settings, {"embedding_model": "lexical", "MAX_ASYNC": "7", "LLM_MODEL": ""})
-    assert (found.embedding_model, found.llm_max_async, found.llm_model) == ("lexical", 7, "gpt-4o-mini")
-    assert (found.has_llm, found.has_embedding_endpoint) == (False, False)
+    result = settings_from(Settings, {"embedding_model": "lexical", "MAX_ASYNC": "7", "LLM_MODEL": ""})
+    assert (result.embedding_model, result.llm_max_async, result.llm_model) == ("lexical", 7, "gpt-4o-mini")
+    assert (result.has_llm, result.has_embedding_endpoint) == (False, False)
     assert settings_from(Settings, ENDPOINT).has_embedding_endpoint
     assert settings_from(MergerSettings, {"SUMMARY_MAX_TOKENS": "77"}).limits.tokens == 77
     assert settings_from(MergerSettings, {}).summary_max_tokens == 1200
 
 
 def test_the_variables_of_a_stack_are_those_of_its_services() -> None:
-    command = [sys.executable, "-c", "import time; time.sleep(60)"]
-    with subprocess.Popen(command, env={**os.environ, "EMBEDDING_MODEL": "lexical"}) as service:
+    command = [sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(60)"]
+    variables = {**os.environ, "EMBEDDING_MODEL": "lexical"}
+    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE) as service:
+        assert service.stdout and service.stdout.readline()  # before it runs, the system shows no variables of it
         try:
             gone = Child(ProcessIdentity(service.pid, 1))
             state = StackState(children={"query": Child(ProcessIdentity.of(service.pid)), "indexer": gone})
@@ -100,8 +102,8 @@ async def test_a_generation_of_a_model_that_cannot_be_opened_is_named(monkeypatc
 
     monkeypatch.setattr(embeddings.configured.vectors, "model_of", model_of)
     for generation in (1, 2):
-        async with embeddings.of(generation) as found:
-            assert found is embeddings.configured
+        async with embeddings.of(generation) as result:
+            assert result is embeddings.configured
     with pytest.raises(ModelChanged, match=r"bge-m3 \(1024 dimensions\).*lexical-hash-v1 \(384 dimensions\)"):
         async with embeddings.of(3):
             pytest.fail("opened")

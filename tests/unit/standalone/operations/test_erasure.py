@@ -28,7 +28,7 @@ from contracts.values import (
     RelationRevision,
 )
 from runtime.bus.codec import decode
-from runtime.bus.memory import MemoryBlobs, MemoryLog
+from runtime.bus.memory import MemoryBlobs, MemoryLog, MemorySharedValues
 from runtime.bus.nats.log_integrity import LogState, difference
 from runtime.bus.publisher import Submission, add_document
 from runtime.stores.documents.memory import MemoryRows
@@ -37,6 +37,7 @@ from runtime.stores.port import LogMark
 from standalone.operations.erasure.caches import DROPPED, empty_caches
 from standalone.operations.erasure.plan import DocumentHistory, is_derived, read_history
 from standalone.operations.erasure.receipts import make_receipt
+from standalone.operations.moving.filled_stores import left_behind, note_filled
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 VERSION = DocumentVersion(id="d", version=1, added_at=AT)
@@ -122,12 +123,12 @@ def test_a_receipt_is_of_the_last_erasure_and_its_hash_changes_with_it() -> None
     first = DocumentErased(document_id="d", erased=(ErasedEvent(sequence=1, sha256="b" * 64),))
     last = DocumentErased(document_id="d", part=1, receipt="c" * 64)
     second = DocumentErased(document_id="d", erased=(ErasedEvent(sequence=9, sha256="d" * 64),), reason="asked for")
-    receipt = make_receipt("w", [first, last, second], {"blobs": 1}, "os:ada", embedded=True)
+    receipt = make_receipt("w", [first, last, second], {"blobs": 1}, "os:ada", ["here"])
     assert (receipt.events, receipt.reason, receipt.counts) == (
         {9: "d" * 64}, "asked for", {"blobs": 1, "events_in_all": 1},
     )  # fmt: skip
-    other = make_receipt("w", [first, last, second], {"blobs": 2}, "os:ada", embedded=True)
-    assert receipt.sha256 != other.sha256
+    other = make_receipt("w", [first, last, second], {"blobs": 2}, "os:ada", ["here"])
+    assert receipt.sha256 != other.sha256 and receipt.remarks[-1] == "here"
     assert receipt.last_part(3).receipt == receipt.sha256
 
 
@@ -163,3 +164,14 @@ async def test_caches_of_the_workspace_are_emptied_and_those_of_others_stay() ->
     assert await empty_caches(rows, "w") == dict.fromkeys(DROPPED, 2)
     assert [await rows.scan(Table(name, mine)) for name in DROPPED] == [[]] * len(DROPPED)
     assert [len(await rows.scan(Table(name, other))) for name in DROPPED] == [1] * len(DROPPED)
+
+
+async def test_stores_that_a_move_filled_or_left_are_named_with_the_way_out() -> None:
+    values = MemorySharedValues()
+    old, new = {"documents": "sqlite:old", "graph": "bolt://a"}, {"documents": "mongodb://b", "graph": "bolt://b"}
+    assert await left_behind(values, old) == []
+    for _ in range(2):
+        await note_filled(values, old, new)
+    (before,), (after,) = await left_behind(values, old), await left_behind(values, new)
+    assert "mongodb://b, bolt://b" in before and "sqlite:old, bolt://a" in after
+    assert "`lightstream rebuild all --to ENV_FILE`" in after

@@ -75,20 +75,21 @@ def stored(event: Event) -> StoredMessage:
             ),
             "extractor gave up a ChunksCreated: Poison: no",
         ),
-        (DocumentDeleted(document_id="doc-1"), "about doc-1"),
+        (DocumentDeleted(document_id="doc-1", reason="old"), "deleted: old"),
+        (DocumentDeleted(document_id="doc-1"), "deleted"),
     ],
 )  # fmt: skip
 def test_an_event_is_one_line(event: Event, gist: str) -> None:
-    found = event_line(stored(event))
-    assert (found.sequence, found.time, found.type, found.document) == (7, NOW, event.type_name(), "doc-1")
-    assert found.gist == gist
-    assert (found.id, found.cause) == ("e-1", "e-0")
+    result = event_line(stored(event))
+    assert (result.sequence, result.time, result.type, result.document) == (7, NOW, event.type_name(), "doc-1")
+    assert result.gist == gist
+    assert (result.id, result.cause) == ("e-1", "e-0")
 
 
 def test_what_cannot_be_read_is_a_line_too() -> None:
-    found = event_line(StoredMessage(b"{", "kb.v1.default.doc-1.DocumentAdded"))
-    assert (found.type, found.document) == ("DocumentAdded", "doc-1")
-    assert found.gist.startswith("not readable: not JSON")
+    result = event_line(StoredMessage(b"{", "kb.v1.default.doc-1.DocumentAdded"))
+    assert (result.type, result.document) == ("DocumentAdded", "doc-1")
+    assert result.gist.startswith("not readable: not JSON")
 
 
 def test_a_document_is_found_by_its_id_and_by_its_name() -> None:

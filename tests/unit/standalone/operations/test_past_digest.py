@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.graph import PROJECTIONS
-from runtime.bus.memory import MemoryActiveGenerations, MemoryLog
+from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.rebuild_candidate import Candidate
 from runtime.stores.documents.memory import MemoryRows
@@ -22,7 +22,7 @@ from tests.unit.standalone.operations.test_recorded_digests import DIGESTS
 def rebuild(log: MemoryLog, **fields: Any) -> Rebuild:
     embedder = LexicalEmbedder(16)
     stores = Stores(MemoryRows(), MemoryGraph(), MemoryVectors(embedder.model, embedder.dimension))
-    pointers = MemoryActiveGenerations()
+    pointers = MemoryLiveGenerations()
     return Rebuild(log, pointers, stores, embedder, PROJECTIONS, lambda _: None, MergerSettings(), **fields)
 
 
@@ -41,16 +41,16 @@ def cut(log: MemoryLog, end: int) -> MemoryLog:
 @pytest.mark.parametrize("workspace", ["w", "other"])
 async def test_the_end_of_the_log_has_the_recorded_digests(workspace: str) -> None:
     log = recorded()
-    found = await fold_digests(log, workspace, len(log.messages), MergerSettings())
-    assert {name: found[name] for name in PROJECTIONS} == {name: DIGESTS[workspace, name] for name in PROJECTIONS}
+    result = await fold_digests(log, workspace, len(log.messages), MergerSettings())
+    assert {name: result[name] for name in PROJECTIONS} == {name: DIGESTS[workspace, name] for name in PROJECTIONS}
 
 
 @pytest.mark.parametrize("end", [0, 1, 30, 57, 90])
 async def test_an_earlier_place_has_the_digests_of_a_log_that_ended_there(end: int) -> None:
     log = recorded()
     of_cut = (await rebuild(cut(log, end)).fill("w"))["digests"]
-    found = await fold_digests(log, "w", end, MergerSettings())
-    assert {name: found[name] for name in PROJECTIONS} == {n: one["rebuilt"]["sha256"] for n, one in of_cut.items()}
+    result = await fold_digests(log, "w", end, MergerSettings())
+    assert {name: result[name] for name in PROJECTIONS} == {n: one["rebuilt"]["sha256"] for n, one in of_cut.items()}
 
 
 async def test_a_rebuild_that_stopped_early_is_promoted_with_the_rest_of_the_log() -> None:

@@ -30,13 +30,13 @@ class Service:
         if look is None:
             self.looks.pop(0)
             return httpx.Response(503, json={"detail": "starting"})
-        found = look[2 * page - 2 : 2 * page]
+        result = look[2 * page - 2 : 2 * page]
         more = len(look) > 2 * page
         if not more:
             self.asked += 1
             self.looks[:1] = [] if len(self.looks) > 1 else [look]
         pages = {"page": page, "page_size": 2, "total_count": 9, "total_pages": 9, "has_next": more, "has_prev": False}
-        listed = [document.model_dump() for document in found]
+        listed = [document.model_dump() for document in result]
         return httpx.Response(200, json={"documents": listed, "pagination": pages, "status_counts": {}})
 
     def client(self) -> AsyncLightstream:
@@ -61,13 +61,13 @@ async def never() -> bool:
 
 
 def test_stages_count_documents_and_chunks() -> None:
-    found = [
+    result = [
         document("a", "processed", 3, extracted=3, merged=3, embedded=3, indexed=3),
         document("b", "processing", 5, extracted=2, merged=1, embedded=5, indexed=0),
         document("c", "pending"),
         document("d", "failed"),
     ]
-    assert stages(found, 6) == [
+    assert stages(result, 6) == [
         Stage("chunked", 3, 6),
         Stage("extracted", 5, 8),
         Stage("merged", 4, 8),
@@ -87,8 +87,8 @@ async def test_waiting_ends_when_every_wanted_document_is_through() -> None:
     )
     seen: list[list[Stage]] = []
     async with service.client() as client:
-        found = await wait_for_documents(client, {"a": 1, "b": 1}, now, seen.append)
-    assert [each.id for each in found] == ["a", "b"]
+        result = await wait_for_documents(client, {"a": 1, "b": 1}, now, seen.append)
+    assert [each.id for each in result] == ["a", "b"]
     assert service.asked == 3
     assert [look[0].done for look in seen] == [0, 2, 2]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.graph import PROJECTIONS, Generations
-from runtime.bus.memory import MemoryActiveGenerations, MemoryLog
+from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.errors import InvalidInput
 from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.rebuild_candidate import Candidate
@@ -17,7 +17,7 @@ from tests.unit.standalone.operations.test_bulk_load import TOTAL, digests, reco
 from tests.unit.standalone.operations.test_recorded_digests import DIGESTS
 
 
-def rebuild(log: MemoryLog, pointers: MemoryActiveGenerations, made: Stores, **fields: Any) -> Rebuild:
+def rebuild(log: MemoryLog, pointers: MemoryLiveGenerations, made: Stores, **fields: Any) -> Rebuild:
     """A rebuild of everything, as a new process makes it."""
     return Rebuild(
         log, pointers, made, LexicalEmbedder(64), PROJECTIONS, fields.pop("report", lambda _: None), MergerSettings(),
@@ -25,7 +25,7 @@ def rebuild(log: MemoryLog, pointers: MemoryActiveGenerations, made: Stores, **f
     )  # fmt: skip
 
 
-async def filled(log: MemoryLog, pointers: MemoryActiveGenerations, made: Stores) -> Candidate:
+async def filled(log: MemoryLog, pointers: MemoryLiveGenerations, made: Stores) -> Candidate:
     work = rebuild(log, pointers, made)
     result = await work.fill("w")
     return Candidate(result["generations"], work.position, result["newer"])
@@ -33,7 +33,7 @@ async def filled(log: MemoryLog, pointers: MemoryActiveGenerations, made: Stores
 
 @pytest.mark.parametrize("first", [1, TOTAL // 4, TOTAL // 2, TOTAL - 1, TOTAL])
 async def test_a_promoted_generation_has_what_happened_since_it_was_filled(first: int) -> None:
-    whole, log, pointers, made = recorded(MemoryLog()), MemoryLog(), MemoryActiveGenerations(), stores()
+    whole, log, pointers, made = recorded(MemoryLog()), MemoryLog(), MemoryLiveGenerations(), stores()
     log.messages = whole.messages[:first]
     candidate = await filled(log, pointers, made)
     assert await pointers.live() == Generations(1, 1, 1)
@@ -45,7 +45,7 @@ async def test_a_promoted_generation_has_what_happened_since_it_was_filled(first
 
 
 async def test_what_another_rebuild_has_replaced_is_not_promoted() -> None:
-    log, pointers, made = recorded(MemoryLog()), MemoryActiveGenerations(), stores()
+    log, pointers, made = recorded(MemoryLog()), MemoryLiveGenerations(), stores()
     candidate = await filled(log, pointers, made)
     await rebuild(log, pointers, made).run("w")
     with pytest.raises(InvalidInput, match="start another rebuild"):
@@ -54,7 +54,7 @@ async def test_what_another_rebuild_has_replaced_is_not_promoted() -> None:
 
 
 async def test_what_is_live_is_not_promoted_again() -> None:
-    log, pointers, made = recorded(MemoryLog()), MemoryActiveGenerations(), stores()
+    log, pointers, made = recorded(MemoryLog()), MemoryLiveGenerations(), stores()
     candidate = await filled(log, pointers, made)
     await rebuild(log, pointers, made).promote(candidate)
     with pytest.raises(InvalidInput, match="start another rebuild"):
@@ -72,9 +72,9 @@ async def test_events_are_read_no_faster_than_asked(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("standalone.operations.bulk_load.time.monotonic", lambda: 0.0)
     steps: list[dict[str, Any]] = []
     made = stores()
-    await rebuild(
-        recorded(MemoryLog()), MemoryActiveGenerations(), made, events_per_second=10, report=steps.append
-    ).run("w")
+    await rebuild(recorded(MemoryLog()), MemoryLiveGenerations(), made, events_per_second=10, report=steps.append).run(
+        "w"
+    )
     read = [step["events"] for step in steps if "end" in step]
     assert max(later - earlier for earlier, later in pairwise(read)) <= 10
     assert sum(pause for pause in pauses if pause) == pytest.approx(TOTAL / 10)

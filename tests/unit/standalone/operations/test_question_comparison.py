@@ -11,7 +11,7 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.embedding import EmbeddedVectors
 from runtime.stores.vectors.memory import MemoryVectors
 from standalone.cli.rebuild_output import print_summary
-from standalone.operations.question_comparison import ComparedQuestion, FoundPassage, compare_questions, read_questions
+from standalone.operations.question_comparison import ComparedQuestion, PassageHit, compare_questions, read_questions
 
 TEXTS = {
     "harbour": "Ada Marlow leads the Harbour Office.",
@@ -63,7 +63,7 @@ def test_questions_are_the_lines_of_a_file(tmp_path: Path) -> None:
 
 
 def test_people_see_the_overlap_and_the_differences(capsys: pytest.CaptureFixture[str]) -> None:
-    both, gone, new = (FoundPassage(id, f"{id}.txt", 0.5, f"{id} is\nhere") for id in ("both", "gone", "new"))
+    both, gone, new = (PassageHit(id, f"{id}.txt", 0.5, f"{id} is\nhere") for id in ("both", "gone", "new"))
     asked = ComparedQuestion("Who?", 0.5, [both, gone], [both, new])
     question = {**vars(asked), "live": [vars(one) for one in asked.live], "new": [vars(one) for one in asked.new]}
     compared = {"k": 10, "overlap": 0.5, "questions": [question]}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from contracts.graph import PROJECTIONS, Generations, Projection
-from runtime.bus.memory import MemoryActiveGenerations, MemoryLog
+from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
@@ -38,7 +38,7 @@ async def rebuilt() -> Stores:
     embedder = LexicalEmbedder(64)
     stores = Stores(MemoryRows(), MemoryGraph(), MemoryVectors(embedder.model, embedder.dimension))
     result = await Rebuild(
-        log, MemoryActiveGenerations(), stores, embedder, PROJECTIONS, lambda _: None, MergerSettings()
+        log, MemoryLiveGenerations(), stores, embedder, PROJECTIONS, lambda _: None, MergerSettings()
     ).run("w")
     assert (result["events"], result["skipped"], result["newer"]) == (len(log.messages), 0, [])
     return stores
@@ -48,5 +48,5 @@ async def rebuilt() -> Stores:
 async def test_recorded_events_have_the_digests_of_when_they_were_recorded(
     rebuilt: Stores, workspace: str, projection: Projection
 ) -> None:
-    found = await digest(projection, workspace, Generations(2, 2, 2), rebuilt)
-    assert found.sha256 == DIGESTS[workspace, projection]
+    result = await digest(projection, workspace, Generations(2, 2, 2), rebuilt)
+    assert result.sha256 == DIGESTS[workspace, projection]

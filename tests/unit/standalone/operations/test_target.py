@@ -21,19 +21,19 @@ def test_nats_url_names_a_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NATS_URL", "nats://operator:pass-word@bus:4222")
     monkeypatch.setenv("DOCUMENTS_URL", "mongodb://documents")
     monkeypatch.setenv("LIGHTSTREAM_API_URL", "http://query:9621")
-    found = select_target(None)
-    assert found.settings.nats_url == "nats://operator:pass-word@bus:4222"
-    assert found.settings.documents_url.get_secret_value() == "mongodb://documents"
-    assert (found.api, found.folder) == ("http://query:9621", None)
-    assert "pass-word" not in found.name + repr(found)
-    with found.rebuild_lock():
+    result = select_target(None)
+    assert result.settings.nats_url == "nats://operator:pass-word@bus:4222"
+    assert result.settings.documents_url.get_secret_value() == "mongodb://documents"
+    assert (result.api, result.folder) == ("http://query:9621", None)
+    assert "pass-word" not in result.name + repr(result)
+    with result.rebuild_lock():
         pass
 
 
-@pytest.mark.parametrize("url", ["nats://u:secret@one:port", "nats://u:secret@one,nats://u:secret@two:4222"])
+@pytest.mark.parametrize("url", ["nats://u:secret@one:port", "nats://u:secret@:4222", ","])
 def test_an_address_of_no_use_is_refused_without_its_password(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setenv("NATS_URL", url)
-    with pytest.raises(ConfigurationError, match="NATS_URL must name one server") as raised:
+    with pytest.raises(ConfigurationError, match="NATS_URL must be nats://") as raised:
         select_target(None)
     assert "secret" not in str(raised.value)
 

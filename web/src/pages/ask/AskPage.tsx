@@ -5,9 +5,17 @@ import { useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
 import { Button, Select, TextInput } from "../../ui/controls";
 import { Empty } from "../../ui/notices";
-import { begin, forget, turns } from "./conversation";
+import { ModelNotice } from "../documents/ModelNotice";
+import { begin, beginTwo, forget, sideBySide, turns } from "./conversation";
 import { EFFORTS, fromAddress, MODES, type Parameters, toQuestion } from "./parameters";
 import { TurnView } from "./TurnView";
+import { inMode } from "./walks";
+
+const BUDGETS = [
+  ["max_entity_tokens", "entities"],
+  ["max_relation_tokens", "relations"],
+  ["max_total_tokens", "total"],
+] as const;
 
 function ParameterPanel({ given, onChange }: { given: Parameters; onChange: (given: Parameters) => void }) {
   const texts = useTexts();
@@ -21,6 +29,12 @@ function ParameterPanel({ given, onChange }: { given: Parameters; onChange: (giv
         choices={MODES.map((id) => ({ id, name: id, hint: texts.ask.modes[id] }))}
       />
       <Select
+        label={texts.ask.compare}
+        value={given.compare}
+        onChange={(compare) => set({ compare })}
+        choices={[{ id: "" as const, name: texts.ask.compareNone }, ...MODES.filter((id) => id !== given.mode).map((id) => ({ id, name: id, hint: texts.ask.modes[id] }))]}
+      />
+      <Select
         label={texts.ask.effort}
         value={given.effort}
         onChange={(effort) => set({ effort })}
@@ -28,6 +42,9 @@ function ParameterPanel({ given, onChange }: { given: Parameters; onChange: (giv
       />
       <TextInput label={texts.ask.topK} value={given.top_k} onChange={(top_k) => set({ top_k })} placeholder={texts.ask.server} />
       <TextInput label={texts.ask.chunkTopK} value={given.chunk_top_k} onChange={(chunk_top_k) => set({ chunk_top_k })} placeholder={texts.ask.server} />
+      {BUDGETS.map(([name, part]) => (
+        <TextInput key={name} label={texts.ask.tokens[part]} value={given[name]} onChange={(value) => set({ [name]: value })} placeholder={texts.ask.server} />
+      ))}
       <TextInput label={texts.ask.form} value={given.response_type} onChange={(response_type) => set({ response_type })} placeholder={texts.ask.formExample} />
       <TextInput label={texts.ask.instructions} value={given.user_prompt} onChange={(user_prompt) => set({ user_prompt })} rows={3} />
     </aside>
@@ -82,28 +99,39 @@ export default function AskPage() {
     if (count > 0) end.current?.scrollIntoView({ block: "nearest" });
   }, [count]);
 
+  const ask = (query: string) => {
+    const question = toQuestion(query, given);
+    if (!given.compare) void begin(question, workspace);
+    else void beginTwo(question, inMode(question, given.compare), workspace);
+  };
+  const isWide = said.some((turn) => turn.pair > 0);
   return (
-    <div className={isOpen ? "page ask with-panel" : "page ask"}>
+    <div className={["page ask", isOpen ? "with-panel" : "", isWide ? "wide" : ""].join(" ")}>
       <div className="talk">
         <header className="title">
           <h1>{texts.ask.title}</h1>
           <div className="add">
             {count > 0 && <Button look="quiet" icon={Trash2} label={texts.ask.forget} onPress={() => forget(workspace)} />}
             <Button icon={SlidersHorizontal} aria-expanded={isOpen} onPress={() => setOpen(!isOpen)}>
-              {given.mode}
+              {given.compare ? `${given.mode} | ${given.compare}` : given.mode}
             </Button>
           </div>
         </header>
         {count === 0 && (
           <Empty icon={MessageCircleQuestion} title={texts.ask.empty}>
             <p>{texts.ask.emptyText}</p>
+            <ModelNotice />
           </Empty>
         )}
-        {said.map((turn) => (
-          <TurnView key={turn.id} turn={turn} />
+        {sideBySide(said).map((pair) => (
+          <div key={pair[0]?.id} className={pair.length > 1 ? "pair" : ""}>
+            {pair.map((turn) => (
+              <TurnView key={turn.id} turn={turn} isCompared={pair.length > 1} />
+            ))}
+          </div>
         ))}
         <div ref={end} />
-        <AskForm initial={params.get("q") ?? ""} onAsk={(query) => void begin(toQuestion(query, given), workspace)} />
+        <AskForm initial={params.get("q") ?? ""} onAsk={ask} />
       </div>
       {isOpen && <ParameterPanel given={given} onChange={setGiven} />}
     </div>

@@ -4,6 +4,7 @@ import { data, useApi, useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
 import { Failure, Loading } from "../../ui/notices";
 import type { Question } from "./stream";
+import { walkAddress, walksOf } from "./walks";
 
 interface Found {
   entities?: { entity_name: string; entity_type: string; description: string }[];
@@ -14,11 +15,20 @@ interface Found {
 /** Descriptions of several documents stand one after the other, with a mark between them. */
 const shown = (description: string) => description.split("<SEP>").join(" · ");
 
-function Section({ title, count, children }: { title: string; count: number; children: React.ReactNode }) {
+interface Tokens {
+  used: number;
+  limit: number;
+}
+type Budget = Partial<Record<"entities" | "relations" | "passages" | "total", Tokens>>;
+
+type SectionProps = { title: string; count: number; tokens?: Tokens | undefined; children: React.ReactNode };
+
+function Section({ title, count, tokens, children }: SectionProps) {
+  const texts = useTexts();
   return (
     <details open={count > 0 && count <= 12}>
       <summary>
-        {title} <span>{count}</span>
+        {title} <span>{count}</span> {tokens && <span className="hint">· {texts.ask.tokensUsed(tokens.used, tokens.limit)}</span>}
       </summary>
       <ul>{children}</ul>
     </details>
@@ -38,10 +48,12 @@ export function Evidence({ question }: { question: Question }) {
   if (evidence.isPending) return <Loading />;
   if (evidence.error) return <Failure error={evidence.error} retry={() => void evidence.refetch()} />;
   const { entities = [], relationships = [], chunks = [] } = evidence.data.data as Found;
-  const { processing_info: info, ...metadata } = evidence.data.metadata;
+  const { processing_info: info, token_budget, ...metadata } = evidence.data.metadata;
+  const budget = (token_budget ?? {}) as Budget;
+  const walks = walksOf(info);
   return (
     <div className="evidence">
-      <Section title={texts.ask.entities} count={entities.length}>
+      <Section title={texts.ask.entities} count={entities.length} tokens={budget.entities}>
         {entities.map(({ entity_name, entity_type, description }) => (
           <li key={entity_name}>
             <Link to={`/${workspace}/graph?entity=${encodeURIComponent(entity_name)}`}>{entity_name}</Link> <em>{entity_type}</em>
@@ -49,7 +61,7 @@ export function Evidence({ question }: { question: Question }) {
           </li>
         ))}
       </Section>
-      <Section title={texts.ask.relations} count={relationships.length}>
+      <Section title={texts.ask.relations} count={relationships.length} tokens={budget.relations}>
         {relationships.map(({ src_id, tgt_id, description }) => (
           <li key={`${src_id}\n${tgt_id}`}>
             <strong>
@@ -59,7 +71,7 @@ export function Evidence({ question }: { question: Question }) {
           </li>
         ))}
       </Section>
-      <Section title={texts.ask.passages} count={chunks.length}>
+      <Section title={texts.ask.passages} count={chunks.length} tokens={budget.passages}>
         {chunks.map(({ chunk_id, file_path, content, reference_id }) => (
           <li key={chunk_id}>
             <Link to={`/${workspace}/documents/${encodeURIComponent(chunk_id.replace(/-chunk-\d+$/, ""))}?chunk=${encodeURIComponent(chunk_id)}`}>
@@ -69,8 +81,20 @@ export function Evidence({ question }: { question: Question }) {
           </li>
         ))}
       </Section>
+      {walks.length > 0 && (
+        <Section title={texts.ask.walks} count={walks.length}>
+          {walks.map((walk) => (
+            <li key={walk.entities.join("\n")} className="walk-of">
+              <span>{walk.entities.join(" → ")}</span>
+              <Link to={walkAddress(workspace, walk)}>{texts.ask.draw}</Link>
+            </li>
+          ))}
+        </Section>
+      )}
       <details>
-        <summary>{texts.ask.how}</summary>
+        <summary>
+          {texts.ask.how} {budget.total && <span className="hint">· {texts.ask.tokensUsed(budget.total.used, budget.total.limit)}</span>}
+        </summary>
         <pre>{JSON.stringify({ ...metadata, ...(info as object) }, null, 2)}</pre>
       </details>
     </div>

@@ -1,15 +1,17 @@
-import { Link2, ScanSearch, Square } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Link2, RotateCw, ScanSearch, Square } from "lucide-react";
+import { Suspense, useState, useSyncExternalStore } from "react";
+import { liveEvents } from "../../api/live";
+import { patient } from "../../api/patient";
 import { useTexts } from "../../texts";
 import { Button, CopyButton } from "../../ui/controls";
 import { useFormat } from "../../ui/format";
 import { Failure, Notice } from "../../ui/notices";
-import { asMarkdown, begin, stop, type Turn } from "./conversation";
+import { again, asMarkdown, begin, changesSince, stop, type Turn } from "./conversation";
 import { Evidence } from "./Evidence";
 import { address } from "./parameters";
 import { SourceDialog, SourceList } from "./Sources";
 
-const AnswerText = lazy(() => import("./AnswerText"));
+const AnswerText = patient(() => import("./AnswerText"));
 
 function Foot({ turn, isOpen, onToggle }: { turn: Turn; isOpen: boolean; onToggle: () => void }) {
   const texts = useTexts();
@@ -35,15 +37,33 @@ function Foot({ turn, isOpen, onToggle }: { turn: Turn; isOpen: boolean; onToggl
   );
 }
 
+/** Says when documents have come or gone since the answer was given. */
+function Newer({ turn }: { turn: Turn }) {
+  const texts = useTexts();
+  const live = useSyncExternalStore(liveEvents.subscribe, liveEvents.get);
+  const isNewer = live.workspace === turn.workspace && changesSince(live.events, turn.position) > 0;
+  if (!isNewer) return null;
+  return (
+    <Notice>
+      <span>{texts.ask.newer}</span>
+      <Button look="quiet" icon={RotateCw} onPress={() => void begin(turn.question, turn.workspace)}>
+        {texts.ask.again}
+      </Button>
+    </Notice>
+  );
+}
+
 /** A question and its answer, while it is written and afterwards. */
-export function TurnView({ turn }: { turn: Turn }) {
+export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?: boolean }) {
   const texts = useTexts();
   const [cited, setCited] = useState("");
   const [isOpen, setOpen] = useState(false);
   const reference = turn.references.find((one) => one.reference_id === cited);
   return (
     <article className="turn">
-      <h2>{turn.question.query}</h2>
+      <h2>
+        {turn.question.query} {isCompared && <span className="badge">{turn.question.mode}</span>}
+      </h2>
       {turn.state === "asking" && turn.answer === "" && (
         <p className="step" role="status">
           {texts.ask.steps[turn.step] ?? texts.ask.searching}
@@ -59,8 +79,9 @@ export function TurnView({ turn }: { turn: Turn }) {
           {texts.ask.stop}
         </Button>
       )}
+      {turn.position > 0 && turn.state !== "asking" && <Newer turn={turn} />}
       {turn.state === "stopped" && <Notice>{texts.ask.stopped}</Notice>}
-      {turn.state === "failed" && <Failure error={new Error(turn.error)} retry={() => void begin(turn.question, turn.workspace)} />}
+      {turn.state === "failed" && <Failure error={turn.error} retry={() => again(turn)} />}
       {turn.state !== "asking" && <SourceList references={turn.references} onCite={setCited} />}
       {turn.state !== "asking" && <Foot turn={turn} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />}
       {isOpen && <Evidence question={turn.question} />}

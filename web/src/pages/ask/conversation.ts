@@ -1,3 +1,4 @@
+import { onSignOut } from "../../api/session";
 import { createStore } from "../../ui/store";
 import { ask, type Question, type Reference } from "./stream";
 
@@ -10,20 +11,50 @@ export interface Turn {
   state: "asking" | "done" | "stopped" | "failed";
   /** The step that is going on, while there is no answer yet. */
   step: string;
-  error: string;
+  error: unknown;
   seconds: number;
   byModel: boolean;
   position: number;
+  /** The same for two that are asked side by side; 0 for one alone. */
+  pair: number;
+}
+
+const PLACE = "lightstream.conversation";
+
+/** Turns that outlive the page in this tab. */
+const KEPT = 50;
+
+/** What was said before the page was loaded anew; what was being said then was cut off. */
+function remembered(): Turn[] {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(PLACE) ?? "[]") as Turn[];
+    return kept.map((turn) => (turn.state === "asking" ? { ...turn, state: "stopped" } : turn));
+  } catch {
+    return [];
+  }
 }
 
 /** What was asked in this tab, over all workspaces; it stays while one looks at other pages. */
-export const turns = createStore<Turn[]>([]);
+export const turns = createStore<Turn[]>(remembered());
+
+let writing: ReturnType<typeof setTimeout> | undefined;
+turns.subscribe(() => {
+  writing ??= setTimeout(() => {
+    writing = undefined;
+    try {
+      sessionStorage.setItem(PLACE, JSON.stringify(turns.get().slice(-KEPT)));
+    } catch {
+      // A browser may forbid storing, or have no room; then a conversation ends with its page.
+    }
+  }, 300);
+});
+onSignOut(() => turns.set([]));
 
 const running = new Map<number, AbortController>();
-let lastId = 0;
+let lastId = Math.max(0, ...turns.get().map(({ id }) => id));
 
-const REMEMBERED = 6;
 /** Turns that a model is told of, so that a question may refer to the one before. */
+const REMEMBERED = 6;
 
 function change(id: number, values: (turn: Turn) => Partial<Turn>): void {
   turns.set(turns.get().map((turn) => (turn.id === id ? { ...turn, ...values(turn) } : turn)));
@@ -37,12 +68,29 @@ function history(workspace: string): Question["conversation_history"] {
   ]);
 }
 
-export async function begin(asked: Question, workspace: string): Promise<void> {
+/** Asks the same in two ways at once, to be read side by side. */
+export async function beginTwo(one: Question, other: Question, workspace: string): Promise<void> {
+  const pair = lastId + 1;
+  await Promise.all([begin(one, workspace, pair), begin(other, workspace, pair)]);
+}
+
+/** Turns as they are shown: those of one pair together. */
+export function sideBySide(all: Turn[]): Turn[][] {
+  const rows: Turn[][] = [];
+  for (const turn of all) {
+    const row = turn.pair ? rows.find((earlier) => earlier[0]?.pair === turn.pair) : undefined;
+    if (row) row.push(turn);
+    else rows.push([turn]);
+  }
+  return rows;
+}
+
+export async function begin(asked: Question, workspace: string, pair = 0): Promise<void> {
   const said = history(workspace);
   const question = said?.length ? { ...asked, conversation_history: said } : asked;
   lastId += 1;
   const id = lastId;
-  const turn: Turn = { id, workspace, question: asked, answer: "", references: [], state: "asking", step: "", error: "", seconds: 0, byModel: true, position: 0 };
+  const turn: Turn = { id, workspace, question: asked, answer: "", references: [], state: "asking", step: "", error: null, seconds: 0, byModel: true, position: 0, pair };
   turns.set([...turns.get(), turn]);
   const control = new AbortController();
   running.set(id, control);
@@ -62,11 +110,24 @@ export async function begin(asked: Question, workspace: string): Promise<void> {
     change(id, () => ({ state: "done" }));
   } catch (error) {
     if (control.signal.aborted) change(id, () => ({ state: "stopped" }));
-    else change(id, () => ({ state: "failed", error: (error as Error).message }));
+    else change(id, () => ({ state: "failed", error }));
   } finally {
     running.delete(id);
     change(id, () => ({ seconds: (performance.now() - started) / 1000 }));
   }
+}
+
+/** Asks what failed once more, in its place. */
+export function again({ id, question, workspace }: Turn): void {
+  turns.set(turns.get().filter((turn) => turn.id !== id));
+  void begin(question, workspace);
+}
+
+const NEWER = new Set(["DocumentAdded", "DocumentDeleted", "GraphEdited"]);
+
+/** How many of these events say something that an answer of this position does not hold yet. */
+export function changesSince(events: { type: string; time: string }[], position: number): number {
+  return events.filter(({ type, time }) => NEWER.has(type) && Date.parse(time) > position / 1000).length;
 }
 
 export function stop(id: number): void {

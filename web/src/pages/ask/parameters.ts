@@ -5,14 +5,19 @@ export const EFFORTS = ["low", "medium", "high"] as const;
 
 export interface Parameters {
   mode: (typeof MODES)[number];
+  /** Another mode to ask as well, beside it; "" for none. */
+  compare: (typeof MODES)[number] | "";
   effort: (typeof EFFORTS)[number];
   top_k: string;
   chunk_top_k: string;
+  max_entity_tokens: string;
+  max_relation_tokens: string;
+  max_total_tokens: string;
   response_type: string;
   user_prompt: string;
 }
 
-export const DEFAULTS: Parameters = { mode: "mix", effort: "low", top_k: "", chunk_top_k: "", response_type: "", user_prompt: "" };
+export const DEFAULTS: Parameters = { mode: "mix", compare: "", effort: "low", top_k: "", chunk_top_k: "", max_entity_tokens: "", max_relation_tokens: "", max_total_tokens: "", response_type: "", user_prompt: "" };
 
 /** The parameters that an address holds, as far as they are any. */
 export function fromAddress(params: URLSearchParams): Parameters {
@@ -22,6 +27,7 @@ export function fromAddress(params: URLSearchParams): Parameters {
     if (value !== null) Object.assign(given, { [name]: value });
   }
   if (!MODES.includes(given.mode)) given.mode = DEFAULTS.mode;
+  if (given.compare && (!MODES.includes(given.compare) || given.compare === given.mode)) given.compare = DEFAULTS.compare;
   if (!EFFORTS.includes(given.effort)) given.effort = DEFAULTS.effort;
   return given;
 }
@@ -34,6 +40,9 @@ export function toQuestion(query: string, given: Parameters): Question {
     effort: given.effort,
     top_k: number(given.top_k),
     chunk_top_k: number(given.chunk_top_k),
+    max_entity_tokens: number(given.max_entity_tokens),
+    max_relation_tokens: number(given.max_relation_tokens),
+    max_total_tokens: number(given.max_total_tokens),
     response_type: given.response_type.trim() || undefined,
     user_prompt: given.user_prompt.trim() || undefined,
   };

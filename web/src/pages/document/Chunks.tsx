@@ -26,7 +26,7 @@ function ChunkView({ chunk, before, isCited }: { chunk: Chunk; before: Chunk | u
   const shared = overlap(chunk, before);
   const letters = [...chunk.content];
   useEffect(() => {
-    if (isCited) place.current?.scrollIntoView({ block: "center" });
+    if (isCited) place.current?.scrollIntoView({ block: "start" });
   }, [isCited]);
   return (
     <li ref={place} className={isCited ? "chunk cited" : "chunk"} id={chunk.id}>
@@ -46,6 +46,17 @@ function ChunkView({ chunk, before, isCited }: { chunk: Chunk; before: Chunk | u
             <li key={name}>
               <Link className="chip" to={`/${workspace}/graph?entity=${encodeURIComponent(name)}`} title={description}>
                 {name} <span>{type}</span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+      {chunk.relations.length > 0 && (
+        <ul className="names" aria-label={texts.ask.relations}>
+          {chunk.relations.map(({ source, target, description }) => (
+            <li key={`${source}\n${target}`}>
+              <Link className="chip" to={`/${workspace}/graph?entity=${encodeURIComponent(source)}`} title={description}>
+                {source} – {target}
               </Link>
             </li>
           ))}

@@ -3,14 +3,17 @@ import { ArrowLeft } from "lucide-react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useParams, useSearchParams } from "react-router";
 import { ApiError, data, useApi, useWorkspace } from "../../api/client";
+import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { CopyButton } from "../../ui/controls";
-import { useFormat } from "../../ui/format";
+import { useFormat, useMoney } from "../../ui/format";
 import { Failure, Loading, Notice } from "../../ui/notices";
+import { UploadList } from "../documents/UploadList";
 import { isUnderWay, StageBars, StatusBadge } from "../documents/Status";
 import type { Document } from "../documents/useDocuments";
 import { Chunks } from "./Chunks";
-import { Timeline } from "./Timeline";
+import { DocumentActions } from "./DocumentActions";
+import { Timeline, Versions } from "./Timeline";
 
 const COUNTED = new Set(["chunks", "extracted", "merged", "embedded", "indexed", "added_sequence"]);
 
@@ -43,6 +46,36 @@ function Details({ document }: { document: Document }) {
   );
 }
 
+/** What the models cost that read it. */
+function CostOf({ id }: { id: string }) {
+  const texts = useTexts().operations;
+  const format = useFormat();
+  const money = useMoney();
+  const api = useApi();
+  const cost = useQuery({
+    queryKey: [useWorkspace(), "cost", "of", id],
+    queryFn: async () => data(await api.GET("/operations/cost", { params: { query: { document: id } } })),
+  });
+  if (!cost.data || cost.data.total.calls === 0) return null;
+  const { total, currency } = cost.data;
+  return (
+    <p className="hint">
+      {texts.spent}: {money(total.money, currency)} · {texts.calls(total.calls)} · {format.number(total.prompt + total.completion)} {texts.tokens}
+    </p>
+  );
+}
+
+/** A document that is not there (any more): what the log has of it, and the way to have it again. */
+function Gone({ id }: { id: string }) {
+  const texts = useTexts();
+  return (
+    <>
+      <Notice kind="warning">{texts.document.unknown}</Notice>
+      <Versions id={id} />
+    </>
+  );
+}
+
 /** One document: how far it is, what is known of it, and what it says. */
 export default function DocumentPage() {
   const texts = useTexts();
@@ -50,33 +83,45 @@ export default function DocumentPage() {
   const workspace = useWorkspace();
   const id = useParams().document ?? "";
   const [params] = useSearchParams();
+  const mayWrite = useMayWrite();
   const found = useQuery({
     queryKey: [workspace, "document", id],
-    queryFn: async () => data(await api.GET("/documents/by_id", { params: { query: { doc_id: id } } })),
+    queryFn: async () => {
+      try {
+        return data(await api.GET("/documents/by_id", { params: { query: { doc_id: id } } }));
+      } catch (error) {
+        // An answer too: that there is none does not go away while it is asked for again.
+        if (error instanceof ApiError && error.status === 404) return null;
+        throw error;
+      }
+    },
     refetchInterval: (query) => (query.state.data && isUnderWay(query.state.data.status) ? 1_200 : false),
   });
   const document = found.data;
-  const isUnknown = found.error instanceof ApiError && found.error.status === 404;
+  const isUnknown = document === null;
   return (
     <div className="page document">
       <Link to={`/${workspace}/documents`} className="back">
         <ArrowLeft size={14} aria-hidden /> {texts.documents.title}
       </Link>
       {found.isPending && <Loading />}
-      {isUnknown && <Notice kind="warning">{texts.document.unknown}</Notice>}
-      {found.error && !isUnknown && <Failure error={found.error} retry={() => void found.refetch()} />}
+      {isUnknown && <Gone id={id} />}
+      {found.error && <Failure error={found.error} retry={() => void found.refetch()} />}
       {document && (
         <>
           <header className="title">
             <h1>{document.file_path}</h1>
             <StatusBadge status={document.status} />
           </header>
+          {mayWrite && <DocumentActions document={document} />}
+          <UploadList only={document.file_path} />
           {document.error_msg && <Notice kind="error">{document.error_msg}</Notice>}
           <StageBars document={document} named />
           <Tabs className="tabs">
             <TabList aria-label={document.file_path} className="tab-list">
               <Tab id="text">{texts.document.text}</Tab>
               <Tab id="events">{texts.document.events}</Tab>
+              <Tab id="versions">{texts.document.versions}</Tab>
               <Tab id="details">{texts.document.details}</Tab>
             </TabList>
             <TabPanel id="text">
@@ -85,8 +130,12 @@ export default function DocumentPage() {
             <TabPanel id="events">
               <Timeline id={id} />
             </TabPanel>
+            <TabPanel id="versions">
+              <Versions id={id} />
+            </TabPanel>
             <TabPanel id="details">
               <Details document={document} />
+              <CostOf id={id} />
             </TabPanel>
           </Tabs>
         </>

@@ -1,4 +1,6 @@
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
+import { type Ref, useEffect, useLayoutEffect, useRef } from "react";
 import { Checkbox } from "react-aria-components";
 import { Link } from "react-router";
 import { useWorkspace } from "../../api/client";
@@ -6,19 +8,27 @@ import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { useFormat } from "../../ui/format";
 import { isUnderWay, StageBars, StatusBadge } from "./Status";
-import type { Document, Listing, Sort } from "./useDocuments";
+import { type Document, type Listing, PAGE_SIZE, type Sort } from "./useDocuments";
 
 type TableProps = {
-  documents: Document[];
+  total: number;
+  documentAt: (index: number) => Document | undefined;
+  /** Is told which pages of the list are in sight. */
+  onPages: (pages: number[]) => void;
   listing: Listing;
   selected: ReadonlySet<string>;
   onSelect: (selected: Set<string>) => void;
+  onSelectAll: (on: boolean) => void;
 };
+
+/** The height of a row before it is drawn and measured, in pixels, and rows that are drawn on either side of those in sight. */
+const ROW = 58;
+const BESIDE = 12;
 
 function Tick({ label, on, onChange }: { label: string; on: boolean; onChange: (on: boolean) => void }) {
   return (
     <Checkbox className="tick" aria-label={label} isSelected={on} onChange={onChange}>
-      <span className="box" aria-hidden />
+      <span className="mark" aria-hidden />
     </Checkbox>
   );
 }
@@ -29,7 +39,7 @@ function SortHeader({ sort, name, listing }: { sort: Sort; name: string; listing
   const Arrow = listing.descending ? ArrowDown : ArrowUp;
   const descending = isSorted ? !listing.descending : sort !== "file_path";
   return (
-    <th scope="col" aria-sort={isSorted ? (listing.descending ? "descending" : "ascending") : "none"}>
+    <th scope="col" className={sort === "file_path" ? "" : "when"} aria-sort={isSorted ? (listing.descending ? "descending" : "ascending") : "none"}>
       <button
         type="button"
         title={texts.documents.sortBy(name)}
@@ -42,21 +52,15 @@ function SortHeader({ sort, name, listing }: { sort: Sort; name: string; listing
   );
 }
 
-function Row({
-  document,
-  isSelected,
-  onSelect,
-}: {
-  document: Document;
-  isSelected: boolean;
-  onSelect: (on: boolean) => void;
-}) {
+type RowProps = { index: number; place: Ref<HTMLTableRowElement>; document: Document; isSelected: boolean; onSelect: (on: boolean) => void };
+
+function Row({ index, place, document, isSelected, onSelect }: RowProps) {
   const texts = useTexts();
   const format = useFormat();
   const workspace = useWorkspace();
   const mayWrite = useMayWrite();
   return (
-    <tr className={isSelected ? "selected" : ""}>
+    <tr ref={place} data-index={index} aria-rowindex={index + 2} className={isSelected ? "selected" : ""}>
       {mayWrite && (
         <td className="choose">
           <Tick label={texts.documents.select(document.file_path)} on={isSelected} onChange={onSelect} />
@@ -77,21 +81,53 @@ function Row({
       <td className="number" title={texts.documents.characters(document.content_length)}>
         {format.compact(document.content_length)}
       </td>
-      <td className="time" title={format.moment(document.created_at)}>
+      <td className="when" title={format.moment(document.created_at)}>
         {format.ago(document.created_at)}
       </td>
-      <td className="time" title={format.moment(document.updated_at)}>
+      <td className="when" title={format.moment(document.updated_at)}>
         {format.ago(document.updated_at)}
       </td>
     </tr>
   );
 }
 
-/** A page of the documents of the workspace. */
-export function DocumentTable({ documents, listing, selected, onSelect }: TableProps) {
+/** Where somebody was in each list, to be there again when they come back from a document. */
+const places = new Map<string, number>();
+
+/** The rows that are in sight, and how much room those before and behind them take. */
+function useRowsInSight(total: number, listing: Listing, onPages: (pages: number[]) => void) {
+  const table = useRef<HTMLTableElement>(null);
+  const { filter, sort, descending, find } = listing;
+  const key = `${useWorkspace()} ${filter} ${sort} ${descending} ${find}`;
+  const scrollMargin = table.current?.offsetTop ?? 0;
+  const rows = useWindowVirtualizer({ count: total, estimateSize: () => ROW, overscan: BESIDE, scrollMargin });
+  const inSight = rows.getVirtualItems();
+  const [first, last] = [inSight[0], inSight.at(-1)];
+  const before = first ? first.start - scrollMargin : 0;
+  const behind = last ? rows.getTotalSize() - (last.end - scrollMargin) : 0;
+  const pageOf = (index: number) => Math.floor(index / PAGE_SIZE) + 1;
+  const [from, to] = [pageOf(first?.index ?? 0), pageOf(last?.index ?? 0)];
+
+  useEffect(() => onPages(Array.from({ length: to - from + 1 }, (_, number) => from + number)), [from, to, onPages]);
+  useLayoutEffect(() => {
+    window.scrollTo(0, places.get(key) ?? 0);
+    const keep = () => places.set(key, window.scrollY);
+    window.addEventListener("scroll", keep, { passive: true });
+    return () => window.removeEventListener("scroll", keep);
+  }, [key]);
+  return { table, rows: inSight, measure: rows.measureElement, before, behind };
+}
+
+/** Keeps the room of rows that are not drawn. */
+function Room({ height }: { height: number }) {
+  return height > 0 ? <tr aria-hidden className="room" style={{ height }} /> : null;
+}
+
+/** The documents of the workspace, of which only those in sight are drawn. */
+export function DocumentTable({ total, documentAt, onPages, listing, selected, onSelect, onSelectAll }: TableProps) {
   const texts = useTexts();
   const mayWrite = useMayWrite();
-  const isAll = documents.length > 0 && documents.every(({ id }) => selected.has(id));
+  const { table, rows, measure, before, behind } = useRowsInSight(total, listing, onPages);
   const toggle = (id: string, on: boolean) => {
     const next = new Set(selected);
     if (on) next.add(id);
@@ -99,20 +135,22 @@ export function DocumentTable({ documents, listing, selected, onSelect }: TableP
     onSelect(next);
   };
   return (
-    <table className="documents">
+    <table ref={table} className="documents" aria-rowcount={total + 1}>
       <thead>
         <tr>
           {mayWrite && (
             <th scope="col" className="choose">
               <Tick
                 label={texts.documents.selectAll}
-                on={isAll}
-                onChange={(on) => onSelect(new Set(on ? documents.map(({ id }) => id) : []))}
+                on={selected.size > 0 && selected.size >= total}
+                onChange={onSelectAll}
               />
             </th>
           )}
           <SortHeader sort="file_path" name={texts.documents.name} listing={listing} />
-          <th scope="col">{texts.documents.status}</th>
+          <th scope="col" className="state">
+            {texts.documents.status}
+          </th>
           <th scope="col" className="number">
             {texts.documents.chunks}
           </th>
@@ -124,14 +162,19 @@ export function DocumentTable({ documents, listing, selected, onSelect }: TableP
         </tr>
       </thead>
       <tbody>
-        {documents.map((document) => (
-          <Row
-            key={document.id}
-            document={document}
-            isSelected={selected.has(document.id)}
-            onSelect={(on) => toggle(document.id, on)}
-          />
-        ))}
+        <Room height={before} />
+        {rows.map(({ index }) => {
+          const document = documentAt(index);
+          if (!document)
+            return (
+              <tr key={index} ref={measure} data-index={index} aria-rowindex={index + 2} className="unread">
+                <td colSpan={7}>…</td>
+              </tr>
+            );
+          const select = (on: boolean) => toggle(document.id, on);
+          return <Row key={index} index={index} place={measure} document={document} isSelected={selected.has(document.id)} onSelect={select} />;
+        })}
+        <Room height={behind} />
       </tbody>
     </table>
   );

@@ -1,27 +1,34 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { ChevronLeft, ChevronRight, FileText, RotateCw, Trash2 } from "lucide-react";
+import { useQueryClient } from "@tanstack/react-query";
+import { FileText, RotateCw, Search, Trash2 } from "lucide-react";
 import { useEffect, useState } from "react";
-import { data, useApi, useWorkspace } from "../../api/client";
+import { useApi, useWorkspace } from "../../api/client";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
+import { Input, Label, SearchField } from "react-aria-components";
 import { Button } from "../../ui/controls";
 import { Confirm } from "../../ui/dialogs";
 import { useFormat } from "../../ui/format";
-import { Empty, Failure, Loading, Notice } from "../../ui/notices";
+import { Empty, Failure, Loading } from "../../ui/notices";
 import { AddMenu } from "./AddMenu";
+import { Deleted } from "./Deleted";
 import { DocumentTable } from "./DocumentTable";
 import { DropArea } from "./DropArea";
+import { Erasure } from "./Erasure";
 import { FirstVisit } from "./FirstVisit";
+import { ModelNotice } from "./ModelNotice";
+import { TimeLeft } from "./TimeLeft";
 import { UploadList } from "./UploadList";
 import { onAdded } from "./uploads";
 import {
   counted,
   FILTERS,
   type Filter,
+  idsOf,
   type Listing,
   useChange,
   useDocuments,
   useListing,
+  working,
 } from "./useDocuments";
 
 function Filters({ listing, counts }: { listing: Listing; counts: Record<string, number> | undefined }) {
@@ -51,31 +58,31 @@ function Filters({ listing, counts }: { listing: Listing; counts: Record<string,
   );
 }
 
-function Paging({ listing, total, size }: { listing: Listing; total: number; size: number }) {
+/** Milliseconds without a letter until a name is searched for. */
+const PAUSE = 250;
+
+/** Finds documents by a part of their name. */
+function NameSearch({ listing }: { listing: Listing }) {
   const texts = useTexts();
-  const from = (listing.page - 1) * size + 1;
-  const to = Math.min(listing.page * size, total);
-  if (total <= size) return null;
+  const [written, setWritten] = useState(listing.find);
+  const { find, change } = listing;
+  useEffect(() => {
+    if (written.trim() === find) return;
+    const timer = setTimeout(() => change({ find: written.trim() }), PAUSE);
+    return () => clearTimeout(timer);
+  }, [written, find, change]);
   return (
-    <div className="paging">
-      <span>{texts.documents.page(from, to, total)}</span>
-      <Button
-        icon={ChevronLeft}
-        label={texts.documents.previous}
-        isDisabled={listing.page === 1}
-        onPress={() => listing.change({ page: listing.page - 1 })}
-      />
-      <Button
-        icon={ChevronRight}
-        label={texts.documents.next}
-        isDisabled={to >= total}
-        onPress={() => listing.change({ page: listing.page + 1 })}
-      />
-    </div>
+    <SearchField className="search" value={written} onChange={setWritten}>
+      <Label className="hidden">{texts.documents.search}</Label>
+      <Search size={15} aria-hidden />
+      <Input placeholder={texts.documents.search} maxLength={500} />
+    </SearchField>
   );
 }
 
-function Removal({ selected, onDone }: { selected: ReadonlySet<string>; onDone: () => void }) {
+type RemovalProps = { selected: ReadonlySet<string>; onDone: () => void; onDeleted: (ids: string[]) => void };
+
+function Removal({ selected, onDone, onDeleted }: RemovalProps) {
   const texts = useTexts();
   const api = useApi();
   const [isAsking, setAsking] = useState(false);
@@ -83,6 +90,7 @@ function Removal({ selected, onDone }: { selected: ReadonlySet<string>; onDone: 
     await api.DELETE("/documents/delete_document", {
       body: { doc_ids: ids, delete_file: false, delete_llm_cache: false },
     });
+    onDeleted(ids);
     onDone();
   });
   return (
@@ -91,6 +99,7 @@ function Removal({ selected, onDone }: { selected: ReadonlySet<string>; onDone: 
       <Button look="danger" icon={Trash2} isDisabled={remove.isPending} onPress={() => setAsking(true)}>
         {texts.documents.delete}
       </Button>
+      <Erasure ids={[...selected]} onDone={onDone} />
       {remove.error && <Failure error={remove.error} />}
       <Confirm
         title={texts.documents.deleteTitle(selected.size)}
@@ -104,19 +113,6 @@ function Removal({ selected, onDone }: { selected: ReadonlySet<string>; onDone: 
   );
 }
 
-function ModelNotice() {
-  const texts = useTexts();
-  const api = useApi();
-  const health = useQuery({
-    queryKey: [useWorkspace(), "health"],
-    queryFn: async () => data(await api.GET("/health")),
-    staleTime: 60_000,
-  });
-  const configuration = health.data?.configuration as { llm_model?: string | null } | undefined;
-  if (!configuration || configuration.llm_model) return null;
-  return <Notice title={texts.documents.noModel}>{texts.documents.noModelText}</Notice>;
-}
-
 /** The documents of the workspace: adding, watching, trying again, deleting. */
 export function DocumentsPage() {
   const texts = useTexts();
@@ -125,10 +121,13 @@ export function DocumentsPage() {
   const mayWrite = useMayWrite();
   const queries = useQueryClient();
   const listing = useListing();
-  const documents = useDocuments(listing);
+  const [pages, setPages] = useState<readonly number[]>([1]);
+  const documents = useDocuments(listing, pages);
+  const [deleted, setDeleted] = useState<readonly string[]>([]);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const retry = useChange(() => api.POST("/documents/reprocess_failed"));
-  const counts = documents.data?.status_counts;
+  const { counts, total, documentAt } = documents;
+  const selectAll = useChange(async (on: boolean) => setSelected(new Set(on ? await idsOf(api, listing) : [])));
 
   useEffect(
     () => onAdded(() => void queries.invalidateQueries({ queryKey: [workspace, "documents"] })),
@@ -143,37 +142,36 @@ export function DocumentsPage() {
         {mayWrite && <AddMenu />}
       </header>
       <UploadList />
+      {deleted.length > 0 && <Deleted ids={deleted} onDone={() => setDeleted([])} />}
       {isEmpty ? <FirstVisit /> : null}
       {isEmpty && <ModelNotice />}
       {documents.error && <Failure error={documents.error} retry={() => void documents.refetch()} />}
       {!isEmpty && (
         <div className="toolbar">
+          <NameSearch key={workspace} listing={listing} />
           <Filters listing={listing} counts={counts} />
+          <TimeLeft isWorking={working(counts) > 0} />
           {mayWrite && counted(counts, "failed") > 0 && (
             <Button icon={RotateCw} isDisabled={retry.isPending} onPress={() => retry.mutate(undefined)}>
               {texts.documents.retryFailed}
             </Button>
           )}
-          {selected.size > 0 && <Removal selected={selected} onDone={() => setSelected(new Set())} />}
+          {selected.size > 0 && <Removal selected={selected} onDone={() => setSelected(new Set())} onDeleted={setDeleted} />}
         </div>
       )}
       {documents.isPending && <Loading />}
-      {documents.data && !isEmpty && documents.data.documents.length === 0 && (
-        <Empty icon={FileText} title={texts.documents.emptyFilter} />
+      {documents.data && !isEmpty && total === 0 && (
+        <Empty icon={FileText} title={listing.find ? texts.documents.nothingFound : texts.documents.emptyFilter} />
       )}
-      {documents.data && documents.data.documents.length > 0 && (
+      {total > 0 && (
         <DocumentTable
-          documents={documents.data.documents}
+          total={total}
+          documentAt={documentAt}
+          onPages={setPages}
           listing={listing}
           selected={selected}
           onSelect={setSelected}
-        />
-      )}
-      {documents.data && (
-        <Paging
-          listing={listing}
-          total={documents.data.pagination.total_count}
-          size={documents.data.pagination.page_size}
+          onSelectAll={(on) => selectAll.mutate(on)}
         />
       )}
     </DropArea>

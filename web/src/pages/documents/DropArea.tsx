@@ -2,15 +2,14 @@ import { UploadCloud } from "lucide-react";
 import { type DragEvent, type ReactNode, useRef, useState } from "react";
 import { useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
+import { place } from "./kept";
 import { addFiles } from "./uploads";
 
 /** Files of a dropped item, those below a folder too. */
 async function filesOf(entry: FileSystemEntry): Promise<File[]> {
   if (entry.name.startsWith(".")) return [];
   if (entry.isFile)
-    return [
-      await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)),
-    ];
+    return [place(await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)), entry.fullPath.slice(1))];
   const reader = (entry as FileSystemDirectoryEntry).createReader();
   const found: File[] = [];
   // A browser gives the entries of a folder a hundred at a time.

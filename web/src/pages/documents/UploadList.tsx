@@ -1,9 +1,10 @@
-import { CircleCheck, CircleX, CopyCheck, LoaderCircle, RotateCw, X } from "lucide-react";
-import { useSyncExternalStore } from "react";
+import { CircleCheck, CirclePause, CircleX, CopyCheck, LoaderCircle, Play, RotateCw, X } from "lucide-react";
+import { useEffect, useSyncExternalStore } from "react";
 import { useWorkspace } from "../../api/client";
+import { usePrincipal } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
-import { clearSettled, tryAgain, type Upload, type UploadState, uploads } from "./uploads";
+import { clearSettled, resumeAll, takeUpKept, tryAgain, type Upload, type UploadState, uploads } from "./uploads";
 
 const ICONS = {
   waiting: LoaderCircle,
@@ -12,24 +13,32 @@ const ICONS = {
   added: CircleCheck,
   duplicated: CopyCheck,
   failed: CircleX,
+  paused: CirclePause,
 } satisfies Record<UploadState, unknown>;
+
+/** What needs somebody comes first, what is done last. */
+const ORDER = { failed: 0, paused: 1, sending: 2, reading: 2, waiting: 3, added: 4, duplicated: 4 } satisfies Record<UploadState, number>;
+
+/** A folder may have thousands of files: so many are listed, the others counted. */
+const LISTED = 100;
 
 function UploadRow({ upload }: { upload: Upload }) {
   const texts = useTexts();
   const Icon = ICONS[upload.state];
   const words = texts.documents.uploadStates[upload.state];
   const percent = upload.state === "sending" ? ` ${Math.round(upload.sent * 100)} %` : "";
+  const message = upload.message || (upload.state === "failed" && texts.documents.broken);
   return (
     <li className={`upload ${upload.state}`}>
       <Icon size={16} aria-hidden />
-      <span className="name" title={upload.name}>
-        {upload.name}
+      <span className="name" title={upload.path}>
+        {upload.path}
       </span>
       <span className="state">
         {words}
         {percent}
       </span>
-      {upload.message && <span className="message">{upload.message}</span>}
+      {message && <span className="message">{message}</span>}
       {upload.state === "failed" && (
         <Button look="quiet" icon={RotateCw} onPress={() => tryAgain(upload, upload.conflict)}>
           {upload.conflict ? texts.documents.replace : texts.common.retry}
@@ -39,27 +48,37 @@ function UploadRow({ upload }: { upload: Upload }) {
   );
 }
 
-/** The files that were given, how far each is, and why one was not taken. */
-export function UploadList() {
+/** The files that were given, how far each is, and why one was not taken. `only`: those of this document's name. */
+export function UploadList({ only = "" }: { only?: string }) {
   const texts = useTexts();
   const workspace = useWorkspace();
+  const { name: principal } = usePrincipal();
   const all = useSyncExternalStore(uploads.subscribe, uploads.get).filter(
-    (upload) => upload.workspace === workspace,
+    (upload) => upload.workspace === workspace && (only === "" || upload.name === only),
   );
+  useEffect(() => void takeUpKept(principal), [principal]);
   if (all.length === 0) return null;
+  const isPaused = all.some(({ state }) => state === "paused");
+  const shown = [...all].sort((one, other) => ORDER[one.state] - ORDER[other.state]).slice(0, LISTED);
   const done = all.filter((upload) => upload.state === "added" || upload.state === "duplicated").length;
   return (
     <section className="uploads" aria-label={texts.documents.uploads}>
       <header>
         <h2>{texts.documents.uploads}</h2>
         <span role="status">{texts.documents.uploadsDone(done, all.length)}</span>
+        {isPaused && (
+          <Button icon={Play} onPress={resumeAll}>
+            {texts.documents.resume}
+          </Button>
+        )}
         <Button look="quiet" icon={X} label={texts.documents.clearUploads} onPress={clearSettled} />
       </header>
       <ul>
-        {all.map((upload) => (
+        {shown.map((upload) => (
           <UploadRow key={upload.id} upload={upload} />
         ))}
       </ul>
+      {all.length > LISTED && <p className="hint">{texts.documents.moreUploads(all.length - LISTED)}</p>}
     </section>
   );
 }

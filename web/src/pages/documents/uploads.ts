@@ -1,15 +1,20 @@
 import { ApiError, BASE, sentence } from "../../api/client";
-import { answered } from "../../api/connection";
-import { credentialHeaders } from "../../api/session";
+import { answered, connected } from "../../api/connection";
+import { credentialHeaders, credentials, onSignOut, signOut } from "../../api/session";
 import { createStore } from "../../ui/store";
+import { forgetAllFiles, forgetFiles, keepFiles, keptFiles, pathOf } from "./kept";
 
-export type UploadState = "waiting" | "sending" | "reading" | "added" | "duplicated" | "failed";
+export type UploadState = "waiting" | "sending" | "reading" | "added" | "duplicated" | "failed" | "paused";
 
 export interface Upload {
   id: number;
   name: string;
+  /** The folders it was in, with its name. */
+  path: string;
   file: File;
   workspace: string;
+  /** The principal whose upload it is. */
+  owner: string;
   state: UploadState;
   /** How much of the file was sent, 0 to 1. */
   sent: number;
@@ -17,14 +22,23 @@ export interface Upload {
   message: string;
   /** Another text is there under this name: it may be replaced. */
   conflict: boolean;
+  /** Times that the connection broke while it was sent. */
+  breaks: number;
 }
 
 const AT_ONCE = 3;
 
+/** A file at which the connection breaks as often is not sent again by itself: it may be what breaks it. */
+const MOST_BREAKS = 3;
+
+/** Whose uploads are shown and sent. */
+let owner = "";
+
 /** Files that were given to this tab, over all pages: an upload goes on while one looks at something else. */
 export const uploads = createStore<Upload[]>([]);
 
-let lastId = 0;
+/** Ids grow from one visit to the next, because files of an earlier one may be among the uploads. */
+let lastId = Date.now() * 1000;
 const settledListeners = new Set<(workspace: string) => void>();
 
 /** Calls the listener whenever a file was taken in. */
@@ -33,30 +47,70 @@ export function onAdded(listener: (workspace: string) => void): () => void {
   return () => settledListeners.delete(listener);
 }
 
-export function addFiles(files: File[], workspace: string): void {
+const fresh = { state: "waiting", sent: 0, message: "", breaks: 0 } as const;
+
+/** Takes files. `replaces`: the document that a single one is to be a new text of. */
+export function addFiles(files: File[], workspace: string, replaces = ""): void {
   const added = files.map((file): Upload => {
     lastId += 1;
-    const name = file.name;
-    return { id: lastId, name, file, workspace, state: "waiting", sent: 0, message: "", conflict: false };
+    const path = pathOf(file);
+    return { ...fresh, id: lastId, name: replaces || path, path, file, workspace, owner, conflict: replaces !== "" };
   });
   uploads.set([...uploads.get(), ...added]);
+  void keepFiles(added);
   startNext();
 }
 
+/** Puts what an earlier visit of this principal did not get to send into the list, to be gone on with; nothing of another's. */
+export async function takeUpKept(principal: string): Promise<void> {
+  owner = principal;
+  uploads.set(uploads.get().filter((upload) => upload.owner === principal));
+  const kept = (await keptFiles()).filter((one) => one.owner === principal && one.owner === owner);
+  const known = new Set(uploads.get().map(({ id }) => id));
+  const missing = kept.filter(({ id }) => !known.has(id)).map((one): Upload => ({ ...one, ...fresh, state: "paused" }));
+  if (missing.length > 0) uploads.set([...missing, ...uploads.get()]);
+}
+
+/** Goes on with what was interrupted. */
+export function resumeAll(): void {
+  uploads.set(uploads.get().map((upload) => (upload.state === "paused" ? { ...upload, state: "waiting" } : upload)));
+  startNext();
+}
+
+onSignOut(() => {
+  uploads.set([]);
+  void forgetAllFiles();
+});
+
+/** What a connection that was lost has interrupted goes on when it is back. */
+connected.subscribe(() => {
+  if (connected.get()) resumeAll();
+});
+
 export function tryAgain(upload: Upload, replace = false): void {
-  change(upload.id, { state: "waiting", sent: 0, message: "", conflict: replace });
+  change(upload.id, { ...fresh, conflict: replace });
   startNext();
 }
 
 export function clearSettled(): void {
-  uploads.set(uploads.get().filter((upload) => ["waiting", "sending", "reading"].includes(upload.state)));
+  const [gone, left] = [uploads.get().filter(isSettled), uploads.get().filter((upload) => !isSettled(upload))];
+  uploads.set(left);
+  void forgetFiles(gone.map(({ id }) => id));
 }
+
+const isSettled = ({ state }: Upload) => ["added", "duplicated", "failed", "paused"].includes(state);
 
 function change(id: number, values: Partial<Upload>): void {
   uploads.set(uploads.get().map((upload) => (upload.id === id ? { ...upload, ...values } : upload)));
 }
 
+function fail(id: number, message: string, conflict: boolean): void {
+  change(id, { state: "failed", message, conflict });
+  void forgetFiles([id]);
+}
+
 function startNext(): void {
+  if (!connected.get()) return;
   const running = uploads
     .get()
     .filter((upload) => upload.state === "sending" || upload.state === "reading").length;
@@ -74,10 +128,14 @@ async function run(upload: Upload): Promise<void> {
     const answer = await send(upload, replace);
     const state = answer.status === "duplicated" ? "duplicated" : "added";
     change(upload.id, { state, sent: 1, message: (answer.warnings ?? []).join(" ") });
+    void forgetFiles([upload.id]);
     for (const listener of settledListeners) listener(upload.workspace);
   } catch (error) {
+    // No answer, or an ended session: no fault of the file, which is sent when there is one again.
+    const isInterrupted = !(error instanceof ApiError) || error.status === 401;
     const conflict = error instanceof ApiError && error.status === 409;
-    change(upload.id, { state: "failed", message: (error as Error).message, conflict });
+    if (isInterrupted && upload.breaks + 1 < MOST_BREAKS) change(upload.id, { state: "paused", sent: 0, conflict: replace, breaks: upload.breaks + 1 });
+    else fail(upload.id, isInterrupted ? "" : error.message, conflict);
   } finally {
     startNext();
   }
@@ -92,9 +150,10 @@ interface Answer {
 function send(upload: Upload, replace: boolean): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const form = new FormData();
+    // With its folders, for two of them may each have a README.md.
     form.append("file", upload.file, upload.name);
     const http = new XMLHttpRequest();
-    http.open("POST", `${BASE}/documents/upload${replace ? "?replace=true" : ""}`);
+    http.open("POST", `${BASE}/documents/upload?folders=true${replace ? "&replace=true" : ""}`);
     const headers = { ...credentialHeaders(), "X-Workspace": upload.workspace };
     for (const [name, value] of Object.entries(headers)) http.setRequestHeader(name, value);
     http.responseType = "json";
@@ -104,12 +163,13 @@ function send(upload: Upload, replace: boolean): Promise<Answer> {
     };
     http.onload = () => {
       answered(true);
+      if (http.status === 401 && credentials.get().token) signOut("expired");
       if (http.status < 300) resolve(http.response as Answer);
       else reject(new ApiError(http.status, sentence(http.response, `${http.status} ${http.statusText}`)));
     };
     http.onerror = () => {
       answered(false);
-      reject(new Error("—"));
+      reject(new Error("no answer"));
     };
     http.send(form);
   });

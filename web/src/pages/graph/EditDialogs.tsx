@@ -1,10 +1,11 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { ApiError, data, useApi } from "../../api/client";
+import { ApiError, data, useApi, useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
 import { Button, TextInput } from "../../ui/controls";
 import { Confirm, Dialog } from "../../ui/dialogs";
-import { Failure, Notice } from "../../ui/notices";
+import { Failure, Loading } from "../../ui/notices";
+import { MergePreview } from "./MergePreview";
 import { type NodeFacts, sentences } from "./useSubgraph";
 
 type DialogProps = { onClose: () => void; onChanged: (name: string) => void };
@@ -54,7 +55,7 @@ export function EditDialog({ facts, onClose, onChanged }: DialogProps & { facts:
     <Dialog title={texts.graph.editTitle(facts.name)} isOpen onClose={onClose} wide>
       <form onSubmit={submit}>
         {save.error && <Failure error={save.error} />}
-        {isTaken && <Notice kind="warning">{texts.graph.mergeWarning(facts.name, name.trim())}</Notice>}
+        {isTaken && <MergePreview name={facts.name} other={name.trim()} />}
         <TextInput
           label={texts.documents.name}
           value={name}
@@ -64,6 +65,7 @@ export function EditDialog({ facts, onClose, onChanged }: DialogProps & { facts:
           }}
           autoFocus
           required
+          {...(isRenamed && !isTaken ? { hint: texts.graph.renameHint(facts.name) } : {})}
         />
         <TextInput label={texts.graph.type} value={type} onChange={setType} required />
         <TextInput label={texts.graph.description} value={description} onChange={setDescription} rows={6} />
@@ -79,7 +81,7 @@ export function EditDialog({ facts, onClose, onChanged }: DialogProps & { facts:
 }
 
 /** Hides an entity with its relations, after saying how many that are. */
-export function RemoveDialog({ name, relations, onClose, onChanged }: DialogProps & { name: string; relations: number }) {
+export function RemoveDialog({ name, onClose, onChanged }: DialogProps & { name: string }) {
   const texts = useTexts();
   const api = useApi();
   const remove = useMutation({
@@ -88,11 +90,18 @@ export function RemoveDialog({ name, relations, onClose, onChanged }: DialogProp
     },
     onSuccess: () => onChanged(""),
   });
+  // What is drawn may be a part: a hub has more relations than are read at once.
+  const around = useQuery({
+    queryKey: [useWorkspace(), "around", name],
+    queryFn: async () => data(await api.GET("/graphs", { params: { query: { label: name, max_depth: 1, max_nodes: 1000 } } })),
+  });
+  const own = around.data?.edges.filter(({ source, target }) => source === name || target === name).length ?? 0;
+  if (around.isPending) return <Loading />;
   if (remove.error instanceof ApiError) return <Failure error={remove.error} />;
   return (
     <Confirm
       title={texts.graph.removeTitle(name)}
-      text={texts.graph.removeText(relations)}
+      text={`${around.data?.is_truncated ? `${texts.graph.atLeast} ` : ""}${texts.graph.removeText(own)}`}
       action={texts.graph.remove}
       isOpen
       onClose={onClose}

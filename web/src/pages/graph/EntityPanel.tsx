@@ -1,21 +1,24 @@
 import { useQuery } from "@tanstack/react-query";
-import { Expand, Pencil, Trash2, X } from "lucide-react";
+import { CirclePlus, Ellipsis, Expand, Pencil, Trash2, X } from "lucide-react";
 import { useState } from "react";
-import { Link } from "react-router";
 import { data, useApi, useWorkspace } from "../../api/client";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
 import { Failure, Loading } from "../../ui/notices";
+import { UndoButton } from "../log/UndoButton";
 import { EditDialog, RemoveDialog } from "./EditDialogs";
-import { type DrawnGraph, type NodeFacts, sentences } from "./useSubgraph";
+import { Origin } from "./Origin";
+import { RelationDialog } from "./RelationDialog";
+import { type DrawnGraph, type EdgeFacts, type NodeFacts, sentences } from "./useSubgraph";
 
-function History({ name }: { name: string }) {
+/** Folds the log, so it is asked for when somebody looks, and again when the entity is described anew. */
+function History({ facts, onUndone }: { facts: NodeFacts; onUndone: (() => void) | undefined }) {
   const texts = useTexts();
   const api = useApi();
   const history = useQuery({
-    queryKey: [useWorkspace(), "history", name],
-    queryFn: async () => data(await api.GET("/graph/entity/history", { params: { query: { name, limit: 50 } } })),
+    queryKey: [useWorkspace(), "history", facts.name, facts.type, facts.description],
+    queryFn: async () => data(await api.GET("/graph/entity/history", { params: { query: { name: facts.name, limit: 50 } } })),
   });
   if (history.isPending) return <Loading />;
   if (history.error) return <Failure error={history.error} />;
@@ -29,25 +32,53 @@ function History({ name }: { name: string }) {
           {event.effect !== "counts" && <em> {texts.graph.effects[event.effect] ?? event.effect}</em>}
           {event.file_path && <p>{event.file_path}</p>}
           {event.description && <p>{event.description}</p>}
+          {onUndone && event.operation && event.effect === "counts" && event.undone_by === null && (
+            <UndoButton sequence={event.sequence} onDone={onUndone} />
+          )}
         </li>
       ))}
     </ol>
   );
 }
 
-function Sources({ ids }: { ids: string[] }) {
+type RelationsProps = {
+  name: string;
+  relations: EdgeFacts[];
+  onSelect: (name: string) => void;
+  onEdit: (relation: EdgeFacts) => void;
+  onAdd: (() => void) | undefined;
+};
+
+/** A hub has thousands: the heaviest are listed, the others are in the graph. */
+const LISTED = 100;
+
+function Relations({ name, relations, onSelect, onEdit, onAdd }: RelationsProps) {
   const texts = useTexts();
-  const workspace = useWorkspace();
+  const listed = [...relations].sort((one, other) => other.weight - one.weight).slice(0, LISTED);
   return (
-    <ul className="provenance">
-      {ids.map((id) => (
-        <li key={id}>
-          <Link to={`/${workspace}/documents/${encodeURIComponent(id.replace(/-chunk-\d+$/, ""))}?chunk=${encodeURIComponent(id)}`}>
-            {texts.graph.chunkOf(Number(/-chunk-(\d+)$/.exec(id)?.[1] ?? 0) + 1, id.slice(4, 12))}
-          </Link>
-        </li>
-      ))}
-    </ul>
+    <>
+      <h3>
+        {texts.graph.relations} <span>{relations.length}</span>
+        {onAdd && <Button look="quiet" icon={CirclePlus} label={texts.graph.relate} className="small" onPress={onAdd} />}
+      </h3>
+      <ul className="relations">
+        {listed.map((edge) => {
+          const other = edge.source === name ? edge.target : edge.source;
+          return (
+            <li key={other}>
+              <div>
+                <button type="button" onClick={() => onSelect(other)}>
+                  {other}
+                </button>
+                <Button look="quiet" icon={Ellipsis} label={texts.graph.relationOf(name, other)} className="small" onPress={() => onEdit(edge)} />
+              </div>
+              <p>{sentences(edge.description).join(" · ")}</p>
+            </li>
+          );
+        })}
+      </ul>
+      {relations.length > LISTED && <p className="hint">{texts.graph.moreRelations(relations.length - LISTED)}</p>}
+    </>
   );
 }
 
@@ -65,6 +96,8 @@ export function EntityPanel({ facts, graph, onSelect, onExpand, onChanged, isPas
   const texts = useTexts();
   const mayWrite = useMayWrite() && !isPast;
   const [dialog, setDialog] = useState<"" | "edit" | "remove">("");
+  const [isHistory, setHistory] = useState(false);
+  const [relation, setRelation] = useState<EdgeFacts | null | undefined>(undefined);
   const relations = graph.hasNode(facts.name) ? graph.mapEdges(facts.name, (_, { facts: edge }) => edge) : [];
   return (
     <aside className="entity" aria-label={facts.name}>
@@ -83,35 +116,25 @@ export function EntityPanel({ facts, graph, onSelect, onExpand, onChanged, isPas
       {sentences(facts.description).map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
-      <h3>
-        {texts.graph.relations} <span>{relations.length}</span>
-      </h3>
-      <ul className="relations">
-        {relations.map((edge) => {
-          const other = edge.source === facts.name ? edge.target : edge.source;
-          return (
-            <li key={other}>
-              <button type="button" onClick={() => onSelect(other)}>
-                {other}
-              </button>
-              <p>{sentences(edge.description).join(" · ")}</p>
-            </li>
-          );
-        })}
-      </ul>
-      <details>
-        <summary>
-          {texts.graph.provenance} <span>{facts.sources.length}</span>
-        </summary>
-        <Sources ids={facts.sources} />
-      </details>
-      <details>
+      <Relations name={facts.name} relations={relations} onSelect={onSelect} onEdit={setRelation} onAdd={mayWrite ? () => setRelation(null) : undefined} />
+      <Origin name={facts.name} sources={facts.sources} isPast={isPast} />
+      <details onToggle={(event) => setHistory(event.currentTarget.open)}>
         <summary>{texts.graph.history}</summary>
-        <History name={facts.name} />
+        {isHistory && <History facts={facts} onUndone={mayWrite ? () => onChanged(facts.name) : undefined} />}
       </details>
       {dialog === "edit" && <EditDialog facts={facts} onClose={() => setDialog("")} onChanged={onChanged} />}
       {dialog === "remove" && (
-        <RemoveDialog name={facts.name} relations={relations.length} onClose={() => setDialog("")} onChanged={() => onChanged("")} />
+        <RemoveDialog name={facts.name} onClose={() => setDialog("")} onChanged={() => onChanged("")} />
+      )}
+      {relation !== undefined && (
+        <RelationDialog
+          name={facts.name}
+          relation={relation}
+          mayWrite={mayWrite}
+          isPast={isPast}
+          onClose={() => setRelation(undefined)}
+          onChanged={() => onChanged(facts.name)}
+        />
       )}
     </aside>
   );

@@ -1,17 +1,17 @@
-import { useQuery } from "@tanstack/react-query";
-import { CirclePlus, List, Share2 } from "lucide-react";
-import { lazy, Suspense, useEffect, useState } from "react";
-import { Slider, SliderOutput, SliderThumb, SliderTrack } from "react-aria-components";
+import { CirclePlus, List, Share2, X } from "lucide-react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { useSearchParams } from "react-router";
-import { data, useApi, useWorkspace } from "../../api/client";
 import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { Button } from "../../ui/controls";
-import { useFormat } from "../../ui/format";
 import { Empty, Failure, Loading } from "../../ui/notices";
 import { CreateDialog } from "./EditDialogs";
 import { EntityPanel } from "./EntityPanel";
+import { DocumentFilter, ExportMenu, Legend } from "./GraphTools";
+import { isHidden, type View } from "./looks";
 import { Search } from "./Search";
+import { TimeSlider } from "./TimeSlider";
+import { useChanges } from "./useChanges";
 import { type DrawnGraph, useSubgraph } from "./useSubgraph";
 
 const Canvas = lazy(() => import("./Canvas"));
@@ -20,18 +20,18 @@ const Canvas = lazy(() => import("./Canvas"));
 const SETTLED = 1_200;
 
 /** What the canvas shows, as a list, for keyboards and those who do not see it. */
-function NodeList({ graph, hidden, onSelect }: { graph: DrawnGraph; hidden: ReadonlySet<string>; onSelect: (name: string) => void }) {
+function NodeList({ graph, view, onSelect }: { graph: DrawnGraph; view: View; onSelect: (name: string) => void }) {
   const texts = useTexts();
   const nodes = graph
-    .mapNodes((name, { facts }) => ({ name, type: facts.type, degree: graph.degree(name) }))
-    .filter(({ type }) => !hidden.has(type))
+    .filterNodes((_, { facts }) => !isHidden(facts, view))
+    .map((name) => ({ name, type: graph.getNodeAttribute(name, "facts").type, degree: graph.degree(name), change: view.changes?.nodes.get(name) }))
     .sort((one, other) => other.degree - one.degree || one.name.localeCompare(other.name));
   return (
     <ul className="node-list" aria-label={texts.graph.list}>
-      {nodes.map(({ name, type, degree }) => (
+      {nodes.map(({ name, type, degree, change }) => (
         <li key={name}>
           <button type="button" onClick={() => onSelect(name)}>
-            {name} <span>{type}</span> <span>{degree}</span>
+            {name} <span>{type}</span> <span>{degree}</span> {change && <span className={change}>{texts.graph.changes[change]}</span>}
           </button>
         </li>
       ))}
@@ -39,51 +39,45 @@ function NodeList({ graph, hidden, onSelect }: { graph: DrawnGraph; hidden: Read
   );
 }
 
-function Legend({ types, hidden, onChange }: { types: Map<string, string>; hidden: ReadonlySet<string>; onChange: (hidden: Set<string>) => void }) {
+function Size({ graph, isLoading, isTruncated }: { graph: DrawnGraph; isLoading: boolean; isTruncated: boolean }) {
   const texts = useTexts();
-  const toggle = (type: string) => {
-    const next = new Set(hidden);
-    if (!next.delete(type)) next.add(type);
-    onChange(next);
-  };
   return (
-    <fieldset className="filters">
-      <legend className="hidden">{texts.graph.types}</legend>
-      {[...types].map(([type, color]) => (
-        <button key={type} type="button" className="chip type" aria-pressed={!hidden.has(type)} onClick={() => toggle(type)}>
-          <i style={{ background: color }} aria-hidden />
-          {type}
-        </button>
-      ))}
-    </fieldset>
+    <span className="hint" role="status">
+      {isLoading ? texts.common.loading : texts.graph.size(graph.order, graph.size)}
+      {isTruncated && ` · ${texts.graph.truncated}`}
+    </span>
   );
 }
 
-/** Chooses a place in the log; the graph is shown as it was then. */
-function TimeSlider({ onChange }: { onChange: (asOf: string) => void }) {
+/** The entities of a walk in their order. */
+function WalkBar({ hops, onSelect, onEnd }: { hops: string[]; onSelect: (name: string) => void; onEnd: () => void }) {
   const texts = useTexts();
-  const format = useFormat();
-  const api = useApi();
-  const newest = useQuery({
-    queryKey: [useWorkspace(), "newest"],
-    queryFn: async () => data(await api.GET("/events", { params: { query: { limit: 1 } } })).events[0]?.sequence ?? 0,
-    refetchInterval: 15_000,
-  });
-  const last = newest.data ?? 0;
-  const [place, setPlace] = useState<number | null>(null);
-  if (last < 2) return null;
-  const end = (value: number) => {
-    setPlace(value >= last ? null : value);
-    onChange(value >= last ? "" : String(value));
-  };
   return (
-    <Slider className="time" minValue={1} maxValue={last} value={place ?? last} onChange={setPlace} onChangeEnd={end} aria-label={texts.graph.time}>
-      <SliderTrack className="rail">
-        <SliderThumb className="thumb" />
-      </SliderTrack>
-      <SliderOutput>{place === null ? texts.graph.now : texts.graph.at(format.number(place))}</SliderOutput>
-    </Slider>
+    <div className="walk">
+      <span className="hint">{texts.graph.walk}</span>
+      <ol>
+        {hops.map((hop, index) => (
+          <li key={`${index} ${hop}`}>
+            <button type="button" className="chip" onClick={() => onSelect(hop)}>
+              {hop}
+            </button>
+          </li>
+        ))}
+      </ol>
+      <Button look="quiet" icon={X} label={texts.common.close} onPress={onEnd} />
+    </div>
   );
+}
+
+/** The walk that the address names: each of its entities is loaded with what is around it. */
+function useWalk(hops: string[], load: (label: string, depth: number, nodes: number) => Promise<void>, isReady: boolean): void {
+  const key = hops.join("\n");
+  useEffect(() => {
+    if (!key || !isReady) return;
+    void (async () => {
+      for (const hop of key.split("\n")) await load(hop, 1, 30);
+    })();
+  }, [key, load, isReady]);
 }
 
 /** The graph: found by name, opened by click, corrected, and seen as it was. */
@@ -92,14 +86,25 @@ export default function GraphPage() {
   const mayWrite = useMayWrite();
   const [params, setParams] = useSearchParams();
   const [asOf, setAsOf] = useState("");
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [since, setSince] = useState("");
+  const [hiddenTypes, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [file, setFile] = useState("");
   const [isList, setList] = useState(false);
   const [isCreating, setCreating] = useState(false);
-  const { graph, types, load, version, isTruncated, isLoading, error } = useSubgraph(asOf);
+  const { graph, types, load, add, version, loads, isTruncated, isLoading, error } = useSubgraph(asOf);
+  const difference = useChanges(since, asOf, loads, add);
+  const picture = useRef<() => Promise<Blob | null>>(() => Promise.resolve(null));
   const selected = params.get("entity") ?? "";
-  const select = (name: string) => setParams(name ? { entity: name } : {});
+  const hops = params.getAll("hop");
+  const hopsKey = hops.join("\n");
+  const view = useMemo(
+    (): View => ({ selected, hiddenTypes, file, changes: difference.changes, hops: hopsKey ? hopsKey.split("\n") : [] }),
+    [selected, hiddenTypes, file, difference.changes, hopsKey],
+  );
+  const select = (name: string) => setParams([...hops.map((hop) => ["hop", hop]), ...(name ? [["entity", name]] : [])] as [string, string][]);
   const facts = graph.hasNode(selected) ? graph.getNodeAttributes(selected).facts : undefined;
   const isMissing = selected !== "" && version > 0 && !graph.hasNode(selected) && !isLoading;
+  useWalk(hops, load, version > 0);
 
   useEffect(() => {
     if (isMissing && !error) void load(selected, 1, 100);
@@ -111,22 +116,28 @@ export default function GraphPage() {
     select(name);
     setTimeout(() => void load(name || "*", 2, 300, true), SETTLED);
   };
+  const moved = (from: string, to: string) => {
+    setSince(from);
+    setAsOf(to);
+  };
+  const expand = (name: string) => void load(name, 1, 200);
+  const failure = error ?? difference.error;
   return (
     <div className="graph-page">
       <h1 className="hidden">{texts.nav.graph}</h1>
       <div className="toolbar">
         <Search onChoose={(name) => void load(name, 1, 100).then(() => select(name))} />
-        <Legend types={types} hidden={hidden} onChange={setHidden} />
+        <Legend types={types} hidden={hiddenTypes} onChange={setHidden} />
+        <DocumentFilter graph={graph} value={file} onChange={setFile} />
         <div className="tools">
-          <span className="hint" role="status">
-            {isLoading ? texts.common.loading : texts.graph.size(graph.order, graph.size)}
-            {isTruncated && ` · ${texts.graph.truncated}`}
-          </span>
+          <Size graph={graph} isLoading={isLoading} isTruncated={isTruncated} />
+          <ExportMenu graph={graph} picture={() => picture.current()} />
           <Button look="quiet" icon={List} label={texts.graph.list} aria-pressed={isList} onPress={() => setList(!isList)} />
-          {mayWrite && !asOf && <Button look="quiet" icon={CirclePlus} label={texts.graph.create} onPress={() => setCreating(true)} />}
+          {mayWrite && !asOf && !since && <Button look="quiet" icon={CirclePlus} label={texts.graph.create} onPress={() => setCreating(true)} />}
         </div>
       </div>
-      {error !== null && <Failure error={error} retry={() => void load("*", 2, 300, true)} />}
+      {hops.length > 0 && <WalkBar hops={hops} onSelect={select} onEnd={() => setParams(selected ? { entity: selected } : {})} />}
+      {failure !== null && <Failure error={failure} retry={() => void load("*", 2, 300, true)} />}
       <div className="stage-of-graph">
         {version > 0 && graph.order === 0 && (
           <Empty icon={Share2} title={texts.graph.empty}>
@@ -134,14 +145,14 @@ export default function GraphPage() {
           </Empty>
         )}
         <Suspense fallback={<Loading />}>
-          <Canvas graph={graph} version={version} selected={selected} hidden={hidden} onSelect={select} label={texts.graph.size(graph.order, graph.size)} />
+          <Canvas graph={graph} version={version} view={view} onSelect={select} onExpand={expand} label={texts.graph.size(graph.order, graph.size)} picture={picture} />
         </Suspense>
-        {isList && <NodeList graph={graph} hidden={hidden} onSelect={select} />}
+        {isList && <NodeList graph={graph} view={view} onSelect={select} />}
         {facts && (
-          <EntityPanel key={facts.name} facts={facts} graph={graph} onSelect={select} onExpand={() => void load(facts.name, 1, 200)} onChanged={changed} isPast={asOf !== ""} />
+          <EntityPanel key={facts.name} facts={facts} graph={graph} onSelect={select} onExpand={() => expand(facts.name)} onChanged={changed} isPast={asOf !== "" || since !== ""} />
         )}
       </div>
-      <TimeSlider onChange={setAsOf} />
+      <TimeSlider onChange={moved} changes={difference.changes} />
       {isCreating && <CreateDialog onClose={() => setCreating(false)} onChanged={changed} />}
     </div>
   );

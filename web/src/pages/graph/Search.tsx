@@ -1,9 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { Search as Glass } from "lucide-react";
 import { useDeferredValue, useState } from "react";
-import { ComboBox, Input, Label, ListBox, ListBoxItem, Popover } from "react-aria-components";
 import { data, useApi, useWorkspace } from "../../api/client";
 import { useTexts } from "../../texts";
+import { Completion } from "../../ui/Completion";
 
 /** Finds an entity by a part of its name; without one it offers those with most relations. */
 export function Search({ onChoose }: { onChoose: (name: string) => void }) {
@@ -20,37 +19,22 @@ export function Search({ onChoose }: { onChoose: (name: string) => void }) {
         : data(await api.GET("/graph/label/popular", { params: { query: { limit: 20 } } })),
     placeholderData: (before) => before,
   });
-  const found = [...new Set(names.data ?? [])].map((name) => ({ id: name }));
+  const found = [...new Set(names.data ?? [])].map((name) => ({ id: name, name }));
   return (
     // A new box for each choice: emptied, the old one would open its list again, which hides the rest of the page.
-    <ComboBox
+    <Completion
       key={chosen}
-      className="search"
+      label={texts.graph.search}
       items={found}
-      inputValue={written}
-      onInputChange={setWritten}
-      onSelectionChange={(name) => {
-        if (name === null) return;
-        onChoose(String(name));
+      written={written}
+      chosen=""
+      nothing={texts.graph.nothingFound}
+      onWrite={setWritten}
+      onChoose={({ name }) => {
+        onChoose(name);
         setWritten("");
         setChosen(chosen + 1);
       }}
-      selectedKey={null}
-      menuTrigger="focus"
-      allowsEmptyCollection
-    >
-      <Label className="hidden">{texts.graph.search}</Label>
-      <Glass size={15} aria-hidden />
-      <Input placeholder={texts.graph.search} />
-      <Popover className="popover">
-        <ListBox className="options" renderEmptyState={() => <p className="hint">{texts.graph.nothingFound}</p>}>
-          {(item: { id: string }) => (
-            <ListBoxItem id={item.id} textValue={item.id} className="option">
-              {item.id}
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
-    </ComboBox>
+    />
   );
 }

@@ -8,6 +8,8 @@ export interface NodeFacts {
   description: string;
   /** Ids of the chunks it rests on. */
   sources: string[];
+  /** Names of the documents it rests on. */
+  files: string[];
 }
 
 export interface EdgeFacts {
@@ -17,6 +19,7 @@ export interface EdgeFacts {
   description: string;
   weight: number;
   sources: string[];
+  files: string[];
 }
 
 export type DrawnGraph = Graph<{ x: number; y: number; size: number; label: string; color: string; facts: NodeFacts }, { facts: EdgeFacts; size: number }>;
@@ -27,6 +30,7 @@ const MOST_NODES = 5_000;
 const text = (value: unknown) => (typeof value === "string" ? value : "");
 export const sentences = (description: string) => description.split(SEPARATOR);
 const chunkIds = (value: unknown) => text(value).split(SEPARATOR).filter((id) => id.includes("-chunk-"));
+const fileNames = (value: unknown) => text(value).split(SEPARATOR).filter(Boolean);
 
 /** Colours that are told apart on light and dark ground, and by those who see red and green alike. */
 const PALETTE = ["#3d8fd1", "#e0903a", "#2fa38c", "#c95f9d", "#8a77d4", "#b59a1c", "#d3614e", "#5b9e3f", "#4fb3c9", "#97857a"];
@@ -39,20 +43,23 @@ export function colorOf(type: string, types: Map<string, string>): string {
   return color;
 }
 
-interface Part {
+export interface Part {
   nodes: { [key: string]: unknown }[];
   edges: { [key: string]: unknown }[];
   is_truncated: boolean;
 }
 
-function addTo(graph: DrawnGraph, part: Part, types: Map<string, string>, around: string): void {
+/** How much smaller each entity is drawn where there are so many that they would cover each other. */
+export const crowding = (nodes: number) => Math.min(1, Math.sqrt(400 / Math.max(1, nodes)));
+
+export function addTo(graph: DrawnGraph, part: Part, types: Map<string, string>, around: string): void {
   const center = graph.hasNode(around) ? graph.getNodeAttributes(around) : { x: 0, y: 0 };
   for (const node of part.nodes) {
     const name = String(node.id);
     if (graph.order >= MOST_NODES && !graph.hasNode(name)) continue;
     const properties = (node.properties ?? {}) as Record<string, unknown>;
     const type = text(properties.entity_type) || "other";
-    const facts = { name, type, description: text(properties.description), sources: chunkIds(properties.source_id) };
+    const facts = { name, type, description: text(properties.description), sources: chunkIds(properties.source_id), files: fileNames(properties.file_path) };
     const color = colorOf(type, types);
     if (graph.hasNode(name)) graph.mergeNodeAttributes(name, { facts, color });
     else graph.addNode(name, { x: center.x + Math.random() - 0.5, y: center.y + Math.random() - 0.5, size: 4, label: name, color, facts });
@@ -62,10 +69,11 @@ function addTo(graph: DrawnGraph, part: Part, types: Map<string, string>, around
     if (!graph.hasNode(source) || !graph.hasNode(target) || graph.hasEdge(source, target)) continue;
     const properties = (edge.properties ?? {}) as Record<string, unknown>;
     const weight = Number(properties.weight ?? 1);
-    const facts = { source, target, weight, keywords: text(properties.keywords), description: text(properties.description), sources: chunkIds(properties.source_id) };
+    const facts = { source, target, weight, keywords: text(properties.keywords), description: text(properties.description), sources: chunkIds(properties.source_id), files: fileNames(properties.file_path) };
     graph.addEdge(source, target, { facts, size: Math.min(4, 0.6 + Math.log2(1 + weight) / 2) });
   }
-  graph.forEachNode((name) => graph.setNodeAttribute(name, "size", 4 + Math.min(14, 2.2 * Math.sqrt(graph.degree(name)))));
+  const scale = crowding(graph.order);
+  graph.updateEachNodeAttributes((name, attributes) => ({ ...attributes, size: scale * (4 + Math.min(14, 2.2 * Math.sqrt(graph.degree(name)))) }));
 }
 
 /** A part of the graph that grows where one looks. `version` counts its changes. */
@@ -74,7 +82,7 @@ export function useSubgraph(asOf: string) {
   const workspace = useWorkspace();
   const graph = useRef<DrawnGraph>(new Graph({ type: "undirected" }) as DrawnGraph);
   const types = useRef(new Map<string, string>());
-  const [state, setState] = useState({ version: 0, isTruncated: false, isLoading: false, error: null as unknown });
+  const [state, setState] = useState({ version: 0, loads: 0, isTruncated: false, isLoading: false, error: null as unknown });
 
   const load = useCallback(
     async (label: string, depth: number, nodes: number, anew = false) => {
@@ -84,7 +92,7 @@ export function useSubgraph(asOf: string) {
         const part = data(await api.GET("/graphs", { params: { query } })) as Part;
         if (anew) graph.current.clear();
         addTo(graph.current, part, types.current, label);
-        setState((now) => ({ version: now.version + 1, isTruncated: part.is_truncated, isLoading: false, error: null }));
+        setState((now) => ({ version: now.version + 1, loads: now.loads + 1, isTruncated: part.is_truncated, isLoading: false, error: null }));
       } catch (error) {
         setState((now) => ({ ...now, isLoading: false, error }));
       }
@@ -98,5 +106,12 @@ export function useSubgraph(asOf: string) {
     void load("*", 2, 300, true);
   }, [load, workspace]);
 
-  return { graph: graph.current, types: types.current, load, ...state };
+  /** Adds what was learnt otherwise, such as what is no longer there; what is drawn already stays as it is. */
+  const add = useCallback((part: Part) => {
+    const isNew = (node: Part["nodes"][number]) => !graph.current.hasNode(String(node.id));
+    addTo(graph.current, { ...part, nodes: part.nodes.filter(isNew) }, types.current, "");
+    setState((now) => ({ ...now, version: now.version + 1 }));
+  }, []);
+
+  return { graph: graph.current, types: types.current, load, add, ...state };
 }

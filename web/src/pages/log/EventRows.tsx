@@ -4,12 +4,15 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { data, useApi, useWorkspace } from "../../api/client";
 import type { LogEvent } from "../../api/live";
+import { useMayWrite } from "../../api/principal";
 import { useTexts } from "../../texts";
 import { CopyButton } from "../../ui/controls";
-import { useFormat } from "../../ui/format";
+import { useFormat, useMoney } from "../../ui/format";
 import { Failure, Loading } from "../../ui/notices";
+import { UNDOABLE, UndoButton } from "./UndoButton";
 
-function Whole({ sequence }: { sequence: number }) {
+/** An event as it stands in the log. */
+export function Whole({ sequence }: { sequence: number }) {
   const api = useApi();
   const whole = useQuery({
     queryKey: [useWorkspace(), "event", sequence],
@@ -27,19 +30,28 @@ function Whole({ sequence }: { sequence: number }) {
   );
 }
 
+/** What else is known of an event: model, tokens, money, duration, who caused it. */
+function useFacts(event: LogEvent): string[] {
+  const texts = useTexts();
+  const money = useMoney();
+  const tokens = (event.tokens?.prompt ?? 0) + (event.tokens?.completion ?? 0);
+  return [
+    !event.text.includes(event.model ?? " ") && event.model,
+    tokens > 0 && texts.log.tokens(tokens),
+    event.duration_ms !== null && event.duration_ms !== undefined && `${event.duration_ms} ms`,
+    typeof event.money === "number" && money(event.money, event.currency ?? ""),
+    event.cached && texts.log.cached,
+    event.actor,
+  ].filter((fact) => typeof fact === "string" && fact !== "") as string[];
+}
+
 function EventRow({ event, withDocument }: { event: LogEvent; withDocument: boolean }) {
   const texts = useTexts();
   const format = useFormat();
   const workspace = useWorkspace();
+  const mayWrite = useMayWrite();
   const [isOpen, setOpen] = useState(false);
-  const tokens = (event.tokens?.prompt ?? 0) + (event.tokens?.completion ?? 0);
-  const facts = [
-    !event.text.includes(event.model ?? " ") && event.model,
-    tokens > 0 && texts.log.tokens(tokens),
-    event.duration_ms !== null && event.duration_ms !== undefined && `${event.duration_ms} ms`,
-    event.cached && texts.log.cached,
-    event.actor,
-  ].filter(Boolean);
+  const facts = useFacts(event);
   return (
     <li className={`event ${event.type}`}>
       <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -53,13 +65,14 @@ function EventRow({ event, withDocument }: { event: LogEvent; withDocument: bool
       </button>
       {isOpen && (
         <div className="inside">
-          <p>
+          <div className="about">
             #{event.sequence}
             {event.trace_id && ` · ${texts.log.trace} ${event.trace_id}`}
             {withDocument && event.document.startsWith("doc-") && (
               <Link to={`/${workspace}/documents/${encodeURIComponent(event.document)}`}>{texts.log.document}</Link>
             )}
-          </p>
+            {mayWrite && UNDOABLE.has(event.type) && <UndoButton sequence={event.sequence} />}
+          </div>
           <Whole sequence={event.sequence} />
         </div>
       )}

@@ -35,10 +35,10 @@ class CountingGraph(MemoryGraph):
 
     async def entities(self, partition: Partition, names: Any) -> dict[str, Entity]:
         self.read += sorted(names)
-        found = await super().entities(partition, names)
+        result = await super().entities(partition, names)
         if self.meanwhile:
             await self.meanwhile()
-        return found
+        return result
 
 
 class Harness:
@@ -64,8 +64,8 @@ class Harness:
 
     async def said_of(self, *names: str, partition: Partition = SPACE) -> list[str]:
         await self.freshness.refresh(partition)
-        found = await self.kept.entities(partition, names)
-        return [found[name].description for name in names if name in found]
+        result = await self.kept.entities(partition, names)
+        return [result[name].description for name in names if name in result]
 
 
 @pytest.fixture
@@ -105,13 +105,13 @@ async def test_relations_and_ties_follow_the_log(harness: Harness) -> None:
 async def around(harness: Harness, *names: str, limit: int = 2) -> Neighbourhood:
     """What the cache returns, which is what the store returns."""
     await harness.freshness.refresh(SPACE)
-    found = await harness.kept.neighbourhood(SPACE, names, limit=limit)
+    result = await harness.kept.neighbourhood(SPACE, names, limit=limit)
     asked, stored = len(harness.graph.around), await harness.graph.neighbourhood(SPACE, names, limit=limit)
     del harness.graph.around[asked:]
-    assert (found.nodes, found.relation_summaries, found.degrees) == (
+    assert (result.nodes, result.relation_summaries, result.degrees) == (
         stored.nodes, stored.relation_summaries, stored.degrees
     )  # fmt: skip
-    return found
+    return result
 
 
 async def test_neighbours_are_read_once_and_follow_the_log(harness: Harness) -> None:
@@ -134,8 +134,8 @@ async def test_an_entity_that_is_gone_is_no_neighbour(harness: Harness) -> None:
     await harness.graph.put(SPACE, [Entity("b", harness.revision, gone=True)], [])
     gone = GraphMerged(chunks=(), entities=(EntityRevision(name="b", revision=harness.revision),), relations=())
     await harness.log.publish(sealed(gone, id="gone", workspace="w"))
-    found = await around(harness, "a", "b")
-    assert set(found.nodes) == {"a", "c"} and found.degrees["a"] == 2
+    result = await around(harness, "a", "b")
+    assert set(result.nodes) == {"a", "c"} and result.degrees["a"] == 2
 
 
 async def test_after_very_many_changes_everything_is_read_again(harness: Harness) -> None:

@@ -104,8 +104,8 @@ async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(monkey
 
 async def test_questions_that_come_together_share_one_build() -> None:
     _, graph, names, _ = await harness()
-    found = await asyncio.gather(*(names.of(PARTITIONS) for _ in range(20)))
-    assert graph.scans == 1 and len({id(index) for index in found}) == 1
+    result = await asyncio.gather(*(names.of(PARTITIONS) for _ in range(20)))
+    assert graph.scans == 1 and len({id(index) for index in result}) == 1
 
 
 async def test_a_store_that_is_down_fails_the_first_question_and_later_ones_take_what_there_is() -> None:
@@ -139,9 +139,9 @@ async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked
     monkeypatch.setattr(kept, "MOST_NAMES", 0)
     assert len(await names.of(PARTITIONS)) == 0
     deps: Any = made.deps(entity_names=names)
-    found = await walk(Question("Where does Ada Marsh sail?", "walk"), Keywords(), PARTITIONS, deps)
-    assert found.info["linked"] == [{"said": "Ada Marsh", "entities": ["Ada Marsh"], "by": "name"}]
-    assert found.chunk_ids[0] == "one-chunk-000"
+    result = await walk(Question("Where does Ada Marsh sail?", "walk"), Keywords(), PARTITIONS, deps)
+    assert result.info["linked"] == [{"said": "Ada Marsh", "entities": ["Ada Marsh"], "by": "name"}]
+    assert result.chunk_ids[0] == "one-chunk-000"
 
 
 async def test_what_was_not_asked_for_the_longest_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,10 +50,10 @@ async def test_a_workspace_of_too_many_passages_is_answered_from_those_around_th
     await made.index("two", "The Gull is a boat.", version=1000)
     indexes: Any = PassageIndexCache(made.passages, made.documents)
     assert await indexed(made, indexes) is None
-    found = await retrieve(
+    result = await retrieve(
         Question("What does Ada Marsh sail?", "walk"), PARTITIONS, made.deps(passage_indexes=indexes)
     )
-    assert [passage.id for _, passage in found.passages][:1] == ["one-chunk-000"]
+    assert [passage.id for _, passage in result.passages][:1] == ["one-chunk-000"]
 
 
 async def test_the_least_recently_used_index_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:

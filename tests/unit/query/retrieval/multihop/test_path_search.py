@@ -4,7 +4,7 @@ import numpy as np
 
 from services.query.passage import Passage
 from services.query.retrieval.linking import link_entities
-from services.query.retrieval.multihop.evidence import evidence
+from services.query.retrieval.multihop.evidence import gather_evidence
 from services.query.retrieval.multihop.path_search import BEAM_WIDTH, MAX_STEPS, Path, search_paths
 from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.starts import starts, sure_links
@@ -34,8 +34,8 @@ def indexed(*texts: str) -> PassageIndex:
 def paths(index: PassageIndex, question: str, documents: frozenset[str] | None = None) -> list[Path]:
     links, allowed = sure_links(index, link_entities(question, names())), index.allowed(documents)
     terms = QueryTerms.of(question, links)
-    found = evidence(index, terms, {}, allowed)
-    return search_paths(index, found, starts(index, found, links, {}, allowed), allowed)
+    result = gather_evidence(index, terms, {}, allowed)
+    return search_paths(index, result, starts(index, result, links, {}, allowed))
 
 
 def test_ways_lead_onward_to_what_defines_an_entity_and_back() -> None:
@@ -54,14 +54,14 @@ def test_ways_lead_onward_to_what_defines_an_entity_and_back() -> None:
 
 
 def test_the_best_path_of_two_steps_goes_by_the_sentences_that_say_what_is_asked() -> None:
-    found = paths(indexed(*TEXTS), "Where was the founder of the studio born that produced Blue Harbour?")
-    longer = [path.passages for path in found if len(path.passages) == 3]
+    result = paths(indexed(*TEXTS), "Where was the founder of the studio born that produced Blue Harbour?")
+    longer = [path.passages for path in result if len(path.passages) == 3]
     assert longer[0] == (0, 1, 2) and (0, 1, 3) in longer
 
 
 def test_a_path_keeps_to_the_documents_of_a_scope() -> None:
-    found = paths(indexed(*TEXTS), "Who founded Lowell Pictures?", frozenset({"d1", "d3"}))
-    assert {passage for path in found for passage in path.passages} == {1, 3}
+    result = paths(indexed(*TEXTS), "Who founded Lowell Pictures?", frozenset({"d1", "d3"}))
+    assert {passage for path in result for passage in path.passages} == {1, 3}
 
 
 def test_a_word_in_lower_case_is_a_name_only_where_it_mostly_is_one() -> None:
@@ -74,8 +74,8 @@ def test_a_word_in_lower_case_is_a_name_only_where_it_mostly_is_one() -> None:
 def test_a_hub_has_ways_in_proportion_to_its_mentions_and_the_beam_is_bounded() -> None:
     index = indexed("Blue Harbour is old.", *(f"Walk {n} led to Blue Harbour by night." for n in range(500)))
     assert len(index.ways.places) <= 2 * 4 * 5 * len(index)
-    found = paths(index, "Which walk led to Blue Harbour?")
-    assert len(found) <= 20 + MAX_STEPS * BEAM_WIDTH
+    result = paths(index, "Which walk led to Blue Harbour?")
+    assert len(result) <= 20 + MAX_STEPS * BEAM_WIDTH
 
 
 def test_nothing_leads_nowhere() -> None:

@@ -1,12 +1,13 @@
-"""The two rankings of a walk that begin at names alone: by paths onward from them, and by their neighbourhood."""
+"""The rankings of a walk that begin at names alone: by paths onward, by their first steps, and by the neighbourhood."""
 
 from services.query.passage import Passage
 from services.query.retrieval.linking import link_entities
-from services.query.retrieval.multihop.evidence import Evidence, evidence
-from services.query.retrieval.multihop.name_paths import by_name_paths, name_paths
+from services.query.retrieval.multihop.evidence import Evidence, gather_evidence
+from services.query.retrieval.multihop.name_paths import MAX_FIRST_STEPS, by_first_steps, by_name_paths, name_paths
 from services.query.retrieval.multihop.neighbour_ranking import MAX_NEAR, by_neighbourhood
+from services.query.retrieval.multihop.path_search import Path
 from services.query.retrieval.multihop.query_terms import QueryTerms
-from services.query.retrieval.multihop.starts import sure_links, with_titles, without_homonyms
+from services.query.retrieval.multihop.starts import name_fragments, sure_links, with_titles, without_homonyms
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
 
@@ -28,15 +29,16 @@ NAMES = (
 )  # fmt: skip
 
 
-def names() -> NameIndex:
+def names(*more: str) -> NameIndex:
     made = NameIndex()
-    made.add((name, "thing") for name in NAMES)
+    made.add((name, "thing") for name in (*NAMES, *more))
     return made
 
 
-def indexed(*texts: str) -> PassageIndex:
+def indexed(*texts: str, more: tuple[str, ...] = ()) -> PassageIndex:
+    """`more`: further names of entities."""
     passages = [Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)]
-    return IndexBuilder(names()).add(passages).built()
+    return IndexBuilder(names(*more)).add(passages).built()
 
 
 class Asked:
@@ -44,13 +46,20 @@ class Asked:
 
     def __init__(self, question: str, index: PassageIndex, documents: frozenset[str] | None = None) -> None:
         self.index = index
-        self.links = with_titles(index, question, sure_links(index, link_entities(question, names())))
+        self.links = with_titles(index, question, sure_links(index, link_entities(question, index.names)))
         self.allowed = without_homonyms(index, self.links, index.allowed(documents))
         terms = QueryTerms.of(question, self.links)
-        self.found: Evidence = evidence(index, terms, {}, self.allowed)
+        fragments = name_fragments(index, self.links)
+        self.found: Evidence = gather_evidence(index, terms, {}, self.allowed, fragments)
+
+    def paths(self) -> list[list[Path]]:
+        return name_paths(self.index, self.found, self.links, {}, self.allowed)
 
     def by_paths(self) -> list[int]:
-        return by_name_paths(name_paths(self.index, self.found, self.links, {}, self.allowed))
+        return by_name_paths(self.paths())
+
+    def by_first_steps(self) -> list[int]:
+        return by_first_steps(self.paths())
 
     def by_neighbourhood(self) -> list[int]:
         return by_neighbourhood(self.index, self.found, self.links, {}, self.allowed)
@@ -67,6 +76,36 @@ def test_two_names_take_turns() -> None:
     asked = Asked("Were the directors of Blue Harbour (1931) and Green Valley born in one town?", indexed(*TEXTS))
     assert set(asked.by_paths()[:2]) == {0, 1}
     assert {0, 1, 2, 3} <= set(asked.by_paths()[:6]) and {0, 1, 2, 3} <= set(asked.by_neighbourhood()[:6])
+
+
+def test_each_of_two_names_has_what_its_own_passage_leads_to_before_what_lies_further() -> None:
+    # The first film's chain goes on to where its director's wife is from; the second one's has no word of the question.
+    index = indexed(*TEXTS)
+    asked = Asked("Whose director married first, that of Blue Harbour (1931) or that of Green Valley?", index)
+    assert asked.by_first_steps() == [0, 1, 2, 3, 5] and 4 in asked.by_paths()
+
+
+def test_of_a_name_few_first_steps_are_ranked_and_of_none_nothing() -> None:
+    films = tuple(f"Actor {name} was in it." for name in NAMES[1:])
+    index = indexed("Blue Harbour: " + " ".join(films), *(f"{name} is well known." for name in NAMES[1:]))
+    steps = Asked("Who was in Blue Harbour?", index).by_first_steps()
+    assert steps[0] == 0 and len(steps) == MAX_FIRST_STEPS
+    assert Asked("Who was it?", index).by_first_steps() == []
+
+
+def test_no_path_leads_by_a_part_of_a_name_to_what_begins_alike() -> None:
+    journeys = (
+        "A Crimson Journey to Port Elm: a novel by Ida Bell.",
+        "A Crimson Journey to Old Mill: a novel by Otto Brandt.",
+        "Ida Bell was a singer.",
+        "Otto Brandt was a painter.",
+    )
+    index = indexed(*journeys, more=("Crimson Journey",))
+    asked = Asked("Who wrote A Crimson Journey to Port Elm?", index)
+    assert [link.text for link in asked.links] == ["Crimson Journey to Port Elm"]
+    for ranking in (asked.by_first_steps(), asked.by_paths()):
+        assert ranking[:2] == [0, 2] and 1 not in ranking
+    assert 1 in Asked("Who wrote the Crimson Journey?", index).by_first_steps()
 
 
 def test_what_stands_in_brackets_after_a_name_tells_homonyms_apart() -> None:

@@ -7,7 +7,7 @@ import pytest
 from contracts.graph import Entity, Generations, Partition, Relation
 from services.query.answering.dependencies import QueryDependencies
 from services.query.partitions import Partitions
-from services.query.question import Keywords, Question
+from services.query.question import Keywords, Mode, Question
 from services.query.retrieval.multihop.neighbourhood import MAX_RELATIONS
 from services.query.retrieval.multihop.walk import walk
 from services.query.retrieval.retrieve import retrieve
@@ -41,8 +41,8 @@ async def harness() -> QueryHarness:
 
 
 async def top(made: QueryHarness, query: str, mode: Any = "walk", most: int = 4, **changes: Any) -> list[str]:
-    found = await retrieve(Question(query, mode, chunk_top_k=most), PARTITIONS, made.deps(**changes))
-    return [passage.file_path.removesuffix(".txt") for _, passage in found.passages]
+    result = await retrieve(Question(query, mode, chunk_top_k=most), PARTITIONS, made.deps(**changes))
+    return [passage.file_path.removesuffix(".txt") for _, passage in result.passages]
 
 
 async def test_the_passages_of_all_hops_are_found_where_likeness_alone_finds_the_words_of_the_question() -> None:
@@ -55,8 +55,8 @@ async def test_the_passages_of_all_hops_are_found_where_likeness_alone_finds_the
 
 @pytest.mark.parametrize("name", ["blue harbour", "Blue Harbuor", "BLUE HARBOUR"])
 async def test_case_and_slips_do_not_matter(name: str) -> None:
-    found = await top(await harness(), QUESTION.format(name=name))
-    assert {"blue-harbour", "lowell-pictures", "otto-brandt"} <= set(found)
+    result = await top(await harness(), QUESTION.format(name=name))
+    assert {"blue-harbour", "lowell-pictures", "otto-brandt"} <= set(result)
 
 
 async def test_an_alias_leads_to_what_is_known_under_the_other_name() -> None:
@@ -74,9 +74,9 @@ async def test_of_an_entity_that_many_passages_name_those_most_like_the_question
     for number, (name, text, entities, relations) in enumerate(said):
         await made.index(name, text, says=((entities, relations),), version=1 + 1000 * number)
     question = Question("In which province rises the river that Blue Harbour lies on?", "walk", chunk_top_k=5)
-    found = await retrieve(question, PARTITIONS, made.deps())
-    assert ["Blue Harbour", "Gray River"] in [path["entities"] for path in found.info["paths"]]
-    assert {"harbour.txt", "years.txt"} <= {passage.file_path for _, passage in found.passages}
+    result = await retrieve(question, PARTITIONS, made.deps())
+    assert ["Blue Harbour", "Gray River"] in [path["entities"] for path in result.info["paths"]]
+    assert {"harbour.txt", "years.txt"} <= {passage.file_path for _, passage in result.passages}
 
 
 async def test_the_linked_entities_own_passages_come_first() -> None:
@@ -85,19 +85,19 @@ async def test_the_linked_entities_own_passages_come_first() -> None:
 
 async def test_it_explains_which_names_were_linked_and_which_way_was_gone() -> None:
     made = await harness()
-    found = await retrieve(Question(QUESTION.format(name="Blue Harbour"), "walk"), PARTITIONS, made.deps())
-    assert found.info["mode"] == "walk"
-    assert found.info["linked"] == [{"said": "Blue Harbour", "entities": ["Blue Harbour"], "by": "name"}]
-    steps = [path["entities"] for path in found.info["paths"]]
+    result = await retrieve(Question(QUESTION.format(name="Blue Harbour"), "walk"), PARTITIONS, made.deps())
+    assert result.info["mode"] == "walk"
+    assert result.info["linked"] == [{"said": "Blue Harbour", "entities": ["Blue Harbour"], "by": "name"}]
+    steps = [path["entities"] for path in result.info["paths"]]
     assert steps.count(["Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm"]) == 1
-    assert {"Blue Harbour", "Lowell Pictures", "Otto Brandt"} <= {entity.name for entity in found.entities}
-    assert ("Lowell Pictures", "Otto Brandt") in {relation.key for relation in found.relations}
+    assert {"Blue Harbour", "Lowell Pictures", "Otto Brandt"} <= {entity.name for entity in result.entities}
+    assert ("Lowell Pictures", "Otto Brandt") in {relation.key for relation in result.relations}
 
 
 async def test_where_nothing_links_likeness_leads_the_way() -> None:
     made = await harness()
-    found = await retrieve(Question("where do tailors come from", "walk", chunk_top_k=5), PARTITIONS, made.deps())
-    assert found.info["linked"] == [] and "otto-brandt.txt" in [p.file_path for _, p in found.passages]
+    result = await retrieve(Question("where do tailors come from", "walk", chunk_top_k=5), PARTITIONS, made.deps())
+    assert result.info["linked"] == [] and "otto-brandt.txt" in [p.file_path for _, p in result.passages]
     empty = await retrieve(Question("where do tailors come from", "walk"), PARTITIONS, QueryHarness().deps())
     assert not empty
 
@@ -109,12 +109,12 @@ async def test_nothing_of_another_workspace_links() -> None:
     await made.index("grey", text, says=(said,), version=200_000, workspace="other")
     deps = made.deps()
     for name in ("Grey Harbour", "Sly Pictures"):
-        found = await walk(Question(f"Who produced {name}?", "walk"), NOTHING, PARTITIONS, deps)
-        assert all(link["entities"] != [name] for link in found.info["linked"])
+        result = await walk(Question(f"Who produced {name}?", "walk"), NOTHING, PARTITIONS, deps)
+        assert all(link["entities"] != [name] for link in result.info["linked"])
     theirs = Partitions.of("other", Generations())
-    found = await walk(Question("Who founded Blue Harbour?", "walk"), NOTHING, theirs, deps)
-    assert found.info["linked"] in ([], [{"said": "Blue Harbour", "entities": ["Grey Harbour"], "by": "spelling"}])
-    assert not any("blue-harbour" in chunk for chunk in found.chunk_ids)
+    result = await walk(Question("Who founded Blue Harbour?", "walk"), NOTHING, theirs, deps)
+    assert result.info["linked"] in ([], [{"said": "Blue Harbour", "entities": ["Grey Harbour"], "by": "spelling"}])
+    assert not any("blue-harbour" in chunk for chunk in result.chunk_ids)
 
 
 class NoKeywords:
@@ -137,9 +137,21 @@ async def test_auto_takes_walk_where_the_question_names_an_entity_and_mix_else_a
         ("Who founded Lowell Pictures?", "walk"),
         ("What do films have in common?", "mix"),
     ):
-        found = await retrieve(Question(query, "auto"), PARTITIONS, made.deps())
-        assert found.info["mode"] == mode, query
-        assert ("names no entity" in found.info["mode_reason"]) == (mode == "mix")
+        result = await retrieve(Question(query, "auto"), PARTITIONS, made.deps())
+        assert result.info["mode"] == mode, query
+        assert ("names no entity" in result.info["mode_reason"]) == (mode == "mix")
+
+
+async def test_auto_puts_together_what_walk_and_mix_find_where_no_name_leads() -> None:
+    made = await harness()
+    query = "where do tailors come from"
+    modes: tuple[Mode, ...] = ("walk", "mix", "auto")
+    results = [await retrieve(Question(query, mode, chunk_top_k=20), PARTITIONS, made.deps()) for mode in modes]
+    _, mixed, both = results
+    ids = [[passage.id for _, passage in result.passages] for result in results]
+    assert set(ids[2]) <= {*ids[0], *ids[1]} and ids[2][0] in (ids[0][0], ids[1][0])
+    assert set(ids[0][:5]) | set(ids[1][:5]) <= set(ids[2])
+    assert (both.entities, both.relations, both.keywords) == (mixed.entities, mixed.relations, mixed.keywords)
 
 
 async def test_a_hub_costs_a_bounded_read_and_is_told_of() -> None:
@@ -151,8 +163,8 @@ async def test_a_hub_costs_a_bounded_read_and_is_told_of() -> None:
         [Relation(*sorted(("Hub", name)), 1, weight=1.0) for name in spokes],
     )
     deps = CountingLibrary(made.deps())
-    found = await walk(Question("Who turns the Hub of the town?", "walk"), NOTHING, PARTITIONS, deps.deps)
-    assert found.info["relations_not_read"]["Hub"] == 10_000 - MAX_RELATIONS
+    result = await walk(Question("Who turns the Hub of the town?", "walk"), NOTHING, PARTITIONS, deps.deps)
+    assert result.info["relations_not_read"]["Hub"] == 10_000 - MAX_RELATIONS
     assert deps.ties <= 16 * MAX_RELATIONS and deps.passages <= 400
 
 
@@ -165,14 +177,14 @@ class CountingLibrary:
         around, get = graph.neighbourhood, passages.get
 
         async def neighbourhood(*arguments: Any, **named: Any) -> Any:
-            found = await around(*arguments, **named)
-            self.ties += len(found.relation_summaries)
-            return found
+            result = await around(*arguments, **named)
+            self.ties += len(result.relation_summaries)
+            return result
 
         async def passages_get(*arguments: Any) -> Any:
-            found = await get(*arguments)
-            self.passages += len(found)
-            return found
+            result = await get(*arguments)
+            self.passages += len(result)
+            return result
 
         graph.neighbourhood, passages.get = neighbourhood, passages_get  # type: ignore[method-assign]
         self.deps = deps

@@ -1,0 +1,1 @@
+"""What a process counts of its work, and `/metrics`, where Prometheus reads it."""

@@ -1,0 +1,58 @@
+"""What the bus tells for `/metrics`: every service about its own durables, the query service about all of it."""
+
+from collections.abc import Iterable, Sequence
+
+from nats.js import JetStreamContext
+
+from contracts.graph import PROJECTIONS
+from contracts.registry import CONSUMERS_OF
+from contracts.topology import CONSUMERS, LOG, STREAMS, Consumer
+from runtime.bus.nats.consumers import ConsumerState, read_consumers
+from runtime.bus.nats.log import translated
+from runtime.bus.port import LiveGenerations
+from runtime.bus.write_status import WriteStatus
+from runtime.metrics import instruments
+from runtime.semantic_conventions import DURABLE, PROJECTION, STREAM
+
+DEAD, DEAD_SUBJECTS = "KB_DEAD", "dead.*"
+
+
+async def read_durables(bus: JetStreamContext, durables: Sequence[Consumer], writes: WriteStatus) -> None:
+    """Set the gauges of these durables, and whether this process can write. Raises `Unavailable`."""
+    instruments.log_writable.set(0 if writes.refused or writes.unconfirmed else 1)
+    _set_durables(await read_consumers(bus, durables))
+
+
+async def read_deployment(bus: JetStreamContext, pointers: LiveGenerations) -> None:
+    """Set the gauges of all durables, projections and streams. Raises `Unavailable`."""
+    states = {state.name: state for state in await read_consumers(bus)}
+    _set_durables(states.values())
+    live = await pointers.live()
+    for projection in PROJECTIONS:
+        lags = [states[name].pending + states[name].ack_pending for name in CONSUMERS_OF[projection]]
+        instruments.projection_lag.set(max(lags), {PROJECTION: projection})
+        instruments.generation.set(getattr(live, projection), {PROJECTION: projection})
+    for stream in STREAMS:
+        await _read_stream(bus, stream.name)
+
+
+def _set_durables(states: Iterable[ConsumerState]) -> None:
+    for state in states:
+        labels = {DURABLE: state.name}
+        instruments.durable_pending.set(state.pending, labels)
+        instruments.durable_ack_pending.set(state.ack_pending, labels)
+        instruments.durable_redelivered.set(state.redelivered, labels)
+
+
+async def _read_stream(bus: JetStreamContext, name: str) -> None:
+    with translated():
+        info = await bus.stream_info(name, subjects_filter=DEAD_SUBJECTS if name == DEAD else None)
+    state, labels = info.state, {STREAM: name}
+    instruments.stream_size.set(state.bytes, labels)
+    instruments.stream_messages.set(state.messages, labels)
+    if name == LOG:
+        instruments.log_sequence.set(state.last_seq)
+    if name == DEAD:
+        letters = state.subjects or {}
+        for consumer in CONSUMERS:
+            instruments.dead_letters.set(letters.get(f"dead.{consumer.name}", 0), {DURABLE: consumer.name})

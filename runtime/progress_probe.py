@@ -1,0 +1,24 @@
+"""Whether a durable answers and its messages are handled, for the health pages."""
+
+import asyncio
+
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+
+from runtime.bus.processor import EventProcessor
+from runtime.health import Probe, Progress
+
+
+def progress_probe(jetstream: JetStreamContext, processor: EventProcessor) -> Probe:
+    """Return a probe that compares the durable from one call to the next."""
+    progress = Progress(processor.activity, public=processor.stage == "query")
+
+    async def probe() -> str | None:
+        try:
+            async with asyncio.timeout(1.0):
+                info = await jetstream.consumer_info(processor.durable.stream, processor.durable.name)
+        except (NatsError, TimeoutError) as error:
+            return f"durable does not answer: {type(error).__name__}"
+        return progress.stalled(handled=processor.handled, waiting=info.num_pending or 0, busy=processor.busy)
+
+    return probe

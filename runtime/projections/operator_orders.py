@@ -1,0 +1,131 @@
+"""Orders that whoever may carries out: the query service asks, a process with the operator's rights does it.
+
+What is ordered is a step of a rebuild, an audit of the log, a backup of it, or the digests of what is live.
+
+A request is a message that an operator process answers at once, or nobody does: then there is none. What becomes of it
+stands on the bus, as the outcome of the last request; how far it is, the lease of the rebuild says.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol
+from uuid import uuid4
+
+from nats.aio.client import Client
+from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
+
+from contracts import subjects
+from contracts.graph import Projection
+from runtime.bus.port import SharedValues
+from runtime.errors import Busy, InvalidInput, Unavailable
+
+KEY = "{}_outcome"
+"""In the bucket of checkpoints, by the task."""
+
+TIMEOUT = 5.0
+"""Seconds for an operator process to answer."""
+
+Step = Literal["run", "start", "promote", "rollback", "cleanup"]
+
+LogTask = Literal["audit", "backup"]
+"""What is ordered of the log, as the command of that name does it."""
+
+Task = Literal["rebuild", "digest"] | LogTask
+
+
+@dataclass(frozen=True)
+class OperatorOrder:
+    """A step that is asked for. `who` asks, and why; the rest is as `lightstream rebuild` has it."""
+
+    step: Step | LogTask | Literal["digest"]
+    projection: Projection | Literal["all"]
+    who: str
+    reason: str = ""
+    events_per_second: int = 0
+    embedding_model: str = ""
+    embedding_dim: int = 0
+    workspace: str = ""
+    """Whose digests are meant; "" for the default one."""
+    questions: Sequence[str] = ()
+    """With `start`: asked of the live and of the new vectors."""
+    id: str = field(default_factory=lambda: uuid4().hex)
+
+    @property
+    def task(self) -> Task:
+        """Return what has an outcome of its own."""
+        return self.step if self.step == "audit" or self.step == "backup" or self.step == "digest" else "rebuild"
+
+    def __str__(self) -> str:
+        return f"rebuild {self.step} {self.projection}" if self.task == "rebuild" else self.step
+
+
+@dataclass(frozen=True)
+class OrderOutcome:
+    """What became of the last order. Times are ISO 8601 in UTC; `result` is what the command says."""
+
+    order: OperatorOrder
+    state: Literal["running", "done", "failed"]
+    started: str
+    ended: str = ""
+    error: str = ""
+    result: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+class OperatorProcess(Protocol):
+    """Whoever takes orders."""
+
+    async def current(self) -> str | None:
+        """Return the id of the order that is worked on, "" for none; None where nobody takes orders."""
+        ...
+
+    async def order(self, order: OperatorOrder) -> None:
+        """Have it begun. Raises `Busy` during another, `InvalidInput`, `Unavailable` where nobody takes orders."""
+        ...
+
+
+@dataclass(frozen=True)
+class NatsOperatorProcess:
+    """`OperatorProcess` behind the bus."""
+
+    client: Client
+
+    async def current(self) -> str | None:
+        try:
+            answer = await self.client.request(subjects.REBUILDS, b"", timeout=TIMEOUT)
+        except (NatsError, TimeoutError):
+            return None
+        return json.loads(answer.data).get("current", "")
+
+    async def order(self, order: OperatorOrder) -> None:
+        try:
+            answer = await self.client.request(subjects.REBUILDS, json.dumps(asdict(order)).encode(), timeout=TIMEOUT)
+        except NoRespondersError:
+            raise Unavailable(
+                "no operator process takes orders: start one (`lightstream operator`), "
+                f"or use `lightstream {order.task}`"
+            ) from None
+        except (NatsError, TimeoutError) as error:
+            raise Unavailable(f"the operator process does not answer: {type(error).__name__}") from None
+        said = json.loads(answer.data)
+        if busy := said.get("busy"):
+            raise Busy(f"another order is under way: {busy}")
+        if refused := said.get("refused"):
+            raise InvalidInput(refused)
+
+
+async def read_outcome(values: SharedValues, task: Task = "rebuild") -> OrderOutcome | None:
+    """Return what became of the last order of this task. Raises `Unavailable`."""
+    value, _ = await values.read(KEY.format(task))
+    if not value:
+        return None
+    outcome: dict[str, Any] = json.loads(value)
+    return OrderOutcome(OperatorOrder(**outcome.pop("order")), **outcome)
+
+
+async def write_outcome(values: SharedValues, outcome: OrderOutcome) -> None:
+    """Note it in place of the one before. Raises `Unavailable`."""
+    key = KEY.format(outcome.order.task)
+    _, revision = await values.read(key)
+    await values.write(key, json.dumps(asdict(outcome)).encode(), revision)

@@ -1,0 +1,60 @@
+"""Searches in the collections of Milvus. Those that come at the same time go together in one call."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from contracts.graph import Partition, VectorKind
+from runtime.concurrency.shared_calls import SharedCalls
+from runtime.stores.vectors.milvus.collections import Collections
+
+SEARCHES = 16
+"""Searches of one call."""
+
+
+class _Alike(NamedTuple):
+    """What searches have in common that go together."""
+
+    generation: int
+    kind: VectorKind
+    limit: int
+    condition: str
+    wanted: tuple[str, ...]
+
+
+class Searches:
+    """Searches over one connection. `timeout` is in seconds and bounds each call."""
+
+    def __init__(self, collections: Collections, timeout: float) -> None:
+        self._collections, self._timeout = collections, timeout
+        self._calls = SharedCalls(self._nearest_of_each, SEARCHES)
+
+    async def nearest(
+        self,
+        partition: Partition,
+        kind: VectorKind,
+        vector: list[float],
+        limit: int,
+        condition: str,
+        wanted: Sequence[str],
+    ) -> list[Any]:
+        """Return the `limit` nearest rows of the client, each with `id` (the key), `entity` and `distance`."""
+        return await self._calls.ask(_Alike(partition.generation, kind, limit, condition, tuple(wanted)), vector)
+
+    async def _nearest_of_each(self, of: _Alike, vectors: list[list[float]]) -> list[list[Any]]:
+        """Return the nearest rows of each vector, by one call: four together cost half of what four calls do."""
+        breadth = {"ef": max(128, of.limit)} if self._collections.index_type == "HNSW" else {}
+
+        async def search(client: Any, name: str) -> list[list[Any]]:
+            answer = await client.search(
+                name,
+                vectors,
+                filter=of.condition,
+                limit=of.limit,
+                output_fields=[*of.wanted],
+                search_params={"params": breadth},
+                consistency_level="Bounded",
+                timeout=self._timeout,
+            )
+            return [list(hits) for hits in answer]
+
+        return await self._collections.use(of.generation, of.kind, search) or [[] for _ in vectors]

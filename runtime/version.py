@@ -1,0 +1,3 @@
+"""The version of this project, as pyproject.toml has it."""
+
+VERSION = "0.1.0"

@@ -1,0 +1,68 @@
+"""Kill servers of a cluster again and again while documents flow, and print what came of it as a table."""
+
+import argparse
+import asyncio
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from random import Random
+
+from tests.cluster.trial import Trial, trial
+from tests.support.nats_cluster import SIZE
+
+AWAY = 2.0
+"""Seconds for which a killed server is away, as when a container is started again."""
+
+GOAL = 5.0
+"""Seconds within which publishing goes on, if it can be had: servers elect another leader after 4 to 9 s."""
+
+
+async def _kill_one(running: Trial, number: int, dice: Random, *, stopped: bool) -> tuple[str, float, float]:
+    """Kill the leader of the log or any server, every tenth with its disk; return which, and what `Trial.kill` does."""
+    leader = await running.cluster.leader(running.jetstream)
+    alone = len(running.cluster.servers) == 1
+    victim = leader if number % 2 == 0 else dice.randrange(len(running.cluster.servers))
+    emptied = number % 10 == 9 and not alone
+    pause, later = await running.kill(victim, emptied=emptied, away=AWAY, stopped=stopped)
+    kind = ("the only server" if alone else "the leader" if victim == leader else "another server") + (
+        ", its disk lost" if emptied else ""
+    )
+    print(f"{number + 1}: {kind}: nothing confirmed for {pause:.1f} s, {later:.1f} s with a leader", flush=True)
+    return kind, pause, later
+
+
+async def run(kills: int, seed: int, servers: int, *, stopped: bool) -> int:
+    """Make so many kills. Returns 1 if anything is not as it must be."""
+    dice, pauses, later = Random(seed), dict[str, list[float]](), dict[str, list[float]]()
+    with tempfile.TemporaryDirectory() as folder:
+        async with trial(Path(folder), servers) as running:
+            for number in range(kills):
+                kind, *both = await _kill_one(running, number, dice, stopped=stopped)
+                for found, seconds in zip((pauses, later), both, strict=True):
+                    found.setdefault(kind, []).append(seconds)
+                    found.setdefault("all", []).append(seconds)
+            problems = await running.problems()
+            silences = [round(seconds, 1) for seconds in running.silences(least=1.5)]
+            print(f"\nthe service wrote nothing for {sorted(silences)} s")
+            print(f"\n{len(running.confirmed)} documents confirmed, {running.refused} publishes repeated after 30 s\n")
+    print("| killed | times | median pause (s) | longest (s) | at most 5 s | longest with a leader (s) |")
+    print("|---|---|---|---|---|---|")
+    for kind, result in sorted(pauses.items(), key=lambda each: (each[0] == "all", each)):
+        soon, longest = sum(pause <= GOAL for pause in result), max(later[kind])
+        print(
+            f"| {kind} | {len(result)} | {statistics.median(result):.1f} | {max(result):.1f} | {soon} | {longest:.1f} |"
+        )
+    for problem in problems:
+        print(f"FAILED: {problem}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m tests.cluster", description=__doc__)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--servers", type=int, choices=[1, SIZE], default=SIZE, help="1: alone, its streams compressed")
+    parser.add_argument("--stop", action="store_true", help="tell servers to end instead of killing them")
+    given = parser.parse_args()
+    sys.exit(asyncio.run(run(given.kills, given.seed, given.servers, stopped=given.stop)))

@@ -1,0 +1,1 @@
+"""Containers as they are deployed: `make compose-test` runs these, `make test` does not. Skips without podman."""

@@ -1,0 +1,280 @@
+"""Run in a container of the deployment: `attacks.py KIND`; prints what was tried and which of it succeeded.
+
+An attempt succeeds when it reads, writes or reaches what it should not. Beside them stand uses that are allowed: where
+those fail, a refusal says nothing.
+"""
+
+import asyncio
+import json
+import socket
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+Attempt = Callable[[], Awaitable[bool]]
+CREDENTIALS = Path("/credentials")
+"""Mounted by whoever runs this: an address of the bus or a key of the API."""
+
+FORGED = "forged"
+"""The document that all forged events name."""
+
+
+async def _ignored(error: Exception) -> None:
+    pass
+
+
+def connects(host: str, port: int) -> Attempt:
+    """Whether a TCP connection opens."""
+
+    def connect() -> bool:
+        socket.create_connection((host, port), 5).close()
+        return True
+
+    return lambda: asyncio.to_thread(connect)
+
+
+def asks(path: str, body: Any = None, host: str = "query", **headers: str) -> Attempt:
+    """Whether the API answers with anything but a refusal."""
+    data = None if body is None else json.dumps(body).encode()
+
+    def ask() -> bool:
+        request = urllib.request.Request(
+            f"http://{host}:9621{path}", data, {"Content-Type": "application/json", **headers}
+        )
+        try:
+            return urllib.request.urlopen(request, timeout=20).status < 400
+        except urllib.error.HTTPError as error:
+            # A mistake of ours, or of the server's, would look like a refusal.
+            if error.code not in (401, 403):
+                sys.stderr.write(f"{path}: {error.code} {error.read()[:300]!r}\n")
+            return error.code not in (401, 403)
+
+    return lambda: asyncio.to_thread(ask)
+
+
+def enters_bus(url: str, port: int = 4222) -> Attempt:
+    """Whether the bus lets somebody in."""
+
+    async def tried() -> bool:
+        import nats  # noqa: PLC0415
+
+        client = await nats.connect(f"nats://{url}nats:{port}", allow_reconnect=False, error_cb=_ignored)
+        await client.close()
+        return True
+
+    return tried
+
+
+async def _graph() -> bool:
+    from neo4j import AsyncGraphDatabase  # noqa: PLC0415
+
+    async with AsyncGraphDatabase.driver("bolt://neo4j:7687", auth=("neo4j", "neo4j")) as driver:
+        await driver.verify_connectivity()
+    return True
+
+
+async def _vectors() -> bool:
+    from pymilvus import MilvusClient  # noqa: PLC0415
+
+    def list_all() -> bool:
+        client: Any = MilvusClient(uri="http://milvus:19530", timeout=10)
+        client.list_collections()
+        return True
+
+    return await asyncio.to_thread(list_all)
+
+
+async def _documents() -> bool:
+    from motor.motor_asyncio import AsyncIOMotorClient  # noqa: PLC0415
+
+    client: Any = AsyncIOMotorClient("mongodb://mongo:27017", serverSelectionTimeoutMS=5000)
+    await client["lightstream"].list_collection_names()
+    return True
+
+
+def stranger() -> dict[str, Attempt]:
+    """What somebody tries who is on the network of the servers and knows nothing."""
+    routes = {
+        f"the API: {path}": asks(path, body)
+        for path, body in (
+            ("/documents/paginated", {}),
+            ("/query", {"query": "who?"}), ("/documents/text", {"text": "x", "file_source": "x"}),
+            ("/graph/label/list", None), ("/operations/settings", None), ("/operations/dead_letters", None),
+            ("/operations/doctor", None), ("/metrics", None), ("/events/stream", None),
+        )
+    }  # fmt: skip
+    users = ("", "operator:operator@", "query:@", "routes:routes@")
+    return {
+        "allowed: the health of the API": asks("/health/live"),
+        "allowed: the health of a service": asks("/health/live", host="merger"),
+        **routes,
+        "the API with a guessed key": asks("/query", {"query": "who?"}, **{"X-API-Key": "lightstream"}),
+        "the API for another workspace": asks("/query", {"query": "who?"}, **{"LIGHTRAG-WORKSPACE": "harbour"}),
+        **{f"the bus as {user or 'nobody'}": enters_bus(user) for user in users},
+        "the monitoring page of the bus": connects("nats", 8222),
+        "documents without a password": _documents,
+        "the graph with its first password": _graph,
+        "vectors without a password": _vectors,
+    }
+
+
+def unreachable() -> dict[str, Attempt]:
+    """What is not on the network of the API and the models."""
+    ports = {"nats": (4222, 8222), "mongo": (27017,), "neo4j": (7687, 7474), "milvus": (19530, 9091),
+             "chunker": (9621,)}  # fmt: skip
+    hidden = {f"{host}:{port}": connects(host, port) for host, numbers in ports.items() for port in numbers}
+    return {"allowed: the API": connects("query", 9621), **hidden}
+
+
+def reader() -> dict[str, Attempt]:
+    """What a key that may read one workspace may not: change it, read others, operate the deployment."""
+    key = {"X-API-Key": CREDENTIALS.read_text().strip()}
+    other = {"LIGHTRAG-WORKSPACE": "harbour"}
+    text = {"text": "forged", "file_source": "forged.txt"}
+    page = {"page": 1, "page_size": 10}
+    question = {"query": "Who leads the Harbour Office?"}
+    return {
+        "allowed: its documents": asks("/documents/paginated", page, **key),
+        "allowed: a question": asks("/query", question, **key),
+        "a document": asks("/documents/text", text, **key),
+        "a document of another workspace": asks("/documents/text", text, **key, **other),
+        "an entity": asks("/graph/entity/create", {"entity_name": "x", "entity_data": {}}, **key),
+        "a question of another workspace": asks("/query", question, **key, **other),
+        "documents of another workspace": asks("/documents/paginated", page, **key, **other),
+        "events of another workspace": asks("/events/stream", **key, **other),
+        "labels of another workspace": asks("/graph/label/list", **key, **other),
+        "a rebuild": asks("/operations/rebuild/start", {"projection": "graph"}, **key),
+        "an erasure": asks("/operations/erasures", {"document_ids": [FORGED], "reason": "an attack"}, **key),
+        "dead letters of another workspace": asks("/operations/dead_letters", **key, **other),
+        "settings": asks("/operations/settings", **key),
+        "the doctor": asks("/operations/doctor", **key),
+        "metrics": asks("/metrics", **key),
+    }
+
+
+def says(subject: str, body: bytes = b"{}") -> Attempt:
+    """Whether somebody answers a message, and not with an error."""
+
+    url = CREDENTIALS.read_text().strip()
+
+    async def tried() -> bool:
+        import nats  # noqa: PLC0415
+
+        client = await nats.connect(url, error_cb=_ignored)
+        try:
+            answer = json.loads((await client.request(subject, body, timeout=10)).data or b"{}")
+            return "error" not in answer
+        finally:
+            await client.close()
+
+    return tried
+
+
+def hears(subject: str) -> Attempt:
+    """Whether a message of others arrives at a subscription; whoever runs this adds a document meanwhile."""
+
+    url = CREDENTIALS.read_text().strip()
+
+    async def tried() -> bool:
+        import nats  # noqa: PLC0415
+
+        client = await nats.connect(url, error_cb=_ignored)
+        try:
+            await (await client.subscribe(subject)).next_msg(timeout=20)
+            return True
+        finally:
+            await client.close()
+
+    return tried
+
+
+def _forbidden() -> dict[str, Attempt]:
+    """What no publisher may: speak as a service, read, change, purge, rewind."""
+    forged = ("ChunksCreated", "EntitiesExtracted", "GraphMerged", "VectorsIndexed", "StageFailed", "GraphEdited")
+    subjects = [
+        *(f"kb.v1.default.{FORGED}.{name}" for name in forged),
+        "$KV.KB_GENERATIONS.pointers",
+        "$KV.KB_LIMITS.x",
+    ]
+    last = b'{"last_by_subj":"kb.v1.default.*.DocumentAdded"}'
+    calls = {
+        "STREAM.MSG.GET.KB_EVENTS": last, "DIRECT.GET.KB_EVENTS": last, "STREAM.PURGE.KB_EVENTS": b"{}",
+        "STREAM.DELETE.KB_EVENTS": b"{}", "STREAM.MSG.DELETE.KB_EVENTS": b'{"seq":1}', "STREAM.LIST": b"{}",
+        "STREAM.UPDATE.KB_EVENTS": b'{"name":"KB_EVENTS","subjects":["kb.>"],"retention":"limits","max_msgs":1}',
+        "STREAM.SNAPSHOT.KB_EVENTS": b'{"deliver_subject":"kb.probe"}',
+        "CONSUMER.RESET.KB_EVENTS.chunker": b"{}", "CONSUMER.DELETE.KB_EVENTS.chunker": b"{}",
+        "CONSUMER.PAUSE.KB_EVENTS.chunker": b'{"pause_until":"2099-01-01T00:00:00Z"}',
+        "CONSUMER.CREATE.KB_EVENTS.spy":
+            b'{"stream_name":"KB_EVENTS","config":{"name":"spy","ack_policy":"none","deliver_policy":"all"}}',
+        "CONSUMER.MSG.NEXT.KB_EVENTS.chunker": b'{"batch":1,"no_wait":true}',
+    }  # fmt: skip
+    # Under both names that the log's calls have: its own account's, and the one they are imported by.
+    both = {f"{api}.{call}": body for call, body in calls.items() for api in ("$JS.API", "KB.API")}
+    return {
+        **{f"publishes {subject}": says(subject) for subject in subjects},
+        **{f"calls {subject}": says(subject, body) for subject, body in both.items()},
+        "calls $SYS.REQ.SERVER.PING": says("$SYS.REQ.SERVER.PING"),
+    }  # fmt: skip
+
+
+def added(workspace: str, document: str, name: str = "DocumentAdded") -> Attempt:
+    """Whether the log takes a document of a workspace, or another event with its contents."""
+    event = {
+        "specversion": "1.0",
+        "id": f"{name}-of-{document}",
+        "source": "/attacks",
+        "type": f"lightstream.{name}.v1",
+        "subject": document,
+        "time": "2026-11-23T00:00:00Z",
+        "datacontenttype": "application/json",
+        "workspace": workspace,
+        "data": {"document_id": document, "file_path": f"{document}.txt", "text": "Ada Marlow has a boat."},
+    }
+    return says(f"kb.v1.{workspace}.{document}.{name}", json.dumps(event).encode())
+
+
+def publisher() -> dict[str, Attempt]:
+    """What a publisher of all workspaces tries."""
+    return {"allowed: a document": added("default", "allowed"), **_forbidden()}
+
+
+def narrow() -> dict[str, Attempt]:
+    """What a publisher of the workspace `harbour` tries."""
+    names = ("DocumentAdded", "DocumentDeleted")
+    elsewhere = {f"publishes {name} elsewhere": added("default", FORGED, name) for name in names}
+    return {"allowed: a document": added("harbour", "allowed"), **elsewhere, **_forbidden()}
+
+
+def listener() -> dict[str, Attempt]:
+    """What a publisher may not hear of others. It says nothing itself: that it would hear."""
+    subjects = (">", "kb.>", "_INBOX.>", "$JS.>", "$KV.>", "$SYS.>", "blob.>", "dead.>")
+    entered = enters_bus(CREDENTIALS.read_text().strip().removeprefix("nats://").partition("nats:4222")[0])
+    return {"allowed: the bus": entered, **{f"hears {subject}": hears(subject) for subject in subjects}}
+
+
+KINDS = {
+    "stranger": stranger, "unreachable": unreachable, "reader": reader, "publisher": publisher, "narrow": narrow,
+    "listener": listener,
+}  # fmt: skip
+
+
+async def tried(name: str, attempt: Attempt) -> dict[str, Any]:
+    """One attempt: whether it succeeded, else what was said."""
+    try:
+        async with asyncio.timeout(40):
+            return {"attempt": name, "succeeded": await attempt(), "said": ""}
+    except Exception as error:  # whatever it is, it did not get in
+        return {"attempt": name, "succeeded": False, "said": f"{type(error).__name__}: {error}"[:200]}
+
+
+async def main(kind: str) -> None:
+    """Try everything of one kind, side by side."""
+    result = await asyncio.gather(*(tried(name, attempt) for name, attempt in KINDS[kind]().items()))
+    sys.stdout.write(f"\n{json.dumps(result)}\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))

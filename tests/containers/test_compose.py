@@ -1,0 +1,190 @@
+"""docker-compose.yml brought up whole: documents in, a question answered, servers killed, all down and up again.
+
+Then it is attacked, from containers of its networks: without credentials, and with those of publishers and a reader.
+The tests are one story and run in their order.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+import pytest_asyncio
+
+from tests.containers.deployment import (
+    JOBS,
+    PROJECT,
+    PUBLISHER,
+    READER,
+    SERVICES,
+    STORES,
+    Deployment,
+    container,
+    deployment,
+)
+from tests.containers.engine import Engine
+from tests.containers.using import add, all_processed, answer, client
+from tests.support.nats_server import until
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ATTACKS = Path(__file__).parent / "attacks.py"
+TEXTS = ["Ada Marlow leads the Harbour Office in Port Elm.", "Tom Reed repairs the lighthouse of Port Elm."]
+MEMORY = {"m": 1 << 20, "g": 1 << 30}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def deployed(engine: Engine, image: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deployment]:
+    """The whole deployment, up and healthy. Nothing is left of it in the end."""
+    assert image
+    result = deployment(engine, tmp_path_factory.mktemp("deployment"))
+    result.down(volumes=True)
+    try:
+        await result.up()
+        yield result
+    finally:
+        result.down(volumes=True)
+
+
+async def test_documents_go_in_and_a_question_is_answered(deployed: Deployment) -> None:
+    for number, text in enumerate(TEXTS):
+        await add(deployed, text, f"{number}.txt")
+    async with client(deployed) as api:
+        assert "<html" in (await api.get("/ui/")).text.lower()
+    await all_processed(deployed, len(TEXTS))
+    assert "Ada Marlow" in await answer(deployed)
+    assert deployed.json("status")
+
+
+async def test_a_container_has_the_limits_and_the_rights_that_the_file_gives_it(deployed: Deployment) -> None:
+    for name, service in deployed.described.items():
+        if service.get("profiles"):
+            continue
+        (described,) = json.loads(deployed.engine.run("inspect", container(name)).stdout)
+        host, limits = described["HostConfig"], service["deploy"]["resources"]["limits"]
+        assert host["Memory"] == int(limits["memory"][:-1]) * MEMORY[limits["memory"][-1]], name
+        assert host["NanoCpus"] == float(limits["cpus"]) * 1e9, name
+        assert host["PidsLimit"] == limits.get("pids", host["PidsLimit"]), name
+        assert host["ReadonlyRootfs"] == service.get("read_only", False), name
+        assert not described["EffectiveCaps"] or "cap_drop" not in service, name
+        assert not host["Privileged"], name
+
+
+async def test_a_container_sees_the_secrets_that_it_reads_and_none_is_in_an_environment(deployed: Deployment) -> None:
+    folder = deployed.folder / "secrets"
+    texts = [file.read_text() for file in folder.iterdir()]
+    passwords = set(re.findall(r"k[0-9a-f]{48}", "".join(texts)))
+    assert len(passwords) > 15
+    for name in (*deployed.buses, *STORES, *SERVICES, *JOBS):
+        described = deployed.engine.run("inspect", container(name)).stdout
+        assert not [password for password in passwords if password in described], name
+    look = "import os, json; print(json.dumps(sorted(os.listdir('/run/secrets'))))"
+    for name in SERVICES:
+        seen = json.loads(deployed.engine.run("exec", container(name), "python", "-c", look).stdout)
+        given = [one if isinstance(one, str) else one["target"] for one in deployed.described[name]["secrets"]]
+        assert seen == sorted(given), name
+
+
+async def test_what_is_killed_comes_back_and_goes_on(deployed: Deployment) -> None:
+    for number, name in enumerate(("merger", "nats", "query"), len(TEXTS)):
+        deployed.kill(name)
+        deployed.engine.run("start", container(name))
+        await add(deployed, f"Ada Marlow met Tom Reed {number} times.", f"{number}.txt")
+    await all_processed(deployed, len(TEXTS) + 3)
+
+
+async def test_after_down_and_up_the_data_are_there(deployed: Deployment) -> None:
+    before = deployed.json("digest")
+    deployed.down()
+    assert PROJECT not in deployed.engine.run("ps", "--all", "--format", "{{.Names}}").stdout
+    await deployed.up()
+    await all_processed(deployed, len(TEXTS) + 3)
+    assert deployed.json("digest") == before
+    assert "Ada Marlow" in await answer(deployed)
+
+
+async def test_prometheus_of_the_profile_monitoring_sees_every_service(deployed: Deployment) -> None:
+    await deployed.start("prometheus", profile="monitoring")
+    ask = "import sys, urllib.request; sys.stdout.write(urllib.request.urlopen(sys.argv[1]).read().decode())"
+
+    def asked(path: str, **parameters: str) -> Any:
+        # From the merger's container: nobody publishes Prometheus.
+        url = f"http://prometheus:9090/api/v1/{path}?{urlencode(parameters)}"
+        return json.loads(deployed.engine.run("exec", container("merger"), "python", "-c", ask, url).stdout)["data"]
+
+    async def all_up() -> bool:
+        targets = asked("targets")["activeTargets"]
+        return len(targets) == len(SERVICES) and all(target["health"] == "up" for target in targets)
+
+    await until(all_up, "every service is scraped, the query service with its key", seconds=400)
+
+    async def counted() -> bool:
+        found = asked("query", query='max(lightstream_documents{status="processed"})')["result"]
+        return any(int(one["value"][1]) >= len(TEXTS) for one in found)
+
+    await until(counted, "a query process has counted the documents, and was scraped since")
+    rules = [rule for group in asked("rules")["groups"] for rule in group["rules"]]
+    assert rules
+    assert {rule.get("lastError", "") for rule in rules} == {""}
+
+
+def attack(deployed: Deployment, network: str, kind: str, credentials: str = "") -> set[str]:
+    """Run the attacks of one kind in a container of one of the deployment's networks; what succeeded."""
+    file = deployed.folder / f"credentials-{kind}"
+    file.write_text(credentials)
+    done = deployed.engine.run(
+        "run", "--rm", "--network", f"{PROJECT}_{network}", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL",
+        "--volume", f"{ATTACKS}:/attacks.py:ro", "--volume", f"{file}:/credentials:ro",
+        "localhost/lightstream:0.1.0", "python", "/attacks.py", kind, minutes=10.0,
+    )  # fmt: skip
+    tried = json.loads(done.stdout.splitlines()[-1])
+    allowed = {one["attempt"]: one for one in tried if one["attempt"].startswith("allowed: ")}
+    assert allowed, tried
+    assert all(one["succeeded"] for one in allowed.values()), allowed
+    return {one["attempt"] for one in tried if one["succeeded"]} - set(allowed)
+
+
+async def test_who_has_no_credentials_gets_nowhere(deployed: Deployment) -> None:
+    # The stand-in for MongoDB knows no users: what a real one refuses is not shown here.
+    open_stores = {"documents without a password"} if "mongo" in deployed.stand_ins else set[str]()
+    assert attack(deployed, "inside", "stranger") == open_stores
+
+
+async def test_a_publisher_only_publishes(deployed: Deployment) -> None:
+    assert attack(deployed, "inside", "publisher", deployed.secret("nats_url_publisher")) == set()
+    assert attack(deployed, "inside", "narrow", deployed.secret(f"nats_url_{PUBLISHER}")) == set()
+
+
+async def test_nobody_hears_what_others_say(deployed: Deployment) -> None:
+    listening = asyncio.create_task(
+        asyncio.to_thread(attack, deployed, "inside", "listener", deployed.secret("nats_url_publisher"))
+    )
+    spoken = 0
+    while not listening.done():
+        spoken += 1
+        await add(deployed, f"Somebody speaks for the time number {spoken}.", f"spoken-{spoken}.txt")
+    assert await listening == set()
+    assert spoken > 1
+
+
+async def test_a_reader_of_one_workspace_reads_it_and_nothing_else(deployed: Deployment) -> None:
+    assert attack(deployed, "inside", "reader", READER) == set()
+
+
+async def test_who_reaches_the_api_alone_reaches_nothing_else(deployed: Deployment) -> None:
+    """A container beside the API, where the models are called: no store and no bus is to be seen."""
+    assert attack(deployed, "outside", "unreachable") == set()
+
+
+async def test_the_attacks_left_no_trace(deployed: Deployment) -> None:
+    """What was allowed is there; nothing that was forged is in the log, and nothing of the bus was changed."""
+    await all_processed(deployed, len(TEXTS) + 3 + 2)
+    log = deployed.command("log", "--json").stdout
+    assert '"allowed"' in log
+    assert "forged" not in log
+    deployed.command("topology", "check")
+    assert deployed.json("doctor")

@@ -1,0 +1,200 @@
+"""An erasure that is killed at any of its steps ends, by the same command, as one that nobody killed."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nats.js import JetStreamContext
+from nats.js.errors import NotFoundError
+from pydantic import SecretStr
+
+from contracts import subjects
+from contracts.graph import PROJECTIONS, Partition
+from runtime.bus import topology
+from runtime.bus.memory import MemoryLog
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.parking.port import ParkedEvent
+from runtime.bus.publisher import Submission, add_document
+from runtime.settings import Settings
+from runtime.stores.documents.port import INDEXES, Table
+from runtime.stores.documents.sqlite.store import SqliteRows
+from runtime.stores.graph.memory import MemoryGraph
+from runtime.stores.vectors.memory import MemoryVectors, Tables
+from standalone.operations import projections
+from standalone.operations.erasure import erase as erasing
+from standalone.operations.erasure.erase import Erasure, erase
+from standalone.operations.erasure.receipts import Receipt
+from standalone.operations.target import Target
+from tests.support.nats_accounts import nats_account
+from tests.support.nats_server import BusServer, connected
+from tests.support.shared_servers import SharedServers
+from tests.unit.standalone.operations.test_bulk_load import recorded
+
+LONG = "Zephyrine Quillfeather sold the Kestrel. " * 10_000
+ERASED = ("a", "long")
+WRITES = (
+    (JetStreamContext, ("publish", "delete_msg")),
+    (SqliteRows, ("put", "put_newer", "update", "append", "delete", "delete_older", "drop")),
+    (MemoryGraph, ("put", "drop")),
+    (MemoryVectors, ("prepare", "put", "delete", "drop")),
+)
+"""Every call by which an erasure changes something."""
+
+
+class Killed(BaseException):
+    """No handler of errors sees it, as none sees a kill."""
+
+
+@dataclass
+class Killer:
+    """Ends the process at the write number `at`: before it is made, or behind it."""
+
+    at: int = 0
+    behind: bool = False
+    count: int = 0
+
+    def begin(self, at: int, *, behind: bool) -> None:
+        self.at, self.behind, self.count = at, behind, 0
+
+    def wrapped(self, write: Callable[..., Any]) -> Callable[..., Any]:
+        async def counted(*args: Any, **kwargs: Any) -> Any:
+            self.count += 1
+            dies = self.count == self.at
+            if dies and not self.behind:
+                raise Killed
+            result = await write(*args, **kwargs)
+            if dies:
+                raise Killed
+            return result
+
+        return counted
+
+
+@dataclass
+class Stack:
+    """A stack of a bus of its own, SQLite, and a graph and vectors in memory, without services."""
+
+    target: Target
+    jetstream: JetStreamContext
+    graph: MemoryGraph = field(default_factory=MemoryGraph)
+    tables: Tables = field(default_factory=dict[Any, Any])
+
+    async def erase(self) -> list[Receipt]:
+        return await erase(self.target, Erasure("w", ERASED, "asked for"), lambda _: None)
+
+    async def content(self) -> dict[str, Any]:
+        """What is left everywhere, but for tombstones and the numbers of generations."""
+        result: dict[str, Any] = {name: await self._messages(name) for name in ("KB_BLOBS", "KB_DEAD", "KB_PARKED")}
+        result["KB_EVENTS"] = [
+            one for one in await self._messages("KB_EVENTS") if not one[1].endswith(".DocumentErased")
+        ]
+        result["digests"] = [await projections.digests(self.target.settings, name) for name in ("w", "other")]
+        rows = SqliteRows(Path(self.target.settings.documents_url.get_secret_value().removeprefix("sqlite://")))
+        for name in ("extractions", "condensed", "keywords", "answers", "embeddings", "archive"):
+            result[name] = {one.workspace: await rows.scan(Table(name, one)) for one in await rows.partitions(name)}
+        tables = {name: await rows.partitions(name) for name in INDEXES if name not in ("schema", "checkpoints")}
+        result["generations"] = {
+            name: len({one.generation for one in partitions}) for name, partitions in tables.items()
+        }
+        await rows.close()
+        return result
+
+    async def _messages(self, stream: str) -> list[tuple[int, str]]:
+        result: list[tuple[int, str]] = []
+        while True:
+            try:
+                message = await self.jetstream.get_msg(
+                    stream, seq=result[-1][0] + 1 if result else 1, subject=">", next=True
+                )
+            except NotFoundError:
+                return result
+            result.append((message.seq or 0, message.subject or ""))
+
+
+@asynccontextmanager
+async def opened(server: BusServer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Stack]:
+    """A stack with the recorded events and, of the documents that are to be erased, something in every other place."""
+    async with connected(server) as client:
+        jetstream = client.jetstream(timeout=5)
+        await topology.apply(jetstream)
+        settings = Settings(
+            nats_url=server.url,
+            documents_url=SecretStr(f"sqlite://{folder / 'documents.db'}"),
+            embedding_model="lexical",
+        )
+        stack = Stack(Target("the stack", settings, "", environ={}), jetstream)
+
+        async def handled(*_: object) -> bool:
+            return True
+
+        monkeypatch.setattr(erasing, "_is_handled", handled)
+        monkeypatch.setattr(projections, "open_graph", lambda _: stack.graph)
+        for module in ("standalone.operations.projections", "runtime.projections.embedding"):
+            monkeypatch.setattr(
+                f"{module}.open_vectors", lambda _, model, dimension: MemoryVectors(model, dimension, stack.tables)
+            )
+        await _fill(stack)
+        yield stack
+
+
+async def _fill(stack: Stack) -> None:
+    log = NatsLog(stack.jetstream)
+    for message in recorded(MemoryLog()).messages:
+        await stack.jetstream.publish(message.subject, message.data, headers=dict(message.headers))
+    await add_document(log, NatsBlobs(stack.jetstream), Submission(text=LONG, id="long"), workspace="w", source="tests")
+    [message] = [one async for page in log.read(0, [subjects.of_document("w", "long")]) for one in page]
+    await log.dead_letter(message, "chunker", "for this test")
+    parked = ParkedEvent(
+        durable="chunker", sequence=message.sequence, subject=message.subject, reason="newer-version",
+        event_type="DocumentAdded", workspace="w", parked_at=1.0, not_before=1.0,
+    )  # fmt: skip
+    assert await NatsParkedEvents(stack.jetstream).put(parked)
+    await projections.rebuild(stack.target, projections.RebuildRequest(PROJECTIONS, "lexical"), lambda _: None, "w")
+    rows = SqliteRows(Path(stack.target.settings.documents_url.get_secret_value().removeprefix("sqlite://")))
+    for name in ("condensed", "keywords", "answers"):
+        await rows.put(Table(name, Partition("w", 0)), {"a": {"text": LONG}})
+    archived = {"000000000001": {"document": subjects.token("a"), "line": b"x"}}
+    await rows.put(Table("archive", Partition("w", 0)), archived)
+    await rows.put(Table("embeddings", Partition("w", 0)), {"of-a-text-of-a": {"f32": b"1234"}})
+    await rows.close()
+
+
+async def test_an_erasure_that_is_killed_again_and_again_ends_as_one_that_nobody_killed(
+    shared_servers: SharedServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each start comes one write further than the one before; every other one dies with that write done."""
+    async with AsyncExitStack() as closed:
+        killer = Killer()
+        for owner, names in WRITES:
+            for name in names:
+                monkeypatch.setattr(owner, name, killer.wrapped(getattr(owner, name)))
+        (tmp_path / "whole").mkdir()
+        server = await closed.enter_async_context(nats_account(shared_servers))
+        async with opened(server, tmp_path / "whole", monkeypatch) as stack:
+            killer.begin(0, behind=False)
+            receipts = await stack.erase()
+            writes, whole = killer.count, await stack.content()
+        assert whole["KB_BLOBS"] == whole["KB_DEAD"] == whole["KB_PARKED"] == []
+        assert not [subject for _, subject in whole["KB_EVENTS"] if ".w.a." in subject or ".w.long." in subject]
+        assert (whole["answers"], whole["archive"]) == ({}, {})
+
+        (tmp_path / "killed").mkdir()
+        server = await closed.enter_async_context(nats_account(shared_servers))
+        async with opened(server, tmp_path / "killed", monkeypatch) as stack:
+            at, deaths, ended = 0, 0, None
+            while ended is None:
+                at += 1 + at // 10
+                killer.begin(at, behind=bool(deaths % 2))
+                try:
+                    ended = await stack.erase()
+                except Killed:
+                    deaths += 1
+                    killer.begin(0, behind=False)
+            assert deaths > 20, f"of {writes} writes"
+            assert await stack.content() == whole
+        assert [set(one.events) for one in ended] == [set(one.events) for one in receipts]

@@ -1,0 +1,56 @@
+"""A service that may only import JetStream's answers reads the log without losing what a publisher would hide."""
+
+import asyncio
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from contracts import subjects
+from contracts.permissions import IMPORTED_API
+from contracts.topology import CHECKPOINTS_BUCKET
+from runtime.bus import topology
+from runtime.bus.nats import copies, reading
+from runtime.bus.nats.feed import NatsEventFeed
+from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.log import NatsLog, connected
+from runtime.projections.log_archive import LogArchive, archived_records
+from runtime.stores.documents.memory import MemoryRows
+from tests.support.deployed_bus import deployed_bus
+from tests.support.events import added, sealed
+from tests.support.waiting import PATIENCE
+
+
+async def test_the_query_service_may_read_the_log_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copies, "PAGE", 4)
+    monkeypatch.setattr(reading, "PAGE", 4)
+    later = [f"later-{number}" for number in range(8)]
+    async with deployed_bus(tmp_path / "bus") as bus:
+        async with connected(bus.operator, name="test") as operator:
+            jetstream, subject = operator.jetstream(), subjects.of_document("archived", "gone")
+            await topology.apply(jetstream)
+            for name in ("gone", "kept"):
+                await NatsLog(jetstream).publish(sealed(added(name), id=name, workspace="archived"))
+            # Without headers and data: the account that reads takes it for the end of the server's answer.
+            await jetstream.publish(subjects.subject("archived", "empty", "DocumentAdded"), b"")
+            for name in later:
+                await NatsLog(jetstream).publish(sealed(added(name), id=name, workspace="archived"))
+            # A hole: whether an erasure explains it is read, too.
+            await jetstream.purge_stream("KB_EVENTS", subject=subject)
+        async with connected(bus.url("query"), name="test") as client, asyncio.timeout(PATIENCE):
+            own = client.jetstream(prefix=IMPORTED_API, timeout=5)
+            rows, values = MemoryRows(), await NatsSharedValues.bind(own, CHECKPOINTS_BUCKET)
+            assert await LogArchive(own, rows, values).extend(subjects.ALL)
+            archived = [record.subject async for record in archived_records(rows) if ".archived." in record.subject]
+            wanted = [subjects.subject("archived", name, "DocumentAdded") for name in ("kept", "empty", *later)]
+            assert archived == wanted
+            history = [message.subject async for message in NatsLog(own).history("archived", None, "DocumentAdded")]
+            assert history == wanted
+            feed, every = NatsEventFeed(own), subjects.of_workspace("archived")
+            page, left = await feed.page(every, 0, 9)
+            assert ([message.subject for message in page], left) == (wanted[:9], 1)
+            followed = list[str]()
+            async with aclosing(feed.follow(every, 0, PATIENCE)) as pages:
+                while len(followed) < len(wanted):
+                    followed += [message.subject for message in await anext(pages)]
+            assert followed == wanted

@@ -1,0 +1,1 @@
+"""Several replicas of every service at once, and a rolling restart of all under load: `make replicas`."""

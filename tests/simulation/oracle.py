@@ -1,0 +1,80 @@
+"""What must be true at the end of a run."""
+
+from contracts import subjects
+from contracts.events import DocumentAdded
+from contracts.graph import PROJECTIONS, Generations, Partition
+from contracts.ids import chunk_vector_id, entity_vector_id, relation_vector_id
+from runtime.stores.documents.port import Table
+from services.query.adapters.documents import RowDocuments
+from standalone.operations.digest import Digest, digest
+from tests.simulation.commands import MOST_PASSAGES
+from tests.simulation.pipeline import Pipeline
+
+Digests = dict[str, Digest]
+
+SETTLED = ("processed", "partial", "failed", "deleted")
+
+
+class Violation(AssertionError):
+    """What was to be true at the end is not."""
+
+
+async def digests(pipeline: Pipeline) -> Digests:
+    """Return the digests of the live generations."""
+    live = await pipeline.pointers.live()
+    return {name: await digest(name, "w", live, pipeline.stores) for name in PROJECTIONS}
+
+
+async def check(pipeline: Pipeline, expected: Digests) -> None:
+    """Compare a run with what the same commands lead to in peace. Raises Violation."""
+    live = await pipeline.pointers.live()
+    await _check_documents(pipeline, live)
+    _check_payments(pipeline)
+    result = await digests(pipeline)
+    for projection, wanted in expected.items():
+        if result[projection] != wanted:
+            raise Violation(f"{projection}: {result[projection].counts} instead of {wanted.counts}, or other content")
+    await _check_orphans(pipeline, live)
+
+
+async def statuses(pipeline: Pipeline, live: Generations) -> dict[str, str]:
+    """Return the status of every document that was ever added."""
+    names = [subjects.split(stored.subject) for stored in pipeline.log.messages]
+    added = {document for _, document, event_type in names if event_type == DocumentAdded.type_name()}
+    rows = await RowDocuments(pipeline.stores.rows).get(Partition("w", live.status), added)
+    return {id: rows[id][0].status if id in rows else "unknown" for id in sorted(added)}
+
+
+async def _check_documents(pipeline: Pipeline, live: Generations) -> None:
+    """Every document that was added is known and settled, and nothing was given up."""
+    if pipeline.log.dead:
+        raise Violation(f"dead letters: {[reason for _, reason in pipeline.log.dead.values()]}")
+    if unsettled := {id: s for id, s in (await statuses(pipeline, live)).items() if s not in SETTLED}:
+        raise Violation(f"not settled: {unsettled}")
+
+
+def _check_payments(pipeline: Pipeline) -> None:
+    """A call is paid for once, and again only where one was lost in a kill, a failure or a repeat."""
+    for what, payments, durable in (
+        ("passage", pipeline.extractor.payments, "extractor"),
+        ("summary", pipeline.chat.payments, "merger-summaries"),
+    ):
+        trouble = pipeline.kills + pipeline.durables[durable].repeats + pipeline.chance.failed_calls
+        if payments.needless > MOST_PASSAGES * trouble:
+            raise Violation(f"{payments.needless} calls too many for a {what}")
+
+
+async def _check_orphans(pipeline: Pipeline, live: Generations) -> None:
+    """What is in the graph, and every passage, has a vector, and no vector is of anything else."""
+    rows, graph, vectors = pipeline.stores.rows, pipeline.stores.graph, pipeline.stores.vectors
+    of_graph, of_vectors = Partition("w", live.graph), Partition("w", live.vectors)
+    passages = [row for _, row in await rows.scan(Table("chunks", Partition("w", live.status)))]
+    wanted = {
+        "entities": {entity_vector_id(entity.name) for entity in await graph.scan_entities(of_graph)},
+        "relations": {relation_vector_id(*relation.key) for relation in await graph.scan_relations(of_graph)},
+        "chunks": {chunk_vector_id(row["document_id"], row["order"]) for row in passages},
+    }
+    for kind, ids in wanted.items():
+        result = {row.id for row in await vectors.scan(of_vectors, kind)}
+        if result != ids:
+            raise Violation(f"{kind}: {len(result - ids)} vectors of nothing, {len(ids - result)} without a vector")

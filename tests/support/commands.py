@@ -1,0 +1,64 @@
+"""Commands of the command line as tests give them: as programs, or forked from the host of the run."""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from standalone.embedded.processes import Process
+from tests.support import command_host
+from tests.support.shared_servers import Address, SharedServers
+from tests.support.waiting import PATIENCE
+
+ROOT = Path(__file__).resolve().parents[2]
+
+LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
+"""The program as it is installed."""
+
+Done = subprocess.CompletedProcess[str]
+
+
+def as_program(arguments: Sequence[str], env: Mapping[str, str], folder: Path, stdin: str | None = None) -> Done:
+    """Start `lightstream` and wait for its end."""
+    return subprocess.run(
+        [LIGHTSTREAM, *arguments], input=stdin, capture_output=True, text=True, timeout=PATIENCE, env=env, cwd=folder,
+        check=False,
+    )  # fmt: skip
+
+
+give: Callable[..., Done] = as_program
+"""What `Stack.run` calls; the end-to-end tests set `Forked` for all but those of the programs themselves."""
+
+
+class Forked:
+    """Calls like `as_program` that fork from the host: a process of its own each, without the time for imports."""
+
+    def __init__(self, servers: SharedServers) -> None:
+        self._host = Path(servers.server("commands", _host)["socket"])
+
+    def __call__(
+        self, arguments: Sequence[str], env: Mapping[str, str], folder: Path, stdin: str | None = None
+    ) -> Done:
+        """Fork and wait for the end."""
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+            given.write((stdin or "").encode())
+            given.seek(0)
+            command = {"arguments": [*arguments], "env": {**env}, "folder": str(folder)}
+            streams = (given.fileno(), out.fileno(), errors.fileno())
+            code = command_host.run(self._host, command, streams, PATIENCE)
+            out.seek(0)
+            errors.seek(0)
+            return Done([LIGHTSTREAM, *arguments], code, out.read().decode(), errors.read().decode())
+
+
+def _host(folder: Path) -> tuple[Process, Address]:
+    socket = folder / "socket"
+
+    async def probe() -> None:
+        if not socket.exists():
+            raise FileNotFoundError(socket)
+
+    argv = [sys.executable, "-m", "tests.support.command_host", str(socket)]
+    env = {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    return Process("commands", argv, folder, probe, env=env), {"socket": str(socket)}

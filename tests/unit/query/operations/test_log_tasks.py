@@ -1,0 +1,73 @@
+"""Audits and backups over HTTP: ordered by whoever may change the whole deployment, made by an operator process."""
+
+from dataclasses import replace
+
+import pytest
+from structlog.testing import capture_logs
+
+from runtime.projections.operator_orders import OperatorOrder, OrderOutcome, read_outcome, write_outcome
+from runtime.projections.rebuild_lease import hold
+from tests.support.access import SEVERAL, WRITER, behind, client, keyed
+from tests.support.operations import MemoryOperatorProcess
+from tests.support.querying import QueryHarness
+
+READER_OF_ALL = "all:k-all-0123456789abcdef:*:read"
+FOUND = {"events": 7, "problems": ["sequence 3 is not what the chain has"]}
+
+
+def harness() -> tuple[QueryHarness, MemoryOperatorProcess]:
+    made = QueryHarness()
+    operator = made.operations.rebuilds.operator
+    assert isinstance(operator, MemoryOperatorProcess)
+    return made, operator
+
+
+@pytest.mark.parametrize("task", ["audit", "backup"])
+async def test_a_task_is_ordered_with_who_asks_and_why_also_during_a_rebuild(task: str) -> None:
+    made, operator = harness()
+    with capture_logs() as lines:
+        async with client(made.app()) as api, hold(made.operations.rebuilds.values, ["graph"], "by hand"):
+            ordered = await api.post(f"/operations/log/{task}", json={"reason": "before the upgrade"})
+            again = await api.post(f"/operations/log/{task}", json={})
+    (order,) = operator.orders
+    assert (ordered.status_code, ordered.json()) == (202, {"id": order.id, "task": task})
+    assert (order.step, order.who, order.reason, again.status_code) == (task, "anyone", "before the upgrade", 409)
+    line = next(line for line in lines if line["event"] == "audit")
+    assert (line["task"], line["reason"], line["order"]) == (task, "before the upgrade", order.id)
+
+
+async def test_what_became_of_it_is_kept_apart_from_rebuilds_and_other_tasks() -> None:
+    made, operator = harness()
+    values = made.operations.rebuilds.values
+    order = OperatorOrder("audit", "all", "key:ops", "nightly")
+    await write_outcome(values, OrderOutcome(order, "failed", "then", "later", FOUND["problems"][0], FOUND))
+    assert await read_outcome(values) is None
+    async with client(made.app()) as api:
+        shown = (await api.get("/operations/log/audit")).json()
+        assert (await api.get("/operations/log/backup")).json() == {"last": None, "takes_orders": True}
+        assert (await api.get("/operations/rebuild")).json()["last"] is None
+        assert (shown["last"]["state"], shown["last"]["result"], shown["last"]["reason"]) == (
+            "failed",
+            FOUND,
+            "nightly",
+        )
+        await write_outcome(values, OrderOutcome(order, "running", "then"))
+        assert (await api.get("/operations/log/audit")).json()["last"]["state"] == "interrupted"
+        operator.orders.append(replace(order))
+        assert (await api.get("/operations/log/audit")).json()["last"]["state"] == "running"
+
+
+async def test_only_whoever_may_change_the_whole_deployment_orders_it() -> None:
+    made, operator = harness()
+    app = made.app(behind(lightstream_api_keys=f"{SEVERAL},{READER_OF_ALL}"))
+    async with keyed(app, WRITER, "w") as api:
+        assert (await api.post("/operations/log/audit", json={})).status_code == 403
+        assert (await api.get("/operations/log/audit")).status_code == 403
+    async with keyed(app, READER_OF_ALL.split(":")[1], "w") as api:
+        assert (await api.post("/operations/log/audit", json={})).status_code == 403
+        assert (await api.get("/operations/log/audit")).status_code == 200
+    assert operator.orders == []
+    operator.away = True
+    async with client(made.app()) as api:
+        refused = await api.post("/operations/log/backup", json={})
+        assert (refused.status_code, (await api.post("/operations/log/repair", json={})).status_code) == (503, 422)

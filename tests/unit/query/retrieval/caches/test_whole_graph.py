@@ -1,0 +1,189 @@
+"""A small graph is read whole once questions have read a part of it; then none reads it, and each sees what is so."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from contracts.events import GraphMerged
+from contracts.graph import Entity, Partition, Relation
+from contracts.values import EntityRevision, RelationRevision
+from runtime.bus.memory import MemoryLog
+from runtime.stores.graph.memory import MemoryGraph
+from services.query.retrieval.caches import whole_graph
+from services.query.retrieval.caches.cached_graph import CachedGraph
+from services.query.retrieval.caches.invalidation import ProjectionCache
+from tests.support.events import sealed
+
+SPACE = Partition("w", 1)
+NAMES = [f"n{number:02}" for number in range(40)]
+PAIRS = [*pairwise(NAMES)] + [("n00", other) for other in NAMES[2:9]]
+LIMIT = 5
+"""Relations of an entity that are read: the hub n00 has more."""
+
+
+class CountingGraph(MemoryGraph):
+    """Counts its calls; `meanwhile` happens once, after the first page of entities."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = Counter[str]()
+        self.meanwhile: Callable[[], Awaitable[None]] | None = None
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in {"entities", "relations", "relation_summaries", "degrees", "scan_relations"}:
+            self.calls[name] += 1
+        return super().__getattribute__(name)
+
+    async def scan_entities(self, partition: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
+        self.calls["scan_entities"] += 1
+        page = await super().scan_entities(partition, after, limit)
+        if self.meanwhile:
+            happens, self.meanwhile = self.meanwhile, None
+            await happens()
+        return page
+
+
+class Harness:
+    """A graph that changes as the merger changes it, and questions about it."""
+
+    def __init__(self, most: int = 2**20) -> None:
+        self.graph, self.log = CountingGraph(), MemoryLog()
+        self.cache = ProjectionCache(self.log, most)
+        self.reader = CachedGraph(self.graph, self.cache)
+        self.revision = 0
+
+    async def put(self, *names: str, pairs: list[tuple[str, str]] | None = None, gone: bool = False) -> None:
+        self.revision += 1
+        entities = [Entity(name, self.revision, description=f"{name} {self.revision}", gone=gone) for name in names]
+        relations = [Relation(*pair, self.revision, weight=float(self.revision), gone=gone) for pair in pairs or ()]
+        await self.graph.put(SPACE, entities, relations)
+        event = GraphMerged(
+            chunks=(),
+            entities=tuple(EntityRevision(name=name, revision=self.revision) for name in names),
+            relations=tuple(RelationRevision(source=a, target=b, revision=self.revision) for a, b in pairs or ()),
+        )
+        await self.log.publish(sealed(event, id=f"event-{self.revision}", workspace=SPACE.workspace))
+
+    async def ask(self, *names: str) -> None:
+        """Read as a question does, and compare with what the store has now."""
+        await self.cache.refresh(SPACE)
+        counted = self.graph.calls.copy()
+        answers = await self._read(self.reader, names)
+        self.reads = sorted((self.graph.calls - counted).keys())
+        assert answers == await self._read(self.graph, names)
+
+    async def _read(self, graph: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+        ties = await graph.relation_summaries(SPACE, names, limit=LIMIT)
+        pairs = [tie.key for some in ties.values() for tie in some]
+        return (
+            {name: some for name, some in ties.items() if some},
+            await graph.degrees(SPACE, names),
+            await graph.entities(SPACE, names),
+            await graph.relations(SPACE, pairs),
+        )
+
+    async def settle(self) -> None:
+        """Wait for what reads the graph beside the questions."""
+        for reading in self.reader._whole._readings.values():  # pyright: ignore[reportPrivateUsage]
+            if reading.task:
+                await reading.task
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_graph, "FIRST", 10)
+    monkeypatch.setattr(whole_graph, "PAGE", 7)
+
+
+@pytest.fixture
+async def harness() -> Harness:
+    result = Harness()
+    await result.put(*NAMES, pairs=PAIRS)
+    return result
+
+
+async def whole(harness: Harness) -> Harness:
+    """Ask until the graph is read whole."""
+    await harness.ask(*NAMES[:9])
+    assert "scan_entities" not in harness.graph.calls
+    await harness.ask(*NAMES[9:12])
+    await harness.settle()
+    return harness
+
+
+async def test_no_question_reads_a_graph_that_was_read_whole(harness: Harness) -> None:
+    await whole(harness)
+    scanned = harness.graph.calls["scan_entities"]
+    assert scanned
+    for name in NAMES[1:]:
+        await harness.ask(name)
+        assert harness.reads == []
+    assert harness.graph.calls["scan_entities"] == scanned
+
+
+async def test_of_a_hub_the_store_chooses_the_relations(harness: Harness) -> None:
+    harness.graph.calls.clear()
+    await harness.ask(*NAMES[12:24])
+    await harness.settle()
+    await harness.ask("n00")
+    assert harness.reads == ["relation_summaries"]
+
+
+async def test_what_changes_afterwards_is_read_again_and_nothing_else(harness: Harness) -> None:
+    await whole(harness)
+    await harness.put("n20", "new", pairs=[("n20", "new")])
+    await harness.ask("n30")
+    assert harness.reads == []
+    await harness.ask("n20", "new")
+    assert harness.reads == ["degrees", "entities", "relation_summaries", "relations"]
+    await harness.put("n21", pairs=[("n20", "n21"), ("n21", "n22")], gone=True)
+    await harness.ask("n20", "n21", "n22")
+
+
+async def test_a_change_that_is_seen_while_the_graph_is_read_ends_the_reading(harness: Harness) -> None:
+    async def change() -> None:
+        await harness.put("n01", pairs=[("n01", "n02")])
+        await harness.cache.refresh(SPACE)
+
+    harness.graph.meanwhile = change
+    await whole(harness)
+    assert harness.graph.calls["scan_entities"] == 1
+    await harness.ask("n30")
+    assert harness.reads != []
+    # It begins again when as much was read one by one as it cost.
+    await harness.ask(*NAMES[12:24])
+    await harness.settle()
+    await harness.ask("n38")
+    assert harness.reads == []
+    await harness.ask(*NAMES)
+
+
+async def test_a_change_that_is_seen_only_afterwards_is_not_hidden(harness: Harness) -> None:
+    async def change() -> None:
+        await harness.put("n01", "n35", pairs=[("n01", "n02"), ("n01", "n35")])
+
+    harness.graph.meanwhile = change
+    await whole(harness)
+    await harness.ask(*NAMES)
+
+
+async def test_a_graph_that_takes_more_than_its_part_is_read_once_in_part() -> None:
+    harness = Harness(most=30_000)
+    await harness.put(*NAMES, pairs=PAIRS)
+    await harness.ask(*NAMES[:12])
+    await harness.settle()
+    scanned = harness.graph.calls["scan_entities"]
+    assert scanned * 7 < len(NAMES) + 7
+    for _ in range(3):
+        await harness.ask(*NAMES)
+        await harness.settle()
+    assert (harness.graph.calls["scan_entities"], harness.graph.calls["scan_relations"]) == (scanned, 0)
+
+
+async def test_a_reading_is_cancelled_with_the_service(harness: Harness) -> None:
+    await harness.ask(*NAMES[:12])
+    await harness.reader.close()
+    assert harness.graph.calls["scan_relations"] == 0

@@ -1,0 +1,40 @@
+"""Spans of messages by convention: one event goes on in its trace, a batch links to those of its events."""
+
+import pytest
+from opentelemetry.trace import SpanKind
+
+from runtime import telemetry
+from tests.support.events import added, sealed
+from tests.support.metrics import kept_spans
+
+
+def trace_of(letter: str) -> str:
+    return f"00-{letter * 32}-{letter * 16}-01"
+
+
+def test_one_event_is_handled_in_its_own_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    spans = kept_spans(monkeypatch)
+    with telemetry.consumer_span("chunker", [sealed(added(), id="one", traceparent=trace_of("a"))]):
+        assert (telemetry.traceparent_for(trace_of("a")) or "")[3:35] == "a" * 32
+    (span,) = spans.get_finished_spans()
+    assert (span.name, span.kind, span.parent and f"{span.parent.trace_id:x}") == (
+        "process KB_EVENTS", SpanKind.CONSUMER, "a" * 32,
+    )  # fmt: skip
+    attributes = dict(span.attributes or {})
+    assert (attributes["messaging.system"], attributes["messaging.message.id"]) == ("nats", "one")
+    assert (attributes["messaging.operation.name"], attributes["messaging.consumer.group.name"]) == (
+        "process", "chunker",
+    )  # fmt: skip
+
+
+def test_a_batch_links_to_the_trace_of_each_event_and_its_facts_go_on_in_theirs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spans = kept_spans(monkeypatch)
+    batch = [sealed(added(), traceparent=trace_of(letter)) for letter in "aba"]
+    with telemetry.consumer_span("merger", [*batch, sealed(added())]), telemetry.producer_span(3):
+        assert telemetry.traceparent_for(trace_of("b")) == trace_of("b")
+    published, span = spans.get_finished_spans()
+    assert (published.name, span.parent) == ("publish KB_EVENTS", None)
+    assert [f"{link.context.trace_id:x}" for link in span.links] == ["a" * 32, "b" * 32]
+    assert (span.attributes or {})["messaging.batch.message_count"] == 4

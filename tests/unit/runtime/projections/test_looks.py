@@ -1,0 +1,37 @@
+"""When the watcher of log and stores looks again."""
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from runtime.bus.write_status import WriteStatus
+from runtime.errors import Unavailable
+from runtime.health import Health
+from runtime.projections import integrity
+from runtime.projections.integrity import Integrity
+from tests.support.waiting import PATIENCE
+
+
+async def test_writes_wait_no_longer_than_the_log_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster that lost a leader answers no look until it has another: the next look is soon, not as any other."""
+    monkeypatch.setattr(integrity, "INTERVAL", 10 * PATIENCE)
+    monkeypatch.setattr(integrity, "INTERVAL_OF_DOUBT", 0.01)
+    writes, nobody, looks = WriteStatus(), cast("Any", None), 0
+    service = Integrity("query", nobody, nobody, nobody, writes)
+
+    async def look() -> None:
+        nonlocal looks
+        looks += 1
+        if looks % 3:
+            raise Unavailable("no leader")
+        writes.checked.set()
+
+    monkeypatch.setattr(service, "look", look)
+    async with asyncio.timeout(PATIENCE), service.watching(Health("query")):
+        await writes.checked.wait()
+        assert looks == 3
+        await writes.disconnected()
+        await writes.reconnected()
+        await writes.allow("KB_EVENTS", PATIENCE)
+        assert looks == 6

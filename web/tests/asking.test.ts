@@ -1,0 +1,43 @@
+import { beforeAll, expect, test, vi } from "vitest";
+import type * as Conversation from "../src/pages/ask/conversation";
+import type * as Parameters from "../src/pages/ask/parameters";
+
+let conversation: typeof Conversation;
+let parameters: typeof Parameters;
+
+beforeAll(async () => {
+  vi.stubGlobal("document", { baseURI: "http://localhost:9621/ui/" });
+  vi.stubGlobal("location", { href: "http://localhost:9621/ui/#/default/ask" });
+  vi.stubGlobal("sessionStorage", { getItem: () => null });
+  vi.stubGlobal("localStorage", { getItem: () => null });
+  conversation = await import("../src/pages/ask/conversation");
+  parameters = await import("../src/pages/ask/parameters");
+});
+
+test("a shared question comes back with its mode and its comparison", () => {
+  const shared = parameters.address("default", { query: "Who & why?", mode: "walk" });
+  const params = new URLSearchParams(shared.split("?").slice(1).join("?"));
+  expect(params.get("q")).toBe("Who & why?");
+  expect(parameters.fromAddress(params).mode).toBe("walk");
+  expect(parameters.fromAddress(new URLSearchParams("mode=mix&compare=walk")).compare).toBe("walk");
+  expect(parameters.fromAddress(new URLSearchParams("mode=mix&compare=mix")).compare).toBe("");
+  expect(parameters.fromAddress(new URLSearchParams("mode=nonsense")).mode).toBe("mix");
+});
+
+test("the comparison is the page's own and is not sent", () => {
+  const question = parameters.toQuestion("Who?", { ...parameters.DEFAULTS, compare: "walk" });
+  expect(question).toEqual({ query: "Who?", mode: "mix", effort: "low" });
+});
+
+test("two that were asked together stand in one row", () => {
+  const turn = (id: number, pair: number) => ({ id, pair }) as Conversation.Turn;
+  const rows = conversation.sideBySide([turn(1, 0), turn(2, 2), turn(3, 2), turn(4, 0)]);
+  expect(rows.map((row) => row.map(({ id }) => id))).toEqual([[1], [2, 3], [4]]);
+});
+
+test("an answer is told of what came after it, and of that only", () => {
+  const at = (type: string, second: number) => ({ type, time: `2026-11-23T03:00:0${second}Z` });
+  const position = Date.parse("2026-11-23T03:00:05Z") * 1000;
+  const events = [at("DocumentAdded", 4), at("DocumentAdded", 6), at("EntitiesExtracted", 7), at("GraphEdited", 8)];
+  expect(conversation.changesSince(events, position)).toBe(2);
+});
