@@ -20,6 +20,9 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 # Tests that mostly wait for servers: more of them at once than there are cores; tests/support/scheduling.py orders them.
 WAITING := $(BIN)/pytest -n 5 --dist loadfile --no-loadscope-reorder
 
+# Where that run keeps what failed, for tests/support/again.py.
+FAILED := .pytest_cache/beside-others
+
 # What the web page is built from, and its entry file once it is.
 WEB := $(wildcard web/*.*) web/.npmrc $(shell find web/src web/public -type f ! -name schema.d.ts)
 PAGE := services/query/api/web_page_files/index.html
@@ -52,7 +55,7 @@ screenshots: $(VENV)/.dev $(VENV)/.web $(VENV)/.browser ## Draw every page anew,
 webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-page.md tells how to serve it
 
 test: check $(VENV)/.webui $(VENV)/.browser ## Everything: what check does, then contract, integration and end-to-end tests
-	$(WAITING) $(REST)
+	$(WAITING) -o cache_dir=$(FAILED) --cache-clear $(REST) || { test $$? -eq 1 && $(BIN)/python -m tests.support.again $(REST); }
 
 test-production: $(VENV)/.dev ## The pipeline on MongoDB's protocol, Neo4j, Milvus, and the bus as docker-compose.yml has it
 	$(BIN)/pytest $(PRODUCTION)

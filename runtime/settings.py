@@ -268,5 +268,5 @@ class _SecretFiles(PydanticBaseSettingsSource):
 def without_secrets(url: str) -> str:
     """The URL without user and password, for logs and errors."""
     parts = urlsplit(url)
-    host = parts.hostname or ""
-    return urlunsplit((parts.scheme, f"{host}:{parts.port}" if parts.port else host, parts.path, "", ""))
+    hosts = parts.netloc.rpartition("@")[2]  # several of a replica set stay as they are
+    return urlunsplit((parts.scheme, hosts, parts.path, "", ""))

@@ -141,17 +141,16 @@ class EventProcessor:
     async def _handle_all(self, batch: Sequence[tuple[Message, Delivery[Event]]]) -> None:
         if not batch:
             return
+        deliveries = [delivery for _, delivery in batch]
         try:
             with (
-                consumer_span(self.durable.name, [d.envelope for _, d in batch]),
-                self.activity.track([d for _, d in batch]),
+                consumer_span(self.durable.name, [delivery.envelope for delivery in deliveries]),
+                self.activity.track(deliveries),
                 instruments.timed(instruments.handle, {DURABLE: self.durable.name}),
             ):
                 # Apart: a driver that cancels the task it runs in would end the worker, and nobody would notice.
-                results = await run_isolated(
-                    self.handle([delivery for _, delivery in batch], await self.pointers.live())
-                )
-                await self._results.publish([delivery for _, delivery in batch], results)
+                results = await run_isolated(self.handle(deliveries, await self.pointers.live()))
+                await self._results.publish(deliveries, results)
         except Exception as error:
             if len(batch) == 1:
                 with log_context(batch[0][1].envelope):

@@ -1,11 +1,11 @@
 """`up` and `down`: the stack of a data folder."""
 
 import asyncio
-import re
 from typing import Annotated, Any
 
 import typer
 
+from runtime.settings import without_secrets
 from standalone.cli import lost
 from standalone.cli.common import DATA, Data, Json, echo, errors, note, print_json, silent
 from standalone.embedded.data_folder import DataFolder, StackState
@@ -105,7 +105,7 @@ def describe_stack(folder: DataFolder, state: StackState) -> dict[str, Any]:
 def _places(state: StackState) -> list[str]:
     """Return the addresses of stores elsewhere, without their passwords."""
     urls = [state.stores[name] for name in ("documents_url", "neo4j_uri", "milvus_uri") if state.stores]
-    return [re.sub(r"//[^/]*@", "//", url) for url in urls]
+    return [without_secrets(url) for url in urls]
 
 
 def _show(folder: DataFolder, state: StackState, as_json: bool, what: str) -> None:

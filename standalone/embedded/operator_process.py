@@ -186,14 +186,14 @@ def read_result(said: bytes, code: int) -> dict[str, Any]:
 async def take_orders(client: Client, options: Sequence[str], report: Callable[[str], None]) -> AsyncGenerator[None]:
     """Take orders for as long as the block lasts. Raises ConfigurationError without the bucket of checkpoints."""
     values = await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET)
-    rebuilds = StackOrders(values, options, report)
-    subscription = await client.subscribe(subjects.REBUILDS, queue="operator", cb=rebuilds.answer)
+    orders = StackOrders(values, options, report)
+    subscription = await client.subscribe(subjects.REBUILDS, queue="operator", cb=orders.answer)
     try:
         yield
     finally:
         with suppress(Exception):  # the connection may be closed
             await subscription.unsubscribe()
-        await rebuilds.stop()
+        await orders.stop()
 
 
 @asynccontextmanager

@@ -123,11 +123,11 @@ async def test_extraction_of_a_deleted_document_ends_with_the_calls_under_way(bu
         await asyncio.sleep(0.005)
     await delete(bus, "d")
     made = len(provider.requests)
-    facts = await task
+    results = await task
     await close()
     assert len(provider.requests) <= made + 2
-    assert len(facts) == len(provider.requests)
-    assert all(isinstance(fact, EntitiesExtracted) for fact in facts), "nothing failed"
+    assert len(results) == len(provider.requests)
+    assert all(isinstance(result, EntitiesExtracted) for result in results), "nothing failed"
     assert await extract(delivered(event, attempt=2), Generations()) == []
 
 

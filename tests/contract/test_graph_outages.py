@@ -53,8 +53,9 @@ async def transact(driver: AsyncDriver, statement: LiteralString, **parameters: 
         await asyncio.sleep(random.random() * 0.05)
 
 
-async def test_a_guard_that_takes_no_lock_first_loses_on_neo4j_and_arcadedb_hides_it(store: GraphStore) -> None:
-    """Why our statements set `lock` before they read the revision, and why ArcadeDB alone cannot test that."""
+@pytest.mark.parametrize("store", ["neo4j"], indirect=True)
+async def test_a_guard_that_takes_no_lock_first_loses_writes(store: GraphStore) -> None:
+    """Why our statements set `lock` before they read the revision. ArcadeDB loses, too, but seldom."""
     partition, lost = fresh_partition(), 0
     async with store.driver() as driver:
         for generation in range(25):
@@ -68,7 +69,19 @@ async def test_a_guard_that_takes_no_lock_first_loses_on_neo4j_and_arcadedb_hide
             lost += sum(record["revision"] != 12 for record in await transact(driver, REVISIONS, **key))
             if lost:
                 break
-    assert (lost > 0) == (store.server.name == "neo4j")
+    assert lost
+
+
+@pytest.mark.parametrize("store", ["neo4j"], indirect=True)
+async def test_clients_that_make_the_same_indexes_at_once_all_end_well(store: GraphStore) -> None:
+    """Of two that make one at once Neo4j has the slower fail, though it was told to make it unless it is there."""
+    clients = [store.another() for _ in range(8)]
+    async with store.driver() as driver:
+        for _ in range(10):
+            await transact(driver, "DROP INDEX ent_page")
+            await transact(driver, "DROP CONSTRAINT ent_name")
+            await asyncio.gather(*(client.prepare() for client in clients))
+            assert await store.client.missing() == []
 
 
 async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_serves_again(store: GraphStore) -> None:

@@ -29,7 +29,7 @@ async def test_a_passage_refused_for_its_content_fails_alone(model: LanguageMode
     )
     chat = chat_at(model.url, CHAT_MODEL, KEY)
     try:
-        facts = await on_chunks_created(
+        results = await on_chunks_created(
             delivered(event),
             Generations(),
             extractor=ModelExtractor(chat, DEFAULT, len),
@@ -38,10 +38,10 @@ async def test_a_passage_refused_for_its_content_fails_alone(model: LanguageMode
         )
     finally:
         await chat.close()
-    said = {fact.chunk.order: fact.entities[0].name for fact in facts if isinstance(fact, EntitiesExtracted)}
+    said = {result.chunk.order: result.entities[0].name for result in results if isinstance(result, EntitiesExtracted)}
     assert said == {0: "Ada Marlow", 3: "Eve Hill"}
-    failed = {fact.chunks[0].order: fact for fact in facts if isinstance(fact, StageFailed)}
+    failed = {result.chunks[0].order: result for result in results if isinstance(result, StageFailed)}
     assert sorted(failed) == [1, 2]
     assert "against the content policy" in failed[1].message
     assert "refuses this content" in failed[2].message
-    assert {(fact.error_type, fact.retry_may_help) for fact in failed.values()} == {("ModelRefused", False)}
+    assert {(result.error_type, result.retry_may_help) for result in failed.values()} == {("ModelRefused", False)}

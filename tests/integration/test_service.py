@@ -28,7 +28,7 @@ TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
 
 
-async def facts(jetstream: JetStreamContext, event_type: str) -> list[Event]:
+async def events(jetstream: JetStreamContext, event_type: str) -> list[Event]:
     """All events of a type in the log."""
     log = NatsLog(jetstream)
     return [
@@ -40,7 +40,7 @@ async def facts(jetstream: JetStreamContext, event_type: str) -> list[Event]:
 
 async def until_there_are(jetstream: JetStreamContext, count: int, event_type: str) -> None:
     async def there() -> bool:
-        return len(await facts(jetstream, event_type)) >= count
+        return len(await events(jetstream, event_type)) >= count
 
     await until(there, f"{count} {event_type}")
 

@@ -140,7 +140,7 @@ async def test_waiting_for_the_work_of_another_batch_is_no_stall() -> None:
     assert await task == []
 
 
-async def test_texts_that_are_embedded_and_facts_that_are_published_are_progress() -> None:
+async def test_texts_that_are_embedded_and_events_that_are_published_are_progress() -> None:
     class SlowEmbedder(LexicalEmbedder):
         async def embed(self, texts: Sequence[str]) -> Any:
             await asyncio.sleep(LIMIT / 20)

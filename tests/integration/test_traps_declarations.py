@@ -214,7 +214,7 @@ async def test_one_document_in_two_workspaces_is_two_events(jetstream: JetStream
     assert await events(jetstream) == 2
 
 
-def test_ids_of_facts_differ_by_cause_type_and_ordinal_and_never_name_a_sequence() -> None:
+def test_ids_of_events_differ_by_cause_type_and_ordinal_and_never_name_a_sequence() -> None:
     """T12 and T16: after the log was cut a sequence names another event; an id never does."""
     ids = {event_id(cause, kind, ordinal) for cause in "ab" for kind in ("X", "Y") for ordinal in (0, 1)}
     assert len(ids) == 8

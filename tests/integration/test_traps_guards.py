@@ -248,7 +248,7 @@ async def test_one_undecodable_body_does_not_keep_its_siblings_from_the_handler(
     assert await count(jetstream, "KB_ADVISORIES") == 0
 
 
-async def test_a_handler_without_facts_publishes_nothing(
+async def test_a_handler_without_events_publishes_nothing(
     server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T5: the consumer of all events sees the answer too, and answers it with nothing."""

@@ -55,15 +55,19 @@ async def test_no_document_fails_for_a_provider_that_is_ill_and_all_are_done_whe
     async with indexer(provider, how, limiter) as table:
         for _ in range(BUG_ATTEMPTS + 2):
             await table.deliver()
-        assert (table.unacknowledged, table.facts(), table.log.dead) == ([1, 2, 3], [], {})
+        assert (table.unacknowledged, table.published(), table.log.dead) == ([1, 2, 3], [], {})
         assert "is paused since" in str(await limiter.note())
         provider.bad = "\0"
         async with asyncio.timeout(PATIENCE):
             while table.unacknowledged:
                 await asyncio.sleep(0.1)
                 await table.deliver()
-        assert sorted(fact.data.aggregate_id for fact in table.facts("VectorsIndexed")) == ["bitcoin", "sea", "sky"]
-        assert table.facts("StageFailed") == []
+        assert sorted(event.data.aggregate_id for event in table.published("VectorsIndexed")) == [
+            "bitcoin",
+            "sea",
+            "sky",
+        ]
+        assert table.published("StageFailed") == []
 
 
 async def test_only_the_document_of_a_text_that_fails_alone_fails(provider: Provider) -> None:
@@ -71,8 +75,8 @@ async def test_only_the_document_of_a_text_that_fails_alone_fails(provider: Prov
     async with indexer(provider, "not-json", limiter) as table:
         await table.deliver()
         assert table.unacknowledged == []
-        assert sorted(fact.data.aggregate_id for fact in table.facts("VectorsIndexed")) == ["sea", "sky"]
-        (failure,) = table.facts("StageFailed")
+        assert sorted(event.data.aggregate_id for event in table.published("VectorsIndexed")) == ["sea", "sky"]
+        (failure,) = table.published("StageFailed")
         assert isinstance(failure.data, StageFailed)
         assert failure.data.aggregate_id == "bitcoin"
         assert "not 'about bitcoin'" in failure.data.message

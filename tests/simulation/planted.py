@@ -36,8 +36,8 @@ async def _no_newer_chunks(*_: Any) -> list[Any]:
 async def _cache_nothing(*_: Any) -> None: ...
 
 
-async def _publish_the_first(self: Results, batch: Any, facts: Any) -> None:
-    await PUBLISH(self, batch[:1], facts[:1])
+async def _publish_the_first(self: Results, batch: Any, events: Any) -> None:
+    await PUBLISH(self, batch[:1], events[:1])
 
 
 def _once_each(changed: Any, edits: Any, noted: Any) -> dict[Any, set[str]]:

@@ -58,7 +58,7 @@ class ProcessorBench:
         await self.processor.process(messages)
         return messages
 
-    def facts(self, event_type: str = "") -> list[Envelope[Event]]:
+    def published(self, event_type: str = "") -> list[Envelope[Event]]:
         """What was published, but for the consumer's own input; of one type, if named."""
         envelopes = [decode(stored.data, stored.subject) for stored in self.log.messages if self._ours(stored.data)]
         return [envelope for envelope in envelopes if event_type in {"", envelope.data.type_name()}]

@@ -91,7 +91,7 @@ class QueryHarness:
             cut,
         )
         embeddings = CachedEmbeddings(self.rows, self.embedder)
-        facts: list[Any] = await on_chunks(
+        events: list[Any] = await on_chunks(
             [cut],
             LIVE,
             vectors=self.vectors,
@@ -105,11 +105,11 @@ class QueryHarness:
         ]
         await self.project(*said)
         merged = await on_entities_extracted(said, LIVE, merging=merging(self.rows, self.graph))
-        facts += merged
-        deliveries = [delivered(fact, sequence + 100 + n, workspace=workspace) for n, (fact,) in enumerate(merged)]
-        facts += await on_graph_merged(deliveries, LIVE, graph=self.graph, vectors=self.vectors, embeddings=embeddings)
-        numbered = enumerate(facts, sequence + 200)
-        await self.project(*(delivered(fact, number, **attributes) for number, (fact,) in numbered))
+        events += merged
+        deliveries = [delivered(event, sequence + 100 + n, workspace=workspace) for n, (event,) in enumerate(merged)]
+        events += await on_graph_merged(deliveries, LIVE, graph=self.graph, vectors=self.vectors, embeddings=embeddings)
+        numbered = enumerate(events, sequence + 200)
+        await self.project(*(delivered(event, number, **attributes) for number, (event,) in numbered))
 
     def consumer(self, durable: Any) -> MemoryConsumer:
         """A consumer over the log."""

@@ -47,35 +47,35 @@ class Harness:
 
     async def says(self, count: int, first: int = 0) -> list[GraphMerged]:
         """Merge what documents `first` up to `count` say, in one batch."""
-        return [fact for (fact,) in await self.merger.merge(*map(says, range(first, count)))]
+        return [event for (event,) in await self.merger.merge(*map(says, range(first, count)))]
 
-    async def condense(self, *facts: GraphMerged) -> list[Any]:
+    async def condense(self, *events: GraphMerged) -> list[Any]:
         """What the summariser says to these; it is told of them in one batch."""
 
         async def quiet(since: datetime) -> None:
             self.waits.append(since)
 
-        batch = [delivered(fact, 1000 + n) for n, fact in enumerate(facts)]
+        batch = [delivered(event, 1000 + n) for n, event in enumerate(events)]
         made = await on_graph_merged(
             batch, Generations(), merging=self.merger.merging, summarizer=self.summarizer, debounce=quiet
         )
-        return [fact for of_one in made for fact in of_one]
+        return [event for of_one in made for event in of_one]
 
     async def keep(
-        self, *facts: DescriptionSummarized, first: int = 2000, generations: Generations | None = None
+        self, *events: DescriptionSummarized, first: int = 2000, generations: Generations | None = None
     ) -> list[GraphMerged]:
         """Keep these summaries, which stand in the log from `first` on."""
-        self.summaries += facts
-        batch = [delivered(fact, first + n) for n, fact in enumerate(facts)]
+        self.summaries += events
+        batch = [delivered(event, first + n) for n, event in enumerate(events)]
         made = await on_description_summarized(batch, generations or Generations(), merging=self.merger.merging)
-        return [fact for of_one in made for fact in of_one]
+        return [event for of_one in made for event in of_one]
 
-    async def settle(self, facts: Sequence[GraphMerged], first: int = 2000) -> int:
+    async def settle(self, events: Sequence[GraphMerged], first: int = 2000) -> int:
         """Condense and keep until nothing lacks. Returns the calls that took."""
         before = len(self.summarizer.asked)
-        while facts:
-            summaries = await self.condense(*facts)
-            facts = await self.keep(*summaries, first=first + len(self.summarizer.asked))
+        while events:
+            summaries = await self.condense(*events)
+            events = await self.keep(*summaries, first=first + len(self.summarizer.asked))
         return len(self.summarizer.asked) - before
 
     async def description(self) -> str:

@@ -3,7 +3,7 @@
 `python -m tests.support.trial_service DURABLE WORKERS FOLDER` is the service; `trial_service` starts one.
 Document `poison` can never be handled, `bug` raises an error nobody foresaw, `later` succeeds at the second delivery,
 `hang-up` closes the connection, `slow` takes a second, `brief-…` the fiftieth part of one. Any other one becomes a
-DocumentDeleted fact, once there is no file `FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that.
+DocumentDeleted event, once there is no file `FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that.
 For `stuck-…` some store does not answer while there is a file `FOLDER/down`.
 A handler counts as stuck after `TRIAL_STALLED` seconds.
 """

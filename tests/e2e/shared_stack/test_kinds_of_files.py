@@ -84,11 +84,11 @@ def test_a_file_of_each_kind_is_processed_and_described(documents: dict[str, dic
 def test_a_question_about_a_file_finds_its_passages(
     stack: Stack, documents: dict[str, dict[str, Any]], name: str
 ) -> None:
-    _, question, fact = FILES[name]
+    _, question, event = FILES[name]
     with stack.client(WORKSPACE) as client:
         result = client.post("/query/data", json={"query": question}).json()["data"]
     passages = "\n".join(chunk["content"] for chunk in result["chunks"] if chunk["file_path"] == name)
-    assert fact in passages, json.dumps(result, indent=1)[:3000]
+    assert event in passages, json.dumps(result, indent=1)[:3000]
 
 
 @pytest.mark.parametrize(

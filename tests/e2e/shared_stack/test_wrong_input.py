@@ -114,11 +114,11 @@ def test_a_bad_event_is_kept_raw_with_the_reason(letters: list[DeadLetter], sent
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.named])
 def test_a_bad_event_is_a_failure_of_its_document(stack: Stack, letters: list[DeadLetter], name: str) -> None:
     case = CASES[name]
-    facts = until(
+    events = until(
         lambda: [e["data"] for e in history(stack, case.document, WORKSPACE) if e["name"] == "StageFailed"], stack.logs
     )
-    assert {fact.cause_type for fact in facts} == {case.event_type}
-    assert all(case.reason in fact.message and not fact.retry_may_help for fact in facts)
+    assert {event.cause_type for event in events} == {case.event_type}
+    assert all(case.reason in event.message and not event.retry_may_help for event in events)
 
     shown = until(lambda: failed(stack.json("status", case.document, "--workspace", WORKSPACE)), stack.logs)
     assert case.reason in shown["error_msg"]

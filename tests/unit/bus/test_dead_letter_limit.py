@@ -41,7 +41,7 @@ async def test_unexpected_errors_pause_a_consumer_and_its_messages_wait() -> Non
     note = await table.processor.reasons.note()
     assert note is not None
     assert "paused after 3 dead letters within an hour (DEAD_LETTER_LIMIT), the last for RuntimeError" in note
-    assert len(table.facts("StageFailed")) == 3
+    assert len(table.published("StageFailed")) == 3
 
 
 async def test_documents_that_can_never_succeed_pause_nothing() -> None:
@@ -69,7 +69,7 @@ async def test_chunks_that_a_handler_gives_up_after_unexpected_errors_count() ->
         table.append(sealed(chunked(document(f"d{number}"), "text"), id=f"c{number}"))
         await table.deliver(1)
     await table.deliver()
-    assert [fact.data.type_name() for fact in table.facts()] == [StageFailed.type_name()] * 2
+    assert [event.data.type_name() for event in table.published()] == [StageFailed.type_name()] * 2
     assert len(table.unacknowledged) == 2
 
 

@@ -135,7 +135,7 @@ async def test_outages_do_not_use_up_the_tries_of_a_bug() -> None:
     handle.error = RuntimeError("nobody foresaw this")
     await table.deliver()
     assert table.unacknowledged == []
-    assert isinstance(table.facts()[0].data, StageFailed)
+    assert isinstance(table.published()[0].data, StageFailed)
 
 
 class SteppedReader(ParkedReader):
@@ -166,7 +166,7 @@ async def test_what_is_due_is_handled_as_if_it_were_delivered_and_leaves_the_lis
     reader = SteppedReader(table.processor, parked)
     for _ in range(2):  # one first, for nobody knows whether the trouble is over
         await reader.step()
-    assert {fact.data.aggregate_id for fact in table.facts("ChunksCreated")} == {"a", "b", "c"}
+    assert {event.data.aggregate_id for event in table.published("ChunksCreated")} == {"a", "b", "c"}
     assert parked.records == {}
     await reader.step()
     assert await reader.note() is None

@@ -19,9 +19,9 @@ from tests.support.processors import ProcessorBench, bench
 ANSWER = chunked(document(), "text")
 
 
-def answering(*facts: Event) -> Any:
+def answering(*events: Event) -> Any:
     async def handle(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
-        return facts
+        return events
 
     return each(handle)
 
@@ -51,21 +51,26 @@ async def test_what_a_handler_returns_is_published_before_its_cause_is_acknowled
     assert table.log.events == ["publish ChunksCreated", "publish ChunksCreated", "ack"]
 
 
-async def test_a_fact_carries_its_cause_its_beginning_its_trace_and_its_workspace() -> None:
+async def test_an_event_carries_its_cause_its_beginning_its_trace_and_its_workspace() -> None:
     trace = f"00-{'a' * 32}-{'b' * 16}-01"
     table = bench(answering(ANSWER))
     table.append(sealed(added(), id="cause", correlation="begin", traceparent=trace, workspace="w2"))
     await table.deliver()
-    (fact,) = table.facts()
-    assert (fact.causationid, fact.correlationid, fact.traceparent, fact.workspace) == ("cause", "begin", trace, "w2")
-    assert fact.source == "lightstream/chunker"
+    (event,) = table.published()
+    assert (event.causationid, event.correlationid, event.traceparent, event.workspace) == (
+        "cause",
+        "begin",
+        trace,
+        "w2",
+    )
+    assert event.source == "lightstream/chunker"
 
 
 async def test_the_first_event_of_a_document_is_the_beginning_of_all_that_follow() -> None:
     table = bench(answering(ANSWER))
     table.append(sealed(added(), id="first"))
     await table.deliver()
-    assert table.facts()[0].correlationid == "first"
+    assert table.published()[0].correlationid == "first"
 
 
 async def test_a_second_delivery_publishes_the_same_ids_and_so_nothing() -> None:
@@ -87,7 +92,7 @@ async def test_two_publishers_that_chose_the_same_event_id_lose_nothing() -> Non
         table.raw(envelope.model_dump_json(exclude_none=True).encode(), f"kb.v1.{workspace}.{name}.DocumentAdded")
         assert len(table.log.messages) == number + 1
     await table.deliver()
-    assert {(f.workspace, f.data.aggregate_id) for f in table.facts()} == {("one", "d"), ("two", "d"), ("one", "e")}
+    assert {(f.workspace, f.data.aggregate_id) for f in table.published()} == {("one", "d"), ("two", "d"), ("one", "e")}
 
 
 async def test_what_is_being_worked_on_is_not_delivered_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +134,7 @@ async def test_a_handler_that_is_cancelled_by_its_own_driver_ends_no_worker() ->
     table.append(sealed(added()))
     for _ in range(2):
         await table.deliver()
-    assert [fact.data for fact in table.facts()] == [ANSWER]
+    assert [event.data for event in table.published()] == [ANSWER]
 
 
 async def test_who_is_stopped_stops_at_whatever_moment() -> None:
@@ -155,7 +160,7 @@ async def test_what_may_succeed_later_is_delivered_again_and_never_fails_the_doc
         await table.deliver()
     assert table.unacknowledged == [1]
     assert len(table.consumer.delays) == 12
-    assert (table.facts(), table.log.dead) == ([], {})
+    assert (table.published(), table.log.dead) == ([], {})
 
 
 async def test_what_failed_for_a_while_succeeds_in_the_end() -> None:
@@ -169,7 +174,7 @@ async def test_what_failed_for_a_while_succeeds_in_the_end() -> None:
     for _ in range(4):
         await table.deliver()
     assert table.unacknowledged == []
-    assert len(table.facts()) == 1
+    assert len(table.published()) == 1
 
 
 async def test_the_delay_of_a_redelivery_is_the_one_the_provider_asked_for() -> None:
@@ -184,20 +189,20 @@ async def test_what_is_true_already_is_published_before_the_rest_is_tried_again(
     table.append(sealed(added()))
     await table.deliver()
     await table.deliver()
-    assert [fact.data for fact in table.facts()] == [ANSWER]
+    assert [event.data for event in table.published()] == [ANSWER]
     assert table.unacknowledged == [1]
 
 
-async def test_poison_becomes_a_fact_and_is_kept_raw_and_acknowledged() -> None:
+async def test_poison_becomes_an_event_and_is_kept_raw_and_acknowledged() -> None:
     table = bench(raising(Poison("it can never be")))
     table.append(sealed(added(), correlation="begin"))
     await table.deliver()
-    (fact,) = table.facts("StageFailed")
-    failure = fact.data
+    (event,) = table.published("StageFailed")
+    failure = event.data
     assert isinstance(failure, StageFailed)
     assert (failure.stage, failure.cause_type, failure.error_type) == ("chunker", "DocumentAdded", "Poison")
     assert (failure.message, failure.attempt, failure.retry_may_help) == ("it can never be", 1, False)
-    assert (fact.causationid, fact.correlationid) == ("cause", "begin")
+    assert (event.causationid, event.correlationid) == ("cause", "begin")
     assert table.log.dead["dead:1:chunker"] == (table.log.messages[0].data, "Poison: it can never be")
     assert table.unacknowledged == []
 
@@ -207,7 +212,7 @@ async def test_a_failure_stays_in_the_trace_of_its_cause() -> None:
     table = bench(raising(Poison("no")))
     table.append(sealed(added(), traceparent=trace))
     await table.deliver()
-    assert table.facts()[0].traceparent == trace
+    assert table.published()[0].traceparent == trace
 
 
 async def test_a_failure_names_the_version_and_the_chunks_it_is_about() -> None:
@@ -215,7 +220,7 @@ async def test_a_failure_names_the_version_and_the_chunks_it_is_about() -> None:
     table = bench(raising(Poison("no")), stage="extractor", on="extractor")
     table.append(sealed(event))
     await table.deliver()
-    failure = table.facts()[0].data
+    failure = table.published()[0].data
     assert isinstance(failure, StageFailed)
     assert (failure.document_id, failure.document) == ("d", event.document)
     assert [(chunk.id, chunk.order) for chunk in failure.chunks] == [("d-chunk-003", 3), ("d-chunk-004", 4)]
@@ -226,7 +231,7 @@ async def test_a_document_that_cannot_be_cut_fails_in_the_version_that_its_place
     table.append(sealed(added("other"), id="other"))
     table.append(sealed(added("d")))
     await table.deliver()
-    failure = next(f.data for f in table.facts() if f.data.aggregate_id == "d")
+    failure = next(f.data for f in table.published() if f.data.aggregate_id == "d")
     assert isinstance(failure, StageFailed)
     assert failure.document == document("d", 2)
 
@@ -238,7 +243,7 @@ async def test_a_bug_is_tried_a_few_times_and_then_set_aside_with_hope() -> None
         assert table.unacknowledged == ([1] if attempt > 1 else [])
         await table.deliver()
     assert table.unacknowledged == []
-    failure = table.facts()[0].data
+    failure = table.published()[0].data
     assert isinstance(failure, StageFailed)
     assert (failure.error_type, failure.attempt, failure.retry_may_help) == ("RuntimeError", BUG_ATTEMPTS, True)
 
@@ -269,15 +274,15 @@ async def test_a_batch_with_one_poison_is_handled_one_by_one_and_only_it_fails()
     table = four(handle)
     await table.deliver()
     assert handle.sizes == [4, 1, 1, 1, 1]
-    assert {fact.data.aggregate_id for fact in table.facts("ChunksCreated")} == {"a", "b", "c"}
-    assert [fact.data.aggregate_id for fact in table.facts("StageFailed")] == ["bad"]
+    assert {event.data.aggregate_id for event in table.published("ChunksCreated")} == {"a", "b", "c"}
+    assert [event.data.aggregate_id for event in table.published("StageFailed")] == ["bad"]
     assert table.unacknowledged == []
 
 
 async def test_a_batch_with_one_that_waits_is_done_but_for_that_one() -> None:
     table = four(Recorder(Retryable("not yet")))
     await table.deliver()
-    assert {fact.data.aggregate_id for fact in table.facts()} == {"a", "b", "c"}
+    assert {event.data.aggregate_id for event in table.published()} == {"a", "b", "c"}
     assert table.unacknowledged == [2]
 
 
@@ -312,10 +317,10 @@ async def test_a_failure_that_cannot_be_published_is_not_acknowledged() -> None:
     table.log.refuse.clear()
     await table.deliver()
     assert table.unacknowledged == []
-    assert len(table.facts("StageFailed")) == 1
+    assert len(table.published("StageFailed")) == 1
 
 
-async def test_facts_that_cannot_be_published_leave_their_cause_in_the_log() -> None:
+async def test_events_that_cannot_be_published_leave_their_cause_in_the_log() -> None:
     table = bench(answering(ANSWER))
     table.append(sealed(added()))
     table.log.refuse["ChunksCreated"] = Unavailable("the log is full")
@@ -323,14 +328,14 @@ async def test_facts_that_cannot_be_published_leave_their_cause_in_the_log() -> 
     assert table.unacknowledged == [1]
     table.log.refuse.clear()
     await table.deliver()
-    assert len(table.facts("ChunksCreated")) == 1
+    assert len(table.published("ChunksCreated")) == 1
 
 
-async def test_a_fact_too_large_for_the_log_fails_its_document_and_says_why() -> None:
+async def test_an_event_too_large_for_the_log_fails_its_document_and_says_why() -> None:
     table = bench(answering(chunked(document(), "x" * 1_100_000)))
     table.append(sealed(added()))
     await table.deliver()
-    failure = table.facts()[0].data
+    failure = table.published()[0].data
     assert isinstance(failure, StageFailed)
     assert "more than KB_EVENTS takes" in failure.message
     assert table.unacknowledged == []
@@ -343,7 +348,7 @@ async def test_of_a_failure_that_cannot_be_handled_no_other_failure_is_published
         retry_may_help=False,
     )))  # fmt: skip
     await table.deliver()
-    assert table.facts() == []
+    assert table.published() == []
     assert list(table.log.dead) == ["dead:1:query-status"]
     assert table.unacknowledged == []
 
@@ -364,7 +369,7 @@ async def test_a_handler_that_is_cancelled_neither_acknowledges_nor_gives_back()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert table.unacknowledged == [1]
-    assert (table.consumer.delays, table.log.dead, table.facts()) == ([], {}, [])
+    assert (table.consumer.delays, table.log.dead, table.published()) == ([], {}, [])
     assert table.processor.busy == 0
 
 

@@ -26,7 +26,7 @@ def streaming(count: int, error: Exception | None = None, seen: list[str] | None
     """Gives that many events, one by one, and then fails if it is to."""
     journal = seen if seen is not None else []
 
-    async def facts(about: str) -> AsyncGenerator[Event]:
+    async def events(about: str) -> AsyncGenerator[Event]:
         try:
             for number in range(count):
                 journal.append(f"made {number}")
@@ -37,7 +37,7 @@ def streaming(count: int, error: Exception | None = None, seen: list[str] | None
             journal.append("closed")
 
     async def handle(delivery: Delivery[Any], _: Generations) -> Events:
-        return facts(delivery.event.aggregate_id)
+        return events(delivery.event.aggregate_id)
 
     return each(handle)
 
@@ -57,29 +57,29 @@ async def test_everything_is_published_before_its_cause_is_acknowledged(monkeypa
     monkeypatch.setattr(MemoryMessage, "ack", ack)
     await table.deliver()
     assert table.log.events == ["publish ChunksCreated"] * 3 + ["ack"]
-    assert [fact.data for fact in table.facts()] == [part(0), part(1), part(2)]
+    assert [event.data for event in table.published()] == [part(0), part(1), part(2)]
 
 
-async def test_the_first_fact_is_in_the_log_while_the_next_one_is_still_made() -> None:
+async def test_the_first_event_is_in_the_log_while_the_next_one_is_still_made() -> None:
     waiting = asyncio.Event()
 
-    async def facts() -> AsyncGenerator[Event]:
+    async def events() -> AsyncGenerator[Event]:
         yield part(0)
         await asyncio.wait_for(waiting.wait(), 10)
         yield part(1)
 
     async def handle(delivery: Delivery[Any], _: Generations) -> Events:
-        return facts()
+        return events()
 
     table = one(each(handle))
     task = asyncio.create_task(table.deliver())
     async with asyncio.timeout(10):
-        while not table.facts():
+        while not table.published():
             await asyncio.sleep(0)
     assert not task.done()
     waiting.set()
     await task
-    assert len(table.facts()) == 2
+    assert len(table.published()) == 2
     assert table.unacknowledged == []
 
 
@@ -115,7 +115,7 @@ async def test_no_more_than_a_window_is_under_way_at_once(as_list: bool) -> None
     table = one(each(handle) if as_list else streaming(count))
     table.log = table.processor.log = Slow(table.log.messages, ids=table.log.ids)
     await table.deliver()
-    assert len(table.facts()) == count
+    assert len(table.published()) == count
     assert table.log.most == PUBLISHES_AT_ONCE
 
 
@@ -127,7 +127,7 @@ async def test_a_stream_that_may_succeed_later_is_delivered_again(error: Excepti
     assert table.consumer.delays == [77.0]
     table.processor.handle = streaming(3)
     await table.deliver()
-    assert [fact.data for fact in table.facts()] == [part(0), part(1), part(2)]
+    assert [event.data for event in table.published()] == [part(0), part(1), part(2)]
     assert table.unacknowledged == []
 
 
@@ -135,13 +135,13 @@ async def test_a_stream_that_can_never_end_well_is_a_failure_behind_what_was_pub
     seen: list[str] = []
     table = one(streaming(2, Poison("it can never be"), seen))
     await table.deliver()
-    (failure,) = table.facts("StageFailed")
+    (failure,) = table.published("StageFailed")
     assert "it can never be" in failure.model_dump_json()
     assert table.unacknowledged == []
     assert seen == ["made 0", "made 1", "closed"]
 
 
-async def test_a_log_that_takes_no_more_stops_the_making_of_facts() -> None:
+async def test_a_log_that_takes_no_more_stops_the_making_of_events() -> None:
     seen: list[str] = []
     table = one(streaming(1000, seen=seen))
     table.log.refuse["ChunksCreated"] = Unavailable("the log is full")
@@ -165,21 +165,21 @@ async def test_a_batch_with_one_broken_stream_is_handled_one_by_one() -> None:
     for name in ("a", "bad", "b"):
         table.append(sealed(added(name), id=name))
     await table.deliver()
-    assert {fact.data.aggregate_id for fact in table.facts("ChunksCreated")} >= {"a", "b"}
-    assert [fact.data.aggregate_id for fact in table.facts("StageFailed")] == ["bad"]
+    assert {event.data.aggregate_id for event in table.published("ChunksCreated")} >= {"a", "b"}
+    assert [event.data.aggregate_id for event in table.published("StageFailed")] == ["bad"]
     assert table.unacknowledged == []
 
 
 async def test_a_stream_of_nothing_is_acknowledged() -> None:
     table = one(streaming(0))
     await table.deliver()
-    assert (table.facts(), table.unacknowledged) == ([], [])
+    assert (table.published(), table.unacknowledged) == ([], [])
 
 
 async def test_a_stream_that_is_cancelled_is_closed_and_neither_acknowledged_nor_given_back() -> None:
     started, closed = asyncio.Event(), asyncio.Event()
 
-    async def facts() -> AsyncGenerator[Event]:
+    async def events() -> AsyncGenerator[Event]:
         try:
             yield part(0)
             started.set()
@@ -188,7 +188,7 @@ async def test_a_stream_that_is_cancelled_is_closed_and_neither_acknowledged_nor
             closed.set()
 
     async def handle(delivery: Delivery[Any], _: Generations) -> Events:
-        return facts()
+        return events()
 
     table = one(each(handle))
     task = asyncio.create_task(table.deliver())

@@ -72,7 +72,7 @@ def table_with(*bodies: bytes, subject: str = SUBJECT) -> ProcessorBench:
 
 
 def handled(table: ProcessorBench) -> set[str]:
-    return {fact.data.aggregate_id for fact in table.facts("ChunksCreated")}
+    return {event.data.aggregate_id for event in table.published("ChunksCreated")}
 
 
 @pytest.mark.parametrize("body", UNREADABLE.values(), ids=UNREADABLE.keys())
@@ -99,10 +99,10 @@ async def test_a_batch_of_nothing_but_unreadable_messages_is_set_aside_message_b
 async def test_what_cannot_be_read_fails_the_document_its_subject_names(name: str) -> None:
     table = table_with(UNREADABLE[name])
     await table.deliver()
-    (fact,) = table.facts("StageFailed")
-    assert isinstance(fact.data, StageFailed)
-    assert (fact.workspace, fact.data.document_id, fact.data.document) == ("w", "d", None)
-    assert (fact.data.cause_type, fact.data.retry_may_help) == ("DocumentAdded", False)
+    (event,) = table.published("StageFailed")
+    assert isinstance(event.data, StageFailed)
+    assert (event.workspace, event.data.document_id, event.data.document) == ("w", "d", None)
+    assert (event.data.cause_type, event.data.retry_may_help) == ("DocumentAdded", False)
 
 
 async def test_the_reason_names_what_is_wrong_and_not_what_stood_there() -> None:
@@ -111,19 +111,19 @@ async def test_the_reason_names_what_is_wrong_and_not_what_stood_there() -> None
     ((_, reason),) = table.log.dead.values()
     assert "text" in reason
     assert "hunter2" not in reason
-    assert "hunter2" not in str(table.facts("StageFailed")[0].data)
+    assert "hunter2" not in str(table.published("StageFailed")[0].data)
 
 
 async def test_a_message_cannot_fail_a_document_of_another_subject() -> None:
     table = table_with(changed(subject="victim", data={}))
     await table.deliver()
-    assert [fact.data.aggregate_id for fact in table.facts("StageFailed")] == ["d"]
+    assert [event.data.aggregate_id for event in table.published("StageFailed")] == ["d"]
 
 
 async def test_a_message_cannot_fail_a_document_of_another_workspace() -> None:
     table = table_with(UNREADABLE["another workspace"])
     await table.deliver()
-    assert table.facts("StageFailed") == []
+    assert table.published("StageFailed") == []
 
 
 async def test_the_long_name_of_a_document_is_taken_from_the_event_when_its_subject_agrees() -> None:
@@ -135,7 +135,7 @@ async def test_the_long_name_of_a_document_is_taken_from_the_event_when_its_subj
     table.raw(orjson.dumps(raw), f"kb.v1.w.{token(name)}.DocumentAdded", id="agrees")
     table.raw(orjson.dumps(raw), subject, id="differs")
     await table.deliver()
-    failed = [fact.data.aggregate_id for fact in table.facts("StageFailed")]
+    failed = [event.data.aggregate_id for event in table.published("StageFailed")]
     assert name in failed
     assert failed.count(name) == 1
 
@@ -144,7 +144,7 @@ async def test_nothing_is_said_of_a_workspace_that_only_a_hash_names() -> None:
     table = table_with(b"{", subject="kb.v1.x-00000000000000000000000000000000.d.DocumentAdded")
     await table.deliver()
     assert len(table.log.dead) == 1
-    assert table.facts("StageFailed") == []
+    assert table.published("StageFailed") == []
     assert table.unacknowledged == []
 
 
@@ -154,7 +154,7 @@ async def test_an_event_of_newer_code_is_given_back_until_the_newer_code_is_ther
         await table.deliver()
     assert handled(table) == {"before", "after"}
     assert table.unacknowledged == [2]
-    assert (len(table.consumer.delays), table.log.dead, table.facts("StageFailed")) == (8, {}, [])
+    assert (len(table.consumer.delays), table.log.dead, table.published("StageFailed")) == (8, {}, [])
 
 
 async def test_an_unreadable_message_waits_while_its_failure_cannot_be_said() -> None:
@@ -166,4 +166,4 @@ async def test_an_unreadable_message_waits_while_its_failure_cannot_be_said() ->
     table.log.refuse.clear()
     await table.deliver()
     assert table.unacknowledged == []
-    assert len(table.facts("StageFailed")) == 1
+    assert len(table.published("StageFailed")) == 1

@@ -25,7 +25,7 @@ TIE = {
 
 async def made(size: int = 1000, **knowledge: Any) -> tuple[Chunk, ...]:
     event = DocumentAdded(document_id="d", knowledge=CustomKnowledge.model_validate(knowledge))
-    facts = await on_document_added(
+    results = await on_document_added(
         delivered(event),
         Generations(),
         blobs=MemoryBlobs(),
@@ -33,10 +33,10 @@ async def made(size: int = 1000, **knowledge: Any) -> tuple[Chunk, ...]:
         chunking=Chunking(size=size, overlap=0),
         limits=DocumentLimits(1_000_000),
     )
-    (fact,) = [fact async for fact in facts]
-    assert isinstance(fact, ChunksCreated)
-    assert (fact.parts, fact.chunk_count) == (1, len(fact.chunks))
-    return fact.chunks
+    (result,) = [result async for result in results]
+    assert isinstance(result, ChunksCreated)
+    assert (result.parts, result.chunk_count) == (1, len(result.chunks))
+    return result.chunks
 
 
 async def test_a_chunk_carries_what_was_said_with_its_source() -> None:

@@ -28,24 +28,24 @@ async def cut(event: DocumentAdded, sequence: int = 7, **settings: Any) -> list[
     )
     limits = DocumentLimits(settings.pop("max_bytes", 1_000_000), settings.pop("max_chunks", MAX_CHUNKS))
     options: dict[str, Any] = {"blobs": MemoryBlobs(), "limits": limits, **settings}
-    facts = await on_document_added(
+    results = await on_document_added(
         delivered(event, sequence), Generations(), tokens=CodePointTokenizer(), chunking=defaults, **options
     )
-    return [fact async for fact in facts if isinstance(fact, ChunksCreated)]
+    return [result async for result in results if isinstance(result, ChunksCreated)]
 
 
 async def test_a_short_document_is_one_chunk_of_the_version_that_its_place_gives_it() -> None:
-    (fact,) = await cut(added("d", "12345678"))
-    assert fact.document == document("d", 7)
-    assert (fact.part, fact.parts, fact.chunk_count) == (0, 1, 1)
-    assert [(chunk.id, chunk.content, chunk.tokens) for chunk in fact.chunks] == [("d-chunk-000", "12345678", 8)]
+    (event,) = await cut(added("d", "12345678"))
+    assert event.document == document("d", 7)
+    assert (event.part, event.parts, event.chunk_count) == (0, 1, 1)
+    assert [(chunk.id, chunk.content, chunk.tokens) for chunk in event.chunks] == [("d-chunk-000", "12345678", 8)]
 
 
 async def test_the_document_s_own_options_come_first() -> None:
-    (fact,) = await cut(added("d", "abcdefgh", chunking=Chunking(size=4, overlap=1)))
-    assert [chunk.content for chunk in fact.chunks] == ["abcd", "defg", "gh"]
-    (fact,) = await cut(added("d", "abcdefgh", chunking=Chunking(overlap=0)), size=4)
-    assert [chunk.content for chunk in fact.chunks] == ["abcd", "efgh"]
+    (event,) = await cut(added("d", "abcdefgh", chunking=Chunking(size=4, overlap=1)))
+    assert [chunk.content for chunk in event.chunks] == ["abcd", "defg", "gh"]
+    (event,) = await cut(added("d", "abcdefgh", chunking=Chunking(overlap=0)), size=4)
+    assert [chunk.content for chunk in event.chunks] == ["abcd", "efgh"]
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ async def test_an_overlap_that_multiplies_the_text_is_refused(chunking: Chunking
 
 
 async def test_the_usual_overlap_is_at_most_half_of_a_document_s_own_size() -> None:
-    (fact,) = await cut(added("d", "abcdefgh", chunking=Chunking(size=2)), overlap=5)
-    assert [chunk.content for chunk in fact.chunks] == ["ab", "bc", "cd", "de", "ef", "fg", "gh", "h"]
+    (event,) = await cut(added("d", "abcdefgh", chunking=Chunking(size=2)), overlap=5)
+    assert [chunk.content for chunk in event.chunks] == ["ab", "bc", "cd", "de", "ef", "fg", "gh", "h"]
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ async def test_the_usual_overlap_is_at_most_half_of_a_document_s_own_size() -> N
 )
 async def test_a_text_of_too_many_chunks_is_refused_before_the_first_one_is_made(how: Chunking, count: int) -> None:
     text = "abcd" * 100
-    facts = await cut(added("d", text, chunking=how), max_chunks=count)
-    assert sum(len(fact.chunks) for fact in facts) == count
+    events = await cut(added("d", text, chunking=how), max_chunks=count)
+    assert sum(len(event.chunks) for event in events) == count
     with pytest.raises(Poison, match=f"more than {count - 1} chunks of .*MAX_CHUNKS_PER_DOCUMENT"):
         await cut(added("d", text, chunking=how), max_chunks=count - 1)
 
@@ -85,15 +85,15 @@ async def test_a_text_without_anything_to_read_is_refused(text: str) -> None:
 
 
 async def test_what_cannot_be_printed_is_left_out_before_the_text_is_cut() -> None:
-    (fact,) = await cut(added("d", " a\x00b &amp; c\n"))
-    assert [chunk.content for chunk in fact.chunks] == ["ab & c"]
+    (event,) = await cut(added("d", " a\x00b &amp; c\n"))
+    assert [chunk.content for chunk in event.chunks] == ["ab & c"]
 
 
 async def test_a_text_beside_the_log_is_read_there() -> None:
     blobs = MemoryBlobs()
     event = DocumentAdded(document_id="d", blob=await blobs.put("abcdefgh"))
-    (fact,) = await cut(event, blobs=blobs)
-    assert fact.chunks[0].content == "abcdefgh"
+    (result,) = await cut(event, blobs=blobs)
+    assert result.chunks[0].content == "abcdefgh"
 
 
 async def test_a_text_that_is_not_there_is_refused() -> None:
@@ -117,12 +117,12 @@ async def test_a_text_that_is_longer_than_its_reference_says_is_refused() -> Non
 
 async def test_many_chunks_come_in_parts_that_together_are_the_document() -> None:
     text = "".join(chr(0x4E00 + number % 5000) for number in range(120_000))
-    facts = await cut(added("d", text), size=100, overlap=0)
-    assert len(facts) > 1
-    assert [fact.part for fact in facts] == list(range(len(facts)))
-    assert {(fact.parts, fact.chunk_count) for fact in facts} == {(len(facts), 1200)}
-    assert [chunk.order for fact in facts for chunk in fact.chunks] == list(range(1200))
-    assert "".join(chunk.content for fact in facts for chunk in fact.chunks) == text
+    events = await cut(added("d", text), size=100, overlap=0)
+    assert len(events) > 1
+    assert [event.part for event in events] == list(range(len(events)))
+    assert {(event.parts, event.chunk_count) for event in events} == {(len(events), 1200)}
+    assert [chunk.order for event in events for chunk in event.chunks] == list(range(1200))
+    assert "".join(chunk.content for event in events for chunk in event.chunks) == text
 
 
 async def test_the_same_document_is_cut_the_same_way_again() -> None:
@@ -132,12 +132,12 @@ async def test_the_same_document_is_cut_the_same_way_again() -> None:
 
 async def test_only_the_last_of_many_parts_say_how_many_there_are() -> None:
     text = "".join(chr(0x4E00 + number % 5000) for number in range(600_000))
-    facts = await cut(added("d", text), size=1000, overlap=0, max_bytes=10_000_000)
-    assert len(facts) > 2 * HELD_BACK
-    assert [fact.part for fact in facts] == list(range(len(facts)))
-    assert {(fact.parts, fact.chunk_count) for fact in facts[:-HELD_BACK]} == {(None, None)}
-    assert {(fact.parts, fact.chunk_count) for fact in facts[-HELD_BACK:]} == {(len(facts), 600)}
-    assert "".join(chunk.content for fact in facts for chunk in fact.chunks) == text
+    events = await cut(added("d", text), size=1000, overlap=0, max_bytes=10_000_000)
+    assert len(events) > 2 * HELD_BACK
+    assert [event.part for event in events] == list(range(len(events)))
+    assert {(event.parts, event.chunk_count) for event in events[:-HELD_BACK]} == {(None, None)}
+    assert {(event.parts, event.chunk_count) for event in events[-HELD_BACK:]} == {(len(events), 600)}
+    assert "".join(chunk.content for event in events for chunk in event.chunks) == text
 
 
 async def test_cutting_leaves_the_event_loop_to_others() -> None:
@@ -155,7 +155,7 @@ async def test_cutting_leaves_the_event_loop_to_others() -> None:
     assert beats > 20
 
 
-async def test_the_first_facts_come_before_the_last_text_is_cut() -> None:
+async def test_the_first_events_come_before_the_last_text_is_cut() -> None:
     class Counting(CodePointTokenizer):
         letters = 0
 
@@ -164,7 +164,7 @@ async def test_the_first_facts_come_before_the_last_text_is_cut() -> None:
             return super().encode(text)
 
     text, tokens = "low water at noon " * 200_000, Counting()
-    facts = await on_document_added(
+    events = await on_document_added(
         delivered(added("d", text)),
         Generations(),
         blobs=MemoryBlobs(),
@@ -172,15 +172,15 @@ async def test_the_first_facts_come_before_the_last_text_is_cut() -> None:
         chunking=Chunking(size=1000, overlap=0),
         limits=DocumentLimits(10_000_000),
     )
-    first = await anext(facts)
+    first = await anext(events)
     assert isinstance(first, ChunksCreated)
     assert 0 < tokens.letters < len(text) / 2
-    await facts.aclose()
+    await events.aclose()
 
 
 async def test_a_piece_that_is_too_long_is_refused_before_anything_is_published() -> None:
     text = "short|" * 300_000 + "much too long for that|end"
-    facts = await on_document_added(
+    events = await on_document_added(
         delivered(added("d", text, chunking=Chunking(split_by_character="|", split_by_character_only=True))),
         Generations(),
         blobs=MemoryBlobs(),
@@ -189,13 +189,13 @@ async def test_a_piece_that_is_too_long_is_refused_before_anything_is_published(
         limits=DocumentLimits(10_000_000, 1_000_000),
     )
     with pytest.raises(Poison, match="begins at character 1,800,000 has more than 10 tokens"):
-        await anext(facts)
+        await anext(events)
 
 
 async def test_a_document_may_choose_its_separator_whatever_the_service_prefers() -> None:
     event = added("d", "one|two", chunking=Chunking(split_by_character="|"))
     defaults = Chunking(size=10, overlap=2, strategy="recursive")
-    facts = await on_document_added(
+    results = await on_document_added(
         delivered(event),
         Generations(),
         blobs=MemoryBlobs(),
@@ -203,9 +203,9 @@ async def test_a_document_may_choose_its_separator_whatever_the_service_prefers(
         chunking=defaults,
         limits=DocumentLimits(100),
     )
-    (fact,) = [fact async for fact in facts]
-    assert isinstance(fact, ChunksCreated)
-    assert [chunk.content for chunk in fact.chunks] == ["one", "two"]
+    (result,) = [result async for result in results]
+    assert isinstance(result, ChunksCreated)
+    assert [chunk.content for chunk in result.chunks] == ["one", "two"]
 
 
 async def test_a_text_of_separators_alone_is_refused() -> None:
@@ -216,17 +216,17 @@ async def test_a_text_of_separators_alone_is_refused() -> None:
 async def test_a_chunk_says_on_which_page_it_begins() -> None:
     text = "  first &amp; last.\x00\n\nsecond page\n\nfourth"
     pages = (0, text.index("second"), text.index("fourth"), text.index("fourth"))
-    (fact,) = await cut(added("d", text, pages=pages), size=12, overlap=0)
-    assert [(chunk.content, chunk.page) for chunk in fact.chunks] == [
+    (event,) = await cut(added("d", text, pages=pages), size=12, overlap=0)
+    assert [(chunk.content, chunk.page) for chunk in event.chunks] == [
         ("first & last", 1), (".\n\nsecond pa", 1), ("ge\n\nfourth", 2)
     ]  # fmt: skip
-    (fact,) = await cut(added("d", text, pages=pages, chunking=Chunking(split_by_character="\n\n")), size=99)
-    assert [chunk.page for chunk in fact.chunks] == [1, 2, 4]
+    (event,) = await cut(added("d", text, pages=pages, chunking=Chunking(split_by_character="\n\n")), size=99)
+    assert [chunk.page for chunk in event.chunks] == [1, 2, 4]
 
 
 async def test_a_document_without_pages_has_chunks_without_pages() -> None:
-    (fact,) = await cut(added("d", "text"))
-    assert fact.chunks[0].page is None
+    (event,) = await cut(added("d", "text"))
+    assert event.chunks[0].page is None
 
 
 async def test_bytes_that_are_no_text_are_replaced() -> None:
@@ -234,8 +234,8 @@ async def test_bytes_that_are_no_text_are_replaced() -> None:
     data = b"low water " + b"\xff" + "潮".encode()[:2]
     blobs.texts[hashlib.sha256(data).hexdigest()] = data
     ref = BlobRef(sha256=hashlib.sha256(data).hexdigest(), size=len(data), parts=1)
-    (fact,) = await cut(DocumentAdded(document_id="d", blob=ref), blobs=blobs, size=100)
-    assert fact.chunks[0].content == "low water \ufffd\ufffd"
+    (event,) = await cut(DocumentAdded(document_id="d", blob=ref), blobs=blobs, size=100)
+    assert event.chunks[0].content == "low water \ufffd\ufffd"
 
 
 @pytest.mark.parametrize("strategy", ["token", "recursive"])

@@ -37,7 +37,7 @@ def test_every_event_is_delivered_to_those_who_hear_it(event_type: str) -> None:
     covering = [d for d in CONSUMERS if any(covers(pattern, subject) for pattern in d.filters)]
     assert list(consumers_of(event_type)) == covering
     assert {service_of(d) for d in covering} == set(consuming_services(event_type))
-    assert "query" in consuming_services(event_type), "a status must see every fact"
+    assert "query" in consuming_services(event_type), "a status must see every event"
 
 
 @pytest.mark.parametrize("declared", CONSUMERS, ids=lambda d: d.name)

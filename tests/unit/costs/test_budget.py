@@ -170,7 +170,7 @@ async def test_a_period_begins_anew_by_itself(period: Any, start: str) -> None:
         await harness.ask()
 
 
-async def test_the_newest_budget_counts_and_the_same_one_twice_is_two_facts() -> None:
+async def test_the_newest_budget_counts_and_the_same_one_twice_is_two_events() -> None:
     harness = Harness()
     assert await read_budget(harness.log, "w") is None
     await harness.limit(tokens=5)

@@ -7,13 +7,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from contracts import permissions
 from runtime.bus.nats.addresses import parse_bus_address
 from services.query.api.auth.permissions import parse_keys
 from tests.architecture.sources import REPOSITORY
+from tests.support.servers import missing
 from tests.unit.deploy.test_deploy import ALL, COMPOSE, IMAGE, OURS, TEXT
 
 TLS: dict[str, Any] = yaml.safe_load((REPOSITORY / "docker-compose.tls.yml").read_text("utf-8"))
@@ -165,7 +165,7 @@ def test_a_registry_that_names_no_digest_pins_nothing(tmp_path: Path) -> None:
 
 def test_with_tls_every_address_says_where_a_container_has_the_files(tmp_path: Path) -> None:
     if shutil.which("openssl") is None:
-        pytest.skip("certificates are made with openssl")
+        missing("certificates are made with openssl")
     make_env(tmp_path)
     plain = made_secrets(tmp_path)
     shutil.copy(REPOSITORY / "deploy/make-certificates", tmp_path / "deploy")

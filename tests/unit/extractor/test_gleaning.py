@@ -45,28 +45,28 @@ class Harness:
         return [len(call.messages) // 2 for call in self.chat.calls]
 
     async def extract(self, text: str = TEXT) -> Any:
-        (fact,) = await on_chunks_created(
+        (event,) = await on_chunks_created(
             delivered(chunked(document(), text), attempt=50),
             Generations(),
             extractor=self.extractor,
             extractions=ExtractionCache(self.rows),
             clock=lambda: 0.0,
         )
-        return fact
+        return event
 
 
-def described(fact: Any) -> dict[str, str]:
-    return {entity.name: entity.description for entity in fact.entities}
+def described(event: Any) -> dict[str, str]:
+    return {entity.name: entity.description for entity in event.entities}
 
 
 async def test_a_second_round_adds_what_the_first_one_missed_and_what_it_cost() -> None:
     second = f"entity{D}Yan{D}person{D}A cook\nrelation{D}Yan{D}Zoe{D}love{D}They love\n{COMPLETION_MARK}"
     harness = Harness(Completion(second, TokenUsage(prompt=20, completion=4, cached=2)))
-    fact = await harness.extract()
-    assert described(fact) == {"Zoe": "A sailor", "Yan": "A cook"}
-    assert [(r.source, r.target) for r in fact.relations] == [("Zoe", "Yan"), ("Yan", "Zoe")]
-    assert fact.usage == TokenUsage(prompt=30, completion=7, cached=3)
-    assert fact.prompt_version == harness.extractor.prompt_version
+    event = await harness.extract()
+    assert described(event) == {"Zoe": "A sailor", "Yan": "A cook"}
+    assert [(r.source, r.target) for r in event.relations] == [("Zoe", "Yan"), ("Yan", "Zoe")]
+    assert event.usage == TokenUsage(prompt=30, completion=7, cached=3)
+    assert event.prompt_version == harness.extractor.prompt_version
 
 
 async def test_the_second_round_is_asked_in_the_same_conversation() -> None:
@@ -84,9 +84,9 @@ async def test_the_second_round_is_asked_in_the_same_conversation() -> None:
 
 @pytest.mark.parametrize(("gleaned", "kept"), [("A sailor!", "A sailor!"), ("A cooker", "A sailor"), ("A", "A sailor")])
 async def test_of_two_descriptions_the_strictly_longer_one_is_kept(gleaned: str, kept: str) -> None:
-    fact = await Harness(f"entity{D}Zoe{D}cook{D}{gleaned}").extract()
-    assert described(fact) == {"Zoe": kept}
-    assert fact.entities[0].type == ("cook" if kept == gleaned else "person")
+    event = await Harness(f"entity{D}Zoe{D}cook{D}{gleaned}").extract()
+    assert described(event) == {"Zoe": kept}
+    assert event.entities[0].type == ("cook" if kept == gleaned else "person")
 
 
 @pytest.mark.parametrize("second", ["", COMPLETION_MARK, "I found nothing more.", Completion("entity<|", cut=True)])
@@ -129,8 +129,8 @@ async def test_a_second_round_that_fails_does_not_make_the_first_one_paid_again(
     with pytest.raises((Retryable, RuntimeError)):
         await harness.extract()
     harness.second = f"entity{D}Yan{D}person{D}A cook"
-    fact = await harness.extract()
-    assert described(fact) == {"Zoe": "A sailor", "Yan": "A cook"}
+    event = await harness.extract()
+    assert described(event) == {"Zoe": "A sailor", "Yan": "A cook"}
     assert harness.rounds == [1, 2, 2]
 
 
@@ -150,7 +150,7 @@ async def test_an_outage_is_no_reason_either_however_long() -> None:
 
 
 @pytest.mark.parametrize("error", [Unavailable("no answer"), EmptyAnswer("nothing")])
-async def test_a_second_round_that_fails_while_the_model_answers_is_done_without_and_the_fact_says_so(
+async def test_a_second_round_that_fails_while_the_model_answers_is_done_without_and_the_event_says_so(
     error: Exception,
 ) -> None:
     harness = Harness(error)
@@ -159,10 +159,10 @@ async def test_a_second_round_that_fails_while_the_model_answers_is_done_without
             await harness.extract()
         if not isinstance(error, EmptyAnswer):
             await harness.extractor.extract(f"another passage {number}", ())
-    fact = await harness.extract()
-    assert described(fact) == {"Zoe": "A sailor"}
-    assert fact.prompt_version == harness.extractor.draft_version != harness.extractor.prompt_version
-    assert fact.cache_key == cache_key(harness.extractor, chunk(content=TEXT), harness.extractor.draft_version)
+    event = await harness.extract()
+    assert described(event) == {"Zoe": "A sailor"}
+    assert event.prompt_version == harness.extractor.draft_version != harness.extractor.prompt_version
+    assert event.cache_key == cache_key(harness.extractor, chunk(content=TEXT), harness.extractor.draft_version)
 
 
 async def test_a_provider_that_asks_to_wait_is_waited_for_however_long() -> None:
@@ -183,7 +183,7 @@ async def test_a_second_round_in_json_gives_the_same() -> None:
     first = '{"entities": [{"name": "Zoe", "type": "person", "description": "A sailor"}], "relationships": []}'
     second = '{"entities": [{"name": "Yan", "type": "person", "description": "A cook"}]}'
     harness = Harness(second, ExtractionConfig(json=True), first)
-    fact = await harness.extract()
-    assert described(fact) == {"Zoe": "A sailor", "Yan": "A cook"}
+    event = await harness.extract()
+    assert described(event) == {"Zoe": "A sailor", "Yan": "A cook"}
     assert [call.json for call in harness.chat.calls] == [True, True]
     assert harness.chat.calls[1].messages[2].content == first

@@ -58,18 +58,18 @@ class Harness:
 THREE = chunked(document("d", 7), "good passage", "bad passage", "fine passage")
 
 
-def orders(facts: Any, kind: type[Event]) -> list[int]:
-    return [fact.ordinal for fact in facts if isinstance(fact, kind)]
+def orders(events: Any, kind: type[Event]) -> list[int]:
+    return [event.ordinal for event in events if isinstance(event, kind)]
 
 
-async def test_each_chunk_gives_one_fact_with_what_it_says_and_what_it_cost() -> None:
+async def test_each_chunk_gives_one_event_with_what_it_says_and_what_it_cost() -> None:
     harness = Harness()
-    facts = await harness.extract(THREE)
-    assert orders(facts, EntitiesExtracted) == [0, 1, 2]
-    fact = facts[1]
-    assert (fact.document, fact.chunk) == (THREE.document, reference("d", 1))
-    assert [entity.name for entity in fact.entities] == ["Zoe"]
-    assert (fact.usage, fact.model, fact.cached) == (TokenUsage(prompt=10, completion=3), "scripted", False)
+    events = await harness.extract(THREE)
+    assert orders(events, EntitiesExtracted) == [0, 1, 2]
+    event = events[1]
+    assert (event.document, event.chunk) == (THREE.document, reference("d", 1))
+    assert [entity.name for entity in event.entities] == ["Zoe"]
+    assert (event.usage, event.model, event.cached) == (TokenUsage(prompt=10, completion=3), "scripted", False)
 
 
 async def test_a_second_delivery_asks_nobody_and_says_again_what_was_paid() -> None:
@@ -77,19 +77,19 @@ async def test_a_second_delivery_asks_nobody_and_says_again_what_was_paid() -> N
     first = await harness.extract(THREE)
     again = await harness.extract(THREE)
     assert len(harness.chat.calls) == 3
-    assert [fact.entities for fact in again] == [fact.entities for fact in first]
+    assert [event.entities for event in again] == [event.entities for event in first]
     # The first may have ended before it was published: then this is all the log ever says of the payment.
-    assert {fact.cached for fact in again} == {False}
-    assert [fact.usage for fact in again] == [fact.usage for fact in first]
+    assert {event.cached for event in again} == {False}
+    assert [event.usage for event in again] == [event.usage for event in first]
 
 
 async def test_a_new_version_pays_only_for_the_chunks_that_changed() -> None:
     harness = Harness()
     await harness.extract(THREE)
-    facts = await harness.extract(chunked(document("d", 9), "good passage", "changed passage", "fine passage"))
+    events = await harness.extract(chunked(document("d", 9), "good passage", "changed passage", "fine passage"))
     assert len(harness.chat.calls) == 4
-    assert [fact.cached for fact in facts] == [True, False, True]
-    assert {fact.document.version for fact in facts} == {9}
+    assert [event.cached for event in events] == [True, False, True]
+    assert {event.document.version for event in events} == {9}
 
 
 async def test_one_tenant_s_cache_tells_another_nothing() -> None:
@@ -100,9 +100,9 @@ async def test_one_tenant_s_cache_tells_another_nothing() -> None:
 
 
 async def test_a_chunk_that_can_never_be_extracted_fails_alone() -> None:
-    facts = await Harness(bad=Poison("refused by the provider")).extract(THREE)
-    assert orders(facts, EntitiesExtracted) == [0, 2]
-    (failure,) = [fact for fact in facts if isinstance(fact, StageFailed)]
+    events = await Harness(bad=Poison("refused by the provider")).extract(THREE)
+    assert orders(events, EntitiesExtracted) == [0, 2]
+    (failure,) = [event for event in events if isinstance(event, StageFailed)]
     assert (failure.chunks, failure.document) == ((reference("d", 1),), THREE.document)
     assert (failure.stage, failure.cause_type, failure.retry_may_help) == ("extractor", "ChunksCreated", False)
     assert failure.message == "refused by the provider"
@@ -116,8 +116,8 @@ async def test_what_the_siblings_of_a_waiting_chunk_say_is_published_at_once() -
     assert orders(waiting.value.events, StageFailed) == [2]
     assert waiting.value.retry_after == 9.0
     harness.answers = {}
-    facts = await harness.extract(THREE)
-    assert [fact.cached for fact in facts] == [False, False, False]
+    events = await harness.extract(THREE)
+    assert [event.cached for event in events] == [False, False, False]
 
 
 async def test_of_several_that_wait_the_longest_wait_is_kept() -> None:
@@ -139,9 +139,9 @@ async def test_an_error_nobody_foresaw_takes_no_sibling_with_it_in_the_end() -> 
     harness = Harness(bad=RuntimeError("nobody foresaw this"))
     with pytest.raises(RuntimeError):
         await harness.extract(THREE, bugs=BUG_ATTEMPTS - 2)
-    facts = await harness.extract(THREE, bugs=BUG_ATTEMPTS - 1)
-    assert orders(facts, EntitiesExtracted) == [0, 2]
-    (failure,) = [fact for fact in facts if isinstance(fact, StageFailed)]
+    events = await harness.extract(THREE, bugs=BUG_ATTEMPTS - 1)
+    assert orders(events, EntitiesExtracted) == [0, 2]
+    (failure,) = [event for event in events if isinstance(event, StageFailed)]
     assert (failure.chunks, failure.error_type, failure.retry_may_help) == ((reference("d", 1),), "RuntimeError", True)
 
 
@@ -153,12 +153,12 @@ async def test_an_answer_cut_before_its_first_row_is_asked_for_again_and_one_cut
     assert [entity.name for entity in extraction.entities] == ["Zoe"]
 
 
-async def test_a_chunk_that_says_nothing_is_a_fact_and_is_remembered() -> None:
+async def test_a_chunk_that_says_nothing_is_an_event_and_is_remembered() -> None:
     harness = Harness(good="<|COMPLETE|>")
     event = chunked(document(), "good passage")
     await harness.extract(event)
-    (fact,) = await harness.extract(event)
-    assert (fact.entities, fact.relations, len(harness.chat.calls)) == ((), (), 1)
+    (result,) = await harness.extract(event)
+    assert (result.entities, result.relations, len(harness.chat.calls)) == ((), (), 1)
 
 
 async def test_the_chunks_of_an_event_are_asked_about_at_the_same_time() -> None:
@@ -175,14 +175,14 @@ async def test_the_chunks_of_an_event_are_asked_about_at_the_same_time() -> None
 
 
 async def test_a_lost_cache_is_filled_again_from_the_log() -> None:
-    facts = await Harness().extract(THREE)
+    events = await Harness().extract(THREE)
     fresh = Harness()
-    deliveries = [delivered(fact, number) for number, fact in enumerate(facts, 1)]
+    deliveries = [delivered(event, number) for number, event in enumerate(events, 1)]
     (handler,) = ExtractionReplay(fresh.rows).handlers()
     assert await handler.handle(deliveries, Generations()) == [[], [], []]
     again = await fresh.extract(THREE)
     assert fresh.chat.calls == []
-    assert [fact.entities for fact in again] == [fact.entities for fact in facts]
+    assert [event.entities for event in again] == [event.entities for event in events]
 
 
 def test_a_result_is_known_by_model_prompt_headings_and_text() -> None:
@@ -205,15 +205,15 @@ def test_the_language_of_descriptions_is_part_of_what_a_result_is_known_by() -> 
 
 async def test_without_a_model_names_and_ties_are_found_and_the_source_is_said() -> None:
     event = chunked(document(), "Marie Curie worked with Pierre Curie in Paris.")
-    (fact,) = await on_chunks_created(
+    (result,) = await on_chunks_created(
         delivered(event),
         Generations(),
         extractor=OfflineExtractor(),
         extractions=ExtractionCache(MemoryRows()),
         clock=lambda: 0.0,
     )
-    assert {"Marie Curie", "Pierre Curie"} <= {entity.name for entity in fact.entities}
-    assert "offline" in fact.model
+    assert {"Marie Curie", "Pierre Curie"} <= {entity.name for entity in result.entities}
+    assert "offline" in result.model
 
 
 GIVEN = CustomExtraction.model_validate({
@@ -237,16 +237,16 @@ async def test_what_came_with_a_chunk_is_said_at_once_under_clean_names() -> Non
     event = THREE.model_copy(
         update={"chunks": (THREE.chunks[0], THREE.chunks[1].model_copy(update={"given": GIVEN}), THREE.chunks[2])}
     )
-    facts = await harness.extract(event)
-    assert orders(facts, EntitiesExtracted) == [0, 1, 2]
+    results = await harness.extract(event)
+    assert orders(results, EntitiesExtracted) == [0, 1, 2]
     assert len(harness.chat.calls) == 2
-    fact = facts[1]
-    assert (fact.model, fact.prompt_version, fact.cached, fact.usage) == ("given", "given", False, TokenUsage())
-    assert fact.entities == (
+    result = results[1]
+    assert (result.model, result.prompt_version, result.cached, result.usage) == ("given", "given", False, TokenUsage())
+    assert result.entities == (
         ExtractedEntity(name="Tide  mill", type="oldbuilding", description="Driven by the tide.&"),
         ExtractedEntity(name="苹果公司", type="UNKNOWN", description="苹果公司"),
     )
-    assert fact.relations == (
+    assert result.relations == (
         ExtractedRelation(
             source="Tide  mill", target="Brackwater", keywords=("place",), description="place", weight=2.5
         ),
@@ -258,8 +258,8 @@ async def test_what_came_with_a_chunk_is_never_remembered_as_something_paid_for(
     harness = Harness()
     event = chunked(document("d", 7), "text")
     event = event.model_copy(update={"chunks": (event.chunks[0].model_copy(update={"given": CustomExtraction()}),)})
-    (fact,) = await harness.extract(event)
-    assert (fact.entities, fact.relations, harness.chat.calls) == ((), (), [])
+    (result,) = await harness.extract(event)
+    assert (result.entities, result.relations, harness.chat.calls) == ((), (), [])
     cache = ExtractionCache(harness.rows)
-    await ExtractionReplay(harness.rows).take([delivered(fact)], Generations())
-    assert await cache.get("w", [fact.cache_key]) == {}
+    await ExtractionReplay(harness.rows).take([delivered(result)], Generations())
+    assert await cache.get("w", [result.cache_key]) == {}

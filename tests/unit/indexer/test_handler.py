@@ -38,19 +38,19 @@ class Harness:
         return await self.handle([delivered(event, n, workspace=workspace) for n, event in enumerate(events, 1)])
 
     async def handle(self, batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> list[VectorsIndexed]:
-        facts = await on_chunks(
+        events = await on_chunks(
             batch, Generations(), vectors=self.vectors, embeddings=self.embeddings, extents=self.extents
         )
-        return [fact for (fact,) in facts]
+        return [event for (event,) in events]
 
     async def merged(self, *events: EntitiesExtracted) -> list[VectorsIndexed]:
         """Merge, then index what was merged."""
-        facts: Sequence[Sequence[Event]] = await self.merger.merge(*events)
-        batch = [delivered(fact, n) for n, (fact,) in enumerate(facts, 1)]
+        results: Sequence[Sequence[Event]] = await self.merger.merge(*events)
+        batch = [delivered(result, n) for n, (result,) in enumerate(results, 1)]
         indexed = await on_graph_merged(
             batch, Generations(), graph=self.merger.graph, vectors=self.vectors, embeddings=self.embeddings
         )
-        return [fact for (fact,) in indexed]
+        return [result for (result,) in indexed]
 
     async def index(self, names: set[str], pairs: set[tuple[str, str]]) -> set[str]:
         return await index_graph(
@@ -63,30 +63,30 @@ class Harness:
 
 async def test_passages_can_be_found_as_soon_as_they_are_cut() -> None:
     harness = Harness()
-    (fact,) = await harness.chunks(chunked(document("d", 7), "one", "two"))
+    (event,) = await harness.chunks(chunked(document("d", 7), "one", "two"))
     assert await harness.texts("chunks") == {"one", "two"}
-    assert (fact.kind, fact.embedded, fact.document) == ("chunks", 2, document("d", 7))
-    assert [chunk.order for chunk in fact.chunks] == [0, 1]
-    assert (fact.model, fact.dimension) == (harness.embedder.model, 16)
+    assert (event.kind, event.embedded, event.document) == ("chunks", 2, document("d", 7))
+    assert [chunk.order for chunk in event.chunks] == [0, 1]
+    assert (event.model, event.dimension) == (harness.embedder.model, 16)
 
 
 async def test_a_second_delivery_embeds_nothing() -> None:
     harness = Harness()
     await harness.chunks(chunked(document(), "one", "two"))
-    (fact,) = await harness.chunks(chunked(document(), "one", "two"))
-    assert (harness.embedder.count, fact.embedded) == (2, 0)
+    (event,) = await harness.chunks(chunked(document(), "one", "two"))
+    assert (harness.embedder.count, event.embedded) == (2, 0)
     await harness.merged(extracted(document(), 0, [entity("A")], [relation("A", "B")]))
     before = harness.embedder.count
-    (fact,) = await harness.merged(extracted(document(), 0, [entity("A")], [relation("A", "B")]))
-    assert (harness.embedder.count, fact.embedded) == (before, 0)
+    (event,) = await harness.merged(extracted(document(), 0, [entity("A")], [relation("A", "B")]))
+    assert (harness.embedder.count, event.embedded) == (before, 0)
 
 
 async def test_a_new_version_embeds_only_what_changed() -> None:
     harness = Harness()
     await harness.chunks(chunked(document("d", 1), "one", "two", "three"))
-    (fact,) = await harness.chunks(chunked(document("d", 2), "one", "changed", "three"))
+    (event,) = await harness.chunks(chunked(document("d", 2), "one", "changed", "three"))
     assert harness.embedder.texts == ["one", "two", "three", "changed"]
-    assert fact.embedded == 1
+    assert event.embedded == 1
     assert await harness.texts("chunks") == {"one", "changed", "three"}
 
 
@@ -102,19 +102,19 @@ async def test_the_newest_version_stands_in_whatever_order_they_arrive(order: Se
 
 async def test_of_two_versions_in_one_batch_the_newer_stands() -> None:
     harness = Harness()
-    facts = await harness.chunks(chunked(document("d", 2), "new"), chunked(document("d", 1), "old"))
+    events = await harness.chunks(chunked(document("d", 2), "new"), chunked(document("d", 1), "old"))
     assert await harness.texts("chunks") == {"new"}
-    assert len(facts) == 2
+    assert len(events) == 2
 
 
 async def test_entities_and_relations_are_indexed_as_they_stand_in_the_graph() -> None:
     harness = Harness()
-    (fact,) = await harness.merged(
+    (event,) = await harness.merged(
         extracted(document(), 0, [entity("A", "t", "one")], [relation("B", "A", "tie", "k")])
     )
     assert await harness.texts("entities") == {"A\none", "B\ntie"}
     assert await harness.texts("relations") == {"k\tA\nB\ntie"}
-    assert (fact.kind, fact.embedded) == ("graph", 3)
+    assert (event.kind, event.embedded) == ("graph", 3)
 
 
 async def test_what_many_chunks_of_a_batch_touch_is_embedded_once() -> None:
@@ -204,8 +204,8 @@ async def test_a_replica_that_wrote_an_older_text_last_looks_again_and_corrects_
 
 async def test_nothing_to_index_costs_nothing_and_is_said() -> None:
     harness = Harness()
-    (fact,) = await harness.merged(extracted(document(), 0))
-    assert (fact.embedded, harness.embedder.calls) == (0, 0)
+    (event,) = await harness.merged(extracted(document(), 0))
+    assert (event.embedded, harness.embedder.calls) == (0, 0)
 
 
 def deletion(id: str, place: int) -> Delivery[DocumentDeleted]:
@@ -217,9 +217,9 @@ async def test_chunks_of_a_deleted_document_are_removed_and_no_others() -> None:
     await harness.chunks(
         chunked(document("d", 1), *(f"passage {n}" for n in range(120))), chunked(document("e", 2), "e")
     )
-    (fact,) = await harness.handle([deletion("d", 50)])
+    (event,) = await harness.handle([deletion("d", 50)])
     assert [row.document_id for row in await harness.vectors.scan(SPACE, "chunks")] == ["e"]
-    assert (fact.document and fact.document.deleted, fact.chunks, fact.kind) == (True, (), "chunks")
+    assert (event.document and event.document.deleted, event.chunks, event.kind) == (True, (), "chunks")
 
 
 async def test_chunks_that_come_after_their_deletion_stay_away() -> None:

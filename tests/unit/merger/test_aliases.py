@@ -43,10 +43,10 @@ async def test_taken_back_the_graph_is_exactly_the_one_of_before(harness: Harnes
     before = await harness.merger.picture()
     await harness.edit(made, "WHO", target="World Health Organization")
     assert await harness.merger.picture() != before
-    (fact,) = await harness.edit(back, "WHO", target="World Health Organization")
+    (event,) = await harness.edit(back, "WHO", target="World Health Organization")
     assert await harness.merger.picture() == before
-    assert {one.name for one in fact.entities} >= {"WHO", "World Health Organization"}
-    assert {(one.source, one.target) for one in fact.relations} >= {
+    assert {one.name for one in event.entities} >= {"WHO", "World Health Organization"}
+    assert {(one.source, one.target) for one in event.relations} >= {
         ("Dr. Adams", "WHO"), ("Dr. Adams", "World Health Organization")
     }  # fmt: skip
 

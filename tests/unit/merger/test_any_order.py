@@ -33,13 +33,13 @@ def version(dice: Random, id: str, sequence: int) -> Log:
     """The events of one version of a document: its chunks, and what each says."""
     of = document(id, sequence, added_at=NOON.replace(minute=sequence % 60), file_path=f"{id}.txt")
     contents = [f"text {dice.random()}" for _ in range(dice.randint(1, 4))]
-    facts: Log = [delivered(chunked(of, *contents), sequence + 1)]
+    events: Log = [delivered(chunked(of, *contents), sequence + 1)]
     for order in range(len(contents)):
         names = dice.sample(NAMES, dice.randint(0, 3))
         ties = [relation(*dice.sample(NAMES, 2), f"tie {dice.random()}", "k", weight=dice.randint(1, 3))]
         says = [entity(name, dice.choice("xyz"), f"{name} {dice.random():.3f}") for name in names]
-        facts.append(delivered(extracted(of, order, says, ties if names else ()), sequence + 2 + order))
-    return facts
+        events.append(delivered(extracted(of, order, says, ties if names else ()), sequence + 2 + order))
+    return events
 
 
 def edit(dice: Random, sequence: int) -> Delivery[Any]:
@@ -79,8 +79,8 @@ def history(dice: Random, edits: int) -> dict[int, tuple[str, Log]]:
     return dict(sorted(result.items()))
 
 
-def facts(log: dict[int, tuple[str, Log]]) -> Log:
-    return [fact for _, of_one in log.values() for fact in of_one]
+def events(log: dict[int, tuple[str, Log]]) -> Log:
+    return [event for _, of_one in log.values() for event in of_one]
 
 
 async def picture(merger: Merger, arrivals: Sequence[Log], least: int = 1) -> dict[Any, Any]:
@@ -101,7 +101,7 @@ async def picture(merger: Merger, arrivals: Sequence[Log], least: int = 1) -> di
 @pytest.mark.parametrize("seed", range(60))
 async def test_any_arrival_on_any_number_of_replicas_gives_the_same_graph(seed: int) -> None:
     dice = Random(seed)
-    log = facts(history(dice, edits=dice.choice([0, 0, 1, 3, 6])))
+    log = events(history(dice, edits=dice.choice([0, 0, 1, 3, 6])))
     straight = await picture(Merger(), [log], NEVER)
     arrivals = log + dice.choices(log, k=len(log) // 3)
     dice.shuffle(arrivals)
@@ -114,8 +114,8 @@ async def test_any_arrival_on_any_number_of_replicas_gives_the_same_graph(seed: 
 async def test_a_deleted_document_leaves_the_graph_as_if_it_had_never_been(seed: int) -> None:
     dice = Random(seed)
     log = history(dice, edits=dice.choice([0, 2, 5]))
-    never = facts({place: entry for place, entry in log.items() if entry[0] != "a"})
-    deleted = [*facts(log), delivered(DocumentDeleted(document_id="a"), 5000)]
+    never = events({place: entry for place, entry in log.items() if entry[0] != "a"})
+    deleted = [*events(log), delivered(DocumentDeleted(document_id="a"), 5000)]
     dice.shuffle(deleted)
     assert await picture(Merger(), [deleted]) == await picture(Merger(), [never])
 

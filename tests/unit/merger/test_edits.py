@@ -30,8 +30,8 @@ class Harness:
     async def take(self, event: Any) -> list[Any]:
         self.place += 10
         handler = HANDLERS[type(event)]
-        (facts,) = await handler([delivered(event, self.place)], Generations(), merging=self.merger.merging)
-        return facts
+        (events,) = await handler([delivered(event, self.place)], Generations(), merging=self.merger.merging)
+        return events
 
     async def says(self, id: str, entities: list[Any], relations: list[Any] | None = None) -> None:
         of = document(id, self.place + 10, file_path=f"{id}.txt")
@@ -147,26 +147,29 @@ async def test_one_workspace_s_edits_are_not_another_s(harness: Harness) -> None
 
 
 async def test_what_changed_is_announced_under_the_old_and_the_new_name(harness: Harness) -> None:
-    (fact,) = await harness.edit("rename_entity", "Ada", target="Captain Marlow")
-    assert {e.name for e in fact.entities} >= {"Ada", "Captain Marlow"}
-    assert {(r.source, r.target) for r in fact.relations} == {("Ada", "Bert"), ("Bert", "Captain Marlow")}
-    assert (fact.document, fact.chunks) == (None, ())
+    (event,) = await harness.edit("rename_entity", "Ada", target="Captain Marlow")
+    assert {e.name for e in event.entities} >= {"Ada", "Captain Marlow"}
+    assert {(r.source, r.target) for r in event.relations} == {("Ada", "Bert"), ("Bert", "Captain Marlow")}
+    assert (event.document, event.chunks) == (None, ())
 
 
 async def test_a_deletion_is_announced_in_parts_that_fit_into_events() -> None:
     harness = Harness()
     many = MAX_KEYS_PER_EVENT + 1
     await harness.says("d", [entity(f"{'N' * 100} {n}") for n in range(many)])
-    facts = await harness.take(DocumentDeleted(document_id="d"))
-    assert [(fact.part, fact.parts, len(fact.entities)) for fact in facts] == [(0, 2, MAX_KEYS_PER_EVENT), (1, 2, 1)]
-    assert all(fact.document.deleted and fact.document.id == "d" for fact in facts)
-    assert max(len(fact.model_dump_json()) for fact in facts) < 256 * 1024
+    events = await harness.take(DocumentDeleted(document_id="d"))
+    assert [(event.part, event.parts, len(event.entities)) for event in events] == [
+        (0, 2, MAX_KEYS_PER_EVENT),
+        (1, 2, 1),
+    ]
+    assert all(event.document.deleted and event.document.id == "d" for event in events)
+    assert max(len(event.model_dump_json()) for event in events) < 256 * 1024
     assert await harness.names() == set()
 
 
 async def test_deleting_what_was_never_there_is_announced_too() -> None:
-    facts = await Harness().take(DocumentDeleted(document_id="nobody"))
-    assert [(fact.entities, fact.relations, fact.parts) for fact in facts] == [((), (), 1)]
+    events = await Harness().take(DocumentDeleted(document_id="nobody"))
+    assert [(event.entities, event.relations, event.parts) for event in events] == [((), (), 1)]
 
 
 @pytest.mark.parametrize(

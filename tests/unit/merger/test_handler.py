@@ -147,8 +147,8 @@ async def test_what_was_taken_back_leaves_a_tombstone_that_late_writers_cannot_u
 async def test_the_index_is_told_of_what_was_taken_back() -> None:
     merger = Merger()
     await merger.merge(extracted(document("d", 1), 0, [entity("A")]))
-    ((fact,),) = await merger.merge(extracted(document("d", 2), 0, [entity("B")]))
-    assert {changed.name for changed in fact.entities} == {"A", "B"}
+    ((event,),) = await merger.merge(extracted(document("d", 2), 0, [entity("B")]))
+    assert {changed.name for changed in event.entities} == {"A", "B"}
 
 
 @pytest.mark.parametrize("late", [[entity("A"), entity("B")], []])
@@ -167,24 +167,24 @@ async def test_an_older_version_never_returns_where_the_newer_one_says_nothing_a
     assert await merger.picture() == {}
 
 
-async def test_a_fact_names_its_chunk_and_each_key_with_its_revision() -> None:
+async def test_an_event_names_its_chunk_and_each_key_with_its_revision() -> None:
     merger = Merger()
     event = extracted(document(), 0, [entity("A")], [relation("B", "A")])
-    ((fact,),) = await merger.merge(event)
-    assert (fact.document, fact.chunks) == (event.document, (reference("d", 0),))
-    assert fact.entities == (EntityRevision(name="A", revision=1), EntityRevision(name="B", revision=1))
-    assert [(r.source, r.target, r.revision) for r in fact.relations] == [("A", "B", 1)]
+    ((result,),) = await merger.merge(event)
+    assert (result.document, result.chunks) == (event.document, (reference("d", 0),))
+    assert result.entities == (EntityRevision(name="A", revision=1), EntityRevision(name="B", revision=1))
+    assert [(r.source, r.target, r.revision) for r in result.relations] == [("A", "B", 1)]
 
 
-async def test_a_chunk_that_says_nothing_still_gives_a_fact() -> None:
-    ((fact,),) = await Merger().merge(extracted(document(), 0))
-    assert (fact.chunks, fact.entities, fact.relations) == ((reference("d", 0),), (), ())
+async def test_a_chunk_that_says_nothing_still_gives_an_event() -> None:
+    ((event,),) = await Merger().merge(extracted(document(), 0))
+    assert (event.chunks, event.entities, event.relations) == ((reference("d", 0),), (), ())
 
 
 async def test_a_key_that_many_chunks_of_a_batch_name_is_folded_once() -> None:
     merger = Merger()
-    facts = await merger.merge(*(extracted(document(), order, [entity("A")]) for order in range(5)))
-    assert {changed.revision for (fact,) in facts for changed in fact.entities} == {1}
+    events = await merger.merge(*(extracted(document(), order, [entity("A")]) for order in range(5)))
+    assert {changed.revision for (event,) in events for changed in event.entities} == {1}
     assert (await merger.entities())["A"].support == 5
 
 
@@ -233,6 +233,6 @@ async def test_a_crash_at_any_step_and_a_second_delivery_end_the_same(at: int, a
     else:
         assert broken.calls < at
     merger = Merger(rows, graph)
-    ((fact,),) = await merger.merge(new)
+    ((event,),) = await merger.merge(new)
     assert await merger.picture() == await straight([old, new])
-    assert {changed.name for changed in fact.entities} == {"A", "B", "C"}
+    assert {changed.name for changed in event.entities} == {"A", "B", "C"}

@@ -82,9 +82,9 @@ def test_a_summary_of_one_thing_is_not_taken_for_another() -> None:
 
 async def test_a_long_description_is_joined_at_once_and_summarised_later() -> None:
     harness = Harness()
-    facts = await harness.says(8)
+    events = await harness.says(8)
     assert (await harness.description()).startswith("text 0<SEP>text 1")
-    (summary,) = await harness.condense(*facts)
+    (summary,) = await harness.condense(*events)
     assert (summary.key, summary.model, summary.usage.prompt) == (("A",), "condenser", 5)
     assert (await harness.description()).startswith("text 0"), "only what is in the log counts"
     (merged,) = await harness.keep(summary)
@@ -105,11 +105,11 @@ async def test_only_the_newest_change_of_a_key_is_taken_up() -> None:
 
 async def test_levels_follow_each_other_until_nothing_lacks() -> None:
     harness = Harness()
-    facts, calls = await harness.says(200), 0
-    while facts:
-        summaries = await harness.condense(*facts)
+    events, calls = await harness.says(200), 0
+    while events:
+        summaries = await harness.condense(*events)
         calls += len(summaries)
-        facts = await harness.keep(*summaries, first=2000 + calls)
+        events = await harness.keep(*summaries, first=2000 + calls)
     assert calls <= 200 / 4
     assert (await harness.description()).startswith("summary of ")
 
@@ -117,8 +117,8 @@ async def test_levels_follow_each_other_until_nothing_lacks() -> None:
 @pytest.mark.parametrize("count", [40, 1000])
 async def test_a_bulk_load_costs_a_call_for_four_chunks_at_most_and_a_later_chunk_one_per_level(count: int) -> None:
     harness = Harness()
-    facts = [fact for start in range(0, count, 100) for fact in await harness.says(min(start + 100, count), start)]
-    assert 0 < await harness.settle(facts, 2000) <= count / 4
+    events = [event for start in range(0, count, 100) for event in await harness.says(min(start + 100, count), start)]
+    assert 0 < await harness.settle(events, 2000) <= count / 4
     levels = depth_of(count + 1) + 1
     for later in range(3):
         one = await harness.says(count + later + 1, count + later)
@@ -137,7 +137,7 @@ async def test_of_two_summaries_for_the_same_texts_the_first_in_the_log_stands()
 
 async def test_without_a_language_model_nothing_is_summarised_and_nobody_waits() -> None:
     harness = Harness()
-    batch = [delivered(fact, n) for n, fact in enumerate(await harness.says(9))]
+    batch = [delivered(event, n) for n, event in enumerate(await harness.says(9))]
     made = await on_graph_merged(
         batch, Generations(), merging=harness.merger.merging, summarizer=None, debounce=None  # type: ignore[arg-type]
     )  # fmt: skip
@@ -146,13 +146,13 @@ async def test_without_a_language_model_nothing_is_summarised_and_nobody_waits()
 
 async def test_a_model_that_is_down_is_tried_again_and_one_that_refuses_leaves_the_fragments() -> None:
     harness = Harness()
-    facts = await harness.says(8)
+    events = await harness.says(8)
     harness.summarizer.error = Unavailable("down", retry_after=7)
     with pytest.raises(Retryable) as raised:
-        await harness.condense(*facts)
+        await harness.condense(*events)
     assert raised.value.retry_after == 7
     harness.summarizer.error = Poison("not that")
-    assert await harness.condense(*facts) == []
+    assert await harness.condense(*events) == []
     assert (await harness.description()).startswith("text 0")
 
 

@@ -21,7 +21,7 @@ from services.query.past.state import PastState, state_at
 from standalone.operations.digest import Stores, digest
 from tests.support.events import delivered, document, entity, extracted
 from tests.support.merging import Merger
-from tests.unit.merger.test_any_order import Log, facts, history, picture
+from tests.unit.merger.test_any_order import Log, events, history, picture
 from tests.unit.standalone.operations.test_recorded_digests import DIGESTS, EVENTS
 
 LIMITS = SummaryLimits()
@@ -55,7 +55,7 @@ def undoings(dice: Random, log: Log) -> Log:
 @pytest.mark.parametrize("seed", range(40))
 async def test_the_state_is_the_graph_that_the_merger_makes_in_any_order(seed: int) -> None:
     dice = Random(seed)
-    log = facts(history(dice, edits=dice.choice([0, 2, 4, 8])))
+    log = events(history(dice, edits=dice.choice([0, 2, 4, 8])))
     log += undoings(dice, log)
     arrivals = log + dice.choices(log, k=len(log) // 3)
     dice.shuffle(arrivals)
@@ -65,12 +65,12 @@ async def test_the_state_is_the_graph_that_the_merger_makes_in_any_order(seed: i
 @pytest.mark.parametrize("seed", range(12))
 async def test_at_each_place_the_state_is_that_of_a_log_that_ends_there(seed: int) -> None:
     dice = Random(seed)
-    log = facts(history(dice, edits=4))
+    log = events(history(dice, edits=4))
     log += undoings(dice, log)
-    events = noted(log)
+    noted_events = noted(log)
     for end in dice.sample(sorted({one.sequence for one in log}), 4):
         before = [one for one in log if one.sequence <= end]
-        assert shown(state_at(events, end, LIMITS)) == await picture(Merger(), [before]), end
+        assert shown(state_at(noted_events, end, LIMITS)) == await picture(Merger(), [before]), end
 
 
 async def test_a_summary_counts_from_its_place_in_the_log() -> None:

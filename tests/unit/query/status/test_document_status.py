@@ -16,15 +16,15 @@ from services.query.status.folding import MAX_CAUSES, RecordedEvent, apply, summ
 from tests.support.events import NOON, added, chunked, derived, document, extracted, failed, indexed, merged
 
 
-def fact(event: Event, sequence: int, *, correlation: str = "added-1", id: str = "") -> RecordedEvent:
+def recorded(event: Event, sequence: int, *, correlation: str = "added-1", id: str = "") -> RecordedEvent:
     """One second of the log for each sequence."""
     name = id or (correlation if isinstance(event, DocumentAdded) else derived(f"{correlation}/{sequence}", event))
     return RecordedEvent(event, name, correlation, sequence, NOON + timedelta(seconds=sequence))
 
 
-def folded(facts: Iterable[RecordedEvent]) -> DocumentStatus:
+def folded(events: Iterable[RecordedEvent]) -> DocumentStatus:
     status: DocumentStatus | None = None
-    for one in facts:
+    for one in events:
         status = apply(status, one)
     assert status is not None
     return status
@@ -43,12 +43,12 @@ def life(version: int, chunks: int, *, missing: Sequence[tuple[str, int]] = ()) 
             "indexed": indexed(of, "graph", order),
         }
         events += [event for step, event in steps.items() if (step, order) not in missing]
-    return [fact(event, version + n, correlation=f"added-{version}") for n, event in enumerate(events)]
+    return [recorded(event, version + n, correlation=f"added-{version}") for n, event in enumerate(events)]
 
 
 def failure(stage: str, cause_type: str, of: DocumentVersion | None, *orders: int, sequence: int = 90) -> RecordedEvent:
     correlation = f"added-{of.version}" if of else "added-1"
-    return fact(failed(stage, cause_type, of, *orders), sequence, correlation=correlation)
+    return recorded(failed(stage, cause_type, of, *orders), sequence, correlation=correlation)
 
 
 V1, V2 = document("d", 1), document("d", 100)
@@ -59,8 +59,8 @@ def test_a_document_is_pending_until_it_is_cut() -> None:
 
 
 def test_a_document_is_processed_when_every_chunk_has_gone_through_every_step() -> None:
-    facts = life(1, 3)
-    states = [folded(facts[:n]).status for n in range(2, len(facts) + 1)]
+    events = life(1, 3)
+    states = [folded(events[:n]).status for n in range(2, len(events) + 1)]
     assert set(states[:-1]) == {"processing"}
     assert states[-1] == "processed"
 
@@ -84,24 +84,24 @@ def test_each_step_of_each_chunk_is_needed(step: str) -> None:
 def test_a_document_with_a_failed_chunk_is_partial_when_the_others_are_done(
     stage: str, cause_type: str, steps: list[str]
 ) -> None:
-    facts = [*life(1, 3, missing=[(step, 1) for step in steps]), failure(stage, cause_type, V1, 1)]
-    status = folded(facts)
+    events = [*life(1, 3, missing=[(step, 1) for step in steps]), failure(stage, cause_type, V1, 1)]
+    status = folded(events)
     assert status.status == "partial"
     assert [(f.stage, f.order) for f in status.open_failures] == [(stage, 1)]
 
 
 def test_a_document_with_a_failed_chunk_is_processing_while_others_are_under_way() -> None:
-    facts = [
+    events = [
         *life(1, 3, missing=[("extracted", 1), ("merged", 1), ("indexed", 1), ("indexed", 2)]),
         failure("extractor", "ChunksCreated", V1, 1),
     ]
-    assert folded(facts).status == "processing"
+    assert folded(events).status == "processing"
 
 
 def test_a_document_whose_every_chunk_failed_is_failed() -> None:
     missing = [(step, order) for step in ("extracted", "merged", "indexed") for order in (0, 1)]
-    facts = [*life(1, 2, missing=missing), failure("extractor", "ChunksCreated", V1, 0, 1)]
-    assert folded(facts).status == "failed"
+    events = [*life(1, 2, missing=missing), failure("extractor", "ChunksCreated", V1, 0, 1)]
+    assert folded(events).status == "failed"
 
 
 def test_a_later_success_heals_a_failed_chunk() -> None:
@@ -117,17 +117,17 @@ def test_a_document_that_cannot_be_cut_is_failed_and_says_why() -> None:
 
 
 def test_a_document_that_could_be_cut_after_all_shows_its_progress_and_no_failure() -> None:
-    facts = life(1, 2)
-    for upto, expected in ((3, "processing"), (len(facts), "processed")):
-        status = folded([facts[0], failure("chunker", "DocumentAdded", V1), *facts[1:upto]])
+    events = life(1, 2)
+    for upto, expected in ((3, "processing"), (len(events), "processed")):
+        status = folded([events[0], failure("chunker", "DocumentAdded", V1), *events[1:upto]])
         assert (status.status, status.open_failures) == (expected, ())
 
 
 def test_a_failure_without_a_version_counts_for_the_document_that_began_it() -> None:
-    facts = life(1, 2, missing=[("extracted", 0), ("merged", 0), ("indexed", 0)])
-    assert folded([*facts, failure("extractor", "ChunksCreated", None)]).status == "partial"
-    foreign = fact(failed("extractor", "ChunksCreated", None), 90, correlation="somebody else")
-    assert folded([*facts, foreign]).status == "processing"
+    events = life(1, 2, missing=[("extracted", 0), ("merged", 0), ("indexed", 0)])
+    assert folded([*events, failure("extractor", "ChunksCreated", None)]).status == "partial"
+    foreign = recorded(failed("extractor", "ChunksCreated", None), 90, correlation="somebody else")
+    assert folded([*events, foreign]).status == "processing"
 
 
 def test_what_cannot_be_read_at_all_makes_a_failed_document() -> None:
@@ -150,62 +150,62 @@ def test_what_cannot_be_read_at_all_makes_a_failed_document() -> None:
 def test_a_failure_of_a_graph_event_is_no_document(stage: str, id: str, cause: str) -> None:
     event = failed(stage, cause, None, id=id)
     assert event.of_graph
-    assert apply(None, fact(event, 5, correlation="edit-1")) is None
+    assert apply(None, recorded(event, 5, correlation="edit-1")) is None
 
 
 def test_a_failure_of_what_a_document_changed_in_the_graph_is_the_document_s() -> None:
-    facts = life(1, 1, missing=[("indexed", 0)])
-    assert folded([*facts, failure("indexer", "GraphMerged", V1, 0)]).status == "failed"
+    events = life(1, 1, missing=[("indexed", 0)])
+    assert folded([*events, failure("indexer", "GraphMerged", V1, 0)]).status == "failed"
     unreadable = failed("indexer", "GraphMerged", None)
     assert not unreadable.of_graph
     odd = failed("chunker", "DocumentAdded", None, id="_graph")
-    status = apply(None, fact(odd, 5))
+    status = apply(None, recorded(odd, 5))
     assert status and (status.id, status.status) == ("_graph", "failed"), "a document may be called that"
 
 
 def test_a_new_version_begins_anew() -> None:
-    facts = [*life(1, 3, missing=[("extracted", 1)]), failure("extractor", "ChunksCreated", V1, 1, sequence=50)]
-    status = folded([*facts, *life(100, 2)[:2]])
+    events = [*life(1, 3, missing=[("extracted", 1)]), failure("extractor", "ChunksCreated", V1, 1, sequence=50)]
+    status = folded([*events, *life(100, 2)[:2]])
     assert (status.version, status.status, status.chunk_count) == (100, "processing", 2)
     assert status.open_failures == ()
     assert status.summary == "text of version 100"
     assert status.created_at == (NOON + timedelta(seconds=1)).isoformat(timespec="microseconds")
 
 
-def test_facts_of_an_older_version_change_nothing_but_the_times() -> None:
+def test_events_of_an_older_version_change_nothing_but_the_times() -> None:
     late = folded([*life(100, 2), *life(1, 3)])
     assert (late.version, late.status, late.chunk_count) == (100, "processed", 2)
 
 
 def test_a_deleted_document_is_deleting_until_it_is_added_again() -> None:
-    deletion = fact(DocumentDeleted(document_id="d"), 60, correlation="deletion")
+    deletion = recorded(DocumentDeleted(document_id="d"), 60, correlation="deletion")
     assert folded([*life(1, 2), deletion]).status == "deleting"
     assert folded([*life(1, 2), deletion, *life(100, 2)[:1]]).status == "pending"
     assert folded([deletion, *life(1, 2)]).status == "deleting"
 
 
 def test_a_document_added_twice_with_one_id_is_one_version() -> None:
-    facts = life(1, 2)
-    again = fact(facts[0].event, 70, id=facts[0].id)
-    assert folded([*facts, again]).status == "processed"
+    events = life(1, 2)
+    again = recorded(events[0].event, 70, id=events[0].id)
+    assert folded([*events, again]).status == "processed"
 
 
 def test_a_beginning_that_a_publisher_named_otherwise_changes_nothing() -> None:
-    facts = [RecordedEvent(f.event, f.id, "batch-7", f.sequence, f.recorded_at) for f in [*life(1, 2), *life(100, 1)]]
-    forth, back = folded(facts), folded(reversed(facts))
+    events = [RecordedEvent(f.event, f.id, "batch-7", f.sequence, f.recorded_at) for f in [*life(1, 2), *life(100, 1)]]
+    forth, back = folded(events), folded(reversed(events))
     assert forth == back
     assert (forth.status, forth.version) == ("processed", 100)
 
 
 def test_garbage_cannot_make_a_state_grow_without_end() -> None:
-    facts = [fact(failed("query", "DocumentAdded", None), n, correlation=f"log-{n}") for n in range(200)]
-    assert len(folded(facts).failures) == MAX_CAUSES
+    events = [recorded(failed("query", "DocumentAdded", None), n, correlation=f"log-{n}") for n in range(200)]
+    assert len(folded(events).failures) == MAX_CAUSES
 
 
 def test_the_summary_is_the_text_s_beginning_or_the_first_passage_s() -> None:
     blob = DocumentAdded(document_id="d", blob=BlobRef(sha256="0" * 64, size=400_000, parts=1))
-    facts = [fact(blob, 1), fact(chunked(V1, "first passage", "second"), 2)]
-    status = folded(facts)
+    events = [recorded(blob, 1), recorded(chunked(V1, "first passage", "second"), 2)]
+    status = folded(events)
     assert (status.summary, status.length) == ("first passage", 400_000)
     assert summary_of("x" * 251) == "x" * 250 + "..."
     assert summary_of(" " + "x" * 250) == "x" * 250
@@ -213,35 +213,35 @@ def test_the_summary_is_the_text_s_beginning_or_the_first_passage_s() -> None:
 
 def test_a_document_of_thousands_of_chunks_stays_small() -> None:
     of = document("d", 1)
-    status = folded([fact(merged(of, *range(10_000)), 2)])
+    status = folded([recorded(merged(of, *range(10_000)), 2)])
     assert status.done("merged") == 10_000
     assert status.bits["merged"].bit_length() == 10_000
 
 
 def world(r: Random) -> list[RecordedEvent]:
     """Events about two versions, with failures of every kind, a deletion, and some of them missing."""
-    facts = [*life(1, 3), *life(100, 2)]
-    facts += [
+    events = [*life(1, 3), *life(100, 2)]
+    events += [
         failure("extractor", "ChunksCreated", V1, 1, sequence=40),
         failure("merger", "EntitiesExtracted", V2, 0, sequence=140),
         failure("chunker", "DocumentAdded", V2, sequence=150),
         failure("indexer", "GraphMerged", None, sequence=151),
-        fact(failed("chunker", "DocumentAdded", None), 152, correlation="added-100"),
-        fact(failed("query", "ChunksCreated", None), 153, correlation="log-7"),
-        fact(DocumentDeleted(document_id="d"), 50, correlation="deletion"),
-        fact(DocumentDeleted(document_id="d"), 160, correlation="deletion-2"),
+        recorded(failed("chunker", "DocumentAdded", None), 152, correlation="added-100"),
+        recorded(failed("query", "ChunksCreated", None), 153, correlation="log-7"),
+        recorded(DocumentDeleted(document_id="d"), 50, correlation="deletion"),
+        recorded(DocumentDeleted(document_id="d"), 160, correlation="deletion-2"),
     ]
-    return r.sample(facts, r.randint(1, len(facts)))
+    return r.sample(events, r.randint(1, len(events)))
 
 
 @settings(max_examples=300)
 @given(st.randoms(use_true_random=False))
-def test_the_state_is_a_function_of_the_set_of_facts(r: Random) -> None:
-    facts = world(r)
-    again = facts + r.choices(facts, k=r.randint(0, 10))
+def test_the_state_is_a_function_of_the_set_of_events(r: Random) -> None:
+    events = world(r)
+    again = events + r.choices(events, k=r.randint(0, 10))
     r.shuffle(again)
     status = folded(again)
-    assert status == folded(facts)
+    assert status == folded(events)
     assert status.status in STATUSES
     assert folded([*again, *again]) == status
 
@@ -256,7 +256,7 @@ def test_a_deletion_is_done_when_every_part_of_graph_and_chunks_is_gone() -> Non
     for order in permutations([DocumentDeleted(document_id="d"), *gone]):
         state = None
         for place, event in enumerate(order, 1):
-            state = apply(state, fact(event, 50))
+            state = apply(state, recorded(event, 50))
             assert state is not None
             assert state.status == (DELETED if all(one in order[:place] for one in gone) else "deleting")
 
@@ -268,6 +268,6 @@ def test_a_document_added_after_its_deletion_is_there_again() -> None:
         (DocumentDeleted(document_id="d"), 50), (indexed(of, "chunks"), 51), (indexed(of, "graph"), 52),
         (added("d"), 60),
     ):  # fmt: skip
-        state = apply(state, fact(event, sequence))
+        state = apply(state, recorded(event, sequence))
     assert state is not None
     assert (state.status, state.version) == ("pending", 60)

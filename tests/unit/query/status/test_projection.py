@@ -59,7 +59,7 @@ async def test_a_document_goes_from_pending_to_processed() -> None:
     assert seen == ["pending", *["processing"] * 5, "processed"]
 
 
-async def test_facts_give_rise_to_no_facts() -> None:
+async def test_events_give_rise_to_no_events() -> None:
     harness = QueryHarness()
     batch = life("d", 1)
     assert await on_events(batch, LIVE, **stores(harness)) == [[] for _ in batch]
@@ -67,10 +67,10 @@ async def test_facts_give_rise_to_no_facts() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 async def test_batches_of_any_size_and_order_and_repetition_give_the_same_states(seed: int) -> None:
-    r, facts = Random(seed), [*life("a", 3), *life("b", 2), *life("a", 1, version=100)]
+    r, events = Random(seed), [*life("a", 3), *life("b", 2), *life("a", 1, version=100)]
     straight, shuffled = QueryHarness(), QueryHarness()
-    await straight.project(*facts)
-    arrivals = facts + r.choices(facts, k=10)
+    await straight.project(*events)
+    arrivals = events + r.choices(events, k=10)
     r.shuffle(arrivals)
     while arrivals:
         size = r.randint(1, 7)
@@ -108,7 +108,7 @@ async def test_workspaces_and_generations_never_mix() -> None:
     assert await states(harness) == {}
 
 
-async def test_a_fact_about_no_document_changes_nothing() -> None:
+async def test_an_event_about_no_document_changes_nothing() -> None:
     harness = QueryHarness()
     edit = GraphEdited(operation="delete_entity", names=("A",))
     await harness.project(delivered(edit, 1), delivered(merged(document(), 0).model_copy(update={"document": None}), 2))
@@ -122,21 +122,21 @@ async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_afte
     harness, table = QueryHarness(), bench(refuse, stage="merger", on="merger-edits")
     table.append(sealed(GraphEdited(operation="delete_entity", names=("A",)), id="edit"))
     await table.deliver()
-    (failure,) = table.facts("StageFailed")
+    (failure,) = table.published("StageFailed")
     assert list(table.log.dead) == ["dead:1:merger-edits"]
     assert (failure.data.aggregate_id, "can never be made" in short_text(failure)) == ("_graph", True)
     older = DocumentStatus("_graph")
     assert await harness.documents.update(SPACE, ["_graph"], lambda _: [older]), "what an older version made of it"
-    facts = [Delivery(failure, 2, 1, NOON)]
-    await harness.project(*facts)
-    await on_events(facts, Generations(status=2), **stores(harness))
+    events = [Delivery(failure, 2, 1, NOON)]
+    await harness.project(*events)
+    await on_events(events, Generations(status=2), **stores(harness))
     assert await states(harness, Partition("w", 2)) == {}
 
 
 async def test_two_projectors_at_the_same_time_lose_nothing() -> None:
     harness = QueryHarness()
-    facts = life("d", 4)
-    await asyncio.gather(*(harness.project(fact) for fact in (*facts[4:], *facts[:4])))
+    events = life("d", 4)
+    await asyncio.gather(*(harness.project(event) for event in (*events[4:], *events[:4])))
     assert (await states(harness))["d"].status == "processed"
 
 

@@ -27,7 +27,7 @@ def test_one_event_is_handled_in_its_own_trace(monkeypatch: pytest.MonkeyPatch) 
     )  # fmt: skip
 
 
-def test_a_batch_links_to_the_trace_of_each_event_and_its_facts_go_on_in_theirs(
+def test_a_batch_links_to_the_trace_of_each_event_and_its_events_go_on_in_theirs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     spans = kept_spans(monkeypatch)

@@ -1,0 +1,63 @@
+"""Tests that failed are asked again alone: few, only those, and the run is as good as what they then say."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.sources import REPOSITORY
+from tests.support.again import CACHE, MOST
+
+ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY)}
+
+TESTS = """
+from pathlib import Path
+import pytest
+
+@pytest.mark.parametrize("number", range({count}))
+def test_needs_a_file(number):
+    with open("asked", "a") as asked:
+        asked.write("failing ")
+    assert Path("there").exists()
+
+def test_passes():
+    with open("asked", "a") as asked:
+        asked.write("passing ")
+"""
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    python = [sys.executable, "-m", *command]
+    return subprocess.run(python, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False)
+
+
+def failed_run(folder: Path, count: int) -> None:
+    """A run beside others, in which as many tests failed and one passed."""
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "test_some.py").write_text(TESTS.format(count=count))
+    assert run(folder, "pytest", "-o", f"cache_dir={CACHE}", "test_some.py").returncode == 1
+    (folder / "asked").unlink()
+
+
+@pytest.mark.parametrize(
+    ("mended", "code", "verdict"), [(True, 0, "passed alone: each is a fault of the test"), (False, 1, "failed alone")]
+)
+def test_what_failed_is_asked_again_and_named(tmp_path: Path, mended: bool, code: int, verdict: str) -> None:
+    failed_run(tmp_path, count=2)
+    if mended:
+        (tmp_path / "there").touch()
+    again = run(tmp_path, "tests.support.again", "test_some.py")
+    assert (again.returncode, verdict in again.stdout) == (code, True), again.stdout
+    assert (tmp_path / "asked").read_text() == "failing failing "
+    last = again.stdout.splitlines()[-2:]
+    assert last == [f"  test_some.py::test_needs_a_file[{number}]" for number in range(2)]
+
+
+def test_more_than_a_few_are_not_asked_again(tmp_path: Path) -> None:
+    failed_run(tmp_path, count=MOST + 1)
+    (tmp_path / "there").touch()
+    again = run(tmp_path, "tests.support.again", "test_some.py")
+    assert (again.returncode, f"{MOST + 1} tests failed" in again.stdout) == (1, True)
+    assert not (tmp_path / "asked").exists()
