@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from runtime.errors import ConfigurationError
-from runtime.settings import Settings, variables
+from runtime.settings import Settings, variables, without_secrets
 from runtime.shown_settings import shown_settings
 from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
@@ -81,3 +81,15 @@ def test_what_is_shown_names_the_file_s_variable_and_not_the_secret(
     )
     assert settings_from(Settings, given).neo4j_password.get_secret_value() == "hush"
     assert configuration.unread(given) == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("mongodb://user:hush@one:27017,two:27018/?replicaSet=r&tlsCertificateKeyFilePassword=hush", "mongodb://one:27017,two:27018/"),
+        ("bolt://[::1]:7687", "bolt://[::1]:7687"),
+        ("https://a:b%40c@host/path?token=hush#part", "https://host/path"),
+    ],
+)  # fmt: skip
+def test_an_address_is_shown_without_what_is_secret_in_it(url: str, shown: str) -> None:
+    assert without_secrets(url) == shown
