@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from runtime.settings import without_secrets
 from standalone.cli import lost
 from standalone.cli.common import DATA, Data, Json, echo, errors, note, print_json, silent
 from standalone.embedded.data_folder import DataFolder, StackState
@@ -104,6 +103,8 @@ def describe_stack(folder: DataFolder, state: StackState) -> dict[str, Any]:
 
 def _places(state: StackState) -> list[str]:
     """Return the addresses of stores elsewhere, without their passwords."""
+    from runtime.settings import without_secrets
+
     urls = [state.stores[name] for name in ("documents_url", "neo4j_uri", "milvus_uri") if state.stores]
     return [without_secrets(url) for url in urls]
 
