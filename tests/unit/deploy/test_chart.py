@@ -1,6 +1,7 @@
 """The Helm chart, by its committed renders: valid for Kubernetes, closed, without a secret, fit for the services."""
 
 import json
+import os
 import re
 import subprocess
 import tomllib
@@ -20,18 +21,25 @@ from contracts.registry import service_of
 from contracts.topology import CONSUMERS
 from runtime.broker import GRACE
 from runtime.bus.nats.addresses import TlsFiles, parse_bus_address
+from runtime.settings import secret_files
+from services.query.api.auth.settings import AccessSettings
+from services.query.settings import QuerySettings
+from standalone.operations.settings import CommandSettings
 from tests.architecture.sources import REPOSITORY, SERVICES
 from tests.support import chart
 from tests.unit.deploy.test_compose_settings import read_by
-from tests.unit.deploy.test_deploy import ALL, OPENED_WITH, opened
+from tests.unit.deploy.test_deploy import ALL, OPENED_WITH, environment, opened
 
 SCHEMAS = Path(__file__).parent / "resources"
 VALUES: dict[str, Any] = yaml.safe_load((chart.CHART / "values.yaml").read_text("utf-8"))
 SCHEMA: dict[str, Any] = json.loads((chart.CHART / "values.schema.json").read_text("utf-8"))
+OFFERED_KEYS = {
+    name for part in ("models", "access") for name in SCHEMA["properties"][part]["properties"]["keys"]["items"]["enum"]
+}
+"""Variables with secrets that the chart can be told of."""
+
 OF_OTHERS = {"ScaledObject", "PodMonitor"}
 """Kinds that come with KEDA and with the Prometheus operator."""
-
-BUS = {"NATS_PASSWORD", "NATS_URL", "NATS_API_PREFIX"}
 
 
 def of_kind(case: str, *kinds: str) -> dict[str, dict[str, Any]]:
@@ -51,6 +59,14 @@ def containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
 def container(component: str, case: str = "everything") -> dict[str, Any]:
     result = of_kind(case, "Deployment")[f"kb-{component}"]
     return result["spec"]["template"]["spec"]["containers"][0]
+
+
+def secrets(pod: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """The Secret and its key behind each file of secrets that a pod has."""
+    (volume,) = [one["projected"] for one in pod["volumes"] if one["name"] == "secrets"]
+    assert volume["defaultMode"] == 0o440
+    sources = [one["secret"] for one in volume["sources"]]
+    return {item["path"]: (one["name"], item["key"]) for one in sources for item in one["items"]}
 
 
 def over(defaults: Any, given: Any) -> Any:
@@ -124,7 +140,9 @@ def test_the_values_of_every_case_are_accepted_and_slips_are_not() -> None:
     assert not accepted(settings={"LLM_API_KEY": "secret"})
     assert not accepted(graph={"uri": "bolt://neo4j:secret@neo4j:7687"})
     assert not accepted(vectors={"uri": "http://root:secret@milvus:19530"})
-    assert not accepted(bus={"servers": ["nats://user:secret@nats:4222"]})
+    assert not accepted(bus={"url": "nats://user:secret@nats:4222"})
+    assert not accepted(models={"existingSecret": "models", "keys": ["LLM_APIKEY"]})
+    assert not accepted(access={"existingSecret": "access", "keys": []})
     assert not accepted(service={"chunker": {}})
     assert not accepted(documents={"existingSecret": ""})
 
@@ -140,20 +158,20 @@ def test_settings_are_those_that_docker_compose_passes_on_and_the_documentation_
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_is_told_where_everything_is_that_it_opens_and_nothing_else(service: str) -> None:
-    env = {each["name"] for each in container(service)["env"]} - {"SSL_CERT_FILE", "DRAIN_SECONDS"}
+    env = {each["name"].removesuffix("_FILE") for each in container(service)["env"]}
+    env -= {"NATS_URL", "NATS_API_PREFIX", "SSL_CERT", "DRAIN_SECONDS"}
     stores = set[str]().union(*(OPENED_WITH[name] for name in opened(service)))
-    secrets = {each["secretRef"]["name"] for each in container(service)["envFrom"] if "secretRef" in each}
-    assert env - BUS == {name for name in stores if name.startswith(("DOCUMENTS_", "MONGO_", "NEO4J_", "MILVUS_"))} - {
-        "MILVUS_INDEX_TYPE"
-    }
-    assert ("models" in secrets) == bool(opened(service) & {"open_chat", "open_embedder"})
-    assert ("lightstream-access" in secrets) == (service == "query")
+    needed = {name for name in stores if name.startswith(("DOCUMENTS_", "MONGO_", "NEO4J_", "MILVUS_"))}
+    # Of keys those that docker-compose.yml gives it.
+    keys = {name.removesuffix("_FILE") for name, value in environment(service).items() if value} & OFFERED_KEYS
+    assert env == (needed - {"MILVUS_INDEX_TYPE"}) | keys
 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_setting_of_a_service_can_be_given(service: str) -> None:
     offered = set(SCHEMA["properties"]["settings"]["properties"])
     own = {each["name"] for each in container(service)["env"]}
+    own |= {name.removesuffix("_FILE") for name in own}
     missing = {name for name in read_by(service) if not chart.SECRET.search(name)} - offered - own
     assert missing <= {"HOST", "PORT", "MONGO_URI"}
 
@@ -161,25 +179,26 @@ def test_every_setting_of_a_service_can_be_given(service: str) -> None:
 def test_each_program_is_a_user_of_the_bus_with_its_own_password() -> None:
     users = {user.name for user in permissions.USERS}
     for name, pod in pods("everything"):
+        secret, user = secrets(pod)["nats_url"]
+        assert (secret, user in users) == ("lightstream-bus", True)
         for each in containers(pod):
-            env = {variable["name"]: variable for variable in each["env"]}
-            user = env["NATS_PASSWORD"]["valueFrom"]["secretKeyRef"]["key"]
-            assert user in users
+            env = {variable["name"]: variable["value"] for variable in each["env"]}
             assert user == (each["name"] if each["name"] in SERVICES else "operator"), name
-            assert env["NATS_URL"]["value"].startswith(f"tls://{user}:$(NATS_PASSWORD)@nats-0.nats:4222,")
             wanted = permissions.IMPORTED_API if user in SERVICES else permissions.API
-            assert env["NATS_API_PREFIX"]["value"] == wanted
+            assert env["NATS_API_PREFIX"] == wanted
 
 
 def test_a_bus_with_tls_is_reached_with_the_files_of_its_secret() -> None:
     for _, pod in pods("everything"):
         assert {"name": "bus", "secret": {"secretName": "bus-tls", "defaultMode": 0o440}} in pod["volumes"]
         for each in containers(pod):
-            url = next(variable["value"] for variable in each["env"] if variable["name"] == "NATS_URL")
-            files = parse_bus_address(url).tls
-            assert files == TlsFiles("/run/bus/ca.crt", "/run/bus/tls.crt", "/run/bus/tls.key")
             assert {"name": "bus", "mountPath": "/run/bus", "readOnly": True} in each["volumeMounts"]
     assert not [pod for _, pod in pods("default") if "bus" in {volume["name"] for volume in pod["volumes"]}]
+    # What values.yaml says of an address is one.
+    said = re.search(r"tls://…(\S+)", (chart.CHART / "values.yaml").read_text("utf-8"))
+    assert said
+    address = parse_bus_address(f"tls://chunker:k1@nats:4222{said[1]}")
+    assert address.tls == TlsFiles("/run/bus/ca.crt", "/run/bus/tls.crt", "/run/bus/tls.key")
 
 
 def test_only_the_query_service_is_shown_the_key_of_prometheus() -> None:
@@ -207,12 +226,31 @@ def test_a_pod_can_write_nothing_but_its_scratch_and_has_no_right_in_the_cluster
 
 
 @pytest.mark.parametrize("case", chart.NAMES)
-def test_no_secret_is_made_or_written_out(case: str) -> None:
+def test_no_secret_is_made_or_stands_in_an_environment(case: str) -> None:
     assert not of_kind(case, "Secret")
-    for _, pod in pods(case):
-        for variable in (variable for each in containers(pod) for variable in each["env"]):
-            if re.search(r"PASSWORD|TOKEN|KEY|DOCUMENTS_URL", variable["name"]):
-                assert set(variable["valueFrom"]) == {"secretKeyRef"}
+    for name, pod in pods(case):
+        assert "secretKeyRef" not in str(pod), name
+        assert "secretRef" not in str(pod), name
+        for each in containers(pod):
+            assert {"name": "secrets", "mountPath": "/run/lightstream", "readOnly": True} in each["volumeMounts"]
+            given = {one["name"]: one["value"] for one in each["env"] if one["value"].startswith("/run/lightstream/")}
+            assert {Path(file).name for file in given.values()} == set(secrets(pod)), name
+
+
+@pytest.mark.parametrize("service", [*SERVICES, "operator"])
+def test_a_program_finds_each_secret_in_its_file(service: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for file, (_, key) in secrets(dict(pods("everything"))[f"kb-{service}"]).items():
+        (tmp_path / file).write_text(f"{file} of {key}\n", "utf-8")
+    expected: dict[str, str] = {}
+    for each in container(service)["env"]:
+        if each["value"].startswith("/run/lightstream/"):
+            variable, file = each["name"].removesuffix("_FILE"), Path(each["value"]).name
+            monkeypatch.setenv(each["name"], str(tmp_path / file))
+            expected[variable] = (tmp_path / file).read_text("utf-8").strip()
+    found: dict[str, str] = {}
+    for kind in (QuerySettings, AccessSettings, CommandSettings):
+        found |= {one.variable.removesuffix("_FILE"): one.content for one in secret_files(kind, os.environ).values()}
+    assert found == expected
 
 
 def test_a_service_is_asked_for_its_health_and_ends_in_good_order() -> None:

@@ -41,42 +41,56 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
-{{- /* What each program opens, the user it is on the bus, and the consumers it takes from. */ -}}
+{{- /* What each program opens, the user it is on the bus, the keys of models that it reads, and its consumers. */ -}}
 {{- define "lightstream.programs" -}}
 chunker:
   user: chunker
   command: [python, -m, services.chunker.main]
   opens: []
+  keys: []
   consumers: [chunker]
 extractor:
   user: extractor
   command: [python, -m, services.extractor.main]
   opens: [documents, models]
+  keys: [LLM_API_KEY, EXTRACT_LLM_API_KEY]
   consumers: [extractor]
 merger:
   user: merger
   command: [python, -m, services.merger.main]
   opens: [documents, graph, models]
+  keys: [LLM_API_KEY, EXTRACT_LLM_API_KEY, SUMMARY_LLM_API_KEY]
   consumers: [merger, merger-extents, merger-summaries, merger-summarized, merger-edits]
 indexer:
   user: indexer
   command: [python, -m, services.indexer.main]
   opens: [documents, graph, vectors, models]
+  keys: [EMBEDDING_API_KEY]
   consumers: [indexer-chunks, indexer-graph]
 query:
   user: query
   command: [python, -m, services.query.main]
   opens: [documents, graph, vectors, models, access]
+  keys: [LLM_API_KEY, KEYWORD_LLM_API_KEY, QUERY_LLM_API_KEY, RERANK_API_KEY, EMBEDDING_API_KEY]
   consumers: [query-status]
 operator:
   user: operator
   command: [lightstream, operator]
   opens: [documents, graph, vectors, models, access]
+  keys: &all
+    - LLM_API_KEY
+    - EXTRACT_LLM_API_KEY
+    - SUMMARY_LLM_API_KEY
+    - KEYWORD_LLM_API_KEY
+    - QUERY_LLM_API_KEY
+    - RERANK_API_KEY
+    - EMBEDDING_API_KEY
   consumers: []
 topology:
   user: operator
   command: []
   opens: [documents, graph, vectors, models]
+  keys: *all
   consumers: []
 {{- end -}}
 
@@ -86,48 +100,56 @@ topology:
 {{- end }}
 {{- end -}}
 
-{{- /* What NATS_URL says of the files of TLS. */ -}}
-{{- define "lightstream.busFiles" -}}
-{{- if and (eq .Values.bus.scheme "tls") .Values.bus.tls.existingSecret -}}
-?ca=/run/bus/ca.crt{{ if .Values.bus.tls.clientCertificate }}&cert=/run/bus/tls.crt&key=/run/bus/tls.key{{ end }}
-{{- end -}}
+{{- /* The secrets of one program (a dict with root, and program of the table above): by variable, the Secret and its key. */ -}}
+{{- define "lightstream.secrets" -}}
+{{- $values := .root.Values -}}
+{{- $program := .program -}}
+{{- $operator := eq $program.user "operator" -}}
+NATS_URL: { secret: {{ $values.bus.existingSecret }}, key: {{ $program.user }} }
+{{- if has "documents" $program.opens }}
+DOCUMENTS_URL: { secret: {{ $values.documents.existingSecret }}, key: {{ $values.documents.urlKey }} }
+{{- end }}
+{{- if has "graph" $program.opens }}
+NEO4J_PASSWORD: { secret: {{ $values.graph.existingSecret }}, key: {{ $values.graph.passwordKey }} }
+{{- end }}
+{{- if has "vectors" $program.opens }}
+MILVUS_TOKEN: { secret: {{ $values.vectors.existingSecret }}, key: {{ ternary $values.vectors.adminTokenKey $values.vectors.tokenKey $operator }} }
+{{- if $operator }}
+MILVUS_SERVICES_TOKEN: { secret: {{ $values.vectors.existingSecret }}, key: {{ $values.vectors.tokenKey }} }
+{{- end }}
+{{- end }}
+{{- if $values.models.existingSecret }}
+{{- range $name := $values.models.keys }}
+{{- if has $name $program.keys }}
+{{ $name }}: { secret: {{ $values.models.existingSecret }}, key: {{ $name }} }
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and (has "access" $program.opens) $values.access.existingSecret }}
+{{- range $name := $values.access.keys }}
+{{ $name }}: { secret: {{ $values.access.existingSecret }}, key: {{ $name }} }
+{{- end }}
+{{- end }}
 {{- end -}}
 
-{{- /* Variables of one program: a dict with root, program (of the table above) and component. */ -}}
+{{- /* Variables of one program, and where it finds each of its secrets. */ -}}
 {{- define "lightstream.env" -}}
 {{- $values := .root.Values -}}
 {{- $operator := eq .program.user "operator" -}}
-- name: NATS_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ $values.bus.existingSecret }}, key: {{ .program.user }} } }
-- name: NATS_URL
-  value: {{ printf "%s://%s:$(NATS_PASSWORD)@%s%s" $values.bus.scheme .program.user (join "," $values.bus.servers) (include "lightstream.busFiles" .root) | quote }}
-- name: NATS_API_PREFIX
-  value: {{ ternary "$JS.API" $values.bus.apiPrefix $operator | quote }}
+- { name: NATS_API_PREFIX, value: {{ ternary "$JS.API" $values.bus.apiPrefix $operator | quote }} }
+{{- range $variable, $_ := include "lightstream.secrets" . | fromYaml }}
+- { name: {{ $variable }}_FILE, value: /run/lightstream/{{ lower $variable }} }
+{{- end }}
 {{- if has "documents" .program.opens }}
-- name: DOCUMENTS_URL
-  valueFrom: { secretKeyRef: { name: {{ $values.documents.existingSecret }}, key: {{ $values.documents.urlKey }} } }
-- name: MONGO_DATABASE
-  value: {{ $values.documents.database | quote }}
+- { name: MONGO_DATABASE, value: {{ $values.documents.database | quote }} }
 {{- end }}
 {{- if has "graph" .program.opens }}
-- name: NEO4J_URI
-  value: {{ $values.graph.uri | quote }}
-- name: NEO4J_DATABASE
-  value: {{ $values.graph.database | quote }}
-- name: NEO4J_USERNAME
-  valueFrom: { secretKeyRef: { name: {{ $values.graph.existingSecret }}, key: {{ $values.graph.usernameKey }} } }
-- name: NEO4J_PASSWORD
-  valueFrom: { secretKeyRef: { name: {{ $values.graph.existingSecret }}, key: {{ $values.graph.passwordKey }} } }
+- { name: NEO4J_URI, value: {{ $values.graph.uri | quote }} }
+- { name: NEO4J_DATABASE, value: {{ $values.graph.database | quote }} }
+- { name: NEO4J_USERNAME, value: {{ $values.graph.username | quote }} }
 {{- end }}
 {{- if has "vectors" .program.opens }}
-- name: MILVUS_URI
-  value: {{ $values.vectors.uri | quote }}
-- name: MILVUS_TOKEN
-  valueFrom: { secretKeyRef: { name: {{ $values.vectors.existingSecret }}, key: {{ ternary $values.vectors.adminTokenKey $values.vectors.tokenKey $operator }} } }
-{{- if $operator }}
-- name: MILVUS_SERVICES_TOKEN
-  valueFrom: { secretKeyRef: { name: {{ $values.vectors.existingSecret }}, key: {{ $values.vectors.tokenKey }} } }
-{{- end }}
+- { name: MILVUS_URI, value: {{ $values.vectors.uri | quote }} }
 {{- end }}
 {{- if $operator }}
 - name: LIGHTSTREAM_API_URL
@@ -135,15 +157,6 @@ topology:
 {{- end }}
 {{- with $values.extraEnv }}
 {{ toYaml . }}
-{{- end }}
-{{- end -}}
-
-{{- define "lightstream.secrets" -}}
-{{- if and (has "models" .program.opens) .root.Values.models.existingSecret }}
-- secretRef: { name: {{ .root.Values.models.existingSecret }} }
-{{- end }}
-{{- if and (has "access" .program.opens) .root.Values.access.existingSecret }}
-- secretRef: { name: {{ .root.Values.access.existingSecret }} }
 {{- end }}
 {{- end -}}
 
@@ -161,46 +174,56 @@ fsGroup: 10001
 seccompProfile: { type: RuntimeDefault }
 {{- end -}}
 
-{{- /* What stands beside the containers of every pod. */ -}}
+{{- /* What stands beside the containers of a program's pod. */ -}}
 {{- define "lightstream.pod" -}}
+{{- $values := .root.Values -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
 securityContext:
   {{- include "lightstream.podSecurity" . | nindent 2 }}
-{{- with .Values.imagePullSecrets }}
+{{- with $values.imagePullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.priorityClassName }}
+{{- with $values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- with .Values.nodeSelector }}
+{{- with $values.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.tolerations }}
+{{- with $values.tolerations }}
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.affinity }}
+{{- with $values.affinity }}
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 volumes:
   - name: scratch
-    emptyDir: { sizeLimit: {{ .Values.scratch }} }
-  {{- if include "lightstream.busFiles" . }}
+    emptyDir: { sizeLimit: {{ $values.scratch }} }
+  # Read by the programs' group alone.
+  - name: secrets
+    projected:
+      defaultMode: 0440
+      sources:
+        {{- range $variable, $from := include "lightstream.secrets" . | fromYaml }}
+        - secret: { name: {{ $from.secret }}, items: [{ key: {{ $from.key }}, path: {{ lower $variable }} }] }
+        {{- end }}
+  {{- with $values.bus.tls.existingSecret }}
   - name: bus
-    secret: { secretName: {{ .Values.bus.tls.existingSecret }}, defaultMode: 0440 }
+    secret: { secretName: {{ . }}, defaultMode: 0440 }
   {{- end }}
-  {{- with .Values.extraVolumes }}
+  {{- with $values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end -}}
 
 {{- define "lightstream.mounts" -}}
 - { name: scratch, mountPath: /tmp }
-{{- if include "lightstream.busFiles" . }}
+- { name: secrets, mountPath: /run/lightstream, readOnly: true }
+{{- if .Values.bus.tls.existingSecret }}
 - { name: bus, mountPath: /run/bus, readOnly: true }
 {{- end }}
 {{- with .Values.extraVolumeMounts }}
