@@ -43,15 +43,20 @@ async def run(kills: int, seed: int, servers: int, *, stopped: bool) -> int:
                     found.setdefault(kind, []).append(seconds)
                     found.setdefault("all", []).append(seconds)
             problems = await running.problems()
-            silences = [round(seconds, 1) for seconds in running.silences(least=1.5)]
-            print(f"\nthe service wrote nothing for {sorted(silences)} s")
+            print("\nthe service wrote nothing for, and of it after the last election that it may have waited for (s):")
+            print(", ".join(f"{whole:.1f} {ours:.1f}" for whole, ours in sorted(running.silences(least=1.5))))
             print(f"\n{len(running.confirmed)} documents confirmed, {running.refused} publishes repeated after 30 s\n")
-    print("| killed | times | median pause (s) | longest (s) | at most 5 s | longest with a leader (s) |")
-    print("|---|---|---|---|---|---|")
+    print(
+        "| killed | times | median pause (s) | longest (s) | at most 5 s | of it with a leader: median | longest (s) |"
+    )
+    print("|---|---|---|---|---|---|---|")
     for kind, result in sorted(pauses.items(), key=lambda each: (each[0] == "all", each)):
-        soon, longest = sum(pause <= GOAL for pause in result), max(later[kind])
+        soon, ours = sum(pause <= GOAL for pause in result), later[kind]
+        figures = (statistics.median(result), max(result), statistics.median(ours), max(ours))
         print(
-            f"| {kind} | {len(result)} | {statistics.median(result):.1f} | {max(result):.1f} | {soon} | {longest:.1f} |"
+            "| {} | {} | {:.1f} | {:.1f} | {} | {:.1f} | {:.1f} |".format(
+                kind, len(result), *figures[:2], soon, *figures[2:]
+            )
         )
     for problem in problems:
         print(f"FAILED: {problem}")

@@ -1,6 +1,7 @@
 """Documents flow through a service on a cluster, servers are killed, and nothing that was confirmed is lost."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -15,6 +16,7 @@ from nats.js import JetStreamContext
 from nats.js.errors import APIError
 
 from contracts import permissions, subjects
+from contracts.topology import CONSUMERS
 from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.port import Message
 from runtime.errors import Unavailable
@@ -25,8 +27,11 @@ from tests.support.waiting import eventually
 
 PUBLISHERS = 4
 
-ELECTED = "$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.KB_EVENTS"
-"""Where the servers say that the log has another leader."""
+ELECTED = "$JS.EVENT.ADVISORY.*.LEADER_ELECTED.>"
+"""Where the servers say that a stream or a consumer has another leader."""
+
+OF_OTHERS = {durable.name for durable in CONSUMERS} - {"chunker"}
+"""Consumers that the service at work does not use."""
 
 
 @dataclass
@@ -44,6 +49,8 @@ class Trial:
     last: float = 0.0
     written: list[datetime] = field(default_factory=list[datetime])
     """When the service wrote, in the log's order; known in the end."""
+    needed: list[datetime] = field(default_factory=list[datetime])
+    """When a stream or consumer got a leader that the service may wait for, by the servers' clock."""
     pause: float = 0.0
     """The longest time between two confirmations since it was last set to zero, in seconds."""
     resumed: float = 0.0
@@ -73,9 +80,13 @@ class Trial:
             self.last = now
             await asyncio.sleep(0.1)  # not for luck: the service has to keep pace
 
-    async def note_election(self, _: Msg) -> None:
-        """Note that the log has a leader."""
-        self.elected = time.monotonic()
+    async def note_election(self, message: Msg) -> None:
+        """Note that the log, or another stream or consumer, has a leader."""
+        advisory = json.loads(message.data)
+        if advisory["stream"] == "KB_EVENTS" and "consumer" not in advisory:
+            self.elected = time.monotonic()
+        if advisory.get("consumer") not in OF_OTHERS:
+            self.needed.append(datetime.fromisoformat(advisory["timestamp"]))
 
     async def more(self, count: int) -> None:
         """Wait until so many more documents are confirmed."""
@@ -106,10 +117,19 @@ class Trial:
         await self.cluster.whole(self.jetstream)
         return pause, later
 
-    def silences(self, least: float) -> list[float]:
-        """For how many seconds the service wrote nothing, where it was longer than that."""
-        gaps = [(after - before).total_seconds() for before, after in pairwise(self.written)]
-        return [gap for gap in gaps if gap > least]
+    def silences(self, least: float) -> list[tuple[float, float]]:
+        """For how many seconds the service wrote nothing, where it was longer than that.
+
+        Beside each stands how many of these were after the last election that it may have waited for.
+        """
+        found = [
+            (before, after) for before, after in pairwise(self.written) if (after - before).total_seconds() > least
+        ]
+        last = [max((each for each in self.needed if before < each < after), default=before) for before, after in found]
+        return [
+            ((after - before).total_seconds(), (after - elected).total_seconds())
+            for (before, after), elected in zip(found, last, strict=True)
+        ]
 
     async def problems(self) -> list[str]:
         """Stop publishing, wait until the service has handled everything, and return what is not as it must be."""
