@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from contracts.graph import Partition
-from contracts.ids import sha256
 from runtime.activity import note_progress
 from runtime.batching import batched
 from runtime.concurrency.key_locks import KeyLocks
 from runtime.metrics.instruments import count_lookups
 from runtime.models.call_scope import calls_for
 from runtime.models.port import Embedder, Vector
+from runtime.projections.embedding_keys import embedding_key, is_older, older_embedding_key
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.write_behind import WriteBehind
 
@@ -30,16 +30,18 @@ class CachedEmbeddings:
     """
 
     def __init__(self, rows: Rows, embedder: Embedder, group: int = 80) -> None:
-        self._rows, self._embedder, self._group = WriteBehind(rows), embedder, group
+        self._stored, self._rows = rows, WriteBehind(rows)
+        self._embedder, self._group = embedder, group
         self.model, self.dimension = embedder.model, embedder.dimension
         self._locks = KeyLocks()
+        self._with_older_keys: dict[str, bool] = {}
 
     async def embed(self, workspace: str, texts: Sequence[str]) -> list[Sequence[float]]:
         """Return one vector per text, in order. Raises what `Embedder.embed` raises."""
         table = Table("embeddings", Partition(workspace, 0))
-        keys = {text: sha256(f"{self.model}\x1f{self.dimension}\x1f{text}") for text in texts}
+        keys = {text: embedding_key(self.model, self.dimension, text) for text in texts}
         async with self._locks.hold(f"{workspace} {key}" for key in keys.values()):
-            cached_rows: Mapping[str, Row] = await self._rows.get(table, list(keys.values()))
+            cached_rows = await self._cached(table, keys)
             missing_texts = [text for text, key in keys.items() if key not in cached_rows]
             count_lookups("embeddings", hits=len(keys) - len(missing_texts), misses=len(missing_texts))
             if missing_texts:
@@ -54,6 +56,22 @@ class CachedEmbeddings:
                     raise result
                 vectors |= result
         return [vectors[text] if text in vectors else _vector_of(cached_rows[keys[text]]) for text in texts]
+
+    async def _cached(self, table: Table, keys: Mapping[str, str]) -> Mapping[str, Row]:
+        """Return the rows that exist by key, also those of older keys."""
+        rows: dict[str, Row] = await self._rows.get(table, list(keys.values()))
+        missing = {key: text for text, key in keys.items() if key not in rows}
+        if missing and await self._has_older_keys(table):
+            older = {older_embedding_key(self.model, self.dimension, text): key for key, text in missing.items()}
+            rows |= {older[key]: row for key, row in (await self._rows.get(table, list(older))).items()}
+        return rows
+
+    async def _has_older_keys(self, table: Table) -> bool:
+        """Return whether the workspace had rows of an older version when it was first asked for; they sort first."""
+        workspace = table.partition.workspace
+        if workspace not in self._with_older_keys:
+            self._with_older_keys[workspace] = any(is_older(key) for key, _ in await self._stored.scan(table, limit=1))
+        return self._with_older_keys[workspace]
 
     async def _embed_group(
         self, table: Table, keys: Mapping[str, str], texts: Sequence[str]

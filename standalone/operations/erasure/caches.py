@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator
 
 from contracts import subjects
 from contracts.graph import VECTOR_KINDS, Partition
-from contracts.ids import sha256
 from runtime.batching import batched
+from runtime.projections.embedding_keys import embedding_key, older_embedding_key
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.vectors.port import Vectors
 
@@ -49,7 +49,8 @@ async def sweep_embeddings(rows: Rows, vectors: Vectors, workspace: str, generat
     for kind in VECTOR_KINDS:
         after = ""
         while page := await vectors.scan(partition, kind, after, PAGE):
-            used |= {sha256(f"{vectors.model}\x1f{vectors.dimension}\x1f{row.text}") for row in page}
+            for make in (embedding_key, older_embedding_key):
+                used |= {make(vectors.model, vectors.dimension, row.text) for row in page}
             after = page[-1].id
     table = Table("embeddings", Partition(workspace, 0))
     unused = [key async for key in _keys(rows, table) if key not in used]

@@ -12,6 +12,7 @@ from contracts.ids import sha256
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.scripted import CountingEmbedder
 from runtime.projections.cached_embeddings import CachedEmbeddings
+from runtime.projections.embedding_keys import embedding_key
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Table
 from runtime.stores.graph.memory import MemoryGraph
@@ -90,9 +91,20 @@ async def test_a_cached_embedding_takes_two_bytes_a_number_and_older_ones_are_re
     assert list(vector) == list(again)
     (unrounded,) = await LexicalEmbedder(384).embed(["text"])
     assert max(abs(a - b) for a, b in zip(vector, unrounded, strict=True)) < 0.0005
-    for text, older in (("old", {"f32": array("f", [0.1] * 384).tobytes()}), ("older", {"vector": [0.1] * 384})):
-        await rows.put(table, {sha256(f"{embedder.model}\x1f384\x1f{text}"): older})
-        (kept,) = await embeddings.embed("w", [text])
-        assert list(kept) == pytest.approx([0.1] * 384, abs=1e-8)
     assert embedder.calls == 1
-    assert key == sha256(f"{embedder.model}\x1f384\x1ftext")
+    assert key == embedding_key(embedder.model, 384, "text")
+    assert len(key) == 23
+
+
+async def test_embeddings_that_older_versions_cached_are_read_as_they_are() -> None:
+    rows, embedder = MemoryRows(), CountingEmbedder(LexicalEmbedder(384))
+    table, row = Table("embeddings", Partition("w", 0)), {"f32": array("f", [0.1] * 384).tobytes()}
+    of_texts = {"old": row, "older": {"vector": [0.1] * 384}}
+    await rows.put(table, {sha256(f"{embedder.model}\x1f384\x1f{text}"): older for text, older in of_texts.items()})
+    embeddings = CachedEmbeddings(rows, embedder)
+    new, *kept = await embeddings.embed("w", ["new", *of_texts])
+    for vector in kept:
+        assert list(vector) == pytest.approx([0.1] * 384, abs=1e-8)
+    assert embedder.calls == 1
+    assert list(new) == list((await embeddings.embed("w", ["new"]))[0])
+    assert embedder.calls == 1
