@@ -14,7 +14,7 @@ from nats.js.errors import NotFoundError
 
 from runtime.bus.dead_letters import DeadLetter
 from runtime.bus.nats.log import translated
-from runtime.bus.nats.messages import published_at
+from runtime.bus.nats.messages import NatsMessage
 from runtime.errors import Unavailable
 
 STREAM = "KB_DEAD"
@@ -79,8 +79,8 @@ async def _headers(jetstream: JetStreamContext, most: int | None) -> AsyncGenera
                 messages = await reader.fetch(min(PAGE, left), timeout=5)
                 left -= len(messages)
                 for message in messages:
-                    number = message.metadata.sequence.stream
-                    yield _letter(number, published_at(message), message.subject, message.headers or {})
+                    read = NatsMessage(message)
+                    yield _letter(read.sequence, read.published_at, message.subject, message.headers or {})
         finally:
             with suppress(NatsError):
                 await reader.unsubscribe()

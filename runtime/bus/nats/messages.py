@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import cast
+from functools import cached_property
+from typing import NamedTuple, cast
 
 from nats.aio.msg import Msg
 from nats.js.api import RawStreamMsg
@@ -14,14 +15,28 @@ from runtime.bus.records import RECORDED_AT
 EPOCH = datetime.fromtimestamp(0, UTC)
 
 
-def published_at(delivered: Msg) -> datetime:
-    """Return when the log took a message that a consumer delivered, to the microsecond, as the stream says it.
+class Place(NamedTuple):
+    """What the subject of a delivery's acknowledgement says. `taken`: microseconds since 1970."""
 
-    The client's own timestamp goes through a float and may be a microsecond off.
+    attempt: int
+    sequence: int
+    taken: int
+    pending: int
+
+
+def place_of(reply: str) -> Place:
+    """Return the place of a delivery. Raises ValueError for a subject of another kind.
+
+    The client's own makes a date of the time, which takes longer than all the rest and may be a microsecond off.
     """
-    tokens = delivered.reply.split(".")
-    nanoseconds = int(tokens[7 if len(tokens) == 9 else 9])
-    return _first_taken(delivered.headers or {}, EPOCH + timedelta(microseconds=nanoseconds // 1000))
+    tokens = reply.split(".")
+    try:
+        # A server that knows domains has two tokens more in front, and may have one more behind.
+        first = 4 if len(tokens) == 9 else 6
+        attempt, sequence, _, nanoseconds, pending = map(int, tokens[first : first + 5])
+    except ValueError:
+        raise ValueError(f"{reply!r:.200} acknowledges no delivery") from None
+    return Place(attempt, sequence, nanoseconds // 1000, pending)
 
 
 def _first_taken(headers: Mapping[str, str], stored: datetime) -> datetime:
@@ -51,17 +66,26 @@ class NatsMessage:
     def headers(self) -> Mapping[str, str]:
         return self.raw.headers or {}
 
+    @cached_property
+    def _place(self) -> Place:
+        return place_of(self.raw.reply)
+
     @property
     def sequence(self) -> int:
-        return self.raw.metadata.sequence.stream
+        return self._place.sequence
 
     @property
     def attempt(self) -> int:
-        return self.raw.metadata.num_delivered or 1
+        return self._place.attempt or 1
+
+    @property
+    def pending(self) -> int:
+        """Return how many messages the consumer had yet to deliver behind this one."""
+        return self._place.pending
 
     @property
     def published_at(self) -> datetime:
-        return published_at(self.raw)
+        return _first_taken(self.headers, EPOCH + timedelta(microseconds=self._place.taken))
 
     async def ack(self) -> None:
         await self.raw.ack()
