@@ -5,6 +5,7 @@ envelope carries the name itself, and the event processor refuses an event whose
 """
 
 import re
+from functools import lru_cache
 
 from contracts.ids import sha256
 
@@ -28,6 +29,7 @@ APART = ("QuestionsCharged",)
 _TOKEN = re.compile(r"(?!x-)[a-z0-9_-]{1,64}")
 
 
+@lru_cache(maxsize=16_384)  # asked several times for each event of a document
 def token(name: str) -> str:
     """Return the subject token of a workspace or a document: the name, or its hash."""
     return name if _TOKEN.fullmatch(name) else "x-" + sha256(name)[:32]

@@ -1,7 +1,6 @@
 """Runs a service: connects, waits for its stores, subscribes its handlers, answers health pages, ends in good order."""
 
 import asyncio
-import gc
 import signal
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
@@ -27,6 +26,7 @@ from runtime.bus.nats.log import SILENT, NatsLog
 from runtime.bus.port import SharedValues
 from runtime.bus.write_status import WriteStatus
 from runtime.errors import ConfigurationError, Unavailable
+from runtime.garbage import collect_seldom
 from runtime.health import Health
 from runtime.http_server import Server, server_config
 from runtime.metrics import exposition
@@ -50,9 +50,6 @@ STARTING = Backoff(first=0.2, longest=1.0)
 
 BUS_AWAY = (Unavailable, NoRespondersError, *SILENT, ServerError, ServiceUnavailableError)
 """Errors of a bus that is silent or slow."""
-
-GARBAGE_OBJECTS = 20_000
-"""New objects after which cycles among them are looked for: some megabytes."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +223,7 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
                 health.notes[f"{one.processor.durable.name}: tried again"] = one.processor.reasons.note
             await broker.start()
             health.stage = None
-            _collect_garbage_seldom()
+            collect_seldom()
             ready()
             logger.info("ready", durables=[subscription.durable for subscription in subscriptions])
             try:
@@ -238,16 +235,6 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
                     await asyncio.Event().wait()
             finally:
                 await stop_broker(broker, health)
-
-
-def _collect_garbage_seldom() -> None:
-    """Look for cycles less often, and never again at what imports and wiring have made.
-
-    By default Python looks whenever 700 more objects exist, and now and then at all of them: a fifth of the CPU of the
-    merger, measured with its store alone (decision 50).
-    """
-    gc.freeze()
-    gc.set_threshold(GARBAGE_OBJECTS, 20, 50)
 
 
 async def _bus(client: Client, jetstream: JetStreamContext, health: Health, writes: WriteStatus) -> Bus:

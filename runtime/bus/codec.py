@@ -157,7 +157,19 @@ def decode(
         raise Undecodable(f"{event_type} v{version}: no step lifts it to v{model.version}") from None
     if about is not None and subjects.token(event.aggregate_id) != about:
         raise Poison(f"document {event.aggregate_id!r:.80} differs from the subject's {about}")
+    return _envelope(header, event)
+
+
+def _envelope(header: Header, event: Event) -> Envelope[Event]:
+    """Join both parts as a pickle is read: they are validated already, and `model_construct` looks at every field."""
     # Not Envelope[Event]: that would be written back with the fields all events share, which are none.
-    # Both parts are validated already: a second time takes a third of what decoding takes.
-    fields = header.model_fields_set | {"data"}
-    return cast("Envelope[Event]", Envelope.model_construct(fields, **vars(header), data=event))
+    envelope = cast("Envelope[Event]", Envelope.__new__(Envelope))
+    envelope.__setstate__(
+        {
+            "__dict__": {**vars(header), "data": event},
+            "__pydantic_fields_set__": header.model_fields_set | {"data"},
+            "__pydantic_extra__": None,
+            "__pydantic_private__": None,
+        }
+    )
+    return envelope

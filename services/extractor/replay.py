@@ -34,7 +34,7 @@ class ExtractionReplay:
                 extraction = Extraction(event.entities, event.relations, event.usage)
                 extractions[delivery.workspace][event.cache_key] = extraction
         for workspace, by_key in extractions.items():
-            await self._extractions.put_all(workspace, by_key)
+            await self._extractions.put_missing(workspace, by_key)
 
     async def finish(self, generations: Generations) -> None:
         """See `BulkReplay.finish`: every batch is written when it is taken."""

@@ -21,6 +21,7 @@ from runtime.bus.codec import decode
 from runtime.bus.parking.port import ParkedEvents
 from runtime.bus.port import Delivery, GenerationState, LiveGenerations, Log, Message, ProjectionGenerations
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
+from runtime.garbage import collecting_seldom
 from runtime.models.port import Embedder
 from runtime.projections.rebuild_candidate import Candidate
 from runtime.replay import Replay
@@ -198,7 +199,8 @@ class Rebuild:
             self.log, self.stores, self.replays, self.targets, self.generations, self._decode, self.report,
             events_per_second=self.events_per_second, until=self.until, workspace=self.workspace,
         )  # fmt: skip
-        await load.run()
+        with collecting_seldom():
+            await load.run()
         self.position, self.events = load.position, self.events + load.events
         self.skipped += load.skipped
 

@@ -38,6 +38,15 @@ async def test_a_row_comes_back_as_it_was_and_missing_ones_are_left_out(rows: Ro
     assert await rows.get(plain, {"c"}) == {}
 
 
+async def test_which_keys_have_a_row_is_told_without_the_rows(rows: Rows, plain: Table, documents: Table) -> None:
+    many = {f"key-{number}": Row(n=number) for number in range(2500)}
+    await rows.put(plain, many)
+    assert await rows.existing(plain, [*many, "other", "key-1"]) == many.keys()
+    assert await rows.existing(plain, ["other"]) == set()
+    assert await rows.existing(plain, []) == set()
+    assert await rows.existing(documents, many) == set()
+
+
 async def test_no_caller_shares_a_value_with_the_store(rows: Rows, plain: Table) -> None:
     row: Row = {"list": [1]}
     await rows.put(plain, {"a": row})

@@ -40,6 +40,10 @@ class MemoryRows:
         bodies = self._of(table)
         return {key: decode(bodies[key]) for key in keys if key in bodies}
 
+    async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
+        """Return those of `keys` that have a row."""
+        return self._of(table).keys() & set(keys)
+
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         """Replace or add these rows."""
         self._of(table).update(_encoded(table, rows))

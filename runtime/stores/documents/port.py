@@ -101,6 +101,10 @@ class Rows(Protocol):
         """Return the rows that exist among `keys`; missing ones are left out."""
         ...
 
+    async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
+        """Return those of `keys` that have a row, without reading the rows."""
+        ...
+
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         """Store these rows under these keys, replacing any that exist."""
         ...

@@ -7,7 +7,7 @@ or is paid for again.
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import structlog
 
@@ -43,6 +43,10 @@ class WriteBehind:
         pending = {key: row for key, row in self._kept.get(table, {}).items() if key in keys}
         missing = [key for key in keys if key not in pending]
         return {**await self._rows.get(table, missing), **pending} if missing else pending
+
+    async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
+        """Return those of `keys` whose row is stored or kept. Raises `Unavailable`."""
+        return (self._kept.get(table, {}).keys() & set(keys)) | await self._rows.existing(table, keys)
 
     def keep(self, table: Table, rows: Mapping[str, Row]) -> bool:
         """Keep the rows for the next `put`; `get` finds them from now on. Returns False when none more can be kept."""

@@ -39,11 +39,13 @@ class ExtractionCache:
 
     async def put(self, workspace: str, key: str, extraction: Extraction) -> None:
         """See `Extractions.put`. While the store refuses writes, this process keeps the extraction in memory."""
-        await self.put_all(workspace, {key: extraction})
+        await self._rows.put(_table(workspace), {key: _row(extraction)})
 
-    async def put_all(self, workspace: str, extractions: Mapping[str, Extraction]) -> None:
-        """Cache many extractions at once."""
-        await self._rows.put(_table(workspace), {key: _row(extraction) for key, extraction in extractions.items()})
+    async def put_missing(self, workspace: str, extractions: Mapping[str, Extraction]) -> None:
+        """Cache those of many extractions that are not cached."""
+        table = _table(workspace)
+        cached = await self._rows.existing(table, extractions)
+        await self._rows.put(table, {key: _row(one) for key, one in extractions.items() if key not in cached})
 
 
 def _table(workspace: str) -> Table:
@@ -52,8 +54,8 @@ def _table(workspace: str) -> Table:
 
 def _row(extraction: Extraction) -> Row:
     return {
-        "entities": [entity.model_dump() for entity in extraction.entities],
-        "relations": [relation.model_dump(mode="json") for relation in extraction.relations],
+        "entities": [vars(entity) for entity in extraction.entities],
+        "relations": [{**vars(relation), "keywords": [*relation.keywords]} for relation in extraction.relations],
         "usage": extraction.usage.model_dump(),
         "payer": extraction.payer,
     }

@@ -6,6 +6,7 @@ and a document of 10,000 chunks takes 1,250 bytes per step.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import Scalar
@@ -69,6 +70,16 @@ class DocumentStatus:
     """Sequence of the newest event that was applied."""
     retried: dict[str, int] = field(default_factory=dict[str, int])
     """Sequence of the newest RetryRequested of the whole document, by stage; an empty stage stands for all."""
+
+    def changed(self, **values: Any) -> "DocumentStatus":
+        """Return the state with these fields changed.
+
+        `dataclasses.replace` looks at every field, which takes a fifth of what folding an event does.
+        """
+        new = object.__new__(DocumentStatus)
+        vars(new).update(vars(self))
+        vars(new).update(values)
+        return new
 
     def done(self, step: str) -> int:
         """Return how many chunks have finished the step."""

@@ -66,8 +66,7 @@ def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatu
     else:
         return status
     at = record.recorded_at.isoformat(timespec="microseconds")
-    return replace(
-        changed,
+    return changed.changed(
         updated_at=max(changed.updated_at, at),
         created_at=min(changed.created_at or at, at),
         sequence=max(changed.sequence, record.sequence),
@@ -144,8 +143,8 @@ def _with_progress(
 ) -> DocumentStatus:
     if isinstance(event, ChunksCreated):
         first = event.chunks[0].content if event.part == 0 and event.chunks else ""
-        return replace(
-            base, chunk_count=event.chunk_count or base.chunk_count, summary=base.summary or summary_of(first)
+        return base.changed(
+            chunk_count=event.chunk_count or base.chunk_count, summary=base.summary or summary_of(first)
         )
     if isinstance(event, EntitiesExtracted):
         return _with_step_done(base, "extracted", (event.chunk,))
@@ -158,7 +157,7 @@ def _with_step_done(base: DocumentStatus, step: str, chunks: Sequence[ChunkRef])
     bits = base.bits[step]
     for chunk in chunks:
         bits |= 1 << chunk.order
-    return replace(base, bits={**base.bits, step: bits})
+    return base.changed(bits={**base.bits, step: bits})
 
 
 def _failed(state: DocumentStatus, event: StageFailed, record: RecordedEvent) -> DocumentStatus:

@@ -63,10 +63,10 @@ def upsert(name: str) -> str:
     )
 
 
-def select(table: Table) -> str:
+def select(table: Table, columns: str = "key, body") -> str:
     """Return the query of rows by their keys."""
     indexed_fields(table.name)
-    return f"SELECT key, body FROM {table.name} WHERE {HERE} AND {among('key')}"
+    return f"SELECT {columns} FROM {table.name} WHERE {HERE} AND {among('key')}"
 
 
 def select_rows(connection: sqlite3.Connection, table: Table, keys: Collection[str]) -> dict[str, Row]:

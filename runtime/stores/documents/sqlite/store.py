@@ -70,6 +70,14 @@ class SqliteRows:
             rows.update(decoded(await self._file.read(select(table), (*partition_parameters(table), json_list(batch)))))
         return rows
 
+    async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
+        """Return those of `keys` that have a row, some thousands a query."""
+        found: set[str] = set()
+        for batch in batched(keys, BATCH):
+            parameters = (*partition_parameters(table), json_list(batch))
+            found.update(key for (key,) in await self._file.read(select(table, "key"), parameters))
+        return found
+
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         """Replace or add these rows, some thousands a transaction."""
         for batch in batched(rows.items(), BATCH):
