@@ -78,10 +78,14 @@ class Edits:
 
     def original_keys_with_cutoff(self, key: Key) -> list[tuple[Key, int]]:
         """Return the original keys of a canonical key, each with its cutoff."""
+        if not (self.current_names or self.names_now or self.hidden_keys):  # as in most workspaces
+            return [(key, 0)]
         return [(raw, self.cutoff(raw)) for raw in self.original_keys(key)]
 
     def affects(self, key: Key) -> bool:
         """Return whether an edit may ever have changed which contributions belong to the key."""
+        if not (self.renamed_names or self.hidden_keys):
+            return False
         return key in self.hidden_keys or any(name in self.renamed_names or (name,) in self.hidden_keys for name in key)
 
     def cutoff(self, raw: Key) -> int:
@@ -98,6 +102,8 @@ class Edits:
 
     def all_canonical_keys(self, raws: Iterable[Key]) -> set[Key]:
         """Return every canonical key that these original keys have or may once have had."""
+        if not (self.current_names or self.former_names):
+            return set(raws)
         keys: set[Key] = set()
         for raw in raws:
             if not any(name in self.current_names or name in self.former_names for name in raw):

@@ -104,7 +104,7 @@ def _check_name(name: str) -> None:
 
 
 def _size(texts: Sequence[str]) -> int:
-    total = _ROW_OVERHEAD + sum(_bytes(text) + _TEXT_OVERHEAD for text in texts)
+    total = _ROW_OVERHEAD + _bytes("".join(texts)) + _TEXT_OVERHEAD * len(texts)
     if total > MAX_BYTES:
         raise Poison(f"a row of {total} bytes is larger than a message may be ({MAX_BYTES})")
     return total
@@ -126,7 +126,7 @@ def _stripped_relation(relation: Relation) -> Relation:
     source, target = relation.key
     if relation.gone:
         return Relation(source, target, relation.revision, gone=True)
-    return replace(relation, source=source, target=target)
+    return relation if relation.source == source else replace(relation, source=source, target=target)
 
 
 def by_smaller_end(

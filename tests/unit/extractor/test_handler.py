@@ -185,6 +185,17 @@ async def test_a_lost_cache_is_filled_again_from_the_log() -> None:
     assert [event.entities for event in again] == [event.entities for event in events]
 
 
+async def test_a_rebuild_leaves_what_the_cache_has_as_it_is() -> None:
+    harness = Harness()
+    events = await harness.extract(THREE)
+    cache, keys = ExtractionCache(harness.rows), [event.cache_key for event in events]
+    before = await cache.get("w", keys)
+    assert all(one.payer for one in before.values())
+    deliveries = [delivered(event, number) for number, event in enumerate(events, 1)]
+    await ExtractionReplay(harness.rows).take(deliveries, Generations())
+    assert await cache.get("w", keys) == before
+
+
 def test_a_result_is_known_by_model_prompt_headings_and_text() -> None:
     one = asking(ScriptedChat([], model="one"))
     keys = {
