@@ -152,7 +152,7 @@ class MemoryPastAnswers:
             graph=graph,
             graph_reader=CachedGraph(graph, cache),
             vectors=vectors,
-            similarities=CachedVectors(vectors, cache),
+            vector_reader=CachedVectors(vectors, cache),
             cache_invalidation=cache,
             documents=documents,
             passages=passages,

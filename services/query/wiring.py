@@ -92,15 +92,15 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     documents, passages, aliases = RowDocuments(rows), RowPassages(rows), RowAliases(rows)
     names, keywords = NameIndexes(graph, documents, aliases), open_keyword_extractor(keyword_chat, rows, settings)
     indexes, cache = PassageIndexCache(passages, documents), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
-    graph_reader, searches = CachedGraph(graph, cache), ModelVectorSearches(embeddings, cache)
+    reader, searches = CachedGraph(graph, cache), ModelVectorSearches(embeddings, cache)
     try:
         await _stores_answer(rows, graph, embeddings, health)
         async with _watched_log(settings, bus, rows, graph, embeddings):
             yield QueryDependencies(
                 graph=graph,
-                graph_reader=graph_reader,
+                graph_reader=reader,
                 vectors=searches.configured.vectors,
-                similarities=searches.configured.similarities,
+                vector_reader=searches.configured.reader,
                 cache_invalidation=cache,
                 documents=documents,
                 passages=passages,
@@ -125,7 +125,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
                 vector_searches=searches,
             )
     finally:
-        await _close(names, indexes, graph_reader, keywords, embeddings, graph, rows, chat, keyword_chat, reranker)
+        await _close(names, indexes, reader, searches, keywords, embeddings, graph, rows, chat, keyword_chat, reranker)
 
 
 def operations_on(bus: Bus, webhooks: Webhooks, health: Health) -> Operations:

@@ -57,6 +57,9 @@ async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(
     bare = replace(whole, vector=())
     assert await vectors.get(partition, "relations", ["rel-1"]) == {"rel-1": bare}
     assert await vectors.scan(partition, "relations") == [bare]
+    assert await vectors.scan(partition, "relations", vectors=True) == list(
+        (await vectors.get(partition, "relations", [bare.id], vectors=True)).values()
+    )
     assert await vectors.search(partition, "relations", whole.vector, top_k=1) == [Hit("rel-1", ("A", "B"), 1.0)]
 
 

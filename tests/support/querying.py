@@ -122,7 +122,7 @@ class QueryHarness:
             graph=self.graph,
             graph_reader=CachedGraph(self.graph, kept),
             vectors=self.vectors,
-            similarities=CachedVectors(self.vectors, kept),
+            vector_reader=CachedVectors(self.vectors, kept),
             cache_invalidation=kept,
             documents=self.documents,
             passages=self.passages,

@@ -142,7 +142,7 @@ def from_fields(fields: Mapping[str, Any]) -> VectorRow:
         text=fields["text"],
         text_hash=fields["text_hash"],
         version=int(fields["version"]),
-        vector=tuple(float(number) for number in fields.get("vector", ())),
+        vector=tuple(fields.get("vector", ())),
         names=tuple(json.loads(fields["names"])),
         document_id=fields["document_id"],
         file_path=fields["file_path"],

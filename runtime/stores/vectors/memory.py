@@ -96,12 +96,14 @@ class MemoryVectors:
             if id in table and (before is None or table[id].version < before):
                 del table[id]
 
-    async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+    async def scan(
+        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000, *, vectors: bool = False
+    ) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
         stored.after_filter(partition.workspace, after)
         table = self._table(partition, kind)
-        ids = sorted(id for id in table if id > after)
-        return [stored.without_vector(table[id]) for id in ids[: max(0, limit)]]
+        rows = [table[id] for id in sorted(id for id in table if id > after)[: max(0, limit)]]
+        return rows if vectors else [stored.without_vector(row) for row in rows]
 
     async def count(self, partition: Partition, kind: VectorKind) -> int:
         """See `Vectors`."""

@@ -87,8 +87,10 @@ class Vectors(Protocol):
         """Delete the rows under these ids, if there are any; with `before` only those of lower versions."""
         ...
 
-    async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
-        """Return up to `limit` rows with ids greater than `after`, by id, without vectors."""
+    async def scan(
+        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000, *, vectors: bool = False
+    ) -> list[VectorRow]:
+        """Return up to `limit` rows with ids greater than `after`, by id, with vectors only if `vectors` is set."""
         ...
 
     async def count(self, partition: Partition, kind: VectorKind) -> int:

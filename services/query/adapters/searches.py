@@ -18,7 +18,7 @@ class ModelVectorSearch:
     """`VectorSearch` by one embedding model."""
 
     vectors: Vectors
-    similarities: CachedVectors
+    reader: CachedVectors
     embed: EmbedTexts
 
 
@@ -35,6 +35,11 @@ class ModelVectorSearches:
         """See `VectorSearches.of`."""
         async with self._embeddings.of(generation) as embedded:
             yield self._by(embedded)
+
+    async def close(self) -> None:
+        """End what is being read of vectors."""
+        for search in self._by_model.values():
+            await search.reader.close()
 
     def _by(self, embedded: EmbeddedVectors) -> ModelVectorSearch:
         if embedded.model not in self._by_model:

@@ -13,7 +13,6 @@ from services.query.question import AnswerStage, ChunkPickMethod, Mode, Progress
 from services.query.retrieval.concurrency import ConcurrencyLimit
 from services.query.retrieval.port import (
     CacheInvalidation,
-    ChunkSimilarities,
     EntityAliases,
     EntityNames,
     GraphReader,
@@ -21,6 +20,7 @@ from services.query.retrieval.port import (
     PassageIndexes,
     PassageReranker,
     ProvenanceReader,
+    VectorReader,
 )
 from services.query.status.port import Documents, Passages
 
@@ -43,7 +43,7 @@ class VectorSearch(Protocol):
     @property
     def vectors(self) -> Vectors: ...
     @property
-    def similarities(self) -> ChunkSimilarities: ...
+    def reader(self) -> VectorReader: ...
     @property
     def embed(self) -> EmbedTexts: ...
 
@@ -88,7 +88,8 @@ class RetrievalDependencies:
     graph_reader: GraphReader
     """The graph as questions read it, possibly cached."""
     vectors: Vectors
-    similarities: ChunkSimilarities
+    vector_reader: VectorReader
+    """The vectors as questions compare themselves with them, possibly cached."""
     cache_invalidation: CacheInvalidation
     documents: Documents
     passages: Passages
@@ -108,7 +109,7 @@ class RetrievalDependencies:
     measure: MeasureStage = unmeasured
     concurrency: ConcurrencyLimit = field(default_factory=ConcurrencyLimit)
     vector_searches: VectorSearches | None = None
-    """None: every generation is searched by `vectors`, `similarities` and `embed`."""
+    """None: every generation is searched by `vectors`, `vector_reader` and `embed`."""
 
     @asynccontextmanager
     async def for_generation(self, generation: int) -> AsyncGenerator[Self]:
@@ -117,4 +118,4 @@ class RetrievalDependencies:
             yield self
             return
         async with self.vector_searches.of(generation) as by:
-            yield replace(self, vectors=by.vectors, similarities=by.similarities, embed=by.embed)
+            yield replace(self, vectors=by.vectors, vector_reader=by.reader, embed=by.embed)

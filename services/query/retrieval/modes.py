@@ -38,6 +38,7 @@ MAX_COMPARED = 1000
 ENTITIES_BY_NAME = {"local", "hybrid", "mix"}
 RELATIONS_BY_THEME = {"global", "hybrid", "mix"}
 PASSAGES_BY_QUESTION = {"naive", "mix"}
+READS_GRAPH = ENTITIES_BY_NAME | RELATIONS_BY_THEME
 
 PROGRESS_STEPS: Mapping[VectorKind, ProgressStep] = {
     "entities": "retrieving_entities",
@@ -77,9 +78,9 @@ async def search_by_mode(
     )
     by_question = vectors["query"] if question.mode in PASSAGES_BY_QUESTION else None
     entity_hits, relation_hits, chunk_hits = await asyncio.gather(
-        _search("entities", vectors.get("low"), question.top_k, partitions, deps),
-        _search("relations", vectors.get("high"), question.top_k, partitions, deps),
-        _search("chunks", by_question, question.chunk_top_k, partitions, deps, documents),
+        _search(question, "entities", vectors.get("low"), partitions, deps),
+        _search(question, "relations", vectors.get("high"), partitions, deps),
+        _search(question, "chunks", by_question, partitions, deps, documents),
     )
     keys = await _graph_keys(entity_hits, relation_hits, partitions, deps)
     context = await _restrict(await _read_within_budgets(question, keys, partitions, deps), documents, partitions, deps)
@@ -96,7 +97,7 @@ async def search_by_mode(
 
 
 async def _refresh_caches(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> None:
-    if question.mode in ENTITIES_BY_NAME | RELATIONS_BY_THEME:
+    if question.mode in READS_GRAPH:
         await deps.cache_invalidation.refresh(partitions.graph, partitions.vectors)
 
 
@@ -113,9 +114,9 @@ async def _embed_texts(
 
 
 async def _search(
+    question: Question,
     kind: VectorKind,
     vector: Vector | None,
-    top_k: int,
     partitions: Partitions,
     deps: RetrievalDependencies,
     documents: DocumentIds = None,
@@ -123,7 +124,10 @@ async def _search(
     if vector is None:
         return []
     deps.on_progress(PROGRESS_STEPS[kind])
-    return await deps.vectors.search(
+    # What is cached is as current as the last look at the log, and a mode that does not read the graph takes none.
+    vectors = deps.vector_reader if question.mode in READS_GRAPH else deps.vectors
+    top_k = question.chunk_top_k if kind == "chunks" else question.top_k
+    return await vectors.search(
         partitions.vectors, kind, vector, top_k=top_k, min_score=deps.min_score, documents=documents
     )
 
@@ -195,7 +199,7 @@ async def _related_chunks(
     compared: Collection[str] = ()
     if deps.chunk_pick_method == "VECTOR":
         compared = await _compared([*of_entities, *of_relations], question_vector, partitions, deps)
-    scores = await deps.similarities.similarities(partitions.vectors, compared, question_vector) if compared else {}
+    scores = await deps.vector_reader.similarities(partitions.vectors, compared, question_vector) if compared else {}
     by_entities = select_chunks(of_entities, compared, scores, deps.related_chunks)
     further = [chunks for chunks in chunks_of(context.relations, taken=by_entities) if chunks]
     return by_entities, select_chunks(further, compared, scores, deps.related_chunks)
@@ -208,7 +212,7 @@ async def _compared(
     candidates = {chunk for chunks in lists for chunk in chunks}
     if len(candidates) <= MAX_COMPARED:
         return candidates
-    nearest = await deps.vectors.search(partitions.vectors, "chunks", question_vector, top_k=MAX_COMPARED)
+    nearest = await deps.vector_reader.search(partitions.vectors, "chunks", question_vector, top_k=MAX_COMPARED)
     return {*candidates.intersection(hit.names[0] for hit in nearest), *round_robin(lists, MAX_COMPARED)}
 
 

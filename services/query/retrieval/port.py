@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import ChunkContribution, Entity, Partition, Provenance, Relation
+from contracts.graph import ChunkContribution, Entity, Hit, Partition, Provenance, Relation, VectorKind
 from contracts.values import GraphOperation
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
@@ -16,15 +16,28 @@ from services.query.retrieval.passage_index.index import PassageIndex
 
 
 class CacheInvalidation(Protocol):
-    """Keeps what `GraphReader` and `ChunkSimilarities` cache of the projections no older than the log."""
+    """Keeps what `GraphReader` and `VectorReader` cache of the projections no older than the log."""
 
     async def refresh(self, *partitions: Partition) -> None:
         """Invalidate every entry older than what the log says of these partitions at this moment."""
         ...
 
 
-class ChunkSimilarities(Protocol):
-    """Similarity of chunks to a question. Vectors of chunks may be cached."""
+class VectorReader(Protocol):
+    """What questions ask of the vector store, possibly answered from a cache."""
+
+    async def search(
+        self,
+        partition: Partition,
+        kind: VectorKind,
+        vector: Vector,
+        *,
+        top_k: int,
+        min_score: float = -1.0,
+        documents: Collection[str] | None = None,
+    ) -> list[Hit]:
+        """See `Vectors.search`. It is as current as the last `CacheInvalidation.refresh`, which must come first."""
+        ...
 
     async def similarities(self, partition: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
         """Return the cosine similarity, -1 to 1, of each of these chunks that has a vector."""

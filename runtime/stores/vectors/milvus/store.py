@@ -157,13 +157,16 @@ class MilvusVectors:
         if conditions:
             await self._settle(partition, kind)
 
-    async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+    async def scan(
+        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000, *, vectors: bool = False
+    ) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
+        columns = [*stored.ROW_FIELDS, "vector"] if vectors else [*stored.ROW_FIELDS]
         rows: list[VectorRow] = []
         while len(rows) < limit:
             page = min(stored.READ_ROWS, limit - len(rows))
             condition = stored.after_filter(partition.workspace, after)
-            some = await self._query(partition, kind, condition, [*stored.ROW_FIELDS], limit=page)
+            some = await self._query(partition, kind, condition, columns, limit=page)
             rows += sorted(map(stored.from_fields, some), key=lambda row: row.id)
             if len(some) < page:
                 break

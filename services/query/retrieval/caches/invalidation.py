@@ -23,6 +23,7 @@ from runtime.bus.port import Log
 from runtime.errors import Poison, Retryable
 from runtime.metrics.instruments import count_lookups
 from runtime.stores.graph.port import Node, RelationSummary
+from services.query.retrieval.caches.vector_matrix import VectorMatrix
 
 logger = structlog.get_logger(__name__)
 
@@ -109,6 +110,11 @@ class ProjectionCache:
             return False
         self._store({(mark.epoch, *kind, key): entry for key, entry in entries.items()})
         return True
+
+    def cached(self, partition: Partition, kind: Kind, key: Hashable) -> Any | None:
+        """Return the entry, None if it is not cached."""
+        mark = self._states.get(partition)
+        return self._entries.get((mark.epoch, *kind, key)) if mark else None
 
     def cached_keys(self, partition: Partition, kind: Kind, keys: Iterable[K]) -> set[K]:
         """Return the keys that are cached."""
@@ -210,11 +216,13 @@ class ProjectionCache:
 
 
 def entry_size(
-    thing: Entity | Relation | Node | Star | list[RelationSummary] | NDArray[np.float32] | int | None,
+    thing: Entity | Relation | Node | Star | VectorMatrix | list[RelationSummary] | NDArray[np.float32] | int | None,
 ) -> int:
     """Return the bytes that an entry takes, about."""
     if thing is None or isinstance(thing, int):
         return ENTRY_OVERHEAD
+    if isinstance(thing, VectorMatrix):
+        return ENTRY_OVERHEAD + thing.size
     if isinstance(thing, np.ndarray):
         return ENTRY_OVERHEAD + thing.nbytes
     if isinstance(thing, list):

@@ -111,7 +111,7 @@ async def _hits(
     question: Question, vector: Vector, partitions: Partitions, deps: RetrievalDependencies, documents: DocumentIds
 ) -> list[Hit]:
     most = max(question.chunk_top_k, MAX_HITS)
-    return await deps.vectors.search(
+    return await deps.vector_reader.search(
         partitions.vectors, "chunks", vector, top_k=most, min_score=deps.min_score, documents=documents
     )
 

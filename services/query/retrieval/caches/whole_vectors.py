@@ -1,0 +1,95 @@
+"""Caches all vectors of a kind that fit, once questions have searched them often enough: no further search is a call.
+
+Of what a search among some thousands of vectors costs, most is the call. Reading them all costs about as much as a
+search for every thirty of them.
+"""
+
+import asyncio
+import math
+from dataclasses import dataclass, field
+
+import structlog
+from cachetools import LRUCache
+
+from contracts.graph import Partition, VectorKind, VectorRow
+from runtime.errors import Unavailable
+from runtime.stores.vectors.port import Vectors
+from services.query.retrieval.caches.invalidation import ProjectionCache
+from services.query.retrieval.caches.vector_matrix import OVERHEAD, VectorMatrix
+
+logger = structlog.get_logger(__name__)
+
+KIND = ("all vectors",)
+
+FIRST = 20
+"""Searches of a kind before all of its vectors are read."""
+ROWS_A_SEARCH = 30
+"""Rows whose reading costs as much as a search."""
+PAGE = 250
+"""Rows that are read at once; questions are answered in between."""
+SHARE = 4
+"""The vectors of one kind may take this part of the cache: a quarter."""
+MOST_READINGS = 3000
+
+
+@dataclass
+class _Reading:
+    """How many searches there were since the last attempt, and how many there must be before the next."""
+
+    searches: int = 0
+    due: float = field(default_factory=lambda: FIRST)
+    task: asyncio.Task[None] | None = None
+
+
+class WholeVectors:
+    """Fills a cache with all vectors of a kind.
+
+    An attempt ends when the log says that anything has changed meanwhile, or the vectors turn out too many. It is made
+    again when searches have cost as much as it did: together they never cost twice what they would without it.
+    """
+
+    def __init__(self, vectors: Vectors, cache: ProjectionCache) -> None:
+        self._vectors, self._cache = vectors, cache
+        self._readings: LRUCache[tuple[Partition, VectorKind], _Reading] = LRUCache(MOST_READINGS)
+
+    def cached(self, partition: Partition, kind: VectorKind) -> VectorMatrix | None:
+        """Return all vectors of that kind if they are cached. They are as current as the last look at the log."""
+        return self._cache.cached(partition, KIND, kind)
+
+    def missed(self, partition: Partition, kind: VectorKind) -> None:
+        """Note that the store had to be searched."""
+        reading = self._readings.setdefault((partition, kind), _Reading())
+        reading.searches += 1
+        if reading.searches >= reading.due and reading.task is None and self._cache.is_current(partition):
+            reading.searches = 0
+            reading.task = asyncio.create_task(self._attempt(partition, kind, reading))
+
+    async def close(self) -> None:
+        """Cancel what is being read."""
+        tasks = [reading.task for reading in self._readings.values() if reading.task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _attempt(self, partition: Partition, kind: VectorKind, reading: _Reading) -> None:
+        try:
+            reading.due = max(FIRST, await self._load(partition, kind) / ROWS_A_SEARCH)
+        except Unavailable as error:
+            logger.warning("the vectors cannot be read", workspace=partition.workspace, error=str(error))
+        finally:
+            reading.task = None
+
+    async def _load(self, partition: Partition, kind: VectorKind) -> float:
+        """Read and cache the vectors. Returns the rows that were read, or infinity when there are too many."""
+        since, dimension = self._cache.invalidations(partition), self._vectors.dimension
+        most = self._cache.most / SHARE / (4 * dimension + OVERHEAD)
+        rows: list[VectorRow] = []
+        while page := await self._vectors.scan(partition, kind, rows[-1].id if rows else "", PAGE, vectors=True):
+            rows += page
+            if len(rows) > most:
+                return math.inf
+            if self._cache.invalidations(partition) != since:
+                return len(rows)
+        matrix = VectorMatrix(rows, dimension)
+        self._cache.store_unless_changed(partition, since, KIND, {kind: matrix})
+        return len(rows)

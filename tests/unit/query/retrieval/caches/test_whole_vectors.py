@@ -1,0 +1,177 @@
+"""All vectors of a kind are read once questions have searched them often; then none is searched by the store."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contracts.events import VectorsIndexed
+from contracts.graph import Hit, Partition, VectorKind, VectorRow
+from contracts.ids import chunk_id, chunk_vector_id, entity_vector_id
+from contracts.values import ChunkRef
+from runtime.bus.memory import MemoryLog
+from runtime.stores.vectors.memory import MemoryVectors
+from services.query.retrieval.caches import whole_vectors
+from services.query.retrieval.caches.cached_vectors import CachedVectors
+from services.query.retrieval.caches.invalidation import ProjectionCache
+from services.query.retrieval.caches.vector_matrix import VectorMatrix
+from tests.support.events import document, sealed
+
+SPACE = Partition("w", 1)
+DIMENSION = 8
+RANDOM = np.random.default_rng(0)
+
+
+class CountingVectors(MemoryVectors):
+    """Counts its calls; `meanwhile` happens once, after the first page of a scan."""
+
+    def __init__(self) -> None:
+        super().__init__("model", DIMENSION)
+        self.calls = Counter[str]()
+        self.meanwhile: Callable[[], Awaitable[None]] | None = None
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in {"search", "likeness"}:
+            self.calls[name] += 1
+        return super().__getattribute__(name)
+
+    async def scan(
+        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000, *, vectors: bool = False
+    ) -> list[VectorRow]:
+        self.calls["scan"] += 1
+        page = await super().scan(partition, kind, after, limit, vectors=vectors)
+        if self.meanwhile:
+            happens, self.meanwhile = self.meanwhile, None
+            await happens()
+        return page
+
+
+def some_vectors(count: int) -> list[Sequence[float]]:
+    """Vectors of which a third stand twice, and the last is nothing: equal ones are ordered by id."""
+    vectors = RANDOM.normal(size=(count - 1, DIMENSION)).round(1)
+    vectors[: count // 3] = vectors[count // 3 : 2 * (count // 3)]
+    return [*vectors.tolist(), [0.0] * DIMENSION]
+
+
+class Harness:
+    """Vectors that change as the indexer changes them, and questions that are compared with them."""
+
+    def __init__(self, most: int = 2**20) -> None:
+        self.vectors, self.log = CountingVectors(), MemoryLog()
+        self.cache = ProjectionCache(self.log, most)
+        self.reader = CachedVectors(self.vectors, self.cache)
+        self.written = 0
+
+    async def put(self, kind: VectorKind, names: Sequence[str]) -> None:
+        self.written += 1
+        make = {"chunks": lambda name: chunk_vector_id(name, 0)}.get(kind, entity_vector_id)
+        rows = [
+            VectorRow(make(name), name, f"{self.written}", vector=vector, names=(name,))
+            for name, vector in zip(names, some_vectors(len(names)), strict=True)
+        ]
+        await self.vectors.put(SPACE, kind, rows)
+        await self.publish("chunks" if kind == "chunks" else "graph")
+
+    async def publish(self, kind: Any) -> None:
+        self.written += 1
+        event = VectorsIndexed(
+            document=document("a"), kind=kind, chunks=(ChunkRef(id=chunk_id("a", 0), order=0),), embedded=1,
+            model="model", dimension=DIMENSION,
+        )  # fmt: skip
+        await self.log.publish(sealed(event, id=f"event-{self.written}", workspace=SPACE.workspace))
+
+    async def ask(self, kind: VectorKind = "entities", top_k: int = 9, **options: Any) -> bool:
+        """Search as a question does, compare with the store's hits, and return whether the store was searched."""
+        await self.cache.refresh(SPACE)
+        asked, before = RANDOM.normal(size=DIMENSION).tolist(), self.vectors.calls["search"]
+        hits = await self.reader.search(SPACE, kind, asked, top_k=top_k, min_score=0.1, **options)
+        searched = self.vectors.calls["search"] > before
+        assert hits == await self.vectors.search(SPACE, kind, asked, top_k=top_k, min_score=0.1, **options)
+        for reading in self.reader._whole._readings.values():  # pyright: ignore[reportPrivateUsage]
+            if reading.task:
+                await reading.task
+        return searched
+
+    async def asked(self, times: int, **options: Any) -> list[bool]:
+        return [await self.ask(**options) for _ in range(times)]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_vectors, "FIRST", 3)
+    monkeypatch.setattr(whole_vectors, "ROWS_A_SEARCH", 10)
+    monkeypatch.setattr(whole_vectors, "PAGE", 7)
+
+
+NAMES = [f"n{number:02}" for number in range(40)]
+
+
+@pytest.fixture
+async def harness() -> Harness:
+    result = Harness()
+    await result.put("entities", NAMES)
+    return result
+
+
+async def test_after_some_searches_no_question_is_a_search_of_the_store(harness: Harness) -> None:
+    assert await harness.asked(6) == [True] * 3 + [False] * 3
+    assert [await harness.ask(top_k=top_k) for top_k in (0, 1, 2, 13, 14, 39, 40, 41, 100)] == [False] * 9
+    # Another kind is read by itself.
+    assert await harness.ask("relations")
+
+
+async def test_what_changed_is_searched_by_the_store_until_that_cost_as_much_as_reading(harness: Harness) -> None:
+    await harness.asked(3)
+    await harness.put("entities", NAMES)
+    assert await harness.asked(6) == [True] * 4 + [False] * 2
+    # Passages are no entities.
+    await harness.put("chunks", NAMES)
+    assert not await harness.ask()
+
+
+async def test_a_change_while_they_are_read_is_seen(harness: Harness) -> None:
+    async def change() -> None:
+        await harness.put("entities", NAMES)
+        await harness.cache.refresh(SPACE)
+
+    harness.vectors.meanwhile = change
+    assert await harness.asked(6) == [True] * 6
+    assert harness.vectors.meanwhile is None
+    assert await harness.asked(2) == [False] * 2
+
+
+async def test_questions_about_some_documents_are_searches_of_the_store(harness: Harness) -> None:
+    await harness.put("chunks", NAMES)
+    await harness.asked(4, kind="chunks")
+    assert await harness.asked(2, kind="chunks", documents=NAMES[:5]) == [True] * 2
+    assert not await harness.ask("chunks")
+
+
+async def test_passages_are_compared_without_the_store(harness: Harness) -> None:
+    await harness.put("chunks", NAMES)
+    await harness.asked(3, kind="chunks")
+    asked = RANDOM.normal(size=DIMENSION).tolist()
+    chunks = {chunk_vector_id(name, 0): chunk_id(name, 0) for name in (*NAMES[:9], "none")}
+    likeness = await harness.reader.similarities(SPACE, chunks.values(), asked)
+    assert harness.vectors.calls["likeness"] == 0
+    of_store = await harness.vectors.likeness(SPACE, "chunks", asked, chunks)
+    assert likeness == {chunks[id]: score for id, score in of_store.items()}
+
+
+async def test_too_many_vectors_are_read_once_and_never_cached() -> None:
+    harness = Harness(most=20_000)
+    await harness.put("entities", NAMES)
+    assert await harness.asked(20) == [True] * 20
+    assert harness.vectors.calls["scan"] == 2
+    assert await Harness(most=0).asked(5) == [True] * 5
+
+
+def test_no_rows_are_near_anything() -> None:
+    assert VectorMatrix([], DIMENSION).nearest(np.ones(DIMENSION, np.float32), 3) == []
+
+
+def test_of_equal_rows_those_with_the_first_ids_are_nearest() -> None:
+    rows = [VectorRow(f"ent-{n}", "", "", vector=[1.0, n % 2], names=(f"{n}",)) for n in (5, 3, 4, 1, 2)]
+    assert VectorMatrix(rows, 2).nearest(np.array([2.0, 0.0], np.float32), 1) == [Hit("ent-2", ("2",), 1.0)]
