@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import Any, cast
 
 import openai
+from openai.types.chat import ChatCompletion
 
 from contracts.values import TokenUsage
 from runtime.errors import EmptyAnswer, ModelRefused, Unavailable
@@ -39,9 +40,8 @@ class OpenAiChat:
 
     async def _complete(self, messages: Sequence[Message], options: dict[str, Any]) -> Completion:
         async with self._endpoint.call(self._kind, self._estimate(messages)) as call:
-            answer = cast(
-                Any, await self._endpoint.client.chat.completions.create(**self._request(messages), **options)
-            )
+            body = {**self._request(messages), **options}
+            answer = cast(Any, await self._endpoint.post("/chat/completions", body, ChatCompletion))
             choice = _first_choice(answer)
             if choice is None:
                 raise self._strange("did not answer")
