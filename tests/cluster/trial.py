@@ -113,7 +113,7 @@ class Trial:
         await self.cluster.restart(number, emptied=emptied)
         await self.more(5 * PUBLISHERS)
         pause, resumed = self.pause, self.resumed
-        later = resumed - self.elected if killed < self.elected < resumed else pause
+        later = min(pause, resumed - self.elected) if killed < self.elected < resumed else pause
         await self.cluster.whole(self.jetstream)
         return pause, later
 
