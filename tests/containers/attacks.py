@@ -7,6 +7,7 @@ those fail, a refusal says nothing.
 import asyncio
 import json
 import socket
+import ssl
 import sys
 import urllib.error
 import urllib.request
@@ -255,9 +256,75 @@ def listener() -> dict[str, Attempt]:
     return {"allowed: the bus": entered, **{f"hears {subject}": hears(subject) for subject in subjects}}
 
 
+def opens(url: str) -> Attempt:
+    """Whether the bus lets a program of ours in with this address, and answers it."""
+
+    async def tried() -> bool:
+        from runtime.bus.nats.log import connected  # noqa: PLC0415
+
+        async with connected(url, name="attack") as client:
+            await client.flush(5)
+        return True
+
+    return tried
+
+
+def encrypted() -> dict[str, Attempt]:
+    """What somebody tries who has the operator's password, but not all that TLS asks for."""
+    url = CREDENTIALS.read_text().strip()
+    address, ca, pair = url.partition("?")[0], "ca=/run/secrets/bus_ca.pem", url.partition("&")[2]
+
+    def in_plain_text() -> bool:
+        with socket.create_connection(("nats", 4222), 5) as bus:
+            bus.settimeout(20)
+            bus.sendall(b'CONNECT {"verbose":true}\r\nPING\r\n')
+            return b"INFO" in bus.recv(4096)
+
+    return {
+        "allowed: the bus with all files": opens(url),
+        "the bus without a certificate": opens(f"{address}?{ca}"),
+        "the bus without knowing its authority": opens(f"{address}?{pair}"),
+        "the bus without TLS": opens(address.replace("tls://", "nats://")),
+        "the bus in plain text": lambda: asyncio.to_thread(in_plain_text),
+    }
+
+
+def route() -> dict[str, Attempt]:
+    """What somebody tries who has the password of routes without a certificate, or a certificate without it."""
+    right = CREDENTIALS.read_text().strip()
+
+    def becomes(password: str, *certificate: str, tls: bool = True) -> Attempt:
+        said = {"user": "routes", "pass": password, "server_id": "X", "name": "x", "cluster": "lightstream"}
+
+        def tried() -> bool:
+            plain = socket.create_connection(("nats", 6222), 5)
+            plain.settimeout(20)
+            context = ssl.create_default_context(cafile="/run/secrets/bus_ca.pem")
+            if certificate:
+                context.load_cert_chain(*certificate)
+            with context.wrap_socket(plain, server_hostname="nats") if tls else plain as other:
+                other.sendall(f"CONNECT {json.dumps(said)}\r\nPING\r\n".encode())
+                answered = b""
+                while part := other.recv(65536):
+                    answered += part
+                    if b"PONG" in answered:
+                        return True
+            raise ConnectionError(answered.decode())
+
+        return lambda: asyncio.to_thread(tried)
+
+    ours = ("/run/secrets/bus_client.pem", "/run/secrets/bus_client.key")
+    return {
+        "allowed: the password with a certificate of ours": becomes(right, *ours),
+        "a certificate of ours with a guessed password": becomes("routes", *ours),
+        "the password without a certificate": becomes(right),
+        "the password without TLS": becomes(right, tls=False),
+    }
+
+
 KINDS = {
     "stranger": stranger, "unreachable": unreachable, "reader": reader, "publisher": publisher, "narrow": narrow,
-    "listener": listener,
+    "listener": listener, "encrypted": encrypted, "route": route,
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""docker-compose.yml brought up whole by podman-compose, over the servers' images or stand-ins for them."""
+"""docker-compose.yml, or more files, brought up whole by podman-compose, over the servers' images or stand-ins."""
 
 import importlib.util
 import json
@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,11 @@ class Deployment:
             for name, service in yaml.safe_load((self.folder / file).read_text("utf-8"))["services"].items():
                 services[name] = {**services.get(name, {}), **service}
         return services
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the bus speaks TLS."""
+        return "docker-compose.tls.yml" in self.files
 
     @property
     def buses(self) -> tuple[str, ...]:
@@ -120,6 +126,26 @@ class Deployment:
         """Run a command of the command line in a container of its own."""
         return self.compose("--profile", "tools", "run", "--rm", "--no-deps", "-T", "cli", *arguments, check=check)
 
+    def beside(self, network: str, *command: str, secrets: Iterable[str] = (), files: Iterable[str] = ()) -> str:
+        """What a command prints in a container of the image, on a network of the deployment.
+
+        It finds the secrets below /run/secrets, a user's address as nats_url; files are named `here:there`. Where the
+        bus speaks TLS it has the certificate of clients, too.
+        """
+        named = [(name, "nats_url" if name.startswith("nats_url_") else name) for name in secrets]
+        certificates = [
+            ("tls/ca.pem", "bus_ca.pem"),
+            ("tls/client.pem", "bus_client.pem"),
+            ("tls/client.key", "bus_client.key"),
+        ]
+        mounted = [*named, *(certificates if self.encrypted else [])]
+        volumes = [*(f"{self.folder}/secrets/{here}:/run/secrets/{there}" for here, there in mounted), *files]
+        options = [word for volume in volumes for word in ("--volume", f"{volume}:ro")]
+        return self.engine.run(
+            "run", "--rm", "--network", f"{PROJECT}_{network}", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL",
+            *options, "localhost/lightstream:0.1.0", *command, minutes=10.0,
+        ).stdout  # fmt: skip
+
     def json(self, *arguments: str) -> Any:
         """What a command of the command line answers with --json."""
         return json.loads(self.command(*arguments, "--json").stdout)
@@ -140,13 +166,14 @@ def deployment(engine: Engine, folder: Path, *files: str) -> Deployment:
         shutil.copy(REPOSITORY / file, folder)
     users = executed([sys.executable, "-m", "contracts.permissions", f"{PUBLISHER}=harbour"], cwd=REPOSITORY)
     (folder / "deploy/nats/users.conf").write_text(users.stdout, "utf-8")
-    executed(["sh", str(folder / "deploy/make-env")])
+    executed(["sh", str(folder / "deploy/make-env"), *(["--tls"] if "docker-compose.tls.yml" in files else [])])
     with (folder / ".env").open("a") as env:
         env.writelines(f"{name}={value}\n" for name, value in SETTINGS.items())
     with (folder / "secrets/api_keys").open("a") as keys:
         keys.write(f",reader:{READER}:default:read")
     services = stand_ins(engine, folder)
-    buses = {name: services["nats"] for name in BUSES if "nats" in services and len(files) > 1}
+    known = {name for file in files for name in yaml.safe_load((folder / file).read_text("utf-8"))["services"]}
+    buses = {name: services["nats"] for name in BUSES if "nats" in services and name in known}
     # JSON is YAML.
     (folder / "docker-compose.override.yml").write_text(json.dumps({"services": {**services, **buses}}), "utf-8")
     return Deployment(engine, folder, free_port(), files, frozenset(services))

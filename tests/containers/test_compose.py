@@ -7,13 +7,10 @@ The tests are one story and run in their order.
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-import pytest_asyncio
 
 from tests.containers.deployment import (
     JOBS,
@@ -24,30 +21,14 @@ from tests.containers.deployment import (
     STORES,
     Deployment,
     container,
-    deployment,
 )
-from tests.containers.engine import Engine
-from tests.containers.using import add, all_processed, answer, client
+from tests.containers.using import add, all_processed, answer, attack, client
 from tests.support.nats_server import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-ATTACKS = Path(__file__).parent / "attacks.py"
 TEXTS = ["Ada Marlow leads the Harbour Office in Port Elm.", "Tom Reed repairs the lighthouse of Port Elm."]
 MEMORY = {"m": 1 << 20, "g": 1 << 30}
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def deployed(engine: Engine, image: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deployment]:
-    """The whole deployment, up and healthy. Nothing is left of it in the end."""
-    assert image
-    result = deployment(engine, tmp_path_factory.mktemp("deployment"))
-    result.down(volumes=True)
-    try:
-        await result.up()
-        yield result
-    finally:
-        result.down(volumes=True)
 
 
 async def test_documents_go_in_and_a_question_is_answered(deployed: Deployment) -> None:
@@ -130,22 +111,6 @@ async def test_prometheus_of_the_profile_monitoring_sees_every_service(deployed:
     rules = [rule for group in asked("rules")["groups"] for rule in group["rules"]]
     assert rules
     assert {rule.get("lastError", "") for rule in rules} == {""}
-
-
-def attack(deployed: Deployment, network: str, kind: str, credentials: str = "") -> set[str]:
-    """Run the attacks of one kind in a container of one of the deployment's networks; what succeeded."""
-    file = deployed.folder / f"credentials-{kind}"
-    file.write_text(credentials)
-    done = deployed.engine.run(
-        "run", "--rm", "--network", f"{PROJECT}_{network}", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL",
-        "--volume", f"{ATTACKS}:/attacks.py:ro", "--volume", f"{file}:/credentials:ro",
-        "localhost/lightstream:0.1.0", "python", "/attacks.py", kind, minutes=10.0,
-    )  # fmt: skip
-    tried = json.loads(done.stdout.splitlines()[-1])
-    allowed = {one["attempt"]: one for one in tried if one["attempt"].startswith("allowed: ")}
-    assert allowed, tried
-    assert all(one["succeeded"] for one in allowed.values()), allowed
-    return {one["attempt"] for one in tried if one["succeeded"]} - set(allowed)
 
 
 async def test_who_has_no_credentials_gets_nowhere(deployed: Deployment) -> None:

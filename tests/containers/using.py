@@ -1,9 +1,14 @@
-"""What a client of the deployment does: adds documents, waits for them, asks."""
+"""What a client of the deployment does: adds documents, waits for them, asks; and what an attacker does."""
+
+import json
+from pathlib import Path
 
 import httpx
 
 from tests.containers.deployment import Deployment
 from tests.support.nats_server import until
+
+ATTACKS = Path(__file__).parent / "attacks.py"
 
 
 def client(deployed: Deployment, key: str = "") -> httpx.AsyncClient:
@@ -46,3 +51,15 @@ async def answer(deployed: Deployment) -> str:
         said = await api.post("/query", json=body)
     assert said.status_code == 200, said.text
     return said.json()["response"]
+
+
+def attack(deployed: Deployment, network: str, kind: str, credentials: str = "") -> set[str]:
+    """Run the attacks of one kind in a container of one of the deployment's networks; what succeeded."""
+    file = deployed.folder / f"credentials-{kind}"
+    file.write_text(credentials)
+    files = [f"{ATTACKS}:/attacks.py", f"{file}:/credentials"]
+    tried = json.loads(deployed.beside(network, "python", "/attacks.py", kind, files=files).splitlines()[-1])
+    allowed = {one["attempt"]: one for one in tried if one["attempt"].startswith("allowed: ")}
+    assert allowed, tried
+    assert all(one["succeeded"] for one in allowed.values()), allowed
+    return {one["attempt"] for one in tried if one["succeeded"]} - set(allowed)

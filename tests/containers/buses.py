@@ -1,0 +1,60 @@
+"""The three buses of a deployment: who leads, who has everything, and what becomes of documents while one is away."""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from tests.containers.deployment import Deployment, container
+from tests.containers.using import add, all_processed
+from tests.support.nats_server import until
+
+COPIES = """
+import asyncio, json
+from runtime.bus.nats.log import connected
+async def main():
+    async with connected(open("/run/secrets/nats_url").read().strip(), name="copies") as client:
+        infos = await client.jetstream().streams_info()
+    print(json.dumps({info.config.name: [info.config.num_replicas, info.cluster.leader,
+        sum(peer.current and not peer.offline for peer in info.cluster.replicas or [])] for info in infos}))
+asyncio.run(main())
+"""
+
+
+def copies(deployed: Deployment) -> dict[str, Any]:
+    """Of each stream: how many copies it is to have, who leads it, and how many others have everything."""
+    return json.loads(deployed.beside("inside", "python", "-c", COPIES, secrets=["nats_url_operator"]))
+
+
+async def whole(deployed: Deployment) -> None:
+    """Wait until every stream has three copies of everything."""
+
+    async def all_current() -> bool:
+        with suppress(AssertionError):  # no leader, or a server that still starts
+            found = copies(deployed)
+            return bool(found) and all(
+                (wanted, current) == (3, 2) and leader for wanted, leader, current in found.values()
+            )
+        return False
+
+    await until(all_current, "three copies of every stream", seconds=400)
+
+
+def leader(deployed: Deployment) -> str:
+    """The container of the bus that leads the log."""
+    name = copies(deployed)["KB_EVENTS"][1]
+    return "nats" if name == "nats-1" else name
+
+
+async def lose(deployed: Deployment, names: Sequence[str]) -> None:
+    """Kill these buses, one after the other; the document of each is processed while it is away."""
+    await whole(deployed)
+    await add(deployed, "Ada Marlow leads the Harbour Office in Port Elm.", "first.txt")
+    await all_processed(deployed, 1)
+    for number, name in enumerate(names, 2):
+        deployed.kill(name)
+        await add(deployed, f"Tom Reed repaired the lighthouse {number} times.", f"{name}.txt")
+        await all_processed(deployed, number)
+        deployed.engine.run("start", container(name))
+        await deployed.healthy(name)
+        await whole(deployed)
