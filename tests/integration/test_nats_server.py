@@ -3,6 +3,7 @@
 import os
 import secrets
 import stat
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,24 @@ async def test_only_who_knows_the_password_is_let_in_and_no_argument_tells_it(tm
         assert password not in process.tail(1000)
         assert open_to_others(process.folder) == []
     finally:
+        await process.stop()
+
+
+async def test_a_refused_client_gives_up_even_if_its_cancellation_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client's `wait_for` loses it on a busy machine, when an answer comes at the same moment."""
+    monkeypatch.setattr(bus, "FIRST_CONNECTION", 0.5)
+    port = free_port()
+    process = nats.nats_server(tmp_path / "nats", port=port, password="a password")
+    await process.start()
+    monkeypatch.setattr("asyncio.timeout", lambda seconds: nullcontext())  # cancels nothing
+    try:
+        with pytest.raises(ConfigurationError, match="refuses the user or the password"):
+            async with bus.connected(nats.url(port, "another"), name="test"):
+                pytest.fail("let in")
+    finally:
+        monkeypatch.undo()
         await process.stop()
 
 

@@ -1,6 +1,7 @@
 """The log on NATS JetStream, and the connection to it."""
 
 import asyncio
+import math
 import ssl
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -83,11 +84,15 @@ async def connected(
     Raises ConfigurationError when no server lets us in at first, within 10 s: where it should be is a setting.
     """
     faults = deque[Exception](maxlen=16)
+    first_until = asyncio.get_running_loop().time() + FIRST_CONNECTION
 
     async def on_error(error: Exception) -> None:
         # A forbidden publish shows only here and as a timeout.
         logger.warning("bus error", error=f"{type(error).__name__}: {error}")
         faults.append(error)
+        # In Python 3.11 the client loses a cancellation that comes together with an answer; this ends its attempts.
+        if asyncio.get_running_loop().time() > first_until:
+            raise TimeoutError
 
     address, client = parse_bus_address(url), Client()
     encryption = address.encryption
@@ -100,6 +105,7 @@ async def connected(
                 )  # fmt: skip
         except (OSError, TimeoutError, NatsError):
             raise ConfigurationError(_why_not(faults)) from None
+        first_until = math.inf
         yield client
     finally:  # a server that is gone cannot be told goodbye
         with suppress(OSError, NatsError):
