@@ -1,11 +1,13 @@
 """What end-to-end tests share: commands that fork from one process of the run, and a browser for each file."""
 
 from collections.abc import Generator
+from functools import partial
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.support import commands
+from standalone.embedded.processes import start_program
+from tests.support import commands, hosted, services
 from tests.support.chromium import browsing
 from tests.support.shared_servers import SharedServers
 from tests.support.stack import Stack
@@ -15,8 +17,9 @@ from tests.support.stack import Stack
 def forked_commands(shared_servers: SharedServers) -> Generator[None]:
     """Give commands without the time that their imports take."""
     commands.give = commands.Forked(shared_servers)
+    services.launch = hosted.launcher(partial(commands.host, shared_servers))
     yield
-    commands.give = commands.as_program
+    commands.give, services.launch = commands.as_program, start_program
 
 
 @pytest.fixture(scope="module")

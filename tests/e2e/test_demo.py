@@ -14,10 +14,11 @@ from tests.support.stack import environment
 from tests.support.waiting import PATIENCE
 
 
-def demo(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # MiniLM, as for a newcomer; a wide terminal, for tables are cut to its width.
-    env = {**environment({}), "COLUMNS": "140"}
-    del env["EMBEDDING_MODEL"]
+def demo(folder: Path, *arguments: str, model: str = "") -> subprocess.CompletedProcess[str]:
+    """Run it with this embedding model; without one it is MiniLM, as for a newcomer."""
+    env = {**environment({}), "EMBEDDING_MODEL": model, "COLUMNS": "140"}  # tables are cut to the terminal's width
+    if not model:
+        del env["EMBEDDING_MODEL"]
     command = [LIGHTSTREAM, "demo", *arguments, "--data", str(folder)]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env, check=False)
 
@@ -29,7 +30,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def first(folder: Path) -> subprocess.CompletedProcess[str]:
-    return demo(folder)
+    # MiniLM would need a minute of CPU for the whole documentation; the other run has it.
+    return demo(folder, model="lexical")
 
 
 def test_it_answers_with_numbered_sources(first: subprocess.CompletedProcess[str]) -> None:
@@ -67,12 +69,10 @@ def _command(process: Path) -> str:
         return ""
 
 
-def test_a_second_run_takes_own_documents_and_an_own_question(
-    first: subprocess.CompletedProcess[str], folder: Path, tmp_path: Path
-) -> None:
+def test_own_documents_and_an_own_question_are_taken(tmp_path: Path) -> None:
     (tmp_path / "ship.txt").write_text("The Kestrel is a ship of Port Elm. Ada Marlow is her captain.")
     question = "Who is the captain of the Kestrel?"
-    done = demo(folder, str(tmp_path / "ship.txt"), "--question", question, "--json")
+    done = demo(tmp_path / "data", str(tmp_path / "ship.txt"), "--question", question, "--json")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert (result["question"], result["refused"]) == (question, 0)

@@ -1,6 +1,7 @@
-"""The bus of integration tests: an account of the shared nats-server, or a server of the test's own."""
+"""What integration tests share: forked services, and a bus, an account of the shared server or one of their own."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,19 @@ import pytest_asyncio
 from nats.js import JetStreamContext
 
 from runtime.bus import topology
+from standalone.embedded.processes import start_program
+from tests.support import commands, hosted, services
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import BusServer, connected, running_nats
 from tests.support.shared_servers import SharedServers
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_services(shared_servers: SharedServers) -> Generator[None]:
+    """Start services without the time that their imports take."""
+    services.launch = hosted.launcher(partial(commands.host, shared_servers))
+    yield
+    services.launch = start_program
 
 
 @pytest_asyncio.fixture

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ from runtime.bus.codec import decode
 from runtime.bus.nats.log import NatsLog
 from runtime.stores.documents import schema
 from runtime.stores.documents.sqlite.store import SqliteRows
-from standalone.embedded.processes import free_port
+from standalone.embedded.processes import free_port, start_program
+from tests.support import services
 from tests.support.events import added, sealed
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.nats_server import BusServer, RunningNats, connected, until
@@ -26,6 +28,14 @@ from tests.support.stalling import stalling
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def as_programs() -> Generator[None]:
+    """Services are started as programs here, as a deployment does it."""
+    with pytest.MonkeyPatch.context() as context:
+        context.setattr(services, "launch", start_program)
+        yield
 
 
 async def events(jetstream: JetStreamContext, event_type: str) -> list[Event]:

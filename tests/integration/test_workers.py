@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,7 +12,8 @@ import pytest
 import pytest_asyncio
 
 from runtime.bus import topology
-from standalone.embedded.processes import Process, free_port, listening
+from standalone.embedded.processes import Process, free_port, listening, start_program
+from tests.support import services
 from tests.support.access import KEY
 from tests.support.graph_stores import graph_store
 from tests.support.nats_accounts import nats_account
@@ -25,6 +26,14 @@ from tests.support.worker_processes import PROC, alive, answered, workers
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Env = dict[str, str]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def as_programs() -> Generator[None]:
+    """Services are started as programs here, as a deployment does it."""
+    with pytest.MonkeyPatch.context() as context:
+        context.setattr(services, "launch", start_program)
+        yield
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

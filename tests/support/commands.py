@@ -8,6 +8,7 @@ from pathlib import Path
 
 from standalone.embedded.processes import Process
 from tests.support import command_host
+from tests.support.command_host import Program
 from tests.support.shared_servers import Address, SharedServers
 from tests.support.waiting import PATIENCE
 
@@ -35,7 +36,7 @@ class Forked:
     """Calls like `as_program` that fork from the host: a process of its own each, without the time for imports."""
 
     def __init__(self, servers: SharedServers) -> None:
-        self._host = Path(servers.server("commands", _host)["socket"])
+        self._host = host(servers)
 
     def __call__(
         self, arguments: Sequence[str], env: Mapping[str, str], folder: Path, stdin: str | None = None
@@ -44,12 +45,17 @@ class Forked:
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
             given.write((stdin or "").encode())
             given.seek(0)
-            command = {"arguments": [*arguments], "env": {**env}, "folder": str(folder)}
+            program = Program("standalone.cli", [*arguments], {**env}, str(folder))
             streams = (given.fileno(), out.fileno(), errors.fileno())
-            code = command_host.run(self._host, command, streams, PATIENCE)
+            code = command_host.run(self._host, program, streams, PATIENCE)
             out.seek(0)
             errors.seek(0)
             return Done([LIGHTSTREAM, *arguments], code, out.read().decode(), errors.read().decode())
+
+
+def host(servers: SharedServers) -> Path:
+    """Return the socket of the run's host of programs."""
+    return Path(servers.server("commands", _host)["socket"])
 
 
 def _host(folder: Path) -> tuple[Process, Address]:
@@ -60,5 +66,5 @@ def _host(folder: Path) -> tuple[Process, Address]:
             raise FileNotFoundError(socket)
 
     argv = [sys.executable, "-m", "tests.support.command_host", str(socket)]
-    env = {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    env = {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "EMBEDDING_MODEL": "lexical"}
     return Process("commands", argv, folder, probe, env=env), {"socket": str(socket)}

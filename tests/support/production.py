@@ -11,15 +11,13 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from subprocess import PIPE
 from typing import Any
 
 from contracts.events import Stage
 from runtime.bus.nats.log import connected
 from standalone.embedded.processes import Process, free_port
 from standalone.embedded.stack import SERVICES
-from tests.support import neo4j_server
-from tests.support.commands import LIGHTSTREAM
+from tests.support import commands, neo4j_server
 from tests.support.deployed_bus import DeployedBus, deployed_bus
 from tests.support.milvus_server import ROOT, milvus_server
 from tests.support.mongo import mongo_server, mongo_uri
@@ -45,11 +43,8 @@ class Deployment:
 
     async def run(self, *arguments: str) -> tuple[int, str, str]:
         """A command of the command line, which finds the deployment by its variables: code, output, errors."""
-        process = await asyncio.create_subprocess_exec(
-            LIGHTSTREAM, *arguments, cwd=self.folder, env=environment(self.env), stdin=PIPE, stdout=PIPE, stderr=PIPE
-        )
-        output, errors = await asyncio.wait_for(process.communicate(), 240)
-        return process.returncode or 0, output.decode(), errors.decode()
+        done = await asyncio.to_thread(commands.give, arguments, environment(self.env), self.folder)
+        return done.returncode, done.stdout, done.stderr
 
     async def json(self, *arguments: str) -> Any:
         """What a command answers with --json. It must succeed."""

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,12 @@ from typing import Any
 import httpx
 
 from standalone.embedded.local_http import local_client
-from standalone.embedded.processes import Process, free_port
+from standalone.embedded.processes import Child, Process, free_port, start_program
 
 ROOT = Path(__file__).resolve().parents[2]
+
+launch: Callable[[Process], Awaitable[Child]] = start_program
+"""Starts services; end-to-end and integration tests set `hosted.launcher` for all but those of the program itself."""
 
 
 @asynccontextmanager
@@ -36,7 +39,7 @@ async def service(
         assert status == 200, body
 
     program = [module, name] if module else [f"services.{name}.main"]
-    process = Process(name, [sys.executable, "-m", *program], folder, probe, env=given)
+    process = Process(name, [sys.executable, "-m", *program], folder, probe, env=given, launch=launch)
     await process.spawn()
     try:
         if wait:

@@ -31,6 +31,7 @@ from runtime.service import Bus, Subscription, run
 from runtime.settings import Settings
 from standalone.embedded.local_http import local_client
 from standalone.embedded.processes import Process, free_port
+from tests.support import services
 
 SECONDS = {"slow": 1.0, "brief": 0.02}
 """How long a document takes, by what it is called up to a hyphen."""
@@ -60,6 +61,7 @@ async def trial_service(
         folder,
         probe,
         env={"NATS_URL": nats_url, "PORT": port, "PYTHONPATH": str(ROOT), "OTEL_TRACES_EXPORTER": "none", **env},
+        launch=services.launch,
     )
     await process.spawn()
     try:

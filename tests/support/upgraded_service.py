@@ -44,6 +44,11 @@ async def upgraded(name: str, folder: Path, **env: str) -> AsyncGenerator[Proces
         yield process
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Run the service."""
     upgrade()
     import_module(f"services.{sys.argv[1]}.main").main()
+
+
+if __name__ == "__main__":
+    main()
