@@ -9,6 +9,7 @@ imports.
 """
 
 import atexit
+import ctypes
 import gc
 import json
 import os
@@ -33,6 +34,12 @@ SERVICES = ("chunker", "extractor", "merger", "indexer", "query")
 
 PASSED = "{descriptor}"
 """The argument that is replaced by the number of the descriptor behind the three of input and output."""
+
+ROOM = {"COMMAND_HOST_ROOM": " " * 64_000}
+"""What this process's environment must hold, for that of a forked one is shown in its place."""
+
+_ENVIRONMENT_START, _ENVIRONMENT_END = 47, 48
+"""Where /proc/<pid>/stat has the bounds of the environment, counted from the field behind the name (proc(5))."""
 
 _REQUEST = 1 << 20
 """Bytes that a request has at most; no environment is as long."""
@@ -146,8 +153,18 @@ def _become(program: Program, descriptors: list[int]) -> Program:
     os.chdir(program.folder)
     os.environ.clear()
     os.environ.update(program.env)
+    _show(program.env)
     passed = str(descriptors[-1])
     return Program(**{**asdict(program), "arguments": [passed if a == PASSED else a for a in program.arguments]})
+
+
+def _show(env: Mapping[str, str]) -> None:
+    """Let /proc/<pid>/environ, where commands look for a stack's settings, show what a started program's would."""
+    fields = Path("/proc/self/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+    start, end = int(fields[_ENVIRONMENT_START]), int(fields[_ENVIRONMENT_END])
+    shown = b"".join(os.fsencode(f"{name}={value}") + b"\0" for name, value in env.items())
+    assert len(shown) <= end - start, "COMMAND_HOST_ROOM is too small"
+    ctypes.memmove(start, shown.ljust(end - start, b"\0"), end - start)
 
 
 def _watch(connection: socket.socket, child: int, *, outlives: bool) -> None:

@@ -66,5 +66,5 @@ def _host(folder: Path) -> tuple[Process, Address]:
             raise FileNotFoundError(socket)
 
     argv = [sys.executable, "-m", "tests.support.command_host", str(socket)]
-    env = {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "EMBEDDING_MODEL": "lexical"}
-    return Process("commands", argv, folder, probe, env=env), {"socket": str(socket)}
+    settings = {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "EMBEDDING_MODEL": "lexical"}
+    return Process("commands", argv, folder, probe, env=settings | command_host.ROOM), {"socket": str(socket)}
