@@ -8,6 +8,7 @@ import asyncio
 import base64
 import math
 import re
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
@@ -180,13 +181,20 @@ class OpenAiEmbedder:
                 f"{self.model} gave {len(numbers) or 'no'} numbers, not {self.dimension}: "
                 "set EMBEDDING_DIM to the dimension of this EMBEDDING_MODEL"
             )
-        length = math.hypot(*numbers.tolist())
+        length = _length(numbers)
         if not math.isfinite(length) or length == 0.0:
             raise UnusableVectors(
                 f"{self.model} gave a vector that is {'zero' if length == 0.0 else 'not finite'}, which no search "
                 "can use: see what ails it, or choose another EMBEDDING_MODEL"
             )
-        return tuple((numbers / length).tolist())
+        return array("d", (numbers / length).tobytes())
+
+
+def _length(numbers: npt.NDArray[np.float64]) -> float:
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        length = math.sqrt(numbers @ numbers)
+    # Squares of the largest and of the smallest numbers are none any more.
+    return length if 1e-100 < length < math.inf else math.hypot(*numbers.tolist())
 
 
 def _numbers(values: Any) -> npt.NDArray[np.float64]:

@@ -76,22 +76,24 @@ class CachedEmbeddings:
     async def _embed_group(
         self, table: Table, keys: Mapping[str, str], texts: Sequence[str]
     ) -> dict[str, Sequence[float]]:
-        rows = dict(zip(texts, map(_row_of, await self._embedder.embed(texts)), strict=True))
+        rows = dict(zip(texts, _rows_of(await self._embedder.embed(texts)), strict=True))
         note_progress()
         await self._rows.put(table, {keys[text]: row for text, row in rows.items()})
         return {text: _vector_of(row) for text, row in rows.items()}
 
 
-def _row_of(vector: Vector) -> Row:
-    """Return the row of a vector of length 1: its numbers in half precision.
+def _rows_of(vectors: Sequence[Vector]) -> list[Row]:
+    """Return the rows of vectors of length 1: their numbers in half precision.
 
     Rounding moves a number by at most a two-thousandth of itself, and the cosine of two vectors by some 0.00001.
     """
     with np.errstate(over="ignore"):
-        halves = np.asarray(vector, np.float64).astype("<f2")
-    if np.isfinite(halves).all():
-        return {"f16": halves.tobytes()}
-    return {"f32": array("f", vector).tobytes()}  # of a length that nobody should give
+        halves = np.array(vectors, np.float64).astype("<f2")
+    finite: list[bool] = np.logical_and.reduce(np.isfinite(halves), axis=1).tolist()
+    return [
+        {"f16": half.tobytes()} if is_finite else {"f32": array("f", vector).tobytes()}  # of a length nobody gives
+        for vector, half, is_finite in zip(vectors, halves, finite, strict=True)
+    ]
 
 
 def _vector_of(row: Row) -> Sequence[float]:
