@@ -48,13 +48,13 @@ class CachedVectors:
         documents: Collection[str] | None = None,
     ) -> list[Hit]:
         """See `Vectors.search`. The store searches while not all vectors are cached, and where documents are named."""
-        matrix = self._whole.cached(partition, kind) if documents is None else None
-        if matrix is None:
+        if documents is None:
+            if matrix := self._whole.cached(partition, kind):
+                return [hit for hit in matrix.nearest(self._direction(vector), top_k) if hit.score > min_score]
             self._whole.missed(partition, kind)
-            return await self._vectors.search(
-                partition, kind, vector, top_k=top_k, min_score=min_score, documents=documents
-            )
-        return [hit for hit in matrix.nearest(self._direction(vector), top_k) if hit.score > min_score]
+        return await self._vectors.search(
+            partition, kind, vector, top_k=top_k, min_score=min_score, documents=documents
+        )
 
     async def similarities(self, partition: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
         """See `VectorReader.similarities`."""

@@ -144,6 +144,9 @@ async def test_a_change_while_they_are_read_is_seen(harness: Harness) -> None:
 
 async def test_questions_about_some_documents_are_searches_of_the_store(harness: Harness) -> None:
     await harness.put("chunks", NAMES)
+    # They would gain nothing from reading all vectors.
+    assert await harness.asked(4, kind="chunks", documents=NAMES[:5]) == [True] * 4
+    assert harness.vectors.calls["scan"] == 0
     await harness.asked(4, kind="chunks")
     assert await harness.asked(2, kind="chunks", documents=NAMES[:5]) == [True] * 2
     assert not await harness.ask("chunks")
