@@ -21,7 +21,10 @@ from benchmarks.yardstick.documents import documents
 from tests.support.stack import Stack
 
 TARGETS = ("status", "graph", "vectors", "all")
-HEAD = ("what", "events", "seconds", "events/s", "CPU, ms an event", "model calls", "of live", "load before")
+HEAD = (
+    "what", "events", "seconds", "events/s", "CPU, ms an event", "events/s of CPU", "model calls", "of live",
+    "load before",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -63,7 +66,8 @@ def measured(side: Side, stack: Stack, model: Model, count: int) -> list[list[st
 def row(what: str, events: int, seconds: float, cpu: float, stats: dict[str, int]) -> list[str]:
     """The figures of one run."""
     calls = stats["chat_calls"] + stats["embedding_calls"]
-    return [what, str(events), number(seconds), number(events / seconds, 0), number(cpu * 1000 / events, 2), str(calls)]
+    rates = [number(events / seconds, 0), number(cpu * 1000 / events, 2), number(events / cpu, 0)]
+    return [what, str(events), number(seconds), *rates, str(calls)]
 
 
 if __name__ == "__main__":
