@@ -11,6 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
+from contracts.folding.homonyms import EVERY, Documents, Source
 from contracts.graph import ChunkContribution, Provenance
 
 Row = dict[str, Any]
@@ -88,15 +89,34 @@ def names_in(row: Row) -> list[Names]:
     return [one[0] for one in row["said"]] + row["former"]
 
 
-def folded_row(names: Names, raws: Sequence[tuple[Names, int]], revision: int) -> Row:
-    """Return the row of the original keys folded under a key, each with the version up to which it does not count."""
-    return {"names": list(names), "raws": [[list(raw), until] for raw, until in raws], "guard": revision}
+def folded_row(names: Names, sources: Sequence[Source], revision: int) -> Row:
+    """Return the row of the sources folded under a key: by position the keys with their cutoffs, and the documents.
+
+    The latter are left out where they are always all, as releases before homonyms have it.
+    """
+    raws = [[list(source.key), source.cutoff] for source in sources]
+    row: Row = {"names": list(names), "raws": raws, "guard": revision}
+    if any(source.documents != EVERY for source in sources):
+        row["documents"] = [[source.documents.excluded, sorted(source.documents.listed)] for source in sources]
+    return row
+
+
+def sources_in(row: Row) -> list[Source]:
+    """Return the sources of a folded row."""
+    documents = [Documents(frozenset(listed), excluded) for excluded, listed in row.get("documents", ())]
+    return [
+        Source(tuple(raw), cutoff, some)
+        for (raw, cutoff), some in zip(row["raws"], documents or [EVERY] * len(row["raws"]), strict=True)
+    ]
 
 
 def aliases_in(row: Row) -> list[tuple[str, str]]:
     """Return the other names of the entity of a folded row, each with the entity's; none of rows of older releases."""
     (name, *more) = row.get("names", ()) or (None,)
-    return [] if name is None or more else [(raw, name) for (raw,), _ in row["raws"] if raw != name]
+    if name is None or more:
+        return []
+    # A name that was split stands there for several groups of documents.
+    return [(raw, name) for raw in dict.fromkeys(raw for (raw,), _ in row["raws"]) if raw != name]
 
 
 def provenance_of(place: str, row: Row, names: Names) -> Provenance | None:

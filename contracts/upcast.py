@@ -14,8 +14,8 @@ def _unchanged(body: Body) -> Body:
     return body
 
 
-STEPS: Steps = {("GraphEdited", 1): _unchanged, ("GraphEdited", 2): _unchanged}
-"""(event type, n) → what makes its version n a version n + 1. GraphEdited 2 knows aliases, 3 the undoing of edits."""
+STEPS: Steps = {("GraphEdited", 1): _unchanged, ("GraphEdited", 2): _unchanged, ("GraphEdited", 3): _unchanged}
+"""(event type, n) → what makes its version n a version n + 1. GraphEdited 2 knows aliases, 3 undoes edits, 4 splits."""
 
 
 def upcast(event_type: str, version: int, newest: int, body: Body, steps: Steps = STEPS) -> Body:

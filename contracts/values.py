@@ -216,11 +216,11 @@ class RelationRevision(Value):
 GraphOperation = Literal[
     "create_entity", "edit_entity", "rename_entity", "merge_entities", "delete_entity",
     "create_relation", "edit_relation", "delete_relation",
-    "propose_alias", "accept_alias", "reject_alias", "undo_alias", "undo_edit",
+    "propose_alias", "accept_alias", "reject_alias", "undo_alias", "undo_edit", "split_entity",
 ]  # fmt: skip
 
 ALIAS_OPERATIONS = ("propose_alias", "accept_alias", "reject_alias", "undo_alias")
-TARGETED_OPERATIONS = frozenset({"rename_entity", "merge_entities", *ALIAS_OPERATIONS})
+TARGETED_OPERATIONS = frozenset({"rename_entity", "merge_entities", "split_entity", *ALIAS_OPERATIONS})
 """Operations that need a target; no other has one."""
 
 
@@ -234,6 +234,8 @@ def check_operation(operation: GraphOperation, names: Sequence[str], target: str
         raise ValueError(f"`target` belongs to {', '.join(sorted(TARGETED_OPERATIONS))}")
     if operation in ALIAS_OPERATIONS and target in names:
         raise ValueError("a name is no alias of itself")
+    if operation == "split_entity" and target in names:
+        raise ValueError("what is split off needs a name of its own")
 
 
 class EditedValues(Value):

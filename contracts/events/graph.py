@@ -86,9 +86,10 @@ class GraphEdited(Event):
     Deleting hides what the log says until then; a later document may speak of the thing anew. Renaming and merging
     hold for later documents too. Of the decisions on one alias the last counts; undone, it is as if never accepted.
     Any other edit is taken back by `undo_edit`, and so is such an undoing: the graph is as if it had never been made.
+    A split lets a name mean another thing in some documents, whatever versions of them come later.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
 
     operation: GraphOperation
     names: tuple[str, ...] = Field(min_length=1, max_length=1000, description="entities, or the two ends of a relation")
@@ -100,10 +101,15 @@ class GraphEdited(Event):
     undoes: int | None = Field(
         default=None, ge=1, description="of `undo_edit`: log sequence of the edit, whose names and target are here too"
     )
+    documents: tuple[str, ...] = Field(
+        default=(), max_length=1000, description="of `split_entity`: ids of those in which the name means the target"
+    )
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
         check_operation(self.operation, self.names, self.target)
+        if (self.operation == "split_entity") != bool(self.documents):
+            raise ValueError("`documents` belongs to split_entity")
         if (self.operation == "undo_edit") != (self.undoes is not None):
             raise ValueError("`undoes` belongs to undo_edit")
         return self

@@ -1,45 +1,26 @@
 """Applies the edits of users to the graph, in the order of the log.
 
-Original names and keys are those in documents, canonical ones those that entities and relations have now. Edited values
+Original names and keys are those in documents, canonical ones those that entities and relations have now; where a name
+was split, it means another original name in some documents (`homonyms.py`). Edited values
 override what documents say. A deletion hides what was in the log before it. An alias that is undone or rejected is as
 if it had never been accepted: only edits that stand make the state. What has to be folded when edits come in another
 order, or are taken back, follows from all of them.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 
 from contracts.folding.contributions import Key
+from contracts.folding.edit import Edit, standing_edits
+from contracts.folding.homonyms import Documents, Homonyms, Source
 from contracts.ids import pair
-from contracts.values import EditedValues, GraphOperation
+from contracts.values import EditedValues
 
 _RENAMING = {"rename_entity", "merge_entities", "accept_alias"}
+_MOVING = _RENAMING | {"split_entity"}
 _VALUED = {"create_entity", "edit_entity", "create_relation", "edit_relation"}
-
-
-@dataclass(frozen=True)
-class Edit:
-    """One GraphEdited with its sequence in the log."""
-
-    sequence: int
-    operation: GraphOperation
-    names: tuple[str, ...]
-    target: str | None = None
-    values: EditedValues = field(default_factory=EditedValues)
-    at: int = 0
-    """When it was made, in microseconds since 1970; 0 if unknown."""
-    editor: str = ""
-    proposed_by: str = ""
-    evidence: str = ""
-    undoes: int = 0
-    """Of an undoing: the sequence of the edit that is taken back."""
-
-    @property
-    def all_names(self) -> tuple[str, ...]:
-        """Return every name in it."""
-        return (*self.names, self.target) if self.target else self.names
 
 
 @dataclass
@@ -50,10 +31,12 @@ class Edits:
     """Canonical names by original name, where they differ."""
     names_now: dict[str, dict[str, None]] = field(default_factory=lambda: defaultdict[str, dict[str, None]](dict))
     """The original names by canonical name, of `current_names`, in the order in which they came to have it."""
+    homonyms: Homonyms = field(default_factory=Homonyms)
+    """What names mean in single documents, where they were split."""
     former_names: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """All other names an original name may ever have had, whichever edits were known in whichever order."""
     renamed_names: set[str] = field(default_factory=set[str])
-    """Every name that was ever renamed, or given to another, or of which a deletion was undone."""
+    """Every name that was ever renamed, split, or given to another, or of which a deletion was undone."""
     values: dict[Key, EditedValues] = field(default_factory=dict[Key, EditedValues])
     """Edited values by canonical key. A key with an entry stays in the graph without contributions, too."""
     edited_at: dict[Key, int] = field(default_factory=dict[Key, int])
@@ -63,9 +46,9 @@ class Edits:
     hidden_keys: dict[Key, int] = field(default_factory=dict[Key, int])
     """By original key, the sequence in the log up to which contributions are hidden."""
 
-    def canonical_key(self, raw: Key) -> Key | None:
-        """Return the canonical key of an original key; None for a relation whose two ends were merged."""
-        names = [self.current_names.get(name, name) for name in raw]
+    def canonical_key(self, raw: Key, document: str = "") -> Key | None:
+        """Return the canonical key of a key of this document; None for a relation whose two ends are one entity."""
+        names = [self.current_names.get(name, name) for name in self.homonyms.meant_key(raw, document)]
         if len(names) == 1:
             return (names[0],)
         return None if names[0] == names[1] else pair(*names)
@@ -76,11 +59,26 @@ class Edits:
             return [(name,) for name in self._original_names(key[0])]
         return [pair(*ends) for ends in product(*map(self._original_names, key))]
 
-    def original_keys_with_cutoff(self, key: Key) -> list[tuple[Key, int]]:
-        """Return the original keys of a canonical key, each with its cutoff."""
-        if not (self.current_names or self.names_now or self.hidden_keys):  # as in most workspaces
-            return [(key, 0)]
-        return [(raw, self.cutoff(raw)) for raw in self.original_keys(key)]
+    def sources(self, key: Key) -> tuple[Source, ...]:
+        """Return whose contributions belong to a canonical key; several for one original key have other documents."""
+        if not (self.current_names or self.hidden_keys or self.homonyms.meanings):  # as in most workspaces
+            return (Source(key),)
+        if not self.homonyms.meanings:
+            return tuple(Source(raw, self.cutoff(raw)) for raw in self.original_keys(key))
+        names = [self.homonyms.names_of(self._original_names(name)) for name in key]
+        raws = [(name,) for name in names[0]] if len(key) == 1 else [pair(*ends) for ends in product(*names)]
+        return tuple(source for raw in dict.fromkeys(raws) for source in self._sources_of(raw, key))
+
+    def _sources_of(self, raw: Key, key: Key) -> Iterator[Source]:
+        documents = self.homonyms.documents(raw)
+        if self.canonical_key(raw) == key:
+            yield Source(raw, self.cutoff(raw), Documents(frozenset(documents)))
+        listed: defaultdict[int, set[str]] = defaultdict(set)
+        for document in documents:
+            if self.canonical_key(raw, document) == key:
+                listed[self.cutoff(raw, document)].add(document)
+        for cutoff, some in sorted(listed.items()):
+            yield Source(raw, cutoff, Documents(frozenset(some), excluded=False))
 
     def affects(self, key: Key) -> bool:
         """Return whether an edit may ever have changed which contributions belong to the key."""
@@ -88,17 +86,14 @@ class Edits:
             return False
         return key in self.hidden_keys or any(name in self.renamed_names or (name,) in self.hidden_keys for name in key)
 
-    def cutoff(self, raw: Key) -> int:
-        """Return the sequence in the log up to which contributions to an original key are hidden; 0 if none are."""
-        return max(self.hidden_keys.get(key, 0) for key in (raw, *((name,) for name in raw)))
+    def cutoff(self, raw: Key, document: str = "") -> int:
+        """Return the sequence up to which contributions to a key of this document are hidden; 0 if none are."""
+        meant = self.homonyms.meant_key(raw, document)
+        return max(self.hidden_keys.get(key, 0) for key in (meant, *((name,) for name in meant)))
 
     def is_unedited(self, key: Key) -> bool:
         """Return whether all contributions to the key of these names, and no others, belong to it."""
-        if not self.current_names and not self.hidden_keys:
-            return True
-        if not any(name in self.current_names or self.names_now.get(name) for name in key):
-            return not self.cutoff(key)
-        return self.original_keys(key) == [key] and not self.cutoff(key)
+        return self.sources(key) == (Source(key),)
 
     def all_canonical_keys(self, raws: Iterable[Key]) -> set[Key]:
         """Return every canonical key that these original keys have or may once have had."""
@@ -122,6 +117,12 @@ class Edits:
         """Return the original names that had one of these names at any time, and the names themselves."""
         searched = set(names)
         return searched | {raw for raw, former in self.former_names.items() if former & searched}
+
+    def other_names(self) -> list[tuple[str, str]]:
+        """Return the names in documents that mean an entity of another name somewhere, each with that name."""
+        meant = [(name, other) for name, some in self.homonyms.meanings.items() for other in some.values()]
+        pairs = {(name, self.current_names.get(other, other)) for name, other in meant}
+        return sorted(one for one in pairs | set(self.current_names.items()) if one[0] != one[1])
 
     def edited_keys_with(self, names: Iterable[str]) -> set[Key]:
         """Return the keys with one of these names whose values were ever edited."""
@@ -157,6 +158,9 @@ def apply_edits(edits: Sequence[Edit]) -> Edits:
         if edit.operation in _RENAMING:
             for name in edit.names:
                 _rename(state, name, edit.target or name)
+        elif edit.operation == "split_entity":
+            originals = [name for (name,) in state.original_keys(edit.names)]
+            state.homonyms.split(originals, edit.target or edit.names[0], edit.documents)
         elif edit.operation == "delete_entity":
             _hide(state, edit.names, edit.sequence)
             for key in state.edited_keys_with(edit.names):
@@ -173,37 +177,6 @@ def apply_edits(edits: Sequence[Edit]) -> Edits:
     return state
 
 
-def standing_edits(ordered: Sequence[Edit]) -> list[Edit]:
-    """Return, of edits in the order of the log, those that change the graph and that no later one takes back.
-
-    Rejecting or undoing an alias takes back its acceptance, and a merge of the same name into the same entity. What is
-    undone by its sequence may be an undoing itself.
-    """
-    standing: list[Edit] = []
-    withdrawn: set[tuple[str, str | None]] = set()
-    undone = undone_edits(ordered)
-    for edit in reversed(ordered):
-        if edit.operation == "undo_edit" or edit.sequence in undone:
-            continue
-        if edit.operation in ("undo_alias", "reject_alias"):
-            withdrawn |= {(name, edit.target) for name in edit.names}
-        elif edit.operation in ("accept_alias", "merge_entities"):
-            names = tuple(name for name in edit.names if (name, edit.target) not in withdrawn)
-            standing += [replace(edit, names=names)] if names else []
-        elif edit.operation != "propose_alias":
-            standing.append(edit)
-    return standing[::-1]
-
-
-def undone_edits(ordered: Sequence[Edit]) -> dict[int, int]:
-    """Return by sequence the edits that are taken back by their sequence, each with that of the undoing that counts."""
-    undone: dict[int, int] = {}
-    for edit in reversed(ordered):
-        if edit.operation == "undo_edit" and edit.sequence not in undone:
-            undone.setdefault(edit.undoes, edit.sequence)
-    return undone
-
-
 def earliest(*times: int) -> int:
     """Return the earliest of the times; 0 stands for an unknown one."""
     return min(filter(None, times), default=0)
@@ -213,7 +186,7 @@ def _note_possible_names(state: Edits, edits: Sequence[Edit]) -> None:
     """Note which names each name, and which keys each edited value, may have had after any of these edits."""
     steps: dict[str, set[str]] = defaultdict(set)
     for edit in edits:
-        if edit.operation in _RENAMING and edit.target:
+        if edit.operation in _MOVING and edit.target:
             for name in edit.names:
                 steps[name].add(edit.target)
     for name in list(steps):

@@ -4,6 +4,7 @@ What this process knows of a key at an older revision is brought up to date: the
 have changed since, whichever replica merged them. Where it does not reach back, all contributions are read.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -11,10 +12,11 @@ from contracts.folding.contributions import Contribution, Key
 from contracts.folding.descriptions import Description, describe
 from contracts.folding.edits import Edits
 from contracts.folding.fold import Aggregate, active_contributions, aggregate, fragments, position_of
+from contracts.folding.homonyms import Source
 from contracts.graph import Partition
 from runtime.errors import Retryable
 from services.merger.domain.history import Changes, History
-from services.merger.domain.incremental_aggregate import IncrementalAggregate, Sources
+from services.merger.domain.incremental_aggregate import IncrementalAggregate
 from services.merger.port import MergeDependencies
 
 MAX_READS = 100
@@ -41,7 +43,7 @@ async def describe_keys(
 
     Without `missing` the groups that lack a summary are left out: a large hub may have thousands.
     """
-    sources = {key: tuple(edits.original_keys_with_cutoff(key)) for key in histories}
+    sources = {key: edits.sources(key) for key in histories}
     cached = {
         key: (known, changes)
         for key, known in merging.cache.get(partition, histories).items()
@@ -49,8 +51,9 @@ async def describe_keys(
     }
     chunks = await _all_chunks(partition, histories, sources, cached.keys(), merging)
     for key, (_, changes) in cached.items():
-        for original, _ in sources[key]:
-            chunks[original] = changes.chunks
+        for source in sources[key]:
+            # Of a name that was split, another key may need all of them.
+            chunks[source.key] = chunks.get(source.key, set()) | changes.chunks
     read = await merging.contributions.of_chunks(partition, chunks)
     by_key = {key: _contributions(of_key, read) for key, of_key in sources.items()}
     await _advance(partition, cached, histories, by_key, merging)
@@ -65,19 +68,24 @@ async def describe_keys(
     }
 
 
-def _contributions(sources: Sources, read: Mapping[Key, list[Contribution]]) -> list[Contribution]:
-    """Return the contributions to these original keys; those that an edit hides are retracted."""
+def _contributions(sources: tuple[Source, ...], read: Mapping[Key, list[Contribution]]) -> list[Contribution]:
+    """Return the contributions to the keys of these sources; those that an edit hides or moves away are retracted."""
+    by_key: defaultdict[Key, list[Source]] = defaultdict(list)
+    for source in sources:
+        by_key[source.key].append(source)
+
+    def counts(one: Contribution) -> bool:
+        return any(one.document_id in source.documents and one.version > source.cutoff for source in by_key[one.names])
+
     return [
-        one if one.version > until or one.retracted else replace(one, retracted=True)
-        for original, until in sources
-        for one in read[original]
+        one if one.retracted or counts(one) else replace(one, retracted=True) for key in by_key for one in read[key]
     ]
 
 
 async def _all_chunks(
     partition: Partition,
     histories: Mapping[Key, History],
-    sources: Mapping[Key, Sources],
+    sources: Mapping[Key, tuple[Source, ...]],
     cached: Collection[Key],
     merging: MergeDependencies,
 ) -> dict[Key, set[str]]:
@@ -86,8 +94,8 @@ async def _all_chunks(
     They stand in the key's own history if that is whole and no edit has touched the key. A history does not count what
     other keys have contributed: their mentions are read, which stand before any count of theirs.
     """
-    keys = {original for key, of_key in sources.items() if key not in cached for original, _ in of_key}
-    unedited = {key for key in keys & histories.keys() if sources[key] == ((key, 0),)}
+    keys = {original for key, of_key in sources.items() if key not in cached for original, *_ in of_key}
+    unedited = {key for key in keys & histories.keys() if sources[key] == (Source(key),)}
     wholes = {key: histories[key].since(0) for key in unedited}
     chunks = {key: changes.chunks for key, changes in wholes.items() if changes is not None}
     return chunks | await merging.contributions.mentioning_chunks(partition, keys - chunks.keys())
@@ -117,7 +125,7 @@ async def _advance(
 
 def _new_aggregates(
     partition: Partition,
-    sources: Mapping[Key, Sources],
+    sources: Mapping[Key, tuple[Source, ...]],
     histories: Mapping[Key, History],
     contributions: Mapping[Key, list[Contribution]],
     merging: MergeDependencies,

@@ -5,7 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.folding.edits import Edit, Edits, apply_edits
+from contracts.folding.edit import Edit
+from contracts.folding.edits import Edits, apply_edits
 from contracts.graph import Partition
 from services.merger.domain.history import History
 

@@ -14,7 +14,8 @@ from contracts.events import (
     StageFailed,
 )
 from contracts.folding.contributions import Contribution, Key, contributions
-from contracts.folding.edits import Edit, Edits
+from contracts.folding.edit import Edit, edit_of
+from contracts.folding.edits import Edits
 from contracts.graph import Generations, Partition
 from contracts.moments import microseconds
 from contracts.values import ChunkRef, DocumentVersion, EntityRevision, RelationRevision
@@ -50,8 +51,9 @@ async def on_entities_extracted(
         )
         for delivery in deliveries:
             event = delivery.event
+            document = event.document.id if event.document else ""
             originals = {key for chunk in _chunks_of(event) for key in keys_by_chunk[chunk.id]}
-            keys = {key for original in originals if (key := edits.canonical_key(original))}
+            keys = {key for original in originals if (key := edits.canonical_key(original, document))}
             if isinstance(event, EntitiesExtracted):
                 merged = _graph_merged_events(event.document, keys, revisions, chunk=event)
             else:
@@ -77,8 +79,9 @@ async def on_extents(
         edits, revisions = await refold(partition, _chunks_by_key(chain.from_iterable(changed.values())), merging)
         for delivery in deliveries:
             event = delivery.event
+            document = event.aggregate_id
             keys = {
-                key for original, _ in changed.get(event.aggregate_id, ()) if (key := edits.canonical_key(original))
+                key for original, _ in changed.get(document, ()) if (key := edits.canonical_key(original, document))
             }
             if isinstance(event, DocumentDeleted):
                 events[delivery.sequence] = _graph_merged_events(version_deleted(delivery, event), keys, revisions)
@@ -112,7 +115,7 @@ async def on_graph_edited(
     events: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
-        new = [edit_of(delivery) for delivery in deliveries]
+        new = edits_in(deliveries)
         await merging.contributions.put_edits(partition, new)
         edits = await merging.edits.current(partition, merging.contributions)
         affected = await affected_keys(partition, new, edits, merging.contributions)
@@ -198,11 +201,6 @@ def _graph_merged_events(
     ]
 
 
-def edit_of(delivery: Delivery[GraphEdited]) -> Edit:
-    """Return the edit that the event brings."""
-    event = delivery.event
-    at = microseconds(delivery.happened_at)
-    return Edit(
-        delivery.sequence, event.operation, event.names, event.target, event.values, at,
-        event.editor, event.proposed_by, event.evidence, event.undoes or 0,
-    )  # fmt: skip
+def edits_in(deliveries: Sequence[Delivery[GraphEdited]]) -> list[Edit]:
+    """Return the edits that the events bring."""
+    return [edit_of(one.sequence, microseconds(one.happened_at), one.event) for one in deliveries]

@@ -10,7 +10,8 @@ from typing import Protocol
 
 from contracts.folding.contributions import Contribution, Key
 from contracts.folding.descriptions import Group, SummaryLimits
-from contracts.folding.edits import Edit
+from contracts.folding.edit import Edit
+from contracts.folding.homonyms import Source
 from contracts.graph import DocumentBounds, Partition
 from contracts.values import TokenUsage
 from runtime.stores.graph.port import Graph
@@ -81,12 +82,10 @@ class Contributions(Protocol):
         """Return the relations with one of these names to which anything was ever contributed."""
         ...
 
-    async def put_original_keys(
-        self, partition: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]
-    ) -> None:
-        """Store for readers which original keys belong to these canonical keys, unless a greater revision is stored.
+    async def put_sources(self, partition: Partition, folded: Mapping[Key, tuple[int, Sequence[Source]]]) -> None:
+        """Store for readers whose contributions belong to these canonical keys, unless a greater revision is stored.
 
-        By key: the revision, and the original keys, each with the sequence up to which its contributions are hidden.
+        By key: the revision and the sources.
         """
         ...
 

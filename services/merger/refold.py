@@ -60,11 +60,9 @@ async def fold_keys(
         mentions = dict[Key, Collection[str]]()
         edits = await merging.edits.current(partition, merging.contributions)
     revisions = {key: history.revision for key, history in histories.items()}
-    original_keys = {
-        key: (number, edits.original_keys_with_cutoff(key)) for key, number in revisions.items() if edits.affects(key)
-    }
-    if original_keys:
-        await merging.contributions.put_original_keys(partition, original_keys)
+    sources = {key: (number, edits.sources(key)) for key, number in revisions.items() if edits.affects(key)}
+    if sources:
+        await merging.contributions.put_sources(partition, sources)
     aggregates = await describe_keys(partition, histories, edits, merging)
     folded = [
         fold(key, aggregates[key].aggregate, aggregates[key].description.text, number, edits)

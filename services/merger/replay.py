@@ -15,7 +15,7 @@ from contracts.events import (
     StageFailed,
 )
 from contracts.folding.contributions import Key
-from contracts.folding.edits import Edit
+from contracts.folding.edit import Edit
 from contracts.graph import Entity, Generations, Partition, Relation
 from runtime.batching import batched
 from runtime.bus.batches import by_workspace, document_bounds
@@ -27,7 +27,7 @@ from services.merger.adapters.contributions import RowContributions, RowSummarie
 from services.merger.aggregate_cache import AggregateCache
 from services.merger.handler import (
     affected_keys,
-    edit_of,
+    edits_in,
     newest_contributions,
     on_description_summarized,
     on_entities_extracted,
@@ -124,7 +124,7 @@ class GraphReplay:
             await summaries.put(partition, summaries_by_hash(by_type[DescriptionSummarized]))
             for delivery in by_type[DescriptionSummarized]:
                 changes.summarized[delivery.event.key].add(delivery.event.inputs_hash)
-            if edits := list(map(edit_of, by_type[GraphEdited])):
+            if edits := edits_in(by_type[GraphEdited]):
                 await contributions.put_edits(partition, edits)
                 changes.edits += edits
 

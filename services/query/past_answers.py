@@ -78,7 +78,7 @@ class PastAliases:
         return []
 
     async def of(self, partition: Partition) -> list[tuple[str, str]]:
-        return sorted(self.state.edits.current_names.items())
+        return self.state.edits.other_names()
 
     async def changes(self, partition: Partition) -> int:
         return 0

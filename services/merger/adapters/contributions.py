@@ -21,7 +21,8 @@ from contracts.contribution_rows import (
     retracted_row,
 )
 from contracts.folding.contributions import Contribution, Key
-from contracts.folding.edits import Edit
+from contracts.folding.edit import Edit
+from contracts.folding.homonyms import Source
 from contracts.graph import DocumentBounds, Partition
 from contracts.values import EditedValues
 from runtime.batching import batched
@@ -148,11 +149,9 @@ class RowContributions:
                 keys |= {key for key in _keys_in(row) if len(key) > 1 and searched.intersection(key)}
         return keys
 
-    async def put_original_keys(
-        self, partition: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]
-    ) -> None:
-        """See `Contributions.put_original_keys`."""
-        rows = {key_hash(key): folded_row(key, raws, revision) for key, (revision, raws) in folded.items()}
+    async def put_sources(self, partition: Partition, folded: Mapping[Key, tuple[int, Sequence[Source]]]) -> None:
+        """See `Contributions.put_sources`."""
+        rows = {key_hash(key): folded_row(key, sources, revision) for key, (revision, sources) in folded.items()}
         await self._rows.put_newer(Table(FOLDED_TABLE, partition), rows, "guard")
 
     async def put_edits(self, partition: Partition, edits: Sequence[Edit]) -> None:
@@ -223,10 +222,11 @@ def _edit_key(sequence: int) -> str:
 
 def _edit_row(edit: Edit) -> Row:
     row = {**asdict(edit), "values": edit.values.model_dump()}
-    # What only an undoing has, releases without undoing cannot read: they may run beside this one for a while.
-    return row if edit.undoes else {name: value for name, value in row.items() if name != "undoes"}
+    # What only some edits have, releases without those cannot read: they may run beside this one for a while.
+    return {name: value for name, value in row.items() if value or name not in ("undoes", "documents")}
 
 
 def _edit(row: Row) -> Edit:
     values: dict[str, Any] = {**row, "names": tuple(row["names"]), "values": EditedValues(**row["values"])}
+    values["documents"] = tuple(row.get("documents", ()))
     return Edit(**values)

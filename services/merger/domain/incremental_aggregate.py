@@ -12,6 +12,7 @@ from sys import getsizeof
 from contracts.folding.contributions import Contribution, Key
 from contracts.folding.descriptions import SummaryLimits
 from contracts.folding.fold import MAX_FILE_PATHS, MAX_SOURCES, Aggregate, Position, position_of
+from contracts.folding.homonyms import Source
 from contracts.graph import UNKNOWN_TYPE
 from contracts.ids import UNKNOWN_SOURCE
 from services.merger.domain.description_tree import DescriptionTree
@@ -23,18 +24,15 @@ STEPS = 1074
 EMPTY, OVERHEAD = 5000, 1100
 """Bytes of an empty aggregate, and of each contribution in it besides description and keywords; measured."""
 
-Sources = tuple[tuple[Key, int], ...]
-"""Original keys, each with the sequence up to which its contributions are hidden."""
-
 
 class IncrementalAggregate:
     """The active contributions to one canonical key, and what they add up to.
 
-    `sources`: the original keys whose contributions these are; another list of them needs another aggregate.
+    `sources`: whose contributions these are; others need another aggregate.
     `revision`: it contains all that was contributed up to this revision. `size`: about how many bytes it takes.
     """
 
-    def __init__(self, key: Key, limits: SummaryLimits, sources: Sources = ()) -> None:
+    def __init__(self, key: Key, limits: SummaryLimits, sources: tuple[Source, ...] = ()) -> None:
         self.key, self.sources, self.revision, self.size = key, sources, 0, EMPTY
         # By chunk, or by key and chunk where the original key is another one: it may contribute to several.
         self._contributions: dict[str | tuple[Key, str], Contribution] = {}

@@ -3,6 +3,7 @@
 An entity's node lists at most 200 of its chunks; here are all of them.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from contracts.contribution_rows import (
@@ -16,9 +17,11 @@ from contracts.contribution_rows import (
     mention_prefix,
     mentioning_chunk,
     provenance_of,
+    sources_in,
 )
+from contracts.folding.homonyms import Source
 from contracts.graph import ChunkContribution, Partition, Provenance
-from runtime.stores.documents.port import Rows, Table
+from runtime.stores.documents.port import Row, Rows, Table
 
 LEAST_READ = 100
 """Fewest rows of one read, because most of them may be retracted."""
@@ -50,11 +53,11 @@ class RowProvenance:
         these documents to the names. Raises what `Rows` raises.
         """
         result: list[Provenance] = []
-        for prefix, (original_names, until) in sorted((await self._original_keys(partition, names)).items()):
+        for prefix, sources in sorted((await self._sources(partition, names)).items()):
             start = max(after, prefix)
             while len(result) < limit and start.startswith(prefix):
                 places, start = await self._mentions(partition, prefix, start, among, limit - len(result))
-                result += await self._contributions(partition, places, original_names, until, among)
+                result += await self._contributions(partition, places, sources, among)
         return result[:limit]
 
     async def of_chunks(self, partition: Partition, chunks: Collection[str]) -> dict[str, list[ChunkContribution]]:
@@ -63,12 +66,14 @@ class RowProvenance:
         row_of = {chunk: rows.get(chunk_hash(chunk)) for chunk in chunks}
         return {chunk: said for chunk, row in row_of.items() if row and (said := chunk_contributions_in(row))}
 
-    async def _original_keys(self, partition: Partition, names: Names) -> dict[str, tuple[Names, int]]:
-        """Return the original names by the prefix of their mentions, with the version up to which they are inactive."""
+    async def _sources(self, partition: Partition, names: Names) -> dict[str, list[Source]]:
+        """Return the sources of the names by the prefix of their mentions."""
         key = key_hash(names)
         row = (await self._rows.get(Table(FOLDED_TABLE, partition), [key])).get(key)
-        original_keys: list[tuple[Names, int]] = row["raws"] if row else [(names, 0)]
-        return {mention_prefix(raw): (raw, until) for raw, until in original_keys}
+        sources: defaultdict[str, list[Source]] = defaultdict(list)
+        for source in sources_in(row) if row else [Source(tuple(names))]:
+            sources[mention_prefix(source.key)].append(source)
+        return sources
 
     async def _mentions(
         self, partition: Partition, prefix: str, after: str, among: Collection[str] | None, limit: int
@@ -84,11 +89,17 @@ class RowProvenance:
         return own, own[-1] if len(own) == size else ""
 
     async def _contributions(
-        self, partition: Partition, places: Sequence[str], names: Names, until: int, among: Collection[str] | None
+        self, partition: Partition, places: Sequence[str], sources: Sequence[Source], among: Collection[str] | None
     ) -> list[Provenance]:
-        """Return what the chunks of these mentions say of the names."""
+        """Return what the chunks of these mentions say of the key that all these sources have."""
         table = Table(CONTRIBUTIONS_TABLE, partition)
         rows = await self._rows.get(table, [mentioning_chunk(place) for place in places])
+
+        def counts(row: Row) -> bool:
+            id, version = row["document_id"], row["version"]
+            of_document = any(id in source.documents and version > source.cutoff for source in sources)
+            return of_document and (among is None or id in among)
+
         placed = [(place, row) for place in places if (row := rows.get(mentioning_chunk(place)))]
-        result = [provenance_of(place, row, names) for place, row in placed if row["version"] > until]
-        return [one for one in result if one and (among is None or one.document_id in among)]
+        said = [provenance_of(place, row, sources[0].key) for place, row in placed if counts(row)]
+        return [one for one in said if one]

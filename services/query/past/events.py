@@ -16,7 +16,7 @@ from contracts.events import (
     GraphEdited,
 )
 from contracts.folding.contributions import Contribution, Key, contributions
-from contracts.folding.edits import Edit
+from contracts.folding.edit import Edit, edit_of
 from contracts.graph import DocumentBounds
 from contracts.ids import sha256
 from contracts.moments import microseconds
@@ -141,14 +141,6 @@ class WorkspaceEvents:
                 self.summaries.append(record)
             case _:
                 pass
-
-
-def edit_of(sequence: int, at: int, event: GraphEdited) -> Edit:
-    """Return the edit that the event at this sequence brings."""
-    return Edit(
-        sequence, event.operation, event.names, event.target, event.values, at,
-        event.editor, event.proposed_by, event.evidence, event.undoes or 0,
-    )  # fmt: skip
 
 
 def content_hash(event: DocumentAdded) -> str:

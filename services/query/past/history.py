@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from contracts.folding.contributions import Contribution
-from contracts.folding.edits import Edit, standing_edits, undone_edits
+from contracts.folding.edit import Edit, standing_edits, undone_edits
 from services.query.past.events import ChunkRecord, WorkspaceEvents
 from services.query.past.state import PastState, current_chunks
 
@@ -91,9 +91,9 @@ def _said(events: WorkspaceEvents, state: PastState, names: set[str], name: str)
 def _effect(one: Contribution, state: PastState, name: str, *, counted: bool, newest: bool) -> Effect:
     if not counted:
         return "deleted" if newest else "replaced"
-    if one.version <= state.edits.cutoff(one.names):
+    if one.version <= state.edits.cutoff(one.names, one.document_id):
         return "hidden"
-    return "counts" if state.edits.canonical_key(one.names) == (name,) else "renamed"
+    return "counts" if state.edits.canonical_key(one.names, one.document_id) == (name,) else "renamed"
 
 
 def _statement(record: ChunkRecord, one: Contribution, effect: Effect) -> HistoryEvent:

@@ -34,8 +34,8 @@ def state_at(events: WorkspaceEvents, sequence: int, limits: SummaryLimits) -> P
     by_key: dict[Key, list[Contribution]] = defaultdict(list)
     for record in current_chunks(events, sequence):
         for one in record.contributions:
-            key = edits.canonical_key(one.names)
-            if key is not None and one.version > edits.cutoff(one.names):
+            key = edits.canonical_key(one.names, one.document_id)
+            if key is not None and one.version > edits.cutoff(one.names, one.document_id):
                 by_key[key].append(one)
     summaries: dict[str, str] = {}
     for summary in events.summaries:

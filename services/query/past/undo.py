@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from contracts import subjects
 from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
-from contracts.folding.edits import standing_edits, undone_edits
+from contracts.folding.edit import edit_of, standing_edits, undone_edits
 from contracts.moments import microseconds
 from contracts.values import ALIAS_OPERATIONS
 from runtime.bus.codec import decode
@@ -14,7 +14,6 @@ from runtime.bus.publisher import edit_graph, restore_document
 from runtime.errors import ServiceError
 from services.query.errors import BadRequest, Conflict, NotFound
 from services.query.event_source import SOURCE
-from services.query.past.events import edit_of
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from contracts.events import GraphEdited
-from contracts.folding.edits import Edit, apply_edits, standing_edits
+from contracts.folding.edit import Edit, standing_edits
+from contracts.folding.edits import apply_edits
 from contracts.graph import Generations
 from services.merger.handler import on_graph_edited
 from tests.support.events import delivered, entity, relation
