@@ -141,6 +141,12 @@ def undo_alias(names: Sequence[str], entity: str, *, evidence: str = "") -> Flow
     return _decide("undo", names, entity, evidence=evidence)
 
 
+def split_entity(name: str, new_name: str, documents: Sequence[str], *, evidence: str = "") -> Flow[AliasDecision]:
+    """Let a name mean another entity in these documents (ids or file names) and their later versions."""
+    body = json_body(entity_name=name, new_entity_name=new_name, documents=list(documents), evidence=evidence)
+    return request(Call("POST", "/graph/entity/split", parse_as(AliasDecision), body))
+
+
 def _decide(decision: str, names: Sequence[str], entity: str, **said: str) -> Flow[AliasDecision]:
     body = json_body(decision=decision, names=list(names), entity=entity, **said)
     return request(Call("POST", "/graph/aliases", parse_as(AliasDecision), body))

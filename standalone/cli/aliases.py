@@ -1,4 +1,4 @@
-"""`alias`: which names mean the same entity, proposed by rules, decided by people, taken back without a trace."""
+"""`alias`: which names mean the same entity, and which one means two; decided by people, taken back without a trace."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # `--help` answers at once: the client is loaded by the command that needs it.
 # ruff: noqa: PLC0415
 
-app = typer.Typer(help="Other names of entities: propose, accept, reject, undo.", no_args_is_help=True)
+app = typer.Typer(help="Other names of entities: propose, accept, reject, undo; split a homonym.", no_args_is_help=True)
 
 T = TypeVar("T")
 MAX_ACCEPTED = 1000
@@ -153,6 +153,25 @@ def undo(
         _decide(data, workspace, as_json, lambda client: client.undo_alias([name], entity, evidence=reason))
     else:
         _show_decided("undo", name, entity, data, as_json, workspace)
+
+
+@app.command()
+def split(
+    name: Annotated[str, typer.Argument(metavar="ENTITY", help="The entity whose name means two things.")],
+    new_name: Annotated[str, typer.Argument(metavar="NEW_ENTITY", help="What it means in the documents named.")],
+    documents: Annotated[
+        list[str], typer.Option("--document", metavar="DOCUMENT", help="Id or file name; may be repeated.")
+    ],
+    reason: AliasReason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Let a name mean another entity in some documents, and in later versions of them.
+
+    `lightstream history NEW_ENTITY` shows the sequence of it, and `lightstream undo` takes it back.
+    """
+    _decide(data, workspace, as_json, lambda client: client.split_entity(name, new_name, documents, evidence=reason))
 
 
 def _show_decided(what: str, name: str, entity: str, data: Data, as_json: bool, workspace: str) -> None:

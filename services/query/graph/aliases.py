@@ -76,19 +76,13 @@ async def decide(
         await editor.entity(target)
     elif decision == "undo" and (unknown := [name for name in names if (name, target) not in before]):
         raise NotFound(f"nobody has decided whether {unknown[0]!r} means {target!r}")
-    revision = await _revision(editor, partition, target)
+    revision = await editor.revision(partition, target)
     sequence = await editor.publish(OPERATIONS[decision], names, target=target, **said)
     changes_graph = decision == "accept" or (decision != "propose" and accepted_before)
 
     async def look(partition: Partition) -> bool | None:
         if changes_graph and revision is not None:
-            return True if await _revision(editor, partition, target) != revision else None
+            return True if await editor.revision(partition, target) != revision else None
         return True if any(edit.at == sequence for edit in await aliases.edits(partition)) else None
 
     return EditResult(sequence, (target,), await editor.wait_until_visible(look))
-
-
-async def _revision(editor: GraphEditor, partition: Partition, name: str) -> int | None:
-    """Return how often the entity has changed; None while there is none: it may have another name now."""
-    entity = (await editor.graph.entities(partition, [name])).get(name)
-    return entity.revision if entity else None

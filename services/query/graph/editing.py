@@ -49,6 +49,11 @@ class GraphEditor:
             raise NotFound(f"there is no entity of the name {name!r}")
         return entities[name]
 
+    async def revision(self, partition: Partition, name: str) -> int | None:
+        """Return how often the entity has changed; None while there is none: it may have another name now."""
+        entity = (await self.graph.entities(partition, [name])).get(name)
+        return entity.revision if entity else None
+
     async def publish(self, operation: GraphOperation, names: Sequence[str], **more: object) -> int:
         """Append an edit to the log, and return its time in microseconds since 1970."""
         edit = GraphEdited.model_validate(
@@ -93,7 +98,7 @@ class RenameOptions:
 
 async def create_entity(editor: GraphEditor, name: str, values: EditedValues) -> EditResult[Entity]:
     """Create an entity. Raises BadRequest for an invalid name, a missing description, or an existing entity."""
-    name = _entity_name(name)
+    name = entity_name(name)
     if not (values.description or "").strip():
         raise BadRequest("an entity needs a description")
     if await editor.graph.entities(await editor.partition(), [name]):
@@ -111,7 +116,7 @@ async def edit_entity(
     another entity without permission to merge, and when there is nothing to change.
     """
     await editor.entity(name)
-    new = name if rename.name is None else _entity_name(rename.name)
+    new = name if rename.name is None else entity_name(rename.name)
     removed = [name] if new != name else []
     moved = await _relations_after_merge(editor, removed, new)
     merged = False
@@ -134,7 +139,7 @@ async def edit_entity(
 async def merge_entities(editor: GraphEditor, names: Sequence[str], target: str) -> EditResult[Entity]:
     """Merge several entities into one, which may be new. Raises NotFound for an unknown one, BadRequest for none."""
     entities = await editor.graph.entities(await editor.partition(), [target])
-    target = target if entities else _entity_name(target)
+    target = target if entities else entity_name(target)
     sources = [name for name in dict.fromkeys(names) if name != target]
     if not sources:
         raise BadRequest("give at least one entity to merge that is not the one to merge into")
@@ -241,7 +246,7 @@ def _matches(values: EditedValues, **fields: object) -> bool:
     return all(getattr(values, name) in (None, value) for name, value in fields.items())
 
 
-def _entity_name(text: str) -> str:
+def entity_name(text: str) -> str:
     """Return the text normalized as an entity name. Raises BadRequest for an invalid name."""
     name = clean_name(text)
     if not name:

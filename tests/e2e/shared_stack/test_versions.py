@@ -104,8 +104,34 @@ def test_an_alias_makes_one_entity_of_two_and_taken_back_leaves_no_trace(stack: 
     assert stack.digest("never") == never
 
 
+def speaks_of(stack: Stack, name: str) -> str:
+    """One of the documents of the workspace `never` that speak of the entity."""
+    with stack.client("never") as client:
+        return client.get("/graph/provenance", params={"name": name}).json()["sources"][0]["document_id"]
+
+
+def test_a_split_name_means_two_things_and_taken_back_leaves_no_trace(stack: Stack, never: dict[str, Any]) -> None:
+    id = speaks_of(stack, "Ada Marlow")
+    here = ("--workspace", "never")
+    assert stack.json("alias", "split", "Ada Marlow", "Ada (ship)", "--document", id, *here)["status"] == "success"
+    quiet(stack)
+    assert speaks_of(stack, "Ada (ship)") == id
+    split = stack.digest("never")
+    assert split["graph"] != never["graph"]
+    assert split["vectors"] != never["vectors"]
+    history = stack.json("history", "Ada (ship)", *here)["events"]
+    (sequence,) = (event["sequence"] for event in history if event["operation"] == "split_entity")
+    said = [event for event in history if event["type"] == "EntitiesExtracted"]
+    assert {event["document_id"] for event in said if event["effect"] == "counts"} == {id}, said
+    assert stack.json("undo", str(sequence), "--yes", *here)["published"]
+    quiet(stack)
+    assert stack.digest("never") == never
+
+
 def test_edits_reach_graph_and_vectors_and_outlive_a_rebuild(stack: Stack, never: dict[str, Any]) -> None:
     edit(stack, GraphEdited(operation="rename_entity", names=("Port Elm",), target="Elmhaven"))
+    split = (speaks_of(stack, "Ada Marlow"),)
+    edit(stack, GraphEdited(operation="split_entity", names=("Ada Marlow",), target="Ada (ship)", documents=split))
     edit(stack, GraphEdited(operation="edit_entity", names=("Ada Marlow",), values=EditedValues(description="Captain")))
     quiet(stack)
     edited = stack.digest("never")

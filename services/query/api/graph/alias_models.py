@@ -1,4 +1,4 @@
-"""Requests and answers about aliases. They are ours: LightRAG has none."""
+"""Requests and answers about aliases and homonyms. They are ours: LightRAG has none."""
 
 from typing import Annotated, Literal
 
@@ -20,6 +20,20 @@ class AliasDecisionRequest(StrictModel):
         default="", description="`rule:<name>` or `model:<name>`", examples=["rule:surname"]
     )
     evidence: Annotated[Prose, Field(max_length=2000)] = Field(default="", description="why they mean it")
+
+
+class SplitRequest(StrictModel):
+    """A name that means another entity in some documents."""
+
+    entity_name: Name = Field(examples=["Mercury"])
+    new_entity_name: Name = Field(description="of the other entity, which may be there", examples=["Mercury (planet)"])
+    documents: list[Annotated[str, Field(min_length=1, max_length=512)]] = Field(
+        min_length=1,
+        max_length=1000,
+        description="ids or file names, which speak of it",
+        examples=[["sky.md"]],
+    )
+    evidence: Annotated[Prose, Field(max_length=2000)] = Field(default="", description="why it means another")
 
 
 class AliasDecisionResponse(BaseModel):

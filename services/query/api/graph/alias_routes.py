@@ -1,4 +1,4 @@
-"""The routes about aliases: what was decided, what may be decided, deciding."""
+"""The routes about what names mean: aliases of one entity, decided or to be decided, and homonyms, which are split."""
 
 from typing import Annotated
 
@@ -10,13 +10,15 @@ from services.query.api.graph.alias_models import (
     AliasDecisionResponse,
     AliasEntry,
     AliasProposalEntry,
+    SplitRequest,
 )
 from services.query.api.graph.models import PENDING_MESSAGE
 from services.query.api.graph.routes import CHANGE_RESPONSES, Editor
-from services.query.graph import aliases
+from services.query.graph import aliases, homonyms
 from services.query.graph.alias_proposals import AliasSources, proposals
 from services.query.graph.alias_rules import RULES, AliasRule
 from services.query.graph.aliases import AliasState
+from services.query.graph.editing import EditResult
 
 router = APIRouter(tags=["graph"])
 
@@ -49,8 +51,21 @@ async def decide_alias(
     """Accept names as aliases of an entity, reject, propose or undo them. Undone, all is as before, at no cost."""
     said = {"proposed_by": body.proposed_by, "evidence": body.evidence}
     edited = await aliases.decide(editor, ctx.deps.aliases, body.decision, body.names, body.entity, **said)
+    return _decided(edited, response, f"{body.decision}: {', '.join(map(repr, body.names))} as {body.entity!r}")
+
+
+@router.post("/graph/entity/split", operation_id="split_entity", responses=CHANGE_RESPONSES)
+async def split_entity(body: SplitRequest, ctx: Ctx, editor: Editor, response: Response) -> AliasDecisionResponse:
+    """Let a name mean another entity in some documents and their later versions. `POST /operations/undo` undoes it."""
+    edited = await homonyms.split(
+        editor, ctx.deps.provenance, body.entity_name, body.new_entity_name, body.documents, body.evidence
+    )
+    what = f"{body.entity_name!r} means {body.new_entity_name!r} in {len(body.documents)} documents"
+    return _decided(edited, response, what)
+
+
+def _decided(edited: EditResult[bool], response: Response, message: str) -> AliasDecisionResponse:
     response.status_code = 200 if edited.result else 202
-    message = f"{body.decision}: {', '.join(map(repr, body.names))} as {body.entity!r}"
     return AliasDecisionResponse(
         status="success" if edited.result else "pending",
         message=message if edited.result else PENDING_MESSAGE.format(edited.sequence),

@@ -224,6 +224,7 @@ EXAMPLES: dict[str, Any] = {
     "DELETE /graph/relation/delete": _HIDDEN,
     "GET /graph/aliases": [{"at": 1795262838120000, "state": "accepted", "editor": "ada", **_ALIAS}],
     "GET /graph/aliases/proposals": [{"evidence": "", "support": 3, **_ALIAS}],
+    "POST /graph/entity/split": {"status": "success", "message": "'Mercury' means …", "sequence": 1795262838120000},
     "POST /graph/aliases": {"status": "success", "message": "accept: 'A. Marlow' …", "sequence": 1795262838120000},
     "GET /operations/diff": {
         "from_sequence": 1,

@@ -28,7 +28,7 @@ TAKE_AWAY_OR_REPEAT = {
     "retry", "undo", "webhooks remove", "webhooks replay",
 }  # fmt: skip
 ADD_OR_MAKE_ANEW = {
-    "add", "alias accept", "alias propose", "audit", "backup", "budget set", "rebuild", "stores apply",
+    "add", "alias accept", "alias propose", "alias split", "audit", "backup", "budget set", "rebuild", "stores apply",
     "topology apply", "webhooks add", "webhooks enable", "webhooks rotate",
 }  # fmt: skip
 
