@@ -30,8 +30,11 @@ def main(folders: list[str]) -> int:
     print("\nAsked again, alone:", *failed, sep="\n  ", flush=True)
     again = ["--last-failed", "--last-failed-no-failures", "none", "-o", f"cache_dir={CACHE}"]
     code = subprocess.run([sys.executable, "-m", "pytest", *again, *folders], check=False).returncode
-    verdict = "failed alone, too" if code else "passed alone: each is a fault of the test, to be mended"
-    print(f"These failed beside others and {verdict}:", *failed, sep="\n  ")
+    still = failures(CACHE)
+    if alone := [test for test in failed if test not in still]:
+        print("Failed beside others and passed alone, a fault of the test, to be mended:", *alone, sep="\n  ")
+    if still:
+        print("Failed alone, too:", *still, sep="\n  ")
     return code
 
 

@@ -42,7 +42,7 @@ def failed_run(folder: Path, count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mended", "code", "verdict"), [(True, 0, "passed alone: each is a fault of the test"), (False, 1, "failed alone")]
+    ("mended", "code", "verdict"), [(True, 0, "passed alone, a fault of the test"), (False, 1, "Failed alone, too")]
 )
 def test_what_failed_is_asked_again_and_named(tmp_path: Path, mended: bool, code: int, verdict: str) -> None:
     failed_run(tmp_path, count=2)
