@@ -1,10 +1,10 @@
 """Applies the edits of users to the graph, in the order of the log.
 
 Original names and keys are those in documents, canonical ones those that entities and relations have now; where a name
-was split, it means another original name in some documents (`homonyms.py`). Edited values
-override what documents say. A deletion hides what was in the log before it. An alias that is undone or rejected is as
-if it had never been accepted: only edits that stand make the state. What has to be folded when edits come in another
-order, or are taken back, follows from all of them.
+was split, it means another original name in some documents (`homonyms.py`). Edited values override what documents say.
+A deletion hides what was in the log before it. An alias that is undone or rejected is as if it had never been accepted:
+only edits that stand make the state. What has to be folded when edits come in another order, or are taken back,
+follows from all of them.
 """
 
 from collections import defaultdict
