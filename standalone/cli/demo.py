@@ -37,7 +37,7 @@ from standalone.embedded.data_folder import DataFolder, StackState
 PROJECT = Path(__file__).resolve().parents[2]
 OWN_DOCUMENTS = ("README.md", "docs")
 
-QUESTION = "Which services turn a document into chunks, entities and a searchable graph?"
+QUESTION = "How does Lightstream turn documents into a searchable knowledge graph?"
 OTHER_QUESTION = "What are these documents about?"
 
 

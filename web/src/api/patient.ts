@@ -4,14 +4,12 @@ import { connected } from "./connection";
 type Part<P extends object> = () => Promise<{ default: ComponentType<P> }>;
 
 const waiting: (() => Promise<unknown>)[] = [];
-let isAhead = false;
 
 const take = (part: () => Promise<unknown>) => void part().catch(() => undefined);
 
 /** Loads the parts of the page that nobody has asked for yet. A browser never asks again for a part that it could not
  * get once, so they are got while the connection is there. */
 export function loadAhead(): void {
-  isAhead = true;
   for (const part of waiting.splice(0)) take(part);
 }
 
@@ -28,8 +26,7 @@ function untilConnected(): Promise<void> {
 
 /** `lazy` of React for a part that is loaded ahead, and not asked for while the connection is lost. */
 export function patient<P extends object>(part: Part<P>) {
-  if (isAhead) take(part);
-  else waiting.push(part);
+  waiting.push(part);
   return lazy(async () => {
     await untilConnected();
     return part();

@@ -7,7 +7,7 @@ import type { Reference } from "./stream";
 type AnswerTextProps = { answer: string; references: Reference[]; onCite: (id: string) => void };
 
 /** An answer as Markdown. HTML in it is shown as text, and nothing is loaded from anywhere. */
-export default function AnswerText({ answer, references, onCite }: AnswerTextProps) {
+export function AnswerText({ answer, references, onCite }: AnswerTextProps) {
   const texts = useTexts();
   const known = new Map(references.map((reference) => [reference.reference_id, reference.file_path]));
   return (

@@ -1,17 +1,15 @@
 import { Link2, RotateCw, ScanSearch, Square } from "lucide-react";
-import { Suspense, useState, useSyncExternalStore } from "react";
+import { useState, useSyncExternalStore } from "react";
 import { liveEvents } from "../../api/live";
-import { patient } from "../../api/patient";
 import { useTexts } from "../../texts";
 import { Button, CopyButton } from "../../ui/controls";
 import { useFormat } from "../../ui/format";
 import { Failure, Notice } from "../../ui/notices";
+import { AnswerText } from "./AnswerText";
 import { again, asMarkdown, begin, changesSince, stop, type Turn } from "./conversation";
 import { Evidence } from "./Evidence";
 import { address } from "./parameters";
 import { SourceDialog, SourceList } from "./Sources";
-
-const AnswerText = patient(() => import("./AnswerText"));
 
 function Foot({ turn, isOpen, onToggle }: { turn: Turn; isOpen: boolean; onToggle: () => void }) {
   const texts = useTexts();
@@ -70,9 +68,7 @@ export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?
         </p>
       )}
       {turn.answer && (
-        <Suspense fallback={<p>{turn.answer}</p>}>
-          <AnswerText answer={turn.answer} references={turn.references} onCite={setCited} />
-        </Suspense>
+        <AnswerText answer={turn.answer} references={turn.references} onCite={setCited} />
       )}
       {turn.state === "asking" && (
         <Button icon={Square} onPress={() => stop(turn.id)}>
