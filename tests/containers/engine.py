@@ -1,5 +1,6 @@
 """Podman over a storage of the tests' own, below .cache, so that nothing of this machine's containers is touched."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -14,6 +15,8 @@ from tests.architecture.sources import REPOSITORY
 from tests.support.servers import CACHE, missing
 
 HOME = CACHE / "containers"
+RUNNING = Path("/run/lightstream-test-containers")
+"""What podman keeps of running containers: one place for the machine, so one run of these tests at a time."""
 MINUTES = 60.0
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 ENOUGH = 10_000
@@ -80,9 +83,9 @@ def engine() -> Generator[Engine]:
     if os.geteuid() != 0:
         missing("these tests run podman as root, to have networks between containers")
     HOME.mkdir(parents=True, exist_ok=True)
-    with _namespace() as prefix:
+    with _alone(), _namespace() as prefix:
         options = [
-            "--root", str(HOME / "root"), "--runroot", "/run/lightstream-test-containers",
+            "--root", str(HOME / "root"), "--runroot", str(RUNNING),
             "--storage-driver", "overlay", "--cgroup-manager", "cgroupfs", "--events-backend", "file",
             "--network-config-dir", str(HOME / "networks"),
         ]  # fmt: skip
@@ -99,6 +102,17 @@ def engine() -> Generator[Engine]:
         if tried.returncode:
             missing(f"podman does not work here: {tried.stderr[-500:]}")
         yield result
+
+
+@contextmanager
+def _alone() -> Generator[None]:
+    """Refuse a second run beside another: each would remove the other's containers."""
+    with RUNNING.with_suffix(".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise AssertionError("another run of tests/containers is under way on this machine") from None
+        yield
 
 
 @contextmanager
