@@ -12,6 +12,7 @@ from nats.js import JetStreamContext
 
 from contracts.events import Stage
 from contracts.topology import Consumer, declared_consumer
+from runtime.bus.attempts import Pace
 from runtime.bus.dead_letter_limit import DeadLetterLimit
 from runtime.bus.fairness.scheduler import FairScheduler
 from runtime.bus.nats.lookahead import Lookahead
@@ -31,6 +32,12 @@ likely cause is a request of nats-py that outlives its fetch and takes the first
 waits for others until its time is up. A fetch of one message waits for no other.
 """
 
+BATCHES_PER_SECOND, BATCHES_AT_ONCE = 4.0, 16.0
+"""Batches that a subscriber takes a second when there is always something, and how many it may take before that.
+
+What a batch writes is one transaction in each store, so fewer and larger ones write less. A document alone takes fewer
+batches than the second number and waits for nothing; full batches never wait.
+"""
 
 Process = Callable[[Sequence[NatsMessage]], Awaitable[None]]
 
@@ -94,10 +101,10 @@ def pull(broker: NatsBroker, declared: Consumer, process: Process, *, workers: i
             pull_sub=PullSub(declared.batch, BATCH_FETCH_SECONDS if declared.batch > 1 else FETCH_SECONDS),
             ack_policy=AckPolicy.MANUAL,
             decoder=raw,
-        )(_gather_fetch(process))
+        )(_gather_fetch(process, declared.batch))
 
 
-def _gather_fetch(process: Process) -> Callable[[Msg], Awaitable[None]]:
+def _gather_fetch(process: Process, size: int) -> Callable[[Msg], Awaitable[None]]:
     """Messages of one fetch, which FastStream hands over side by side, as one batch again.
 
     Each subscriber has one of its own: messages of two fetches in one batch would be handled by one worker.
@@ -105,6 +112,7 @@ def _gather_fetch(process: Process) -> Callable[[Msg], Awaitable[None]]:
     through, and what it had collected until then waits for `ack_wait`. Here nothing is collected across fetches.
     """
     pending: list[Msg] = []
+    pace = Pace(BATCHES_PER_SECOND, BATCHES_AT_ONCE)
 
     async def consume(message: Msg) -> None:
         pending.append(message)
@@ -113,5 +121,7 @@ def _gather_fetch(process: Process) -> Callable[[Msg], Awaitable[None]]:
             batch = [NatsMessage(one) for one in pending]
             pending.clear()
             await process(batch)
+            if len(batch) < size:
+                await asyncio.sleep(pace.count())  # the next fetch begins when this one is done
 
     return consume

@@ -102,9 +102,18 @@ class Pace:
 
     def allows(self) -> bool:
         """Return whether one more may happen now, and count it if so."""
-        now = time.monotonic()
-        self._left, self._at = min(self.burst, self._left + (now - self._at) * self.per_second), now
+        self._refill()
         if self._left < 1.0:
             return False
         self._left -= 1.0
         return True
+
+    def count(self) -> float:
+        """Count one that happened, and return the seconds until the next one may."""
+        self._refill()
+        self._left -= 1.0
+        return max(0.0, (1.0 - self._left) / self.per_second)
+
+    def _refill(self) -> None:
+        now = time.monotonic()
+        self._left, self._at = min(self.burst, self._left + (now - self._at) * self.per_second), now

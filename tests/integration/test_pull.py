@@ -10,11 +10,13 @@ from nats.js import JetStreamContext
 
 from contracts.topology import Consumer, declared_consumer
 from runtime.bus.port import Message
-from runtime.subscriptions import BATCH_FETCH_SECONDS, FETCH_SECONDS, pull
+from runtime.subscriptions import BATCH_FETCH_SECONDS, BATCHES_AT_ONCE, BATCHES_PER_SECOND, FETCH_SECONDS, pull
 from tests.support.nats_server import BusServer, RunningNats, connected, until
 
 SUBJECT = "kb.v1.a.b.EntitiesExtracted"
 NEXT = "$JS.API.CONSUMER.MSG.NEXT.KB_EVENTS.merger"
+ALONE = int(BATCHES_AT_ONCE) - 2
+"""Messages one after another, of which none waits for company."""
 LATE = 3.0
 """Seconds; a message that was fetched and lost comes again only after `ack_wait`, which is longer."""
 
@@ -71,17 +73,38 @@ async def test_a_lone_message_is_handled_alone_and_an_idle_consumer_asks_seldom(
         await watcher.flush()
         since = asyncio.get_running_loop().time()
         async with consuming(server, recorder, "merger"):
-            for number in range(20):
+            for number in range(ALONE):
                 await jetstream.publish(SUBJECT, b"x")
 
                 async def handled(count: int = number + 1) -> bool:
                     return len(recorder.seen) == count
 
                 await until(handled, "a message that came alone", seconds=LATE)
-        assert [len(batch) for batch in recorder.batches] == [1] * 20
+        assert [len(batch) for batch in recorder.batches] == [1] * ALONE
         # One request for each message, the one that waits for the next, and two whenever a fetch has ended without any.
         idle = (asyncio.get_running_loop().time() - since) / BATCH_FETCH_SECONDS
-        assert 20 < len(asked) <= 21 + 2 * idle
+        assert ALONE < len(asked) <= ALONE + 1 + 2 * idle
+
+
+async def test_what_comes_without_end_comes_in_fewer_and_larger_batches(
+    server: BusServer, jetstream: JetStreamContext
+) -> None:
+    recorder, count = Recorder(), 0
+    async with consuming(server, recorder, "merger"):
+        clock = asyncio.get_running_loop().time
+        since = clock()
+        while len(recorder.batches) < BATCHES_AT_ONCE + 4:
+            await jetstream.publish(SUBJECT, b"x")
+            count += 1
+        allowed = BATCHES_AT_ONCE + 1 + BATCHES_PER_SECOND * (clock() - since)
+
+        async def handled() -> bool:
+            return len(recorder.seen) == count
+
+        assert len(recorder.batches) <= allowed
+        await until(handled, "the last ones", seconds=LATE)
+    assert recorder.seen == sorted(recorder.seen)
+    assert max(map(len, recorder.batches)) > 1
 
 
 async def test_what_waits_comes_in_full_batches_and_nothing_waits_for_its_redelivery(

@@ -45,3 +45,50 @@ async def test_a_large_wal_is_emptied_when_nobody_writes(tmp_path: Path, monkeyp
     assert len(await other.get(TABLE, [sha256(str(number)) for number in range(600)])) == 600
     await rows.close()
     await other.close()
+
+
+async def test_a_large_wal_is_left_alone_while_another_process_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rows.sqlite"
+    rows = SqliteRows(path)
+    await rows.prepare()
+    looks = list[int]()
+    age = file._seconds_since_write  # pyright: ignore[reportPrivateUsage]
+
+    def fresh(wal: Path) -> float:
+        """Look ten times as if another process had written just now."""
+        looks.append(wal.stat().st_size)
+        return 0.0 if len(looks) < 10 else age(wal)
+
+    await rows.put(TABLE, {sha256(str(number)): {"f32": os.urandom(10_000)} for number in range(600)})
+    monkeypatch.setattr(file, "_seconds_since_write", fresh)
+    monkeypatch.setattr(file, "IDLE", 0.01)
+    await rows.put(TABLE, {"last": {"f32": b"1"}})
+    async with asyncio.timeout(20):
+        while path.with_name("rows.sqlite-wal").stat().st_size:
+            await asyncio.sleep(0.01)
+    assert len(looks) >= 10 and min(looks[:9]) > file.LARGE
+    await rows.close()
+
+
+async def test_a_change_of_one_field_writes_no_other_index(tmp_path: Path) -> None:
+    path, documents = tmp_path / "rows.sqlite", Table("documents", Partition("default", 1))
+    rows = SqliteRows(path)
+    await rows.prepare()
+    fields = ("track_id", "created_at", "updated_at", "file_path", "id")
+    before = {
+        sha256(str(number)): {"version": number, "status": "pending"} | {it: sha256(f"{it}{number}") for it in fields}
+        for number in range(500)
+    }
+    await rows.put(documents, before)
+    wal = path.with_name("rows.sqlite-wal")
+    size = wal.stat().st_size
+    after = {key: {**row, "status": "processed"} for key, row in list(before.items())[::25]}
+    for key, row in after.items():
+        await rows.put(documents, {key: row})
+    # The row and the index of the status, whose pages are split now and then: 8 pages, and 22 with all indexes.
+    assert wal.stat().st_size - size < len(after) * 10 * (file.PAGE_BYTES + 24)
+    assert dict(await rows.find(documents, {"status": "processed"})) == after
+    assert len(await rows.find(documents, {"status": "pending"})) == 480
+    await rows.close()

@@ -6,6 +6,7 @@ and a busy event loop never holds up the other processes.
 """
 
 import asyncio
+import math
 import sqlite3
 import time
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -27,7 +28,7 @@ PAGE_BYTES = 512
 vector of 384 numbers fills three of them but for a few bytes."""
 
 IDLE = 5.0
-"""Seconds after the last write of this process until the WAL is copied into the file and emptied, if it is LARGE."""
+"""Seconds after the last write of any process until the WAL is copied into the file and emptied, if it is LARGE."""
 LARGE = 4 * 1024 * 1024
 """Bytes of a WAL that is worth it: what changes often is better copied seldom."""
 
@@ -37,7 +38,7 @@ LOWERED = "lowered"
 _SETTINGS = (
     "synchronous=FULL",
     # A page that changes often is copied from the WAL into the file once per checkpoint: seldom.
-    f"wal_autocheckpoint={32 * 1024 * 1024 // PAGE_BYTES}",
+    f"wal_autocheckpoint={64 * 1024 * 1024 // PAGE_BYTES}",
     f"journal_size_limit={64 * 1024 * 1024}",
     # Kibibytes: a transaction that changes more pages than fit would write some of them twice.
     "cache_size=-8192",
@@ -60,7 +61,6 @@ class SqliteFile:
         self._writing = asyncio.Lock()
         self._open: tuple[_Connection, _Connection] | None = None
         self._idle: asyncio.Task[None] | None = None
-        self._last_write = 0.0
 
     async def read(self, sql: str, parameters: Parameters = ()) -> list[Parameters]:
         """Return the rows of a query."""
@@ -74,7 +74,6 @@ class SqliteFile:
             _, writer = await self._connections()
             async with self._turn():
                 result = await writer.run(lambda connection: _transaction(connection, work))
-        self._last_write = time.monotonic()
         if self._idle is None:
             self._idle = asyncio.create_task(self._empty_wal_when_idle(writer))
         return result
@@ -104,13 +103,16 @@ class SqliteFile:
             return self._open
 
     async def _empty_wal_when_idle(self, writer: "_Connection") -> None:
-        """Wait until this process has not written for a while, then empty a large WAL: it would stay as large."""
+        """Wait until no process has written for a while, then empty a large WAL: it would stay as large.
+
+        While others write, a copy would be of pages that are about to change again.
+        """
+        wal = self._path.with_name(f"{self._path.name}-wal")
         left = IDLE
         while left > 0:
-            await asyncio.sleep(left)
-            left = self._last_write + IDLE - time.monotonic()
+            await asyncio.sleep(min(left, IDLE))
+            left = IDLE - await asyncio.to_thread(_seconds_since_write, wal)
         self._idle = None
-        wal = self._path.with_name(f"{self._path.name}-wal")
         # Whatever keeps it from being emptied, the next checkpoint comes.
         with suppress(sqlite3.Error, OSError):
             if wal.stat().st_size > LARGE:
@@ -197,6 +199,14 @@ def _empty_wal(connection: sqlite3.Connection, timeout: float) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         connection.execute(f"PRAGMA busy_timeout={1000 * timeout:.0f}")
+
+
+def _seconds_since_write(wal: Path) -> float:
+    """Return the age of what any process wrote last; infinite where there is no WAL."""
+    try:
+        return time.time() - wal.stat().st_mtime
+    except OSError:
+        return math.inf
 
 
 def _transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:

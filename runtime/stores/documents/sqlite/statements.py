@@ -4,6 +4,7 @@ The only names in SQL text are those of INDEXES, which `indexed_fields` has chec
 """
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
@@ -52,11 +53,14 @@ def column_of(field: str) -> str:
     return f"field_{field}"
 
 
-def upsert(name: str) -> str:
-    """Return an INSERT statement that replaces an existing row, unless it is the same."""
-    contents = (*map(column_of, indexed_fields(name)), "body")
-    columns = ("workspace", "generation", "key", *contents)
-    marks, changes = ", ".join("?" for _ in columns), ", ".join(f"{column} = excluded.{column}" for column in contents)
+def upsert(name: str, changed: Collection[str]) -> str:
+    """Return an INSERT statement that replaces body and `changed` fields of an existing row, unless it is the same.
+
+    SQLite writes each index of a column that is set, even to the value it had.
+    """
+    columns = ("workspace", "generation", "key", *map(column_of, indexed_fields(name)), "body")
+    marks = ", ".join("?" for _ in columns)
+    changes = ", ".join(f"{column} = excluded.{column}" for column in (*map(column_of, changed), "body"))
     return (
         f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (workspace, generation, key)"
         f" DO UPDATE SET {changes} WHERE body != excluded.body"
@@ -77,7 +81,27 @@ def select_rows(connection: sqlite3.Connection, table: Table, keys: Collection[s
 
 def upsert_rows(connection: sqlite3.Connection, table: Table, records: Sequence[Parameters]) -> None:
     """Replace or add rows, inside a transaction, in the order of their keys: neighbours stand on one page."""
-    connection.executemany(upsert(table.name), sorted(records, key=itemgetter(2)))
+    ordered = sorted(records, key=itemgetter(2))
+    for changed, alike in _by_changed_fields(connection, table, ordered).items():
+        connection.executemany(upsert(table.name, changed), alike)
+
+
+def _by_changed_fields(
+    connection: sqlite3.Connection, table: Table, records: Sequence[Parameters]
+) -> dict[tuple[str, ...], list[Parameters]]:
+    """Return the records by the indexed fields in which they differ from the rows that are stored; none if none is."""
+    fields = indexed_fields(table.name)
+    if not fields:
+        return {(): list(records)}
+    sql = select(table, ", ".join(("key", *map(column_of, fields))))
+    keys = json_list([record[2] for record in records])
+    stored = {key: values for key, *values in connection.execute(sql, (*partition_parameters(table), keys))}
+    groups: dict[tuple[str, ...], list[Parameters]] = defaultdict(list)
+    for record in records:
+        before = stored.get(record[2], record[3:-1])
+        changed = (name for name, old, new in zip(fields, before, record[3:-1], strict=True) if old != new)
+        groups[tuple(changed)].append(record)
+    return groups
 
 
 def count_up(

@@ -16,6 +16,7 @@ that writes relations exists twice, and the caller takes the one that begins at 
 """
 
 import zlib
+from sys import intern
 from typing import Any
 
 import orjson
@@ -280,13 +281,14 @@ def _joined(texts: tuple[str, ...] | tuple[tuple[str, ...], ...]) -> str:
 
 
 def _parted(texts: str) -> tuple[str, ...]:
-    return tuple(orjson.loads(texts))
+    # Interned: a chunk and its file are named by some fifty entities and relations, which questions keep in memory.
+    return tuple(map(intern, orjson.loads(texts)))
 
 
 def read_node(name: str, record: dict[str, Any]) -> Node:
     """Return the node in a record of NODES, or at one end of a record of TIED."""
     sources, paths = orjson.loads(record["head"])
-    return Node(name, record["type"], tuple(sources), tuple(paths), record["support"])
+    return Node(name, record["type"], tuple(map(intern, sources)), tuple(map(intern, paths)), record["support"])
 
 
 def read_tie(record: dict[str, Any]) -> RelationSummary:

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from sys import getsizeof
 from typing import Any, TypeVar
 
 import numpy as np
@@ -39,9 +40,13 @@ MAX_EVENTS = 8
 
 MAX_PARTITIONS = 1000
 
-ENTRY_OVERHEAD = 500
+ENTRY_OVERHEAD = 450
 """Bytes that a kept thing takes beside its texts, about."""
+ROW_OVERHEAD = 300
+"""Bytes that an entity or relation takes beside that and its description, about."""
 RELATION_SUMMARY_SIZE = 250
+SHARED_TEXT = 16
+"""Bytes that naming a chunk or a file takes, about: its text is shared with all others that name it."""
 
 _numbers = count()
 
@@ -228,10 +233,6 @@ def entry_size(
     if isinstance(thing, list):
         return ENTRY_OVERHEAD + RELATION_SUMMARY_SIZE * len(thing)
     if isinstance(thing, Star):
-        return ENTRY_OVERHEAD + sum(RELATION_SUMMARY_SIZE + _length(tie.source_ids) for tie in thing.relations)
-    lists = _length((*thing.source_ids, *thing.file_paths))
-    return ENTRY_OVERHEAD + lists + (0 if isinstance(thing, Node) else 2 * len(thing.description))
-
-
-def _length(texts: Collection[str]) -> int:
-    return sum(50 + len(text) for text in texts)
+        return ENTRY_OVERHEAD + sum(RELATION_SUMMARY_SIZE + SHARED_TEXT * len(it.source_ids) for it in thing.relations)
+    lists = SHARED_TEXT * (len(thing.source_ids) + len(thing.file_paths))
+    return ENTRY_OVERHEAD + ROW_OVERHEAD + lists + (0 if isinstance(thing, Node) else getsizeof(thing.description))

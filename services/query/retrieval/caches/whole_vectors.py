@@ -8,14 +8,15 @@ import asyncio
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
 import structlog
 from cachetools import LRUCache
 
-from contracts.graph import Partition, VectorKind, VectorRow
+from contracts.graph import Partition, VectorKind
 from runtime.errors import Unavailable
 from runtime.stores.vectors.port import Vectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
-from services.query.retrieval.caches.vector_matrix import OVERHEAD, VectorMatrix
+from services.query.retrieval.caches.vector_matrix import OVERHEAD, VectorMatrix, packed
 
 logger = structlog.get_logger(__name__)
 
@@ -82,14 +83,19 @@ class WholeVectors:
     async def _load(self, partition: Partition, kind: VectorKind) -> float:
         """Read and cache the vectors. Returns the rows that were read, or infinity when there are too many."""
         since, dimension = self._cache.invalidations(partition), self._vectors.dimension
-        most = self._cache.most / SHARE / (4 * dimension + OVERHEAD)
-        rows: list[VectorRow] = []
-        while page := await self._vectors.scan(partition, kind, rows[-1].id if rows else "", PAGE, vectors=True):
-            rows += page
-            if len(rows) > most:
+        room = self._cache.most / SHARE
+        ids: list[str] = []
+        names: list[tuple[str, ...]] = []
+        arrays = [packed([], dimension)]
+        while page := await self._vectors.scan(partition, kind, ids[-1] if ids else "", PAGE, vectors=True):
+            ids += [row.id for row in page]
+            names += [row.names for row in page]
+            arrays.append(packed([row.vector for row in page], dimension))
+            room -= arrays[-1].nbytes + OVERHEAD * len(page)
+            if room < 0:
                 return math.inf
             if self._cache.invalidations(partition) != since:
-                return len(rows)
-        matrix = VectorMatrix(rows, dimension)
+                return len(ids)
+        matrix = VectorMatrix(ids, names, np.concatenate(arrays))
         self._cache.store_unless_changed(partition, since, KIND, {kind: matrix})
-        return len(rows)
+        return len(ids)

@@ -16,7 +16,7 @@ from runtime.stores.vectors.memory import MemoryVectors
 from services.query.retrieval.caches import whole_vectors
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
-from services.query.retrieval.caches.vector_matrix import VectorMatrix
+from services.query.retrieval.caches.vector_matrix import BLOCK, VectorMatrix, packed
 from tests.support.events import document, sealed
 
 SPACE = Partition("w", 1)
@@ -172,9 +172,24 @@ async def test_too_many_vectors_are_read_once_and_never_cached() -> None:
 
 
 def test_no_rows_are_near_anything() -> None:
-    assert VectorMatrix([], DIMENSION).nearest(np.ones(DIMENSION, np.float32), 3) == []
+    assert VectorMatrix([], [], packed([], DIMENSION)).nearest(np.ones(DIMENSION, np.float32), 3) == []
 
 
 def test_of_equal_rows_those_with_the_first_ids_are_nearest() -> None:
-    rows = [VectorRow(f"ent-{n}", "", "", vector=[1.0, n % 2], names=(f"{n}",)) for n in (5, 3, 4, 1, 2)]
-    assert VectorMatrix(rows, 2).nearest(np.array([2.0, 0.0], np.float32), 1) == [Hit("ent-2", ("2",), 1.0)]
+    numbers = (5, 3, 4, 1, 2)
+    vectors = packed([[1.0, n % 2] for n in numbers], 2)
+    matrix = VectorMatrix([f"ent-{n}" for n in numbers], [(f"{n}",) for n in numbers], vectors)
+    assert matrix.nearest(np.array([2.0, 0.0], np.float32), 1) == [Hit("ent-2", ("2",), 1.0)]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 3e-5, 1e4])
+def test_vectors_in_half_precision_give_the_hits_of_single_precision(scale: float) -> None:
+    exact = (RANDOM.normal(size=(2 * BLOCK + 3, 384)) * scale).astype(np.float16)
+    exact[7], exact[BLOCK] = 0, exact[9]
+    ids, names = [f"{n:04}" for n in range(len(exact))], [()] * len(exact)
+    half = packed(exact.tolist(), 384)
+    assert half.dtype == np.float16 and packed([[0.1] * 384], 384).dtype == np.float32
+    for asked in (RANDOM.normal(size=384), exact[9].astype(np.float64), np.zeros(384)):
+        hits = VectorMatrix(ids, names, half).nearest(asked.astype(np.float32), 20)
+        assert hits == VectorMatrix(ids, names, exact.astype(np.float32)).nearest(asked.astype(np.float32), 20)
+    assert hits[0].id == "0000"
