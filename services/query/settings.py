@@ -52,7 +52,7 @@ class QuerySettings(RoleSettings):
     log_archive: bool = Field(default=False, description="copy every event into the document store, for `repair`")
     max_upload_size: int = Field(default=104857600, ge=1, description="bytes of a file; no more than 50 MiB are read")
     graph_cache_mb: int = Field(
-        default=64, ge=0, description="MB of graph and vectors that questions keep in memory; 0: none"
+        default=128, ge=0, description="MB of graph and vectors that questions keep in memory; 0: none"
     )
     max_graph_nodes: int = Field(default=1000, ge=1, description="nodes that /graphs gives at most")
     max_event_streams: int = Field(
