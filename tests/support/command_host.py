@@ -108,6 +108,7 @@ def preload(socket_path: Path) -> None:
     forking.preload([f"services.{name}.main" for name in SERVICES])
     for name in ("openai", "openai_embedder"):
         import_module(f"runtime.models.{name}")
+    import_module("services.query.api.app").create_app().openapi()  # half a second of CPU in each query service
     import_module("tests.support.hosted").fork_stacks(socket_path)
     gc.freeze()
     assert not forking.has_threads(), "a fork would copy one thread of several"

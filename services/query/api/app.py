@@ -1,15 +1,16 @@
 """The FastAPI application: routes, middleware, and error handlers whose answers never show internals."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-from fastapi import FastAPI, Request, Security
+from fastapi import APIRouter, FastAPI, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import APIKeyHeader, OAuth2PasswordBearer
 from starlette.exceptions import HTTPException as Raised
 from starlette.middleware.cors import CORSMiddleware
-from starlette.routing import Match
+from starlette.routing import BaseRoute, Match
 
 from contracts.text import encodable
 from runtime.errors import InvalidInput, ModelChanged, Poison, Retryable
@@ -111,12 +112,7 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
         responses=error_responses(*COMMON_CODES),
     )
     app.state.auth = config
-    of_graph = (graph, aliases, graph_past, provenance)
-    for routes in (questions, data, documents, lightrag_pipeline, feeds, *of_graph, system, login, ollama, openai):
-        app.include_router(routes.router)
-    for routes in OPERATIONS:
-        app.include_router(routes.router, prefix="/operations", tags=["operations"])
-    app.include_router(metrics.router)
+    app.routes.extend(_routes())
     if config.docs:
         app.include_router(pages.router)
     if config.web_page:
@@ -126,6 +122,22 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
     _add_middleware(app, config)
     _add_error_handlers(app)
     return app
+
+
+@cache
+def _routes() -> tuple[BaseRoute, ...]:
+    """Return the routes that every application has; nothing in them is of one of them.
+
+    FastAPI takes their parameters and models apart when the first request comes, once for each object returned here.
+    """
+    whole = APIRouter(dependencies=SECURITY_SCHEMES, responses=error_responses(*COMMON_CODES))
+    of_graph = (graph, aliases, graph_past, provenance)
+    for routes in (questions, data, documents, lightrag_pipeline, feeds, *of_graph, system, login, ollama, openai):
+        whole.include_router(routes.router)
+    for routes in OPERATIONS:
+        whole.include_router(routes.router, prefix="/operations", tags=["operations"])
+    whole.include_router(metrics.router)
+    return tuple(whole.routes)
 
 
 def _add_middleware(app: FastAPI, config: AuthConfig) -> None:
