@@ -83,7 +83,7 @@ class WholeVectors:
     async def _load(self, partition: Partition, kind: VectorKind) -> float:
         """Read and cache the vectors. Returns the rows that were read, or infinity when there are too many."""
         since, dimension = self._cache.invalidations(partition), self._vectors.dimension
-        room = self._cache.most / SHARE
+        most = room = self._cache.most / SHARE
         ids: list[str] = []
         names: list[tuple[str, ...]] = []
         arrays = [packed([], dimension)]
@@ -96,6 +96,9 @@ class WholeVectors:
                 return math.inf
             if self._cache.invalidations(partition) != since:
                 return len(ids)
-        matrix = VectorMatrix(ids, names, np.concatenate(arrays))
+        vectors = np.concatenate(arrays)
+        if len(ids) * (4 * dimension + OVERHEAD) <= most:
+            vectors = vectors.astype(np.float32)  # compared faster, as long as there is room
+        matrix = VectorMatrix(ids, names, vectors)
         self._cache.store_unless_changed(partition, since, KIND, {kind: matrix})
         return len(ids)

@@ -49,8 +49,8 @@ class CountingVectors(MemoryVectors):
 
 
 def some_vectors(count: int) -> list[Sequence[float]]:
-    """Vectors of which a third stand twice, and the last is nothing: equal ones are ordered by id."""
-    vectors = RANDOM.normal(size=(count - 1, DIMENSION)).round(1)
+    """Vectors of half precision. A third stand twice, and the last is nothing: equal ones are ordered by id."""
+    vectors = (8 * RANDOM.normal(size=(count - 1, DIMENSION))).round() / 8
     vectors[: count // 3] = vectors[count // 3 : 2 * (count // 3)]
     return [*vectors.tolist(), [0.0] * DIMENSION]
 
@@ -169,6 +169,15 @@ async def test_too_many_vectors_are_read_once_and_never_cached() -> None:
     assert await harness.asked(20) == [True] * 20
     assert harness.vectors.calls["scan"] == 2
     assert await Harness(most=0).asked(5) == [True] * 5
+
+
+@pytest.mark.parametrize(("most", "precision"), [(86_000, np.float32), (84_000, np.float16)])
+async def test_many_vectors_are_cached_in_half_precision(most: int, precision: type) -> None:
+    harness = Harness(most)
+    await harness.put("entities", NAMES)
+    assert await harness.asked(9) == [True] * 3 + [False] * 6
+    matrix = harness.cache.cached(SPACE, whole_vectors.KIND, "entities")
+    assert isinstance(matrix, VectorMatrix) and matrix.precision == precision
 
 
 def test_no_rows_are_near_anything() -> None:
