@@ -10,7 +10,7 @@ import pytest
 from tests.architecture.sources import REPOSITORY
 from tests.support.again import CACHE, MOST
 
-ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY)}
+ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 TESTS = """
 from pathlib import Path
