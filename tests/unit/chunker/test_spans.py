@@ -1,5 +1,6 @@
 """Whatever the way of cutting: where a passage stands, that nothing is lost, and that nothing is too long."""
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -44,7 +45,7 @@ def check(parts: list[str], tokens: TokenCodec, size: int, overlap: int, how: di
     separator = how.get("split_by_character", "")
     chunks = cut(parts, tokens, size, overlap, **how) if text.replace(separator or "\n", "").strip() else []
     assert [chunk.order for chunk in chunks] == list(range(len(chunks)))
-    covered: set[int] = set()
+    covered = bytearray(len(text))
     for chunk in chunks:
         start, end = chunk.start or 0, chunk.end or 0
         stands = text[start:end]
@@ -55,11 +56,11 @@ def check(parts: list[str], tokens: TokenCodec, size: int, overlap: int, how: di
             assert stands.strip(stands[0] + stands[-1]) in chunk.content.strip("\ufffd") or len(stands) <= 2
             assert "\ufffd" in (chunk.content[0], chunk.content[-1])
         assert 0 < chunk.tokens <= size or (how.get("strategy") == "recursive" and len(chunk.content) == 1)
-        covered.update(range(start, end))
+        covered[start:end] = b"\1" * (end - start)
     for left, right in pairwise(chunks):
         assert (left.start or 0) <= (right.start or 0)
         assert (left.end or 0) <= (right.end or 0)
-    missing = "".join(" " if place in covered else letter for place, letter in enumerate(text))
+    missing = " ".join(text[slice(*gap.span())] for gap in re.finditer(rb"\0+", covered))
     assert not missing.replace(separator or " ", " ").strip()
     return chunks
 
