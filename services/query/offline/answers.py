@@ -16,6 +16,9 @@ LONGEST_LIST = 1_500
 LONGEST_FOLLOWING = 300
 """Characters up to which the sentence after the best one is quoted too."""
 
+LONGEST_READ = 800
+"""Characters of a sentence and what it goes on from, from the end, that are compared with the question."""
+
 _SHORTEST = 20
 _DEPENDENT = re.compile(
     r"(?:[\"“]?(?:It|This|That|These|Those|They|He|She|Such|Both|Then|There|Otherwise|However|Therefore)\b)"
@@ -39,16 +42,27 @@ class Candidate:
         return self.parts[self.place]
 
     @property
-    def context(self) -> str:
-        """What stands around it: the headings, the sentence that announces its list, the sentence before it."""
+    def before(self) -> str:
+        """The sentence before it in its paragraph."""
         before = self.parts[self.place - 1] if self.place else None
-        same = before is not None and before.block == self.part.block
-        return f"{self.part.title} {self.part.heading} {self.part.lead} {before.plain if before and same else ''}"
+        return before.plain if before and before.block == self.part.block else ""
 
     @property
-    def described(self) -> str:
-        """The text that is embedded: with its heading, which often names what it is about."""
-        return f"{self.part.heading}. {self.part.plain}" if self.part.heading else self.part.plain
+    def context(self) -> str:
+        """What stands around it: the headings, the sentence that announces its list, the sentence before it."""
+        return f"{self.part.title} {self.part.heading} {self.part.lead} {self.before}"
+
+    @property
+    def readings(self) -> list[str]:
+        """The texts by which its meaning is compared: alone, below its heading, and after what it goes on from.
+
+        Also the question that stands above it, if one does: whoever asks that asks for this part.
+        """
+        part = self.part
+        below = f"{part.heading}. {part.plain}" if part.heading else part.plain
+        after = f"{part.lead or self.before} {part.plain}".strip()[-LONGEST_READ:]
+        asked = [text for text in (part.lead, part.heading) if text.endswith(("?", "？"))][:1]
+        return [part.plain, below, after, *asked]
 
 
 def candidates(passages: Iterable[tuple[str, Sequence[Quotable]]]) -> list[Candidate]:

@@ -1,6 +1,7 @@
 """Keywords and answers without a language model."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -35,7 +36,7 @@ RELATIVE_SCORE = 0.75
 """Sentences below this share of the best score are not quoted."""
 
 
-LEAST_SCORE = 1.2
+LEAST_SCORE = 1.15
 """Score below which no sentence answers; chosen with `benchmarks/answers.py`."""
 
 
@@ -43,8 +44,8 @@ BEST_PASSAGE = 0.1
 """Bonus for sentences of the first passage; the second gets half, the third a third."""
 
 
-CANDIDATES = 32
-"""Most sentences that are embedded for one answer; each takes a few milliseconds."""
+CANDIDATES = 16
+"""Most sentences that are embedded for one answer, each in up to four readings of a few milliseconds."""
 
 
 UNRELATED = ("The weather is pleasant today.", "He put the box on the table.")
@@ -120,7 +121,7 @@ class ExtractiveAnswerGenerator:
         order = sorted(range(len(sentences)), key=lambda i: (-lexical[i], sentences[i].passage, i))[:CANDIDATES]
         if not order:
             return []
-        similar = await self._similarities(question, [sentences[i].described for i in order])
+        similar = await self._similarities(question, [sentences[i].readings for i in order])
         scores = [
             lexical[i] + meaning + agreement(question, sentences[i].part.plain)
             + BEST_PASSAGE / (1 + sentences[i].passage)
@@ -129,12 +130,18 @@ class ExtractiveAnswerGenerator:
         ranked = sorted(zip(scores, order, strict=True), key=lambda pair: (-pair[0], pair[1]))
         return [(score, sentences[i]) for score, i in ranked]
 
-    async def _similarities(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return the cosine of each text to the question, scaled so that unrelated texts have 0 with every model."""
-        vector, *vectors = await self._embedder.embed([question, *UNRELATED, *texts])
-        cosines: list[float] = (np.array(vectors) @ np.array(vector)).tolist()
-        unrelated = max(0.0, sum(cosines[: len(UNRELATED)]) / len(UNRELATED))
-        return [(cosine - unrelated) / (1 - unrelated or 1.0) for cosine in cosines[len(UNRELATED) :]]
+    async def _similarities(self, question: str, readings: Sequence[Sequence[str]]) -> list[float]:
+        """Return for each sentence the mean cosine of the question to those two of its readings that are most similar.
+
+        One alone would decide by chance, and all would let a heading that says nothing count against a sentence.
+        Cosines are scaled so that unrelated texts have 0 with every model.
+        """
+        texts = list(dict.fromkeys([*UNRELATED, *chain.from_iterable(readings)]))
+        vector, *vectors = await self._embedder.embed([question, *texts])
+        cosines = dict(zip(texts, (np.array(vectors) @ np.array(vector)).tolist(), strict=True))
+        unrelated = max(0.0, sum(cosines[text] for text in UNRELATED) / len(UNRELATED))
+        best = [sum(sorted(cosines[text] for text in each)[-2:]) / 2 for each in readings]
+        return [(cosine - unrelated) / (1 - unrelated or 1.0) for cosine in best]
 
 
 def _speaks_of(question: str, passage: Passage) -> bool:

@@ -1,6 +1,6 @@
 """Which parts of passages are quoted together, and how."""
 
-from services.query.offline.answers import candidates, quotation
+from services.query.offline.answers import LONGEST_READ, candidates, quotation
 from services.query.offline.quotable_sentences import quotable
 
 STEPS = (
@@ -69,3 +69,32 @@ def test_a_passage_without_a_file_has_no_reference() -> None:
 
 def test_scraps_and_endless_sentences_are_no_candidates() -> None:
     assert candidates([("1", quotable("Yes, it is.\n\n" + "word " * 300))]) == []
+
+
+def readings(text: str, word: str) -> list[str]:
+    """What is compared with a question for the first part that has this word."""
+    return next(each for each in candidates([("1", quotable(text))]) if word in each.part.text).readings
+
+
+def test_a_sentence_is_read_alone_below_its_heading_and_after_the_one_before() -> None:
+    text = "## The harbour\n\nAda Marsh leads the harbour. She was a pilot for many years."
+    before, own = "Ada Marsh leads the harbour.", "She was a pilot for many years."
+    assert readings(text, "pilot") == [own, f"The harbour. {own}", f"{before} {own}"]
+
+
+def test_an_item_is_read_after_what_announces_its_list() -> None:
+    announced = "Please do as follows: 2. Show a passport."
+    assert announced in readings(STEPS, "passport")
+
+
+def test_the_question_above_a_sentence_is_a_reading_of_it() -> None:
+    assert readings(STEPS, "nothing")[3:] == ["How do I get a card?"]
+    asked = "May I bring my dog?\n\nOnly guide dogs may come in."
+    assert readings(f"## Rules\n\n{asked}", "guide")[3:] == ["May I bring my dog?"]
+
+
+def test_what_comes_before_is_cut_and_never_the_sentence() -> None:
+    own = "She was a pilot for many years."
+    _, _, after = readings(f"{'A long and winding tale ' * 40}of the sea. {own}", "pilot")
+    assert len(after) == LONGEST_READ
+    assert after.endswith(f"of the sea. {own}")

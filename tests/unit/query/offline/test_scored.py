@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from runtime.models.lexical import LexicalEmbedder
+from runtime.models.port import Vector
 from services.query.offline.models import ExtractiveAnswerGenerator
 from services.query.passage import Passage
 
@@ -38,3 +41,21 @@ async def test_a_sentence_without_a_number_of_the_question_does_not_answer() -> 
     assert await may_answer("Who wrote version 1 of it?", licence) == []
     (only,) = await may_answer("Who wrote version 2 of it?", licence)
     assert only == "Version 2 was written by a friend."
+
+
+class Angles:
+    """Embeds a text by the cosine to the question that the words in it stand for; everything else is unrelated."""
+
+    COSINES = (("Dogs?", 1.0), ("May I bring", 0.9), ("Rules", 0.5), ("Only guide", 0.1))
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        cosines = [next((cosine for word, cosine in self.COSINES if word in text), 0.0) for text in texts]
+        return [(cosine, (1 - cosine * cosine) ** 0.5) for cosine in cosines]
+
+
+async def test_meaning_is_the_mean_of_the_two_most_similar_readings() -> None:
+    text = passage("## Rules\n\nMay I bring a cat?\n\nOnly guide ones may come in.\n")
+    ((score, candidate),) = await ExtractiveAnswerGenerator(Angles()).scored("Dogs?", [("1", text)])
+    assert candidate.part.text == "Only guide ones may come in."
+    # After its question and the question alone 0.9, below the heading 0.5, alone 0.1; and the first passage 0.1.
+    assert score == pytest.approx(0.9 + 0.1)
