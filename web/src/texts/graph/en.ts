@@ -18,6 +18,12 @@ export const graph = {
   merge: "Merge the two",
   mergeWarning: (one: string, other: string) =>
     `${other} exists. Merging makes ${one} another name of it: relations and descriptions of both stand under ${other}.`,
+  split: "Split",
+  splitTitle: (name: string) => `Split ${name}`,
+  splitText: (name: string) =>
+    `In the documents chosen here and in their later versions, ${name} means another entity, with descriptions and relations of its own. The history undoes it.`,
+  splitDocuments: "Documents that mean the other",
+  evidence: "Why (may be empty)",
   create: "Add an entity",
   remove: "Delete",
   removeTitle: (name: string) => `Delete ${name}?`,
