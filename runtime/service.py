@@ -21,6 +21,7 @@ from runtime import telemetry
 from runtime.broker import open_broker, stop_broker
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.headers import tolerate_any_headers
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import SILENT, NatsLog
 from runtime.bus.port import SharedValues
@@ -202,6 +203,7 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
     async with open_broker(stage, settings, health, writes) as broker:
         health.stage = "waiting for the bus"
         client = await broker.connect()
+        tolerate_any_headers(client)
         jetstream = client.jetstream(prefix=settings.nats_api_prefix)
         health.stage = "starting"
         bus = await _bus(client, jetstream, health, writes)

@@ -93,5 +93,5 @@ def show_answer(answer: "Answer") -> None:
         searches = "".join(f"\n  searched: {line(search)}" for search in each.searches)
         ended = f"\n  ended: {line(each.ended)}" if each.ended else ""
         note(f"Round {number}: {each.new_passages} new passages, {each.tokens} tokens{searches}{ended}")
-    if not answer.llm_generated:
+    if answer.references and not answer.llm_generated:  # else nothing was found, with a model or without
         note(f"\n{NO_MODEL}")

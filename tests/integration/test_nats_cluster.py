@@ -1,4 +1,7 @@
-"""A cluster of three buses: services and publishers outlive the loss of any server, and nothing confirmed is lost."""
+"""A cluster of three buses: services and publishers outlive the loss of any server, and nothing confirmed is lost.
+
+Nor by a backup of it that is restored into another cluster.
+"""
 
 from contextlib import suppress
 from pathlib import Path
@@ -6,12 +9,22 @@ from pathlib import Path
 from nats.errors import Error as NatsError
 from nats.js.errors import APIError
 
+from contracts import subjects
 from runtime.bus import topology
+from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.port import Message
+from standalone.operations.backup.restoring import Restore
 from standalone.operations.backup.taking import Backup
 from standalone.operations.backup.verifying import verify
 from tests.cluster.trial import trial
-from tests.support.nats_cluster import SIZE
+from tests.support.nats_cluster import SIZE, nats_cluster
 from tests.support.nats_server import until
+from tests.support.waiting import eventually
+
+
+async def documents(log: NatsLog) -> list[Message]:
+    """All documents that were added. Raises `Unavailable`."""
+    return [m async for page in log.read() for m in page if m.subject.endswith(".DocumentAdded")]
 
 
 async def test_the_leader_is_killed_and_a_disk_is_lost_while_documents_flow(tmp_path: Path) -> None:
@@ -32,4 +45,16 @@ async def test_the_leader_is_killed_and_a_disk_is_lost_while_documents_flow(tmp_
         await until(as_declared, "every stream has its copies")
         manifest = await Backup(running.jetstream, tmp_path / "backup", lambda _: None).run()
         assert manifest.messages >= 2 * len(running.confirmed)
-        assert not verify([tmp_path / "backup"], lambda _: None).problems
+        verified = verify([tmp_path / "backup"], lambda _: None)
+        assert not verified.problems
+    async with nats_cluster(tmp_path / "other") as other, connected(other.url("operator"), name="test") as client:
+        restored = client.jetstream(timeout=10)
+        assert await Restore(restored, verified, lambda _: None, replicas=SIZE).run() == manifest.messages
+        assert await topology.check(restored, replicas=SIZE) == []
+        leader = await other.leader(restored)
+        await other.whole(restored)
+        await other.kill(leader)
+        names = dict(running.confirmed)
+        for message in await eventually(lambda: documents(NatsLog(restored))):
+            assert names.pop(subjects.split(message.subject)[1]) == message.sequence
+        assert not names

@@ -40,6 +40,7 @@ from runtime.bus.codec import attributes_in, encode
 from runtime.bus.nats import reading
 from runtime.bus.nats.addresses import parse_bus_address
 from runtime.bus.nats.asking import first_answer
+from runtime.bus.nats.headers import tolerate_any_headers
 from runtime.bus.nats.messages import StoredMessage
 from runtime.bus.port import Message
 from runtime.bus.retried_message import RetriedMessage
@@ -95,6 +96,7 @@ async def connected(
             raise TimeoutError
 
     address, client = parse_bus_address(url), Client()
+    tolerate_any_headers(client)
     encryption = address.encryption
     try:
         try:

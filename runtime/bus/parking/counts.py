@@ -31,7 +31,7 @@ class ParkedCount:
             return f"{many} of a version newer than the code, the first {newer}"
         if self.reason == "over-budget":
             return f"{many} of the {', '.join(self.durables)}: {self.error.removeprefix('BudgetSpent: ')}"
-        return f"{many} that failed again and again, the first at {self.first}: {self.error}"
+        return f"{many} that failed again and again, the first at {self.first}, when parked: {self.error}"
 
 
 async def count_parked(parked: ParkedEvents, workspace: str | None = None) -> list[ParkedCount]:

@@ -148,6 +148,6 @@ async def _documents(base: str, workspace: str) -> AsyncIterator[Finding]:
     broken = {name: numbers[name] for name in ("failed", "partial") if numbers.get(name)}
     if broken:
         yield Finding("fault", ", ".join(f"{number} documents {name}" for name, number in broken.items()),
-                      "`lightstream status` says why")  # fmt: skip
+                      "`lightstream status` says why; when that is mended, `lightstream retry --failed`")  # fmt: skip
     else:
         yield Finding("well", f"{numbers.get('all', 0)} documents in workspace {workspace}, none failed")
