@@ -64,7 +64,32 @@ async def _current_histories(
     """
     stored = await merging.contributions.histories(partition, revisions)
     current = {key: stored.get(key, History(0)) for key in revisions}
-    return {key: history for key, history in current.items() if history.repeats_only_since(revisions[key])}
+    new = {key: history.new_since(revisions[key]) for key, history in current.items()}
+    some_new = {key: (current[key], entries) for key, entries in new.items() if entries}
+    repeated = await _repeated_by_another_name(partition, some_new, merging) if some_new else set[Key]()
+    return {key: history for key, history in current.items() if new[key] == set() or key in repeated}
+
+
+async def _repeated_by_another_name(
+    partition: Partition, some_new: Mapping[Key, tuple[History, set[str]]], merging: MergeDependencies
+) -> set[Key]:
+    """Return the keys whose new changes were all counted before an edit brought them here, under an original name.
+
+    Whoever counts a change of a key counts it for the original names, too: there it stands once more often.
+    """
+    edits = await merging.edits.current(partition, merging.contributions)
+    originals = {
+        key: {source.key for source in edits.sources(key)} - {key} for key in some_new if not edits.is_unedited(key)
+    }
+    named = set[Key]().union(*originals.values())
+    histories = await merging.contributions.histories(partition, named) if named else {}
+
+    def counted_before(key: Key) -> bool:
+        history, entries = some_new[key]
+        others = [histories[original] for original in originals[key] if original in histories]
+        return all(any(other.times(entry) > history.times(entry) for other in others) for entry in entries)
+
+    return {key for key in originals if counted_before(key)}
 
 
 async def _is_current(

@@ -1,5 +1,5 @@
-"""Bugs to plant, each by name, for the simulation to find. Real ones were the first three, and the two from
-`changes-counted-again-not-summarised` on."""
+"""Bugs to plant, each by name, for the simulation to find. Real ones were the first three, and the three
+from `changes-counted-again-not-summarised` on."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
@@ -14,7 +14,7 @@ from runtime.bus.parking.policy import ParkedMessage
 from runtime.bus.results import Results
 from runtime.stores.documents.memory import MemoryRows
 from services.extractor.adapters.extraction_cache import ExtractionCache
-from services.merger import handler, refold
+from services.merger import handler, refold, summarize
 from services.merger.domain.history import History
 from standalone.operations.rebuild import Rebuild
 
@@ -76,8 +76,12 @@ async def _edits_only(partition: Any, new: Any, edits: Any, contributions: Any) 
     return result | {edit.sequence: set() for edit in new if edit.undoes}
 
 
-def _newest_only(self: History, revision: int) -> bool:
-    return self.revision <= revision
+def _newest_only(self: History, revision: int) -> set[str]:
+    return {"whatever it names"} if self.revision > revision else set()
+
+
+async def _no_other_names(*_: Any) -> set[Any]:
+    return set()
 
 
 PLANTED: Mapping[str, Plant] = {
@@ -86,7 +90,10 @@ PLANTED: Mapping[str, Plant] = {
     "edit-seen-late": lambda: mock.patch.object(refold, "_chunks_of_canonical_keys", _once_each),
     "passages-not-compared": lambda: mock.patch.object(MemoryRows, "put_newer", _put_all),
     "results-of-a-batch-lost": lambda: mock.patch.object(Results, "publish", _publish_the_first),
-    "changes-counted-again-not-summarised": lambda: mock.patch.object(History, "repeats_only_since", _newest_only),
+    "changes-counted-again-not-summarised": lambda: mock.patch.object(History, "new_since", _newest_only),
+    "changes-counted-again-after-a-renaming-not-summarised": lambda: mock.patch.object(
+        summarize, "_repeated_by_another_name", _no_other_names
+    ),
     "failed-passage-leaves-its-older-version": lambda: mock.patch.object(
         handler, "newest_contributions", _successes_only
     ),

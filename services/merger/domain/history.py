@@ -31,18 +31,21 @@ class History:
         count = self.revision - revision
         if count > len(self.notes):
             return None
-        entries = {entry for note in self.notes[len(self.notes) - max(count, 0) :] for entry in note.split()}
+        entries = _entries(self.notes[len(self.notes) - max(count, 0) :])
         summaries = {entry for entry in entries if entry.startswith(_SUMMARY)}
         return Changes(entries - summaries, {entry[1:] for entry in summaries})
 
-    def repeats_only_since(self, revision: int) -> bool:
-        """Return whether all changes after that revision, if any, name only what changes up to it have named.
+    def new_since(self, revision: int) -> set[str] | None:
+        """Return what changes after that revision name and none before has named; None if notes of some are missing."""
+        if (count := max(self.revision - revision, 0)) > len(self.notes):
+            return None
+        start = len(self.notes) - count
+        return _entries(self.notes[start:]) - _entries(self.notes[:start])
 
-        False if there are no notes of some of them.
-        """
-        if (later := self.since(revision)) is None:
-            return False
-        notes = self.notes[: len(self.notes) - max(self.revision - revision, 0)]
-        return {entry for note in notes for entry in note.split()} >= later.chunks | {
-            _SUMMARY + hash for hash in later.summaries
-        }
+    def times(self, entry: str) -> int:
+        """Return how many of the noted changes name it."""
+        return sum(entry in note.split() for note in self.notes)
+
+
+def _entries(notes: Iterable[str]) -> set[str]:
+    return {entry for note in notes for entry in note.split()}

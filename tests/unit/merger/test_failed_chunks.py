@@ -56,7 +56,8 @@ async def test_other_failures_change_nothing(failure: StageFailed) -> None:
 
 def test_a_change_counted_again_says_nothing_new() -> None:
     history = History(3, ("a", "b", "a"))
-    assert history.repeats_only_since(2)
-    assert not history.repeats_only_since(1)
-    assert history.repeats_only_since(3)
-    assert not History(9, ("a", "b")).repeats_only_since(5)
+    assert history.new_since(2) == set()
+    assert history.new_since(1) == {"b"}
+    assert history.new_since(3) == set()
+    assert History(9, ("a", "b")).new_since(5) is None
+    assert (history.times("a"), history.times("b"), history.times("c")) == (2, 1, 0)
