@@ -12,8 +12,8 @@ from contracts import subjects
 from runtime.bus.codec import encode
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.log import NatsLog, connected
-from tests.integration.test_traps_guards import until_acknowledged, until_answered
 from tests.support.nats_server import RunningNats
+from tests.support.trial_log import until_acknowledged, until_answered
 from tests.support.trial_service import document, trial_service
 
 pytestmark = pytest.mark.own_nats

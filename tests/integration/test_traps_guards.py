@@ -12,41 +12,17 @@ from pathlib import Path
 
 import pytest
 from nats.js import JetStreamContext
-from nats.js.api import RawStreamMsg
-from nats.js.errors import NotFoundError
 
 from contracts import subjects
 from contracts.topology import CONSUMERS, STREAMS
 from runtime.bus.nats.log import NatsLog
 from tests.support.nats_server import BusServer, RunningNats, until
+from tests.support.trial_log import until_acknowledged, until_answered
 from tests.support.trial_service import document, health, trial_service
-
-
-async def until_answered(jetstream: JetStreamContext, name: str, event_type: str = "DocumentDeleted") -> RawStreamMsg:
-    """Wait for the service's event about a document."""
-    subject = subjects.subject("trial", name, event_type)
-
-    async def answered() -> bool:
-        try:
-            await jetstream.get_last_msg("KB_EVENTS", subject)
-        except NotFoundError:
-            return False
-        return True
-
-    await until(answered, f"{event_type} of {name}")
-    return await jetstream.get_last_msg("KB_EVENTS", subject)
 
 
 async def count(jetstream: JetStreamContext, stream: str) -> int:
     return (await jetstream.stream_info(stream)).state.messages
-
-
-async def until_acknowledged(jetstream: JetStreamContext, durable: str) -> None:
-    async def acknowledged() -> bool:
-        info = await jetstream.consumer_info("KB_EVENTS", durable)
-        return not info.num_pending and not info.num_ack_pending
-
-    await until(acknowledged, f"{durable} acknowledged everything")
 
 
 async def declared(jetstream: JetStreamContext) -> list[object]:

@@ -37,11 +37,6 @@ class VectorMatrix:
         """Bytes, about."""
         return self._vectors.nbytes + OVERHEAD * len(self._ids)
 
-    @property
-    def precision(self) -> np.dtype[np.float16 | np.float32]:
-        """The kind of its numbers."""
-        return self._vectors.dtype
-
     def nearest(self, direction: NDArray[np.float32], top_k: int) -> list[Hit]:
         """Return the `top_k` rows by cosine similarity, best first, equal ones by id, as the vector store does."""
         if top_k < 1 or not self._ids:

@@ -16,7 +16,7 @@ from runtime.stores.vectors.memory import MemoryVectors
 from services.query.retrieval.caches import whole_vectors
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
-from services.query.retrieval.caches.vector_matrix import BLOCK, VectorMatrix, packed
+from services.query.retrieval.caches.vector_matrix import BLOCK, OVERHEAD, VectorMatrix, packed
 from tests.support.events import document, sealed
 
 SPACE = Partition("w", 1)
@@ -177,7 +177,8 @@ async def test_many_vectors_are_cached_in_half_precision(most: int, precision: t
     await harness.put("entities", NAMES)
     assert await harness.asked(9) == [True] * 3 + [False] * 6
     matrix = harness.cache.cached(SPACE, whole_vectors.KIND, "entities")
-    assert isinstance(matrix, VectorMatrix) and matrix.precision == precision
+    numbers = DIMENSION * np.dtype(precision).itemsize
+    assert isinstance(matrix, VectorMatrix) and matrix.size == len(NAMES) * (numbers + OVERHEAD)
 
 
 def test_no_rows_are_near_anything() -> None:
