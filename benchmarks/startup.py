@@ -22,7 +22,7 @@ from benchmarks.measuring.opening import AS_IT_IS, Opened, opened
 from benchmarks.measuring.processes import Usage, Usages, load, spent
 from benchmarks.measuring.sides import CLIENT
 from benchmarks.measuring.tables import number, table
-from tests.support.stack import LIGHTSTREAM
+from tests.support.commands import LIGHTSTREAM
 
 SIDES = {AS_IT_IS: "LightRAG's server", "embedded": "embedded stack"}
 COMMANDS = (["--help"], ["status"], ["config"], ["doctor"])

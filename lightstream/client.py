@@ -1,7 +1,7 @@
 """The Python clients of Lightstream: a synchronous one (`Lightstream`) and one for asyncio (`AsyncLightstream`).
 
-Both have the same methods. `questions`, `documents`, `graph`, `past` and `access` define what a method sends and
-returns; this module sends it.
+Both have the same methods. `questions`, `documents`, `failures`, `graph`, `past` and `access` define what a method
+sends and returns; this module sends it.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, get_args
 
-from lightstream import access, documents, graph, past, questions
+from lightstream import access, documents, failures, graph, past, questions
 from lightstream.connection import (
     Connection,
     ConnectionOptions,
@@ -164,6 +164,7 @@ class Lightstream:
     wait = _sync_method(documents.wait)
     track_status = _sync_method(documents.track_status)
     status_counts = _sync_method(documents.status_counts)
+    parked_events = _sync_method(failures.parked_events)
     list_documents = _sync_method(documents.list_documents)
     all_documents = _sync_method(documents.all_documents)
     delete_documents = _sync_method(documents.delete_documents)
@@ -265,6 +266,7 @@ class AsyncLightstream:
     wait = _async_method(documents.wait)
     track_status = _async_method(documents.track_status)
     status_counts = _async_method(documents.status_counts)
+    parked_events = _async_method(failures.parked_events)
     list_documents = _async_method(documents.list_documents)
     all_documents = _async_method(documents.all_documents)
     delete_documents = _async_method(documents.delete_documents)

@@ -17,6 +17,7 @@ from runtime.bus.nats.consumers import read_consumers
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import translated
+from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus_examination import examine_bus
 from runtime.costs.ledger import RowLedger
 from runtime.findings import Finding
@@ -140,6 +141,7 @@ def operations_on(bus: Bus, webhooks: Webhooks, health: Health) -> Operations:
         webhooks,
         partial(exposed, health.readings),
         partial(provider_states, bus.limiters.values),
+        NatsParkedEvents(bus.jetstream),
     )
 
 

@@ -24,6 +24,8 @@ from standalone.cli.common import (
 from standalone.cli.terminal import line
 
 if TYPE_CHECKING:
+    from lightstream.client import AsyncLightstream
+    from lightstream.failures import ParkedEvents
     from lightstream.models import Document
     from standalone.operations.documents import DocumentSelection
     from standalone.operations.publishing import AddOutcome
@@ -172,26 +174,41 @@ async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
 
 
 async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
-    from standalone.operations.parked_events import count_parked_or_none
     from standalone.operations.target import query_client
 
     async with query_client(stack.api, workspace) as client:
         numbers = await client.status_counts()
         others = [name for name, number in numbers.items() if number and name not in ("all", "processed")]
         unfinished = await client.all_documents(status_filters=others) if others else []
-    parked = await count_parked_or_none(stack.settings.nats_url, workspace)
+        parked = await _parked_events(client)
     if as_json:
         shown = [each.model_dump(exclude_unset=True) for each in unfinished]
-        print_json({"status_counts": numbers, "unfinished": shown, "parked": [asdict(each) for each in parked]})
+        print_json(
+            {
+                "status_counts": numbers,
+                "unfinished": shown,
+                "parked": [each.model_dump(exclude={"summary"}) for each in parked],
+            }
+        )
         return
     echo(f"{numbers.get('all', 0)} documents in workspace {workspace}")
     for name, number in numbers.items():
         if number and name != "all":
             echo(f"  {name:<14} {number}")
     for waiting in parked:
-        echo(f"  parked         {waiting}")
+        echo("  parked         " + line(waiting.summary))
     for each in unfinished[:MAX_SHOWN]:
         echo("  " + line(f"{each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip()))
+
+
+async def _parked_events(client: "AsyncLightstream") -> "list[ParkedEvents]":
+    from lightstream.errors import LightstreamError
+
+    try:
+        return await client.parked_events()
+    except LightstreamError as error:  # additional: the counts of documents are told all the same
+        note(f"which events are parked is not known: {error}")
+        return []
 
 
 def _counts(document: "Document") -> str:

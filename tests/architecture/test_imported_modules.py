@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tests.architecture.sources import modules, shown
+
 DRIVERS = {
     "openai",
     "pandas",
@@ -32,6 +34,10 @@ NOT_IN_COMMANDS = DRIVERS | {
 """What `lightstream --help` has no use for."""
 
 NOT_IN_SUPERVISOR = DRIVERS | {"faststream", "opentelemetry", "fastapi", "starlette", "numpy", "uvicorn", "typer"}
+
+
+IN_THE_PEERS_ENVIRONMENT = {"benchmarks.measuring.peer_server", "benchmarks.parity.peer"}
+"""Benchmarks' modules that LightRAG's own Python runs."""
 
 
 def imported(statements: str) -> set[str]:
@@ -77,3 +83,9 @@ def test_a_service_imports_no_driver_before_its_settings_ask_for_one(service: st
     assert f"services.{service}.main" in modules
     assert modules & DRIVERS == set()
     assert len(modules) <= most
+
+
+def test_every_benchmark_can_be_imported() -> None:
+    names = {shown(path).removesuffix(".py").replace("/", ".") for path in modules("benchmarks")}
+    assert names > IN_THE_PEERS_ENVIRONMENT
+    assert imported("\n".join(f"import {name}" for name in names - IN_THE_PEERS_ENVIRONMENT)) > {"benchmarks.index"}

@@ -18,7 +18,6 @@ from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.settings import MergerSettings
 from standalone.operations.digest import Stores
 from standalone.operations.event_lines import event_line
-from standalone.operations.parked_events import count_parked_or_none
 from standalone.operations.rebuild import Rebuild
 from tests.support.events import added, sealed
 from tests.support.nats_server import BusServer
@@ -59,8 +58,8 @@ async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_
     (count,) = await count_parked(NatsParkedEvents(jetstream))
     assert (count.workspace, count.reason, count.events) == ("Ahead", "newer-version", MANY)
     assert (count.durables, count.first, count.version) == (("query-status",), 2, 2)
-    assert await count_parked_or_none(server.url, "Ahead") == [count]
-    assert await count_parked_or_none(server.url, "other") == []
+    assert await count_parked(NatsParkedEvents(jetstream), "Ahead") == [count]
+    assert await count_parked(NatsParkedEvents(jetstream), "other") == []
     (finding,) = [results async for results in _backlog(jetstream, None) if results.level == "fault"]
     assert f"workspace Ahead: {MANY} events of a version newer" in finding.what
     assert "DocumentAdded v2 of d0 at 2" in finding.what

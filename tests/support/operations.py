@@ -8,7 +8,7 @@ from typing import Any
 from contracts.graph import Projection
 from contracts.subjects import subject
 from runtime.bus.dead_letters import DeadLetter
-from runtime.bus.memory import MemorySharedValues
+from runtime.bus.memory import MemoryLog, MemoryParkedEvents, MemorySharedValues
 from runtime.bus.nats.consumers import ConsumerState
 from runtime.errors import Busy, Unavailable
 from runtime.findings import Finding
@@ -102,4 +102,5 @@ def memory_operations(*letters: DeadLetter, states: Sequence[ProjectionProgress]
         Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
         partial(exposed, Readings()),
         partial(provider_states, MemorySharedValues()),
+        MemoryParkedEvents(MemoryLog()),
     )

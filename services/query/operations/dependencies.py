@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 from runtime.bus.dead_letters import DeadLetters
+from runtime.bus.parking.port import ParkedEvents
 from runtime.findings import Finding
 from runtime.models.limits import ProviderState
 from runtime.projections.progress import ProjectionStates
@@ -27,3 +28,4 @@ class Operations:
     webhooks: Webhooks
     metrics: Callable[[], Awaitable[bytes]]
     read_providers: Callable[[], Awaitable[list[ProviderState]]]
+    parked: ParkedEvents

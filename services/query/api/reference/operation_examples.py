@@ -11,6 +11,18 @@ _LETTER: dict[str, Any] = {
     "sequence": 41,
     "subject": "kb.v1.default.port.DocumentAdded",
 }
+_PARKED = {
+    "workspace": "default",
+    "reason": "newer-version",
+    "events": 1,
+    "durables": ["chunker"],
+    "first": 41,
+    "type": "DocumentAdded",
+    "version": 9,
+    "document": "port.md",
+    "error": "",
+    "summary": "one event of a version newer than the code, the first DocumentAdded v9 of port.md at 41",
+}
 _STATE = {"previous": 1, "candidate": None, "cursor": 412, "head": 412, "lag": 0, "rate": 0.0, "state": "current"}
 
 _WEBHOOK: dict[str, Any] = {
@@ -69,6 +81,7 @@ OPERATION_EXAMPLES: dict[str, Any] = {
     },
     "POST /operations/webhooks/{webhook_id}/test": {"delivered": True, "status": 200, "error": None},
     "GET /operations/consumers": {"consumers": [{**_CONSUMER, **_PLACE}], "last_sequence": 4830},
+    "GET /operations/parked": {"parked": [_PARKED]},
     "GET /operations/dead_letters": {"dead_letters": [_LETTER], "total": 1},
     "GET /operations/dead_letters/{number}": {**_LETTER, "data": '{"specversion": "1.0"}'},
     "POST /operations/dead_letters/redrive": {"redriven": [7], "obsolete": []},

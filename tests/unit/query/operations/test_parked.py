@@ -1,0 +1,36 @@
+"""What is shown of parked events, over HTTP and by the client."""
+
+from dataclasses import replace
+
+from runtime.bus.memory import MemoryLog, MemoryParkedEvents
+from runtime.bus.parking.port import ParkedEvent
+from tests.support.access import client
+from tests.support.querying import QueryHarness
+
+
+def parked(sequence: int, workspace: str) -> ParkedEvent:
+    return ParkedEvent(
+        durable="chunker", sequence=sequence, subject=f"kb.v1.{workspace}.port.DocumentAdded", reason="newer-version",
+        event_type="DocumentAdded", version=9, workspace=workspace, document="port.md", parked_at=1.0, not_before=2.0,
+    )  # fmt: skip
+
+
+async def harness() -> QueryHarness:
+    made, events = QueryHarness(), MemoryParkedEvents(MemoryLog())
+    for event in (parked(8, "w"), parked(7, "w"), parked(9, "harbour")):
+        await events.put(event)
+    made.operations = replace(made.operations, parked=events)
+    return made
+
+
+async def test_parked_events_are_counted_by_reason_with_the_first_of_them() -> None:
+    made = await harness()
+    async with client(made.app()) as api:
+        (ours,) = (await api.get("/operations/parked")).json()["parked"]
+        everyones = (await api.get("/operations/parked", params={"all_workspaces": True})).json()["parked"]
+    assert ours == {
+        "workspace": "w", "reason": "newer-version", "events": 2, "durables": ["chunker"], "first": 7,
+        "type": "DocumentAdded", "version": 9, "document": "port.md", "error": "",
+        "summary": "2 events of a version newer than the code, the first DocumentAdded v9 of port.md at 7",
+    }  # fmt: skip
+    assert [each["workspace"] for each in everyones] == ["harbour", "w"]
