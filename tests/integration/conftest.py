@@ -18,10 +18,11 @@ from tests.support.shared_servers import SharedServers
 
 @pytest.fixture(scope="session", autouse=True)
 def forked_services(shared_servers: SharedServers) -> Generator[None]:
-    """Start services without the time that their imports take."""
+    """Start services and commands without the time that their imports take."""
     services.launch = hosted.launcher(partial(commands.host, shared_servers))
+    commands.beginning = partial(commands.forking, shared_servers, "standalone.cli")
     yield
-    services.launch = start_program
+    services.launch, commands.beginning = start_program, commands.installed
 
 
 @pytest_asyncio.fixture

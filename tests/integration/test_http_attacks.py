@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -12,8 +13,10 @@ import pytest
 import pytest_asyncio
 
 from tests.support.access import KEY, PASSWORD, READER, SECRET, SEVERAL, WRITER
-from tests.support.guarded_server import GuardedServer, guarded_server
+from tests.support.commands import forking
+from tests.support.guarded_server import MODULE, GuardedServer, guarded_server
 from tests.support.openai_provider import serving
+from tests.support.shared_servers import SharedServers
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -36,6 +39,12 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Guar
         answer = await posted(server, "/query", {"query": "Who discovered radium?"})
         assert answer.status_code == 200, answer.text
         yield server
+
+
+@pytest.fixture
+def forked(shared_servers: SharedServers) -> list[str]:
+    """The beginning of the command of a server whose memory and files do not matter."""
+    return forking(shared_servers, MODULE)
 
 
 async def posted(server: GuardedServer, path: str, body: object, **headers: str) -> httpx.Response:
@@ -183,19 +192,31 @@ async def test_a_connection_is_kept_for_several_requests_and_may_send_them_at_on
     writer.transport.abort()
 
 
-async def test_streams_that_nobody_reads_are_given_up_and_their_turns_go_to_others(tmp_path: Path) -> None:
+async def narrow_connection(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection on which some hundred kilobytes stay unread; as the kernel makes them, it is ten megabytes."""
+    narrow = socket.socket()
+    narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    narrow.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1000)
+    narrow.setblocking(False)
+    await asyncio.get_running_loop().sock_connect(narrow, ("127.0.0.1", port))
+    return await asyncio.open_connection(sock=narrow, limit=1024)
+
+
+async def test_streams_that_nobody_reads_are_given_up_and_their_turns_go_to_others(
+    tmp_path: Path, forked: list[str]
+) -> None:
     async with serving() as provider:
         variables = {"PROVIDER_URL": provider.url, "PROVIDER_MODEL": "flood", "LLM_MAX_ASYNC": "4"}
-        async with guarded_server(tmp_path, **DEADLINES, **variables) as server:
+        async with guarded_server(tmp_path, forked, **DEADLINES, **variables) as server:
             sent = json.dumps({"query": "Who discovered radium?"}).encode()
             ask = (
                 b"POST /query/stream HTTP/1.1\r\nHost: localhost\r\n" + JSON + b"Content-Length: %d\r\n\r\n" % len(sent)
             )
-            silent = [await asyncio.open_connection("127.0.0.1", server.port, limit=1024) for _ in range(4)]
+            silent = [await narrow_connection(server.port) for _ in range(4)]
             for _, writer in silent:
                 writer.write(ask + sent)
             async with asyncio.timeout(PATIENCE):
-                while provider.running < 4 and len(provider.requests) < 4:
+                while len(provider.requests) < 4:
                     await asyncio.sleep(0.05)
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1024)
             writer.write(ask + sent)
@@ -234,13 +255,13 @@ async def addresses(server: GuardedServer, logins: int = 7) -> set[str]:
     return set(audited())
 
 
-async def test_nobody_forges_an_address_from_this_machine(tmp_path: Path) -> None:
-    async with guarded_server(tmp_path, **ACCESS, LIGHTRAG_API_KEY=KEY) as server:
+async def test_nobody_forges_an_address_from_this_machine(tmp_path: Path, forked: list[str]) -> None:
+    async with guarded_server(tmp_path, forked, **ACCESS, LIGHTRAG_API_KEY=KEY) as server:
         assert await failed_logins(server) == [401] * 5 + [429] * 2
         assert await addresses(server) == {"127.0.0.1"}
 
 
-async def test_a_proxy_that_was_named_is_believed(tmp_path: Path) -> None:
-    async with guarded_server(tmp_path, **ACCESS, FORWARDED_ALLOW_IPS="10.0.0.0/8, 127.0.0.1") as server:
+async def test_a_proxy_that_was_named_is_believed(tmp_path: Path, forked: list[str]) -> None:
+    async with guarded_server(tmp_path, forked, **ACCESS, FORWARDED_ALLOW_IPS="10.0.0.0/8, 127.0.0.1") as server:
         assert await failed_logins(server) == [401] * 7
         assert await addresses(server) == {f"203.0.113.{number}" for number in range(7)}

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from itertools import pairwise
 
@@ -16,9 +16,12 @@ from runtime.models.rate_limiter import HEARTBEAT
 from tests.support.limited_caller import QUESTION, answered, process, replica
 from tests.support.nats_server import BusServer, RunningNats, until
 from tests.support.openai_provider import WARM, Provider, serving
+from tests.support.shared_servers import SharedServers
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("jetstream")  # replicas find the product's topology
+
+Run = Callable[[str, int, Limits], Awaitable[None]]
 
 WINDOW, UNDER_WAY = 3.0, 0.3
 """Seconds in place of a minute, and that one request may take longer to the provider than another."""
@@ -30,15 +33,19 @@ async def provider() -> AsyncIterator[Provider]:
         yield provider
 
 
-async def two_processes(server: BusServer, provider: Provider, model: str, calls: int, limits: Limits) -> None:
-    """Run two replicas with so many calls each until every call was answered."""
-    async with AsyncExitStack() as stack:
-        children = [
-            await stack.enter_async_context(process(server.url, provider.url, model, calls, limits)) for _ in range(2)
-        ]
-        async with asyncio.timeout(PATIENCE):
-            said = [(await child.communicate())[0] for child in children]
-    assert said == [f"{calls}\n".encode()] * 2
+@pytest.fixture
+def two_processes(server: BusServer, provider: Provider, shared_servers: SharedServers) -> Run:
+    """Run two replicas of that model with so many calls each until every call was answered."""
+
+    async def run(model: str, calls: int, limits: Limits) -> None:
+        async with AsyncExitStack() as stack:
+            given = (shared_servers, server.url, provider.url, model, calls, limits)
+            children = [await stack.enter_async_context(process(*given)) for _ in range(2)]
+            async with asyncio.timeout(PATIENCE):
+                said = [(await child.communicate())[0] for child in children]
+        assert said == [f"{calls}\n".encode()] * 2
+
+    return run
 
 
 def limited(provider: Provider) -> list[float]:
@@ -52,17 +59,17 @@ def most_within(times: list[float], seconds: float) -> int:
 
 
 async def test_two_processes_never_have_more_calls_under_way_than_the_limit(
-    server: BusServer, provider: Provider
+    provider: Provider, two_processes: Run
 ) -> None:
-    await two_processes(server, provider, "slow", 40, Limits(calls=3))
+    await two_processes("slow", 40, Limits(calls=3))
     assert len(limited(provider)) == 80
     assert provider.most_running == 3
 
 
 async def test_two_processes_never_make_more_requests_in_a_window_than_the_limit(
-    server: BusServer, provider: Provider
+    provider: Provider, two_processes: Run
 ) -> None:
-    await two_processes(server, provider, "good", 40, Limits(requests=20, window=WINDOW))
+    await two_processes("good", 40, Limits(requests=20, window=WINDOW))
     times = limited(provider)
     assert len(times) == 80
     assert 15 <= most_within(limited(provider), WINDOW - UNDER_WAY) <= 20
@@ -70,18 +77,20 @@ async def test_two_processes_never_make_more_requests_in_a_window_than_the_limit
 
 
 async def test_two_processes_never_use_more_tokens_in_a_window_than_the_limit(
-    server: BusServer, provider: Provider
+    provider: Provider, two_processes: Run
 ) -> None:
-    await two_processes(server, provider, "costs:100", 30, Limits(tokens=2000, window=WINDOW))
+    await two_processes("costs:100", 30, Limits(tokens=2000, window=WINDOW))
     assert len(limited(provider)) == 60
     # Estimates begin at 500 tokens an answer and come down to what answers have; what was too much is given back.
     assert 10 <= most_within(limited(provider), WINDOW - UNDER_WAY) <= 20
 
 
-async def test_the_calls_of_a_killed_process_come_back(server: BusServer, provider: Provider) -> None:
+async def test_the_calls_of_a_killed_process_come_back(
+    server: BusServer, provider: Provider, shared_servers: SharedServers
+) -> None:
     limits = Limits(calls=2)
     async with (
-        process(server.url, provider.url, "hang", 2, limits) as holder,
+        process(shared_servers, server.url, provider.url, "hang", 2, limits) as holder,
         replica(server.url, provider.url, "hang", limits) as (chat, _),
     ):
 

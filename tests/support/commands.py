@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from standalone.embedded.processes import Process
-from tests.support import command_host
+from tests.support import command_host, forked_command
 from tests.support.command_host import Program
 from tests.support.shared_servers import Address, SharedServers
 from tests.support.waiting import PATIENCE
@@ -32,6 +32,15 @@ give: Callable[..., Done] = as_program
 """What `Stack.run` calls; the end-to-end tests set `Forked` for all but those of the programs themselves."""
 
 
+def installed() -> list[str]:
+    """Return the beginning of a command that starts `lightstream`."""
+    return [LIGHTSTREAM]
+
+
+beginning: Callable[[], list[str]] = installed
+"""Of commands that live on beside a test; integration tests set `forking` for all but those of the program itself."""
+
+
 class Forked:
     """Calls like `as_program` that fork from the host: a process of its own each, without the time for imports."""
 
@@ -51,6 +60,11 @@ class Forked:
             out.seek(0)
             errors.seek(0)
             return Done([LIGHTSTREAM, *arguments], code, out.read().decode(), errors.read().decode())
+
+
+def forking(servers: SharedServers, module: str) -> list[str]:
+    """Return the beginning of a command that is as `python -m MODULE`, for what starts programs by their names."""
+    return [sys.executable, "-S", "-E", forked_command.__file__, str(host(servers)), module]
 
 
 def host(servers: SharedServers) -> Path:

@@ -10,7 +10,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +32,12 @@ from tests.support.querying import library_of_two
 from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
+MODULE = "tests.support.guarded_server"
 
 
 @dataclass(frozen=True)
 class GuardedServer:
-    """The running server."""
+    """The running server. `process` is its own, of which memory and files are known, where it was not forked."""
 
     port: int
     process: asyncio.subprocess.Process
@@ -55,12 +56,14 @@ class GuardedServer:
 
 
 @asynccontextmanager
-async def guarded_server(folder: Path, **variables: str) -> AsyncGenerator[GuardedServer]:
-    """The server with these variables, killed in the end."""
+async def guarded_server(
+    folder: Path, program: Sequence[str] = (sys.executable, "-m", MODULE), **variables: str
+) -> AsyncGenerator[GuardedServer]:
+    """The server with these variables, killed in the end. `program`: its command, which may fork it."""
     port, log = free_port(), folder / "server.log"
     with log.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.support.guarded_server", cwd=ROOT, stderr=output, stdout=output,
+            *program, cwd=ROOT, stderr=output, stdout=output,
             env={**os.environ, "HOST": "127.0.0.1", "PORT": str(port), **variables},
         )  # fmt: skip
     try:
@@ -95,5 +98,10 @@ async def _main() -> None:
     await Server(server_config(app, settings, host=settings.host, port=settings.port)).serve()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Entry point of the process."""
     uvloop.run(_main())
+
+
+if __name__ == "__main__":
+    main()

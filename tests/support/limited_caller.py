@@ -1,6 +1,6 @@
 """One replica that calls a language model within limits it shares with others, as a process of its own.
 
-`python -m tests.support.limited_caller NATS_URL PROVIDER_URL MODEL CALLS LIMITS` makes so many calls at once and prints
+`tests.support.limited_caller NATS_URL PROVIDER_URL MODEL CALLS LIMITS` makes so many calls at once and prints
 how many were answered; `LIMITS` are the fields of `Limits` as JSON. It comes back to a call as the edge would.
 """
 
@@ -9,7 +9,6 @@ import json
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 
 import nats
 
@@ -19,9 +18,10 @@ from runtime.models.limits import Limits
 from runtime.models.openai import OpenAiChat
 from runtime.models.port import Chat, Message
 from runtime.models.rate_limiter import RateLimiter
+from tests.support.commands import forking
 from tests.support.openai_provider import KEY, WARM, chat_at
+from tests.support.shared_servers import SharedServers
 
-ROOT = Path(__file__).resolve().parents[2]
 QUESTION = [Message("user", "what?")]
 
 
@@ -56,13 +56,13 @@ async def replica(
 
 
 @asynccontextmanager
-async def process(nats_url: str, provider_url: str, model: str, calls: int, limits: Limits) -> AsyncGenerator[
-    asyncio.subprocess.Process
-]:  # fmt: skip
-    """A replica as a child process; killed in the end, if it still runs."""
+async def process(
+    servers: SharedServers, nats_url: str, provider_url: str, model: str, calls: int, limits: Limits
+) -> AsyncGenerator[asyncio.subprocess.Process]:
+    """A replica as a process of its own; killed in the end, if it still runs."""
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.support.limited_caller", nats_url, provider_url, model, str(calls),
-        json.dumps(vars(limits)), cwd=ROOT, stdout=asyncio.subprocess.PIPE,
+        *forking(servers, "tests.support.limited_caller"), nats_url, provider_url, model, str(calls),
+        json.dumps(vars(limits)), stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     try:
         yield child
@@ -82,5 +82,6 @@ async def _main() -> None:
         print(len(await asyncio.gather(*(answered(chat) for _ in range(int(calls))))))
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Entry point of the process."""
     asyncio.run(_main())

@@ -1,4 +1,4 @@
-"""A query service that really listens, over stores in memory, and `lightstream mcp` as a child process before it."""
+"""A query service that really listens, over stores in memory, and processes of `lightstream mcp` before it."""
 
 import asyncio
 import json
@@ -17,7 +17,8 @@ from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from services.query.api.auth.config import AuthConfig
-from tests.support.commands import LIGHTSTREAM, ROOT
+from tests.support import commands
+from tests.support.commands import ROOT
 from tests.support.querying import QueryHarness, library_of_two
 
 
@@ -62,9 +63,8 @@ async def _work(harness: QueryHarness) -> None:
 
 def stdio(url: str, *arguments: str, **env: str) -> Client:
     """The SDK's client, which starts `lightstream mcp` itself."""
-    given = StdioServerParameters(
-        command=LIGHTSTREAM, args=["mcp", "--url", url, *arguments], env={"PYTHONPATH": str(ROOT), **env}
-    )
+    command, *rest = [*commands.beginning(), "mcp", "--url", url, *arguments]
+    given = StdioServerParameters(command=command, args=rest, env={"PYTHONPATH": str(ROOT), **env})
     return Client(given, read_timeout_seconds=60)
 
 
@@ -72,7 +72,7 @@ def stdio(url: str, *arguments: str, **env: str) -> Client:
 async def serving(url: str, *arguments: str, **env: str) -> AsyncGenerator[str]:
     """The address of `lightstream mcp --http`, in front of the query service at that one."""
     process = await asyncio.create_subprocess_exec(
-        LIGHTSTREAM, "mcp", "--http", "--port", "0", "--json", "--url", url, *arguments,
+        *commands.beginning(), "mcp", "--http", "--port", "0", "--json", "--url", url, *arguments,
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", **env}, stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout
