@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,9 @@ from tests.support.stack import Stack, environment, pending, running, until
 TEXT = "Ada Marlow sailed the Kestrel to Port Elm. Celia Finch met Ada Marlow there."
 
 
-@pytest.fixture(scope="module", autouse=True)
-def programs() -> Generator[None]:
-    """Here each command is the program as it is installed."""
+@contextmanager
+def as_programs() -> Generator[None]:
+    """Let commands be the program as it is installed: what is said here is the same where they are forked."""
     with pytest.MonkeyPatch.context() as context:
         context.setattr(commands, "give", commands.as_program)
         yield
@@ -36,9 +37,10 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def kestrel(programs: None, stack: Stack) -> None:
+def kestrel(stack: Stack) -> None:
     """The document of the first stack."""
-    done = stack.run("add", "-", "--name", "kestrel.txt", "--wait", stdin=TEXT)
+    with as_programs():
+        done = stack.run("add", "-", "--name", "kestrel.txt", "--wait", stdin=TEXT)
     assert done.returncode == 0, done.stderr
 
 
@@ -150,7 +152,8 @@ def test_a_killed_supervisor_s_stack_is_ended_by_down(other: Stack) -> None:
     assert supervisor is not None
     os.kill(supervisor.pid, signal.SIGKILL)
     until(lambda: not supervisor.alive)
-    other.down()
-    assert not [process for process in left if process.alive]
-    other.up()
+    with as_programs():
+        other.down()
+        assert not [process for process in left if process.alive]
+        other.up()
     assert other.counts()["all"] == 0
