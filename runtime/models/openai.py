@@ -5,13 +5,12 @@ from contextlib import aclosing
 from typing import Any, cast
 
 import openai
-from openai.types.chat import ChatCompletion
 
 from contracts.values import TokenUsage
 from runtime.errors import EmptyAnswer, ModelRefused, Unavailable
 from runtime.metrics.model_calls import CallKind
 from runtime.models.limits import Call
-from runtime.models.openai_endpoint import Endpoint, estimated
+from runtime.models.openai_endpoint import Endpoint, as_dict, estimated, parsed
 from runtime.models.port import Completion, Message
 
 FIRST_ANSWER = 500
@@ -41,15 +40,16 @@ class OpenAiChat:
     async def _complete(self, messages: Sequence[Message], options: dict[str, Any]) -> Completion:
         async with self._endpoint.call(self._kind, self._estimate(messages)) as call:
             body = {**self._request(messages), **options}
-            answer = cast(Any, await self._endpoint.post("/chat/completions", body, ChatCompletion))
+            answer = parsed(await self._endpoint.post("/chat/completions", body))
             choice = _first_choice(answer)
-            if choice is None:
+            message, reason = _value(choice, "message"), _value(choice, "finish_reason")
+            text = _value(message, "content") or ""
+            if message is None or not isinstance(text, str):
                 raise self._strange("did not answer")
-            usage = _usage(getattr(answer, "usage", None))
+            usage = _usage(_value(answer, "usage"))
             self._learn(call, usage)
-        _check_refusal(self.model, choice.message, choice.finish_reason)
-        is_truncated = choice.finish_reason == "length"
-        text = choice.message.content or ""
+        _check_refusal(self.model, message, reason)
+        is_truncated = reason == "length"
         if text.strip():
             return Completion(text, usage, is_truncated)
         if is_truncated:
@@ -69,12 +69,12 @@ class OpenAiChat:
                 raise self._strange("did not stream")
             async with aclosing(answer):
                 async for chunk in answer:
-                    usage = getattr(chunk, "usage", None) or usage  # that of the last one is of the whole call
+                    usage = _value(chunk, "usage") or usage  # that of the last one is of the whole call
                     choice = _first_choice(chunk)
                     if choice is None:
                         continue
                     _check_refusal(self.model, choice.delta, choice.finish_reason)
-                    if text := getattr(choice.delta, "content", None):
+                    if text := _value(choice.delta, "content"):
                         empty = False
                         yield text
             self._learn(call, _usage(usage))
@@ -115,24 +115,30 @@ class OpenAiChat:
 
 
 def _first_choice(answer: Any) -> Any | None:
-    choices = getattr(answer, "choices", None)
-    return choices[0] if choices else None
+    choices = _value(answer, "choices")
+    return cast(Any, choices[0]) if isinstance(choices, list) and choices else None
 
 
 def _check_refusal(model: str, said: Any, finish_reason: str | None) -> None:
-    if finish_reason == "content_filter" or getattr(said, "refusal", None):
+    if finish_reason == "content_filter" or _value(said, "refusal"):
         raise ModelRefused(f"{model} refuses this content ({finish_reason or 'refusal'})", "content")
 
 
 def _usage(usage: Any) -> TokenUsage:
     """Return the token counts of the provider; providers leave any part of them out."""
-    details = getattr(usage, "prompt_tokens_details", None)
+    details = _value(usage, "prompt_tokens_details")
     return TokenUsage(
-        prompt=getattr(usage, "prompt_tokens", None) or 0,
-        completion=getattr(usage, "completion_tokens", None) or 0,
-        cached=getattr(details, "cached_tokens", None) or 0,
+        prompt=_value(usage, "prompt_tokens") or 0,
+        completion=_value(usage, "completion_tokens") or 0,
+        cached=_value(details, "cached_tokens") or 0,
         calls=1,
     )
+
+
+def _value(answered: Any, name: str) -> Any:
+    """Return a field of an answer as JSON, or of a streamed one as the client makes it; None where there is none."""
+    fields = as_dict(answered)
+    return fields.get(name) if fields else getattr(answered, name, None)
 
 
 def encodable(text: str) -> str:

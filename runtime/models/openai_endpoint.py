@@ -18,14 +18,13 @@ import orjson
 from runtime.activity import waiting
 from runtime.errors import ConfigurationError, ModelRefused, RateLimited, Retryable, ServiceError, Unavailable
 from runtime.metrics.model_calls import CallKind, recorded_call
+from runtime.models import json_posts
+from runtime.models.json_posts import JsonPosts
 from runtime.models.limits import Call
 from runtime.models.rate_limiter import RateLimiter
 from runtime.retries import Backoff, parse_retry_after
 
 T = TypeVar("T")
-
-LARGEST_ANSWER = 32 * 1024 * 1024
-"""Bytes of one answer; a provider that sends more is cut off."""
 
 REPETITIONS = Backoff(first=0.5, longest=1.0)
 """Before the repetition of a call, where a person waits for the answer."""
@@ -69,6 +68,7 @@ class Endpoint:
             default_headers={"Accept-Encoding": "identity"},
             http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_bounded]}),
         )
+        self._posts = JsonPosts(self.client, min(10.0, timeout))
 
     @asynccontextmanager
     async def call(self, kind: CallKind, tokens: int, *, streaming: bool = False) -> AsyncGenerator[Call]:
@@ -85,12 +85,9 @@ class Endpoint:
                     async with asyncio.timeout(self._timeout):
                         yield call
 
-    async def post(self, route: str, body: Mapping[str, Any], answer: type[T]) -> T:
-        """Return the answer to a request that is JSON already, as the client reads it.
-
-        The methods that the client has for each route first look at every value by itself. Raises what they raise.
-        """
-        return await self.client.post(route, body=body, cast_to=answer, options={"security": {"bearer_auth": True}})
+    async def post(self, route: str, body: Mapping[str, Any]) -> bytes:
+        """Return the answer to a request. Raises what the client raises, which `call` translates."""
+        return await self._posts.post(route, body)
 
     async def tried(self, once: Callable[[], Awaitable[T]]) -> T:
         """Return the result of a call that is repeated a few times, unless the provider asks for a longer wait."""
@@ -105,6 +102,7 @@ class Endpoint:
     async def close(self) -> None:
         """Close the connections, and release the turns."""
         await self._limiter.close()
+        await self._posts.close()
         await self.client.close()
 
     @contextmanager
@@ -206,8 +204,8 @@ class _Bounded(httpx2.AsyncByteStream):
         read = 0
         async for part in self._stream:
             read += len(part)
-            if read > LARGEST_ANSWER:
-                raise Unavailable(f"the provider sent more than {LARGEST_ANSWER} bytes")
+            if read > json_posts.LARGEST_ANSWER:
+                raise Unavailable(f"the provider sent more than {json_posts.LARGEST_ANSWER} bytes")
             yield part
 
     async def aclose(self) -> None:

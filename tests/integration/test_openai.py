@@ -18,7 +18,7 @@ from runtime.errors import (
     ServiceError,
     Unavailable,
 )
-from runtime.models import openai_endpoint
+from runtime.models import json_posts
 from runtime.models.call_scope import billed_calls, calls_for
 from runtime.models.limits import Limits
 from runtime.models.port import Chat, Completion, Message
@@ -153,7 +153,7 @@ async def test_nobody_at_the_address_is_unavailable() -> None:
 
 
 async def test_an_answer_too_long_to_read_is_cut_off(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openai_endpoint, "LARGEST_ANSWER", 100_000)
+    monkeypatch.setattr(json_posts, "LARGEST_ANSWER", 100_000)
     with pytest.raises(Unavailable, match="more than 100000 bytes"):
         await ask(provider.chat("huge"))
 

@@ -226,15 +226,16 @@ def rounded_score(similarity: float) -> float:
 
 
 def similarities(
-    vectors: Sequence[Sequence[float] | NDArray[np.float32]], direction: NDArray[np.float32]
+    vectors: Sequence[Sequence[float] | NDArray[np.float32]] | NDArray[np.float16 | np.float32],
+    direction: NDArray[np.float32],
 ) -> list[float]:
-    """Return the cosine similarity of each vector with the direction, 0 where either of them is zero."""
-    if not vectors:
+    """Return the cosine similarity of each vector, or row, with the direction, 0 where either of them is zero."""
+    if not len(vectors):
         return []
     matrix, query = np.array(vectors, dtype=np.float64), direction.astype(np.float64)
     lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(query)
     scores = np.divide(matrix @ query, lengths, out=np.zeros(len(vectors)), where=lengths > 0)
-    return [rounded_score(float(similarity)) for similarity in scores]
+    return [rounded_score(similarity) for similarity in scores.tolist()]
 
 
 def ranked(hits: Iterable[Hit]) -> list[Hit]:

@@ -59,7 +59,7 @@ class VectorMatrix:
         return dict(zip(places, self._exact([*places.values()], direction), strict=True))
 
     def _exact(self, places: Sequence[int], direction: NDArray[np.float32]) -> list[float]:
-        return similarities([self._vectors[place].astype(np.float32) for place in places], direction)
+        return similarities(self._vectors[np.fromiter(places, np.intp, len(places))], direction)
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -1,0 +1,97 @@
+"""How requests to a model go out: over kept connections, through proxies, with the account of an address, cut off."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from runtime.errors import Unavailable
+from runtime.models.json_posts import proxy_of
+from runtime.models.port import Message
+from tests.support.openai_provider import KEY, chat_at
+
+ANSWER = json.dumps({"choices": [{"message": {"content": "the answer"}, "finish_reason": "stop"}]}).encode()
+QUESTION = [Message("user", "what?")]
+
+
+@dataclass
+class Recorder:
+    """A server that answers each request with the same bytes, and what it was sent."""
+
+    port: int = 0
+    connections: int = 0
+    heads: list[str] = field(default_factory=list[str])
+    answer: bytes = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(ANSWER), ANSWER)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        try:
+            while head := (await reader.readuntil(b"\r\n\r\n")).decode():
+                self.heads.append(head)
+                fields = dict(line.lower().split(": ", 1) for line in head.splitlines()[1:] if line)
+                await reader.readexactly(int(fields["content-length"]))
+                writer.write(self.answer)
+                await writer.drain()
+                if len(self.answer) < len(ANSWER):
+                    break
+        except asyncio.IncompleteReadError:
+            pass
+        finally:
+            writer.close()
+
+
+@pytest.fixture
+async def recorder() -> AsyncIterator[Recorder]:
+    result = Recorder()
+    async with await asyncio.start_server(result.serve, "127.0.0.1", 0) as server:
+        result.port = server.sockets[0].getsockname()[1]
+        yield result
+        server.close()
+
+
+async def ask(url: str, times: int = 1) -> list[str]:
+    chat = chat_at(url, "m", timeout=10.0)
+    try:
+        return [(await chat.complete(QUESTION)).text for _ in range(times)]
+    finally:
+        await chat.close()
+
+
+async def test_one_connection_is_kept_for_all_requests(recorder: Recorder) -> None:
+    assert await ask(f"http://127.0.0.1:{recorder.port}/v1/", 3) == ["the answer"] * 3
+    assert recorder.connections == 1
+    assert {head.splitlines()[0] for head in recorder.heads} == {"POST /v1/chat/completions HTTP/1.1"}
+    assert all(f"Authorization: Bearer {KEY}\r\n" in head for head in recorder.heads)
+    assert all("Accept-Encoding: identity\r\n" in head for head in recorder.heads)
+
+
+async def test_an_account_in_the_address_takes_the_place_of_the_key(recorder: Recorder) -> None:
+    assert await ask(f"http://ada:marsh@127.0.0.1:{recorder.port}/v1") == ["the answer"]
+    (head,) = recorder.heads
+    assert "Authorization: Basic YWRhOm1hcnNo\r\n" in head
+    assert KEY not in head
+
+
+async def test_a_proxy_of_the_environment_is_asked(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{recorder.port}")
+    monkeypatch.setenv("no_proxy", "near.test,127.0.0.1")
+    assert await ask("http://model.test/v1") == ["the answer"]
+    assert recorder.heads[0].startswith("POST http://model.test/v1/chat/completions HTTP/1.1\r\nHost: model.test\r\n")
+    assert proxy_of("http://near.test:8000/v1") is None
+    assert proxy_of("http://u:p@near.test/v1") is None
+    assert proxy_of("https://model.test/v1") is None
+    monkeypatch.setenv("all_proxy", "http://other.test")
+    assert proxy_of("https://model.test/v1") == "http://other.test"
+
+
+async def test_long_headers_of_a_gateway_are_read(recorder: Recorder) -> None:
+    recorder.answer = recorder.answer.replace(b"\r\n", b"\r\nX-Trace: %s\r\n" % (b"x" * 20_000), 1)
+    assert await ask(f"http://127.0.0.1:{recorder.port}/v1") == ["the answer"]
+
+
+async def test_an_answer_that_breaks_off_is_worth_another_try(recorder: Recorder) -> None:
+    recorder.answer = b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"
+    with pytest.raises(Unavailable, match="broke off"):
+        await ask(f"http://127.0.0.1:{recorder.port}/v1")
