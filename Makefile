@@ -18,7 +18,8 @@ REST := tests/e2e tests/integration tests/contract
 PRODUCTION := tests/integration/test_deploy.py tests/e2e/test_production_stores.py
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 # Tests that mostly wait for servers: more of them at once than there are cores; tests/support/scheduling.py orders them.
-WAITING := $(BIN)/pytest -n 5 --dist loadfile --no-loadscope-reorder
+# None of them is of schemathesis, whose plugin each process would load.
+WAITING := $(BIN)/pytest -p no:schemathesis -n 5 --dist loadfile --no-loadscope-reorder
 
 # Where that run keeps what failed, for tests/support/again.py.
 FAILED := .pytest_cache/beside-others

@@ -19,6 +19,15 @@ class FolderScheduling(LoadFileScheduling):
     def _split_scope(self, nodeid: str) -> str:
         return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
 
+    def _reschedule(self, node: Any) -> None:
+        """Give a worker its next file with the last test of one, for which it must know what follows.
+
+        As xdist does it, the file would be given with two tests left, which may take minutes while other workers have
+        nothing to do.
+        """
+        if not self.workqueue or self._pending_of(self.assigned_work[node]) < 2:
+            super()._reschedule(node)
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put what takes longest first; files and tests keep their order otherwise."""
