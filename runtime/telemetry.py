@@ -102,6 +102,11 @@ def _tracer() -> trace.Tracer:
     return trace.get_tracer(names.SCOPE)
 
 
+def _traced() -> bool:
+    """Return whether spans go anywhere. Where they do not, none is made for each event."""
+    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+
+
 def _context(traceparent: str | None) -> Context | None:
     return _PROPAGATOR.extract({"traceparent": traceparent}) if traceparent else None
 
@@ -111,6 +116,8 @@ def traceparent_for(cause: str | None = None) -> str | None:
 
     A batch is handled in one span, yet each of its messages goes on in the trace it came with.
     """
+    if not trace.get_current_span().get_span_context().is_valid:
+        return cause
     carrier: dict[str, str] = {}
     _PROPAGATOR.inject(carrier)
     current = carrier.get("traceparent")
@@ -135,6 +142,10 @@ def consumer_span(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generat
     Logs written inside are `about` the first event.
     """
     first, one = envelopes[0], len(envelopes) == 1
+    if not (_traced() or first.traceparent):
+        with log_context(first):
+            yield
+        return
     attributes: dict[str, Any] = {
         **_messaging("process", "process"),
         names.MESSAGING_CONSUMER_GROUP: durable,
@@ -190,7 +201,7 @@ def server_span(what: str, traceparent: str | None) -> Generator[str]:
 @contextmanager
 def producer_span(count: int | None) -> Generator[None]:
     """A producer span over the publication of a handler's events; none for none. None: nobody knows yet how many."""
-    if count == 0:
+    if count == 0 or not _traced():
         yield
         return
     attributes = _messaging("send", "publish") | ({} if count is None else {names.MESSAGING_BATCH_COUNT: count})

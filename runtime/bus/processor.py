@@ -248,17 +248,24 @@ class EventProcessor:
 
     @asynccontextmanager
     async def _heartbeats(self, messages: Sequence[Message]) -> AsyncGenerator[None]:
+        beating: list[asyncio.Task[None]] = []
+
         async def beat() -> None:
             while True:
-                await asyncio.sleep(self.durable.ack_wait / 3)
                 for message in messages:
                     # A lost heartbeat costs a second delivery, which every handler allows for.
                     with suppress(Exception):
                         await message.heartbeat()
+                await asyncio.sleep(self.durable.ack_wait / 3)
 
-        task = asyncio.create_task(beat())
+        # Most batches end before the first one, and need no task for it.
+        first = asyncio.get_running_loop().call_later(
+            self.durable.ack_wait / 3, lambda: beating.append(asyncio.create_task(beat()))
+        )
         try:
             yield
         finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)  # awaited alone, it would hide a cancellation of ours
+            first.cancel()
+            for task in beating:
+                task.cancel()
+            await asyncio.gather(*beating, return_exceptions=True)  # awaited alone, they would hide a cancellation of ours

@@ -22,8 +22,8 @@ from tests.simulation.clock import simulated_time
 from tests.simulation.planted import PLANTED
 from tests.simulation.run import simulate
 
-COLLECT = 50
-"""Seeds between two collections of garbage, which takes long if Python decides when."""
+COLLECT = 400
+"""Seeds between two collections of garbage, which take long: at half a megabyte a seed, many fit into memory."""
 
 
 def main() -> int:
@@ -71,7 +71,7 @@ def _run(seeds: range, bug: str | None) -> tuple[int, Counter[str]]:
                 print(f"  again: python -m tests.simulation --seed {seed}{planted}", flush=True)
                 if bug:
                     break
-            if seed % COLLECT == 0:
+            if (seed + 1 - seeds.start) % COLLECT == 0:
                 gc.collect()
     return failures, totals
 

@@ -2,10 +2,12 @@
 
 import asyncio
 import inspect
-import selectors
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import Context, copy_context
+from heapq import heappop, heappush
 from typing import Any
 from unittest import mock
 
@@ -17,29 +19,65 @@ class Deadlock(RuntimeError):
     """Every task waits, and no timer will ever wake one."""
 
 
-class _JumpingSelector(selectors.SelectSelector):
-    """Waits for nothing: the time that it would have waited is over at once."""
+class _Call:
+    """What the loop runs later, unless it is cancelled: no more of asyncio.Handle than tasks and futures need."""
 
-    loop: "SimulatedLoop"
+    __slots__ = ("arguments", "callback", "context", "when")
 
-    def select(self, timeout: float | None = None) -> list[Any]:
-        if timeout is None:
-            raise Deadlock
-        self.loop.seconds += max(timeout, 0.0)
-        return []
+    def __init__(self, callback: Callable[..., Any], arguments: tuple[Any, ...], context: Context | None, when: float):
+        self.callback: Callable[..., Any] | None = callback
+        self.arguments, self.when = arguments, when
+        self.context = copy_context() if context is None else context
+
+    def cancel(self) -> None:
+        self.callback = None
+
+    def cancelled(self) -> bool:
+        return self.callback is None
 
 
 class SimulatedLoop(asyncio.SelectorEventLoop):
-    """A loop whose clock is `seconds`."""
+    """A loop whose clock is `seconds`. It looks at no socket, and half of a run's CPU would be asyncio's own turns."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        selector = _JumpingSelector()
-        selector.loop = self
-        super().__init__(selector)
+        self._soon: deque[_Call] = deque()
+        self._later: list[tuple[float, int, _Call]] = []
+        self._timers = 0
+        super().__init__()
 
     def time(self) -> float:
         return self.seconds
+
+    def call_soon(self, callback: Any, *arguments: Any, context: Context | None = None) -> Any:
+        call = _Call(callback, arguments, context, self.seconds)
+        self._soon.append(call)
+        return call
+
+    def call_at(self, when: float, callback: Any, *arguments: Any, context: Context | None = None) -> Any:
+        call = _Call(callback, arguments, context, when)
+        self._timers += 1
+        heappush(self._later, (when, self._timers, call))
+        return call
+
+    def call_later(self, delay: float, callback: Any, *arguments: Any, context: Context | None = None) -> Any:
+        return self.call_at(self.seconds + delay, callback, *arguments, context=context)
+
+    def _run_once(self) -> None:
+        """Run what is due; where nothing is, jump to the next timer. What a callback raises ends the run."""
+        soon, later = self._soon, self._later
+        while later and later[0][2].callback is None:
+            heappop(later)
+        if not soon:
+            if not later:
+                raise Deadlock
+            self.seconds = max(self.seconds, later[0][0])
+        while later and later[0][0] <= self.seconds:
+            soon.append(heappop(later)[2])
+        for _ in range(len(soon)):
+            call = soon.popleft()
+            if call.callback is not None:
+                call.context.run(call.callback, *call.arguments)
 
 
 @contextmanager

@@ -221,9 +221,10 @@ class Pipeline:
         self.replicas[place] = self._replica(service)
 
     async def end(self) -> None:
-        """End every process."""
+        """End every process, and forget them: they refer to the pipeline, which no search for garbage has to find."""
         for replica in self.replicas:
             await replica.end()
+        self.replicas.clear()
 
     @property
     def at_rest(self) -> bool:

@@ -50,7 +50,7 @@ def simulate(seed: int, loop: SimulatedLoop, change: Change | None = None) -> Ou
 @lru_cache(maxsize=2)
 def _in_peace(world: int, loop: SimulatedLoop, *, summaries: bool) -> Digests:
     async def run() -> Digests:
-        pipeline = Pipeline(Chance(Random(-world - 1)), summaries=summaries, replicas=1)
+        pipeline = Pipeline(Chance(Random(-world - 1), delays=False), summaries=summaries, replicas=1)
         await _run(pipeline, world)
         return await digests(pipeline)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import math
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -30,6 +31,8 @@ class Chance:
     rebuild_at: float | None = None
     """When somebody starts a rebuild of all projections, if anybody does."""
     until: float = 60.0
+    delays: bool = True
+    """Whether calls take time, so that others come between. In peace nobody has to wait."""
     failed_calls: int = 0
 
     @property
@@ -42,10 +45,14 @@ class Chance:
         """Whether things may go wrong yet."""
         return self.now < self.until
 
+    def delay(self) -> float:
+        """Return the seconds for which others go on: none, a moment, seldom a whole one."""
+        return (drawn - 0.5) ** 4 * 16 if self.delays and (drawn := self.rng.random()) > 0.5 else 0.0
+
     async def pause(self) -> None:
-        """Let others go on: for no time, for a moment, seldom for a second."""
-        if (drawn := self.rng.random()) > 0.5:
-            await asyncio.sleep((drawn - 0.5) ** 4 * 16)
+        """Let others go on, perhaps."""
+        if seconds := self.delay():
+            await asyncio.sleep(seconds)
 
     def fail(self, what: str) -> None:
         """Raise Unavailable, now and then."""
@@ -73,11 +80,13 @@ class Interrupted:
         chance = self._chance
 
         async def call(*given: Any, **named: Any) -> Any:
-            await chance.pause()
+            if seconds := chance.delay():
+                await asyncio.sleep(seconds)
             chance.fail(name)
             result = await value(*given, **named)
             chance.fail(name)
-            await chance.pause()
+            if seconds := chance.delay():
+                await asyncio.sleep(seconds)
             return result
 
         self.__dict__[name] = call  # found there from now on
@@ -150,4 +159,4 @@ class SimulatedDurable:
 
     def has_work(self, now: float) -> bool:
         """Return whether a message waits that nobody is working on."""
-        return any(at <= now for at in self.free.values())
+        return min(self.free.values(), default=math.inf) <= now
