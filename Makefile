@@ -81,8 +81,8 @@ page: $(VENV)/.dev $(VENV)/.web
 unit: $(VENV)/.dev
 	$(PYTEST) $(UNIT)
 
-simulate: $(VENV)/.dev ## Run the pipeline in memory under a seeded scheduler that interrupts and kills (SEEDS=100000)
-	$(BIN)/python -m tests.simulation --seeds $(or $(SEEDS),100000)
+simulate: $(VENV)/.dev ## Run the pipeline in memory under a seeded scheduler that interrupts and kills (SEEDS=100000, FIRST=0)
+	$(BIN)/python -m tests.simulation --first $(or $(FIRST),0) --seeds $(or $(SEEDS),100000)
 
 chaos: $(VENV)/.dev ## Run real stacks whose processes are killed and frozen, disks filled, models away (SEEDS=200)
 	$(BIN)/python -m tests.chaos --seeds $(or $(SEEDS),200)

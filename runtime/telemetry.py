@@ -104,7 +104,7 @@ def _tracer() -> trace.Tracer:
 
 def _traced() -> bool:
     """Return whether spans go anywhere. Where they do not, none is made for each event."""
-    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+    return not isinstance(_tracer(), trace.ProxyTracer)
 
 
 def _context(traceparent: str | None) -> Context | None:

@@ -228,6 +228,8 @@ class MemoryParkedEvents:
         return revision
 
     async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
+        if len(self.history) <= after:
+            return []
         newest = {(entry.durable, entry.sequence): entry for entry in self.history}
         records = [entry for entry in newest.values() if entry.revision > after and durable in {"*", entry.durable}]
         return sorted(records, key=lambda entry: entry.revision)[:most]

@@ -268,4 +268,4 @@ class EventProcessor:
             first.cancel()
             for task in beating:
                 task.cancel()
-            await asyncio.gather(*beating, return_exceptions=True)  # awaited alone, they would hide a cancellation of ours
+                await asyncio.gather(task, return_exceptions=True)  # alone, it would hide a cancellation

@@ -1,4 +1,4 @@
-"""Run seeds, and say which fail and how to repeat them."""
+"""Run seeds, and say which fail and how to repeat them. A run that is interrupted says how to go on with the rest."""
 
 import argparse
 import gc
@@ -18,12 +18,19 @@ from contracts.envelope import Envelope
 from contracts.events import Event
 from runtime.bus import processor
 from runtime.bus.codec import decode
-from tests.simulation.clock import simulated_time
+from runtime.models import lexical
+from tests.simulation.clock import SimulatedLoop, simulated_time
 from tests.simulation.planted import PLANTED
 from tests.simulation.run import simulate
 
 COLLECT = 400
 """Seeds between two collections of garbage, which take long: at half a megabyte a seed, many fit into memory."""
+
+FIRST_REPORT = 10
+"""Seeds after which a run first says how far it is; then it does when it collects garbage."""
+
+INTERRUPTED = 130
+"""The code of a run that was stopped by Ctrl-C, as shells have it."""
 
 
 def main() -> int:
@@ -42,38 +49,57 @@ def main() -> int:
         range(given.seed, given.seed + 1) if given.seed is not None else range(given.first, given.first + given.seeds)
     )
     began = time.process_time()
-    failures, totals = _run(seeds, given.planted)
+    failures, totals, done = _run(seeds, given.planted)
     if given.planted and failures:
         return 0
     print(
-        f"{len(seeds)} seeds, {failures} failed: {totals['events']} events, {totals['kills']} kills,"
+        f"{done} seeds, {failures} failed: {totals['events']} events, {totals['kills']} kills,"
         f" {totals['failed_calls']} failed calls, {totals['repeats']} repeated deliveries, {totals['parked']} parked"
         f" events, {time.process_time() - began:.1f} s of CPU"
     )
+    if done < len(seeds) and not given.planted:
+        print(f"go on: python -m tests.simulation --first {seeds[done]} --seeds {len(seeds) - done}")
+        return INTERRUPTED
     return 1 if failures or given.planted else 0
 
 
-def _run(seeds: range, bug: str | None) -> tuple[int, Counter[str]]:
-    """Run the seeds, with a planted bug until one finds it. Returns how many failed, and the sums of outcomes."""
-    failures, totals = 0, Counter[str]()
+def _run(seeds: range, bug: str | None) -> tuple[int, Counter[str], int]:
+    """Run the seeds, with a planted bug until one finds it, or until somebody interrupts.
+
+    Returns how many failed, the sums of outcomes, and how many seeds have run.
+    """
+    failures, totals, done = 0, Counter[str](), 0
     gc.freeze()  # what is imported need not be looked through
     gc.disable()
     # Each message is delivered to many: events are values, and read once.
     decoded_once = mock.patch.object(processor, "decode", lambda data, subject, _: _decoded(data, subject))
-    with simulated_time() as loop, decoded_once, PLANTED[bug]() if bug else nullcontext():
-        for seed in seeds:
-            try:
-                totals.update(asdict(simulate(seed, loop)))
-            except Exception as violation:  # whatever it is, the seed repeats it
-                failures += 1
-                planted = f" --planted {bug}" if bug else ""
-                print(f"seed {seed}: {type(violation).__name__}: {violation}")
-                print(f"  again: python -m tests.simulation --seed {seed}{planted}", flush=True)
-                if bug:
+    embedded_once = mock.patch.object(lexical, "vector", lru_cache(maxsize=10_000)(lexical.vector))
+    with simulated_time() as loop, decoded_once, embedded_once, PLANTED[bug]() if bug else nullcontext():
+        try:
+            for seed in seeds:
+                failures += _fails(seed, loop, bug, totals)
+                done += 1
+                if done == FIRST_REPORT or done % COLLECT == 0:
+                    print(f"{done} of {len(seeds)} seeds, {failures} failed", file=sys.stderr, flush=True)
+                if done % COLLECT == 0:
+                    gc.collect()
+                if bug and failures:
                     break
-            if (seed + 1 - seeds.start) % COLLECT == 0:
-                gc.collect()
-    return failures, totals
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+    return failures, totals, done
+
+
+def _fails(seed: int, loop: SimulatedLoop, bug: str | None, totals: Counter[str]) -> bool:
+    """Run a seed and add its outcome to the totals. Returns whether it fails, after saying how."""
+    try:
+        totals.update(asdict(simulate(seed, loop)))
+    except Exception as violation:  # whatever it is, the seed repeats it
+        planted = f" --planted {bug}" if bug else ""
+        print(f"seed {seed}: {type(violation).__name__}: {violation}")
+        print(f"  again: python -m tests.simulation --seed {seed}{planted}", flush=True)
+        return True
+    return False
 
 
 @lru_cache(maxsize=1000)

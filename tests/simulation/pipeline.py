@@ -178,7 +178,7 @@ class Pipeline:
         """Give some messages of a durable to a replica of its service; return whether there were any."""
         self._offer()
         now = self.chance.now
-        busy = [name for name, durable in self.durables.items() if durable.has_work(now)]
+        busy = [name for name, durable in self.durables.items() if durable.free and durable.has_work(now)]
         if not busy:
             return False
         name = self.chance.rng.choice(busy)

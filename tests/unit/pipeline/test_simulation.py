@@ -1,5 +1,6 @@
 """The simulated pipeline ends as an untroubled one whatever goes wrong, and finds the bugs that are planted in it."""
 
+import signal
 import subprocess
 import sys
 
@@ -38,3 +39,16 @@ def test_a_planted_bug_is_found(bug: str, first: int) -> None:
     done = simulate("--planted", bug, "--first", str(first), "--seeds", "1")
     assert done.returncode == 0, done.stdout
     assert f"again: python -m tests.simulation --seed {first}" in done.stdout
+
+
+def test_an_interrupted_run_says_how_to_go_on() -> None:
+    command = [sys.executable, "-m", "tests.simulation", "--first", "7", "--seeds", "100000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stderr is not None
+        assert run.stderr.readline() == "10 of 100000 seeds, 0 failed\n"
+        run.send_signal(signal.SIGINT)
+        output, _ = run.communicate(timeout=60)
+    assert run.returncode == 130
+    done = int(output.partition(" ")[0])
+    assert done >= 10
+    assert f"go on: python -m tests.simulation --first {7 + done} --seeds {100000 - done}\n" in output
