@@ -18,6 +18,7 @@ from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import translated
 from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.port import Log
 from runtime.bus_examination import examine_bus
 from runtime.costs.ledger import RowLedger
 from runtime.findings import Finding
@@ -84,19 +85,32 @@ MAX_COUNTED = 50_000
 """Size of the LRU cache of token counts, in texts: about 8 MB. Many questions find the same texts."""
 
 
+Ready = Callable[[Rows, Graph, GenerationEmbedders], AbstractAsyncContextManager[None]]
+"""Waits for the stores and watches them, inside of what it returns."""
+
+
 @asynccontextmanager
 async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[QueryDependencies]:
-    """Open stores and models, wait until the stores answer, and close all of them at the end."""
-    embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
-    (chat, keyword_chat), reranker = open_chats(settings, bus.limiters), open_reranker(settings, bus.limiters)
+    """Open stores and models, wait until the stores answer, watch log and stores, and close all of them at the end."""
+    ready = partial(_ready_and_watched, settings, bus, health)
+    async with open_answering(settings, bus.log, bus.limiters, ready) as dependencies:
+        yield dependencies
+
+
+@asynccontextmanager
+async def open_answering(
+    settings: QuerySettings, log: Log, limiters: RateLimiters, ready: Ready
+) -> AsyncGenerator[QueryDependencies]:
+    """Open stores and models, hand out what answers questions inside of `ready`, and close all of them at the end."""
+    embeddings = GenerationEmbedders(settings, limiters, max_wait=MAX_WAIT)
+    (chat, keyword_chat), reranker = open_chats(settings, limiters), open_reranker(settings, limiters)
     rows, graph = open_documents(settings), open_graph(settings)
     documents, passages, aliases = RowDocuments(rows), RowPassages(rows), RowAliases(rows)
     names, keywords = NameIndexes(graph, documents, aliases), open_keyword_extractor(keyword_chat, rows, settings)
-    indexes, cache = PassageIndexCache(passages, documents), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
+    indexes, cache = PassageIndexCache(passages, documents), ProjectionCache(log, settings.graph_cache_mb * 2**20)
     reader, searches = CachedGraph(graph, cache), ModelVectorSearches(embeddings, cache)
     try:
-        await _stores_answer(rows, graph, embeddings, health)
-        async with _watched_log(settings, bus, rows, graph, embeddings):
+        async with ready(rows, graph, embeddings):
             yield QueryDependencies(
                 graph=graph,
                 graph_reader=reader,
@@ -120,7 +134,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
                 min_rerank_score=settings.min_rerank_score,
                 related_chunks=settings.related_chunk_number,
                 chunk_pick_method=settings.kg_chunk_pick_method,
-                answer_cache=open_answer_cache(chat, rows, bus, settings),
+                answer_cache=open_answer_cache(chat, rows, log, settings),
                 follow_ups=open_follow_ups(chat, rows, settings),
                 effort_limits=settings.effort_limits,
                 vector_searches=searches,
@@ -190,10 +204,15 @@ def _answer_generator(chat: Chat | None, embedder: Embedder) -> AnswerGenerator:
     return ModelAnswerGenerator(chat) if chat else ExtractiveAnswerGenerator(CachedWordEmbedder(embedder))
 
 
-async def _stores_answer(rows: Rows, graph: Graph, embeddings: GenerationEmbedders, health: Health) -> None:
+@asynccontextmanager
+async def _ready_and_watched(
+    settings: QuerySettings, bus: Bus, health: Health, rows: Rows, graph: Graph, embeddings: GenerationEmbedders
+) -> AsyncGenerator[None]:
     await until_it_answers("the document store", rows.prepare, health)
     await until_it_answers("the graph store", graph.prepare, health)
     await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
+    async with _watched_log(settings, bus, rows, graph, embeddings):
+        yield
 
 
 def _watched_log(
@@ -224,9 +243,9 @@ def cached_token_counter(count: Callable[[str], int]) -> Callable[[str], int]:
     return cached(LRUCache[bytes, int](MAX_COUNTED), key=text_hash, lock=Lock())(count)
 
 
-def open_answer_cache(chat: Chat | None, rows: Rows, bus: Bus, settings: QuerySettings) -> AnswerCache | None:
+def open_answer_cache(chat: Chat | None, rows: Rows, log: Log, settings: QuerySettings) -> AnswerCache | None:
     """Return the cache of the model's answers; None without a model or if the settings disable it."""
-    return StoredAnswers(RowCache(rows, "answers"), bus.log, chat.model) if chat and settings.enable_llm_cache else None
+    return StoredAnswers(RowCache(rows, "answers"), log, chat.model) if chat and settings.enable_llm_cache else None
 
 
 def open_follow_ups(chat: Chat | None, rows: Rows, settings: QuerySettings) -> ModelFollowUps | None:

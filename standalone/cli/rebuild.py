@@ -30,6 +30,7 @@ from standalone.cli.rebuild_output import Progress, ignore, print_summary
 from standalone.embedded.data_folder import DataFolder
 
 if TYPE_CHECKING:
+    from contracts.graph import Projection
     from standalone.operations.projections import RebuildRequest
     from standalone.operations.target import Target
 
@@ -107,8 +108,9 @@ def rebuild(
     Vectors are made by the model that the stack runs with. Where another one made the live vectors, or is to make the
     new ones, say which with --embedding-model: the running services then embed with that.
 
-    With --compare, `start` also asks questions of the live vectors and of the new ones, each embedded by the model that
-    made them: overlap@10 of the passages found, and those that only one of them finds. Nothing is switched.
+    With --compare, `start` also asks questions of what is live and of what is new, each embedded by the model that made
+    its vectors: overlap@10 of the passages found, those that only one of them finds, and both answers where they
+    differ. Where a language model answers questions, it is paid for these. Nothing is switched.
 
     With --to, which is for all, other stores are filled from the same log and nothing is switched: ENV_FILE has a line
     NAME=value for each of DOCUMENTS_URL, NEO4J_URI, MILVUS_URI and what belongs to them. Given again, it goes on where
@@ -153,7 +155,7 @@ def rebuild(
         if step == "cleanup":
             result |= _leftovers(data, remove=yes and not dry_run)
         if questions and not dry_run:
-            result["compared"] = _compared(data, wanted, result["generations"]["vectors"], workspace, questions)
+            result["compared"] = _compared(data, wanted, result["generations"], workspace, questions)
         _print_result(result, "plan" if dry_run else step, as_json)
 
 
@@ -195,12 +197,12 @@ def _questions(path: Path | None, step: str, targets: Sequence[str]) -> list[str
 
 
 def _compared(
-    data: Data, wanted: "RebuildRequest", generation: int, workspace: str, questions: list[str]
+    data: Data, wanted: "RebuildRequest", generations: "dict[Projection, int]", workspace: str, questions: list[str]
 ) -> dict[str, Any]:
     from standalone.operations.question_comparison import compare_waiting
     from standalone.operations.target import select_target
 
-    return asyncio.run(compare_waiting(select_target(data), wanted, generation, workspace, questions))
+    return asyncio.run(compare_waiting(select_target(data), wanted, generations, workspace, questions))
 
 
 def _end(data: Data, point: str) -> int:

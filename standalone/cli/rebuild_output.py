@@ -79,13 +79,20 @@ def print_summary(result: dict[str, Any], state: str) -> None:
 
 
 def _print_comparison(compared: dict[str, Any]) -> None:
-    """For each question the overlap, what the new vectors no longer find (-), and what only they find (+)."""
+    """For each question the overlap, what is no longer found (-), what only the new vectors find (+), both answers."""
     for asked in compared["questions"]:
         echo(f"{asked['overlap']:<5.2f} {asked['question']}")
         for sign, side, other in (("-", "live", "new"), ("+", "new", "live")):
             known = {one["id"] for one in asked[other]}
             for one in asked[side]:
                 if one["id"] not in known:
-                    text = " ".join(one["text"].split())
-                    echo(f"      {sign} {one['score']:.2f} {one['file_path']}: {text}")
+                    echo(f"      {sign} {one['score']:.2f} {one['file_path']}: {_line(one['text'])}")
+        if not asked["answers"]["same"]:
+            for sign, side in (("-", "live"), ("+", "new")):
+                echo(f"      {sign} answer: {_line(asked['answers'][side])}")
+    echo(f"{compared['same_answers']} of {len(compared['questions'])} answers are the same")
     echo(f"{compared['overlap']:<5.2f} overlap@{compared['k']} of {len(compared['questions'])} questions")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,5 +1,7 @@
 """The embedding model of a rebuild: changed only on request, and only to a model that the services can use."""
 
+from typing import TypeVar
+
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
@@ -16,8 +18,10 @@ from runtime.models.open import KNOWN_DIMENSIONS, as_setting, can_embed
 from runtime.settings import OFFLINE_EMBEDDERS, Settings
 from standalone.operations.target import Target, query_client
 
+S = TypeVar("S", bound=Settings)
 
-def with_embedding_model(settings: Settings, model: str, dimension: int) -> Settings:
+
+def with_embedding_model(settings: S, model: str, dimension: int) -> S:
     """The settings with the embedding model that was asked for, if one was.
 
     Raises ConfigurationError where services with these settings could not search what it makes, InvalidInput for a

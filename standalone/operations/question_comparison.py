@@ -1,14 +1,23 @@
-"""Asks the same questions of two generations of vectors: which passages both find, and which only one of them."""
+"""Asks the same questions of two generations: which passages the vectors of both find, and what either answers."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from contracts.graph import Partition
+from contracts.graph import Partition, Projection
 from runtime.bus.nats.key_values import NatsLiveGenerations
+from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput
+from runtime.models.open import UNSHARED_LIMITERS
 from runtime.projections.embedding import EmbeddedVectors
+from services.query.answering.ask import ask
+from services.query.answering.dependencies import QueryDependencies
+from services.query.partitions import Partitions
+from services.query.question import Output, Question
+from services.query.settings import QuerySettings
+from services.query.wiring import open_answering
 from standalone.operations.embedding_model import with_embedding_model
 from standalone.operations.projections import RebuildRequest, open_as_is
 from standalone.operations.target import Target
@@ -18,6 +27,9 @@ FOUND = 10
 
 EXCERPT = 120
 """Characters of a passage that are shown."""
+
+ANSWER = 500
+"""Characters of an answer that are reported."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,15 @@ class ComparedQuestion:
     new: Sequence[PassageHit]
 
 
+@dataclass(frozen=True)
+class ComparedAnswers:
+    """The beginnings of what either side answers, and whether the whole answers are the same."""
+
+    same: bool
+    live: str
+    new: str
+
+
 def read_questions(path: Path) -> list[str]:
     """Return the questions of a file, one a line, without blank lines. Raises InvalidInput for a file without any."""
     try:
@@ -52,20 +73,59 @@ def read_questions(path: Path) -> list[str]:
 
 
 async def compare_waiting(
-    target: Target, wanted: RebuildRequest, generation: int, workspace: str, questions: Sequence[str]
+    target: Target,
+    wanted: RebuildRequest,
+    generations: Mapping[Projection, int],
+    workspace: str,
+    questions: Sequence[str],
 ) -> dict[str, Any]:
-    """Ask these questions of the live vectors and of that generation, each with the model that made it.
+    """Ask these questions of what is live and of these generations, each with the model that made its vectors.
 
+    Returns the passages that both vectors find, and the answers. Where the stack has a language model, it answers.
     Raises ModelChanged where the settings do not allow one of the models, `Unavailable`.
     """
-    settings = with_embedding_model(target.settings, wanted.embedding_model, wanted.embedding_dim)
+    settings = with_embedding_model(target.settings_of(QuerySettings), wanted.embedding_model, wanted.embedding_dim)
     async with open_as_is(settings) as stack:
-        live = (await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()).vectors
-        async with stack.embeddings.of(live) as before, stack.embeddings.of(generation) as after:
-            sides = (before, Partition(workspace, live)), (after, Partition(workspace, generation))
+        live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
+        new = replace(live, **generations)
+        async with stack.embeddings.of(live.vectors) as before, stack.embeddings.of(new.vectors) as after:
+            sides = (before, Partition(workspace, live.vectors)), (after, Partition(workspace, new.vectors))
             compared = await compare_questions(questions, *sides)
-    overlap = sum(one.overlap for one in compared) / len(compared)
-    return {"k": FOUND, "overlap": round(overlap, 3), "questions": [asdict(one) for one in compared]}
+        async with open_answering(
+            settings, NatsLog(stack.client.jetstream()), UNSHARED_LIMITERS, _as_it_is
+        ) as dependencies:
+            partitions = Partitions.of(workspace, live), Partitions.of(workspace, new)
+            answers = [await compare_answers(question, *partitions, dependencies) for question in questions]
+    return {
+        "k": FOUND,
+        "overlap": round(sum(one.overlap for one in compared) / len(compared), 3),
+        "same_answers": sum(one.same for one in answers),
+        "questions": [asdict(one) | {"answers": asdict(two)} for one, two in zip(compared, answers, strict=True)],
+    }
+
+
+def _as_it_is(*_: object) -> AbstractAsyncContextManager[None]:
+    """Watch no store: a command fails where one does not answer."""
+    return nullcontext()
+
+
+async def compare_answers(
+    question: str, live: Partitions, new: Partitions, dependencies: QueryDependencies
+) -> ComparedAnswers:
+    """Return what either side answers. A model is asked once where both sides give it the same to read."""
+    prompts = [await _answered(question, side, dependencies, "prompt") for side in (live, new)]
+    before = await _answered(question, live, dependencies, "answer")
+    after = before if prompts[0] == prompts[1] else await _answered(question, new, dependencies, "answer")
+    return ComparedAnswers(before == after, _shortened(before), _shortened(after))
+
+
+async def _answered(question: str, partitions: Partitions, dependencies: QueryDependencies, output: Output) -> str:
+    async with dependencies.for_generation(partitions.vectors.generation) as of_generation:
+        return (await ask(Question(question), partitions, of_generation, output=output)).text
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= ANSWER else f"{text[:ANSWER]} …"
 
 
 Side = tuple[EmbeddedVectors, Partition]

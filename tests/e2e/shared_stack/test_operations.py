@@ -87,8 +87,27 @@ def test_new_vectors_are_compared_with_the_live_ones_before_the_switch(
     assert (compared["overlap"], asked["live"], [one["file_path"] for one in asked["new"]]) == (
         1.0, asked["new"], ["compared.txt"],
     )  # fmt: skip
+    assert (compared["same_answers"], asked["answers"]["same"]) == (1, True)
+    assert "Tom Elm rings the bell" in asked["answers"]["live"]
     assert generations(api) == before
     stack.json("rebuild", "cleanup", "vectors")
+
+
+def test_answers_that_differ_are_shown_on_both_sides(stack: Stack, api: httpx.Client, tmp_path: Path) -> None:
+    stack.add({"bell.txt": "Tom Elm rings the bell of Port Elm at noon."}, "answered")
+    assert stack.settled(1, "answered")["processed"] == 1
+    until_here = str(len(stack.run("log", "--json").stdout.splitlines()))
+    stack.add({"bread.txt": "Nell Oak sells bread and honey cakes in Mill Lane."}, "answered")
+    assert stack.settled(2, "answered")["processed"] == 2
+    questions = tmp_path / "questions.txt"
+    questions.write_text("Who rings the bell?\nWho sells bread and honey cakes?\n", "utf-8")
+    given = ("rebuild", "start", "all", "--to-seq", until_here, "--compare", str(questions), "--workspace", "answered")
+    compared = stack.json(*given)["compared"]
+    bell, bread = (one["answers"] for one in compared["questions"])
+    assert (compared["same_answers"], bell["same"], bread["same"]) == (1, True, False)
+    assert "Nell Oak sells bread" in bread["live"]
+    assert "Nell Oak" not in bread["new"]
+    stack.json("rebuild", "cleanup", "all")
 
 
 def test_the_health_and_the_settings_of_a_stack_are_told(stack: Stack, api: httpx.Client) -> None:

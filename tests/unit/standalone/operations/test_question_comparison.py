@@ -11,7 +11,13 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.embedding import EmbeddedVectors
 from runtime.stores.vectors.memory import MemoryVectors
 from standalone.cli.rebuild_output import print_summary
-from standalone.operations.question_comparison import ComparedQuestion, PassageHit, compare_questions, read_questions
+from standalone.operations.question_comparison import (
+    ComparedAnswers,
+    ComparedQuestion,
+    PassageHit,
+    compare_questions,
+    read_questions,
+)
 
 TEXTS = {
     "harbour": "Ada Marlow leads the Harbour Office.",
@@ -65,11 +71,14 @@ def test_questions_are_the_lines_of_a_file(tmp_path: Path) -> None:
 def test_people_see_the_overlap_and_the_differences(capsys: pytest.CaptureFixture[str]) -> None:
     both, gone, new = (PassageHit(id, f"{id}.txt", 0.5, f"{id} is\nhere") for id in ("both", "gone", "new"))
     asked = ComparedQuestion("Who?", 0.5, [both, gone], [both, new])
-    question = {**vars(asked), "live": [vars(one) for one in asked.live], "new": [vars(one) for one in asked.new]}
-    compared = {"k": 10, "overlap": 0.5, "questions": [question]}
+    answers = vars(ComparedAnswers(False, "Tom\nElm.", "Ada Marlow."))
+    hits = {"live": [vars(one) for one in asked.live], "new": [vars(one) for one in asked.new]}
+    question = {**vars(asked), **hits, "answers": answers}
+    compared = {"k": 10, "overlap": 0.5, "same_answers": 0, "questions": [question]}
     print_summary(json.loads(json.dumps({"generations": {"vectors": 2}, "compared": compared})), "waits")
     shown = capsys.readouterr().out.splitlines()
     assert shown[1:] == [
         "0.50  Who?", "      - 0.50 gone.txt: gone is here", "      + 0.50 new.txt: new is here",
+        "      - answer: Tom Elm.", "      + answer: Ada Marlow.", "0 of 1 answers are the same",
         "0.50  overlap@10 of 1 questions",
     ]  # fmt: skip
