@@ -96,7 +96,7 @@ def test_new_vectors_are_compared_with_the_live_ones_before_the_switch(
 def test_answers_that_differ_are_shown_on_both_sides(stack: Stack, api: httpx.Client, tmp_path: Path) -> None:
     stack.add({"bell.txt": "Tom Elm rings the bell of Port Elm at noon."}, "answered")
     assert stack.settled(1, "answered")["processed"] == 1
-    until_here = str(len(stack.run("log", "--json").stdout.splitlines()))
+    until_here = str(stack.json("projections", "list")["projections"][0]["head"])
     stack.add({"bread.txt": "Nell Oak sells bread and honey cakes in Mill Lane."}, "answered")
     assert stack.settled(2, "answered")["processed"] == 2
     questions = tmp_path / "questions.txt"
