@@ -22,8 +22,8 @@ from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords, Mode
 from services.query.question import Question as Asked
+from services.query.retrieval.caches.token_counts import cached_token_counter
 from services.query.retrieval.retrieve import retrieve
-from services.query.wiring import cached_token_counter
 from tests.support.querying import QueryHarness
 
 MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")

@@ -3,12 +3,9 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
-from hashlib import blake2b
-from threading import Lock
 from typing import Protocol
 
 import structlog
-from cachetools import LRUCache, cached
 from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS
@@ -25,7 +22,7 @@ from runtime.findings import Finding
 from runtime.health import Health
 from runtime.metrics.exposition import exposed
 from runtime.models.limits import Limits
-from runtime.models.open import open_chat, open_tokenizer
+from runtime.models.open import UNSHARED_LIMITERS, open_chat, open_tokenizer
 from runtime.models.port import Chat, Embedder
 from runtime.models.rate_limiters import RateLimiters, provider_states
 from runtime.models.roles import Role, language_model
@@ -58,6 +55,7 @@ from services.query.adapters.row_cache import RowCache
 from services.query.adapters.searches import ModelVectorSearches
 from services.query.adapters.webhook_poster import HttpPoster
 from services.query.adapters.word_embeddings import CachedWordEmbedder
+from services.query.answering.comparison import CompareAnswers, compare_answers
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.port import AnswerCache, AnswerGenerator
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
@@ -68,6 +66,7 @@ from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.retrieval.caches.passage_indexes import PassageIndexCache
+from services.query.retrieval.caches.token_counts import cached_token_counter
 from services.query.retrieval.port import PassageReranker
 from services.query.settings import QuerySettings
 from services.query.webhooks.delivery import Webhooks
@@ -80,10 +79,6 @@ MAX_WAIT = 30.0
 
 MAX_RERANKER_WAIT = 5.0
 """Seconds a question waits for the rate limiter of the reranker."""
-
-MAX_COUNTED = 50_000
-"""Size of the LRU cache of token counts, in texts: about 8 MB. Many questions find the same texts."""
-
 
 Ready = Callable[[Rows, Graph, GenerationEmbedders], AbstractAsyncContextManager[None]]
 """Waits for the stores and watches them, inside of what it returns."""
@@ -141,6 +136,17 @@ async def open_answering(
             )
     finally:
         await _close(names, indexes, reader, searches, keywords, embeddings, graph, rows, chat, keyword_chat, reranker)
+
+
+@asynccontextmanager
+async def open_comparison(settings: QuerySettings, log: Log) -> AsyncGenerator[CompareAnswers]:
+    """Open what compares answers, for a command: it fails where a store does not answer."""
+    async with open_answering(settings, log, UNSHARED_LIMITERS, _unwatched) as dependencies:
+        yield partial(compare_answers, dependencies)
+
+
+def _unwatched(*_: object) -> AbstractAsyncContextManager[None]:
+    return nullcontext()
 
 
 def operations_on(bus: Bus, webhooks: Webhooks, health: Health) -> Operations:
@@ -232,15 +238,6 @@ def watch_integrity(integrity: Integrity, rows: Rows, graph: Graph, vectors: Che
     integrity.watch("status", {"the document store": here["status"]}, ("query-status",))
     integrity.watch("graph", {"the document store": here["graph"], "the graph store": graph})
     integrity.watch("vectors", {"the document store": here["vectors"], "the vector store": vectors})
-
-
-def cached_token_counter(count: Callable[[str], int]) -> Callable[[str], int]:
-    """Return `count` with an LRU cache; its keys are hashes, so that long texts take no more memory."""
-
-    def text_hash(text: str) -> bytes:
-        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-    return cached(LRUCache[bytes, int](MAX_COUNTED), key=text_hash, lock=Lock())(count)
 
 
 def open_answer_cache(chat: Chat | None, rows: Rows, log: Log, settings: QuerySettings) -> AnswerCache | None:

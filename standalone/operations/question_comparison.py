@@ -1,7 +1,6 @@
 """Asks the same questions of two generations: which passages the vectors of both find, and what either answers."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,9 @@ from contracts.graph import Partition, Projection
 from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput
-from runtime.models.open import UNSHARED_LIMITERS
 from runtime.projections.embedding import EmbeddedVectors
-from services.query.answering.ask import ask
-from services.query.answering.dependencies import QueryDependencies
-from services.query.partitions import Partitions
-from services.query.question import Output, Question
 from services.query.settings import QuerySettings
-from services.query.wiring import open_answering
+from services.query.wiring import open_comparison
 from standalone.operations.embedding_model import with_embedding_model
 from standalone.operations.projections import RebuildRequest, open_as_is
 from standalone.operations.target import Target
@@ -27,9 +21,6 @@ FOUND = 10
 
 EXCERPT = 120
 """Characters of a passage that are shown."""
-
-ANSWER = 500
-"""Characters of an answer that are reported."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +41,6 @@ class ComparedQuestion:
     overlap: float
     live: Sequence[PassageHit]
     new: Sequence[PassageHit]
-
-
-@dataclass(frozen=True)
-class ComparedAnswers:
-    """The beginnings of what either side answers, and whether the whole answers are the same."""
-
-    same: bool
-    live: str
-    new: str
 
 
 def read_questions(path: Path) -> list[str]:
@@ -91,41 +73,14 @@ async def compare_waiting(
         async with stack.embeddings.of(live.vectors) as before, stack.embeddings.of(new.vectors) as after:
             sides = (before, Partition(workspace, live.vectors)), (after, Partition(workspace, new.vectors))
             compared = await compare_questions(questions, *sides)
-        async with open_answering(
-            settings, NatsLog(stack.client.jetstream()), UNSHARED_LIMITERS, _as_it_is
-        ) as dependencies:
-            partitions = Partitions.of(workspace, live), Partitions.of(workspace, new)
-            answers = [await compare_answers(question, *partitions, dependencies) for question in questions]
+        async with open_comparison(settings, NatsLog(stack.client.jetstream())) as compare:
+            answers = [await compare(question, workspace, live, new) for question in questions]
     return {
         "k": FOUND,
         "overlap": round(sum(one.overlap for one in compared) / len(compared), 3),
         "same_answers": sum(one.same for one in answers),
         "questions": [asdict(one) | {"answers": asdict(two)} for one, two in zip(compared, answers, strict=True)],
     }
-
-
-def _as_it_is(*_: object) -> AbstractAsyncContextManager[None]:
-    """Watch no store: a command fails where one does not answer."""
-    return nullcontext()
-
-
-async def compare_answers(
-    question: str, live: Partitions, new: Partitions, dependencies: QueryDependencies
-) -> ComparedAnswers:
-    """Return what either side answers. A model is asked once where both sides give it the same to read."""
-    prompts = [await _answered(question, side, dependencies, "prompt") for side in (live, new)]
-    before = await _answered(question, live, dependencies, "answer")
-    after = before if prompts[0] == prompts[1] else await _answered(question, new, dependencies, "answer")
-    return ComparedAnswers(before == after, _shortened(before), _shortened(after))
-
-
-async def _answered(question: str, partitions: Partitions, dependencies: QueryDependencies, output: Output) -> str:
-    async with dependencies.for_generation(partitions.vectors.generation) as of_generation:
-        return (await ask(Question(question), partitions, of_generation, output=output)).text
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= ANSWER else f"{text[:ANSWER]} …"
 
 
 Side = tuple[EmbeddedVectors, Partition]

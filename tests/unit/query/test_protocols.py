@@ -8,12 +8,12 @@ import pytest_asyncio
 from fastapi import FastAPI
 
 from runtime.bus.memory import MemoryBlobs
-from services.query import wiring as open_module
 from services.query.api.app import create_app
 from services.query.api.auth.config import AuthConfig
 from services.query.api.body_limits import BodyLimits
 from services.query.api.errors import error_response
-from services.query.wiring import cached_token_counter
+from services.query.retrieval.caches import token_counts
+from services.query.retrieval.caches.token_counts import cached_token_counter
 from tests.support.access import KEY, WRITER, behind, client, keyed
 from tests.support.querying import QueryHarness, library_of_two
 
@@ -166,7 +166,7 @@ def test_tokens_of_a_text_are_counted_once_and_one_of_long_ago_is_forgotten(monk
         seen.append(text)
         return len(text)
 
-    monkeypatch.setattr(open_module, "MAX_COUNTED", 2)
+    monkeypatch.setattr(token_counts, "MAX_COUNTED", 2)
     counted = cached_token_counter(count)
     for text in ("a line", "x" * 5000, "a line", "\ud800 lone", "x" * 5000, "a line"):
         assert counted(text) == len(text)

@@ -10,9 +10,9 @@ from runtime.errors import InvalidInput
 from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.embedding import EmbeddedVectors
 from runtime.stores.vectors.memory import MemoryVectors
+from services.query.answering.comparison import ComparedAnswers
 from standalone.cli.rebuild_output import print_summary
 from standalone.operations.question_comparison import (
-    ComparedAnswers,
     ComparedQuestion,
     PassageHit,
     compare_questions,
