@@ -15,7 +15,9 @@ printed first, as `benchmarks.index` does.
 """
 
 import argparse
+import math
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
@@ -33,6 +35,10 @@ MODES = ("naive", "local", "global", "hybrid", "mix", "walk")
 OURS_ALONE = ("walk",)
 WARMING = 16
 """Questions asked before each row for every process that answers: Python's and the drivers' first calls are slower."""
+WARMERS = 8
+"""Connections that these are asked over, so that each process is asked."""
+LONGEST_REST, AT_REST = 30.0, 0.2
+"""Seconds that a side has to come to rest, and seconds of CPU a second of all its processes that are rest."""
 
 Row = tuple[str, int]
 """Mode, and how many questions at once."""
@@ -114,13 +120,25 @@ def row(side: Opened, fresh: Iterator[Question], what: Row, warming: int, count:
     """Ask some to warm up, then the questions that are measured."""
     mode, at_once = what
     first, asked = list(islice(fresh, warming)), list(islice(fresh, count))
-    with connections(side.api, at_once) as connected:
+    with connections(side.api, WARMERS) as connected:
         ask(connected, first, mode)
+    rest(side)
+    with connections(side.api, at_once) as connected:
         load_before, before = load(), side.usages()
         done = ask(connected, asked, mode)
         used = spent(before, side.usages())
     share = found(asked, done.answers)
     return Figures(done.percentile(0.5), done.percentile(0.95), done.rate, share, len(asked), used, load_before)
+
+
+def rest(side: Opened) -> None:
+    """Wait until no process of the side works: what it reads beside the first questions is not the others' cost."""
+    end = time.monotonic() + LONGEST_REST
+    used, before = math.inf, sum(each.cpu for each in side.usages().values())
+    while used > AT_REST and time.monotonic() < end:
+        time.sleep(1.0)
+        now = sum(each.cpu for each in side.usages().values())
+        used, before = now - before, now
 
 
 def modes(text: str) -> list[str]:

@@ -5,6 +5,7 @@ since the last question are read, and the entries they name are removed; all oth
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -68,6 +69,8 @@ class _PartitionState:
     """Part of every key: a new epoch drops all entries of the partition at once."""
     invalidations: int = field(default_factory=lambda: next(_numbers))
     """Another number after each look that found something: what was being read meanwhile may be older."""
+    changed_at: float = 0.0
+    """When a look last found something, in seconds of the cache's clock."""
 
 
 @dataclass
@@ -82,8 +85,10 @@ class _Look:
 class ProjectionCache:
     """Implements `CacheInvalidation`. Holds about `most` bytes, the least recently used leave first; 0: nothing."""
 
-    def __init__(self, log: Log, most: int) -> None:
-        self._log = log
+    def __init__(self, log: Log, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._log, self.clock = log, clock
+        self.one_reader = asyncio.Lock()
+        """Held by who reads a whole projection beside the questions: several at once would leave them little time."""
         self._states: LRUCache[Partition, _PartitionState] = LRUCache(MAX_PARTITIONS)
         self._looks: LRUCache[tuple[Partition, ...], _Look] = LRUCache(MAX_PARTITIONS)
         self._entries: LRUCache[Hashable, Any] = LRUCache(most, getsizeof=entry_size)
@@ -102,6 +107,11 @@ class ProjectionCache:
         """Return a number that is another one after each change that was seen, and never one that it was before."""
         mark = self._states.get(partition)
         return mark.invalidations if mark else -1
+
+    def unchanged_for(self, partition: Partition) -> float:
+        """Return the seconds since a look at the log last found a change; 0 where nobody has looked."""
+        mark = self._states.get(partition)
+        return self.clock() - mark.changed_at if mark else 0.0
 
     @property
     def most(self) -> float:
@@ -187,7 +197,7 @@ class ProjectionCache:
             return
         upto = await self._log.last(workspace)
         for mark in marks.values():
-            mark.invalidations = next(_numbers)
+            mark.invalidations, mark.changed_at = next(_numbers), self.clock()
         current = [mark for mark in marks.values() if mark.position >= 0]
         if current:
             after = min(mark.position for mark in current)

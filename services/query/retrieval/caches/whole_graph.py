@@ -71,7 +71,8 @@ class WholeGraph:
 
     async def _attempt(self, partition: Partition, limit: int, reading: _Reading) -> None:
         try:
-            reading.due = max(FIRST, await self._load(partition, limit) / ROWS_AN_ENTITY)
+            async with self._cache.one_reader:
+                reading.due = max(FIRST, await self._load(partition, limit) / ROWS_AN_ENTITY)
         except Unavailable as error:
             logger.warning("the graph cannot be read", workspace=partition.workspace, error=str(error))
         finally:

@@ -22,12 +22,16 @@ logger = structlog.get_logger(__name__)
 
 KIND = ("all vectors",)
 
-FIRST = 20
-"""Searches of a kind before all of its vectors are read."""
+FIRST = 3
+"""Searches of a kind before all of its vectors are read: a process is soon as fast as it will be."""
 ROWS_A_SEARCH = 30
 """Rows whose reading costs as much as a search."""
 PAGE = 250
 """Rows that are read at once; questions are answered in between."""
+REST = 10.0
+"""Seconds without a change after which they are read again although few searches have missed them,"""
+PAUSE = 20
+"""unless the last reading took more than this part of the time since then."""
 SHARE = 4
 """The vectors of one kind may take this part of the cache: a quarter."""
 MOST_READINGS = 3000
@@ -35,10 +39,14 @@ MOST_READINGS = 3000
 
 @dataclass
 class _Reading:
-    """How many searches there were since the last attempt, and how many there must be before the next."""
+    """How many searches there were since the last attempt, and how many there must be before the next.
+
+    Where nothing changes, the next may also begin at `not_before`, in seconds of the cache's clock.
+    """
 
     searches: int = 0
     due: float = field(default_factory=lambda: FIRST)
+    not_before: float = math.inf
     task: asyncio.Task[None] | None = None
 
 
@@ -46,7 +54,8 @@ class WholeVectors:
     """Fills a cache with all vectors of a kind.
 
     An attempt ends when the log says that anything has changed meanwhile, or the vectors turn out too many. It is made
-    again when searches have cost as much as it did: together they never cost twice what they would without it.
+    again when searches have cost as much as it did, or when things rest: constant changes never cost twice what they
+    would without it.
     """
 
     def __init__(self, vectors: Vectors, cache: ProjectionCache) -> None:
@@ -61,7 +70,8 @@ class WholeVectors:
         """Note that the store had to be searched."""
         reading = self._readings.setdefault((partition, kind), _Reading())
         reading.searches += 1
-        if reading.searches >= reading.due and reading.task is None and self._cache.is_current(partition):
+        is_due = reading.searches >= reading.due or self._rests(partition, reading)
+        if is_due and reading.task is None and self._cache.is_current(partition):
             reading.searches = 0
             reading.task = asyncio.create_task(self._attempt(partition, kind, reading))
 
@@ -72,9 +82,17 @@ class WholeVectors:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    def _rests(self, partition: Partition, reading: _Reading) -> bool:
+        return self._cache.clock() >= reading.not_before and self._cache.unchanged_for(partition) >= REST
+
     async def _attempt(self, partition: Partition, kind: VectorKind, reading: _Reading) -> None:
+        clock = self._cache.clock
         try:
-            reading.due = max(FIRST, await self._load(partition, kind) / ROWS_A_SEARCH)
+            async with self._cache.one_reader:
+                began = clock()
+                rows = await self._load(partition, kind)
+            reading.due = max(FIRST, rows / ROWS_A_SEARCH)
+            reading.not_before = math.inf if rows == math.inf else clock() + PAUSE * (clock() - began)
         except Unavailable as error:
             logger.warning("the vectors cannot be read", workspace=partition.workspace, error=str(error))
         finally:

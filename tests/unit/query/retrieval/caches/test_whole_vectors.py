@@ -1,5 +1,6 @@
 """All vectors of a kind are read once questions have searched them often; then none is searched by the store."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -60,7 +61,8 @@ class Harness:
 
     def __init__(self, most: int = 2**20) -> None:
         self.vectors, self.log = CountingVectors(), MemoryLog()
-        self.cache = ProjectionCache(self.log, most)
+        self.now = 100.0
+        self.cache = ProjectionCache(self.log, most, lambda: self.now)
         self.reader = CachedVectors(self.vectors, self.cache)
         self.written = 0
 
@@ -129,6 +131,54 @@ async def test_what_changed_is_searched_by_the_store_until_that_cost_as_much_as_
     # Passages are no entities.
     await harness.put("chunks", NAMES)
     assert not await harness.ask()
+
+
+async def test_after_a_change_they_are_read_again_once_things_rest(harness: Harness) -> None:
+    async def take_a_while() -> None:
+        harness.now += 2.0
+
+    harness.vectors.meanwhile = take_a_while
+    await harness.asked(3)
+    harness.now += 3600.0
+    await harness.put("entities", NAMES)
+    assert await harness.asked(2) == [True] * 2
+    harness.now += whole_vectors.REST
+    assert await harness.asked(2) == [True, False]
+    # One that took two seconds is not followed by another one for forty.
+    harness.vectors.meanwhile = take_a_while
+    await harness.put("entities", NAMES)
+    await harness.asked(4)
+    await harness.put("entities", NAMES)
+    assert await harness.ask()
+    harness.now += 39.0
+    assert await harness.asked(2) == [True] * 2
+    harness.now += 1.0
+    assert await harness.asked(2) == [True, False]
+
+
+async def test_one_kind_is_read_at_a_time(harness: Harness) -> None:
+    running, most = 0, 0
+    kinds = Counter[str]()
+    scan = harness.vectors.scan
+
+    async def counted(partition: Partition, kind: VectorKind, *rest: Any, **options: Any) -> list[VectorRow]:
+        nonlocal running, most
+        running, kinds[kind] = running + 1, kinds[kind] + 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+        return await scan(partition, kind, *rest, **options)
+
+    harness.vectors.scan = counted
+    await harness.put("relations", NAMES)
+    await harness.put("chunks", NAMES)
+    await harness.cache.refresh(SPACE)
+    for kind in ("entities", "relations", "chunks") * 3:
+        await harness.reader.search(SPACE, kind, some_vectors(2)[0], top_k=3)
+    await harness.ask()  # which waits for what is being read
+    assert not any([await harness.ask(kind) for kind in ("chunks", "relations", "entities")])
+    assert most == 1
+    assert kinds.keys() == {"entities", "relations", "chunks"}
 
 
 async def test_a_change_while_they_are_read_is_seen(harness: Harness) -> None:
