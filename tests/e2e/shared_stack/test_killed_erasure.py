@@ -1,5 +1,6 @@
 """`lightstream erase` killed again and again on a running stack: given once more it ends, and nothing is left."""
 
+import re
 import subprocess
 
 from tests.support.commands import LIGHTSTREAM
@@ -15,16 +16,23 @@ LONG = SECRET * 10 + "and so on, day after day, without any news. " * 5000
 ERASE = ("erase", "secret.txt", "--yes", "--workspace", "killed")
 
 
-def kill_after(stack: Stack, lines: int) -> bool:
-    """Kill the erasure behind so many lines of progress; return whether it was still at work."""
+def kill_at_new_step(stack: Stack, seen: set[str]) -> bool:
+    """Kill the erasure at its first step that is not among those, and add it; return False when it had none.
+
+    Lines that differ by numbers alone are one step: how many there are goes by how fast the machine is, and each
+    erasure stops and starts the stack.
+    """
     command = [LIGHTSTREAM, *ERASE, "--data", str(stack.folder)]
     with subprocess.Popen(
         command, env=environment(stack.env), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr
-        read = [process.stderr.readline() for _ in range(lines)]
-        process.kill()
-        return all(read)
+        for line in process.stderr:
+            if (step := re.sub(r"\d+", "", line)) not in seen:
+                seen.add(step)
+                process.kill()
+                return True
+    return False
 
 
 def test_an_erasure_that_is_killed_is_given_once_more(stack: Stack) -> None:
@@ -34,10 +42,10 @@ def test_an_erasure_that_is_killed_is_given_once_more(stack: Stack) -> None:
     stack.settled(2, "killed")
     assert files_with(stack.folder, CANARY)
 
-    lines = 1
-    while kill_after(stack, lines):
-        lines += 1
-    assert lines > 3, "it was killed at several of its steps"
+    steps: set[str] = set()
+    while kill_at_new_step(stack, steps):
+        pass
+    assert len(steps) > 3, "it was killed at several of its steps"
     done = stack.run(*ERASE)
 
     assert (done.returncode, "erased already" in done.stderr) in {(0, False), (2, True)}, done.stderr
