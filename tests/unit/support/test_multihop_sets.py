@@ -1,5 +1,8 @@
 """The benchmark of questions of several hops over sets of real text: what it asks, and what it says of `auto`."""
 
+from itertools import pairwise
+
+from benchmarks.multihop_encyclopedia import encyclopedia
 from benchmarks.multihop_sets import Answer, RealQuestion, shortfalls, summary, with_typing_errors
 
 ASKED = RealQuestion("Who?", ("a", "b"), "2 hops")
@@ -26,3 +29,16 @@ def test_auto_falls_short_more_than_two_points_below_the_better_mode() -> None:
     assert shortfalls({"auto": good, "walk": good, "mix": bad}) == []
     assert len(shortfalls({"auto": bad, "walk": good, "mix": bad})) == 3
     assert shortfalls({"walk": good}) == []
+
+
+def test_a_fictional_encyclopedia_says_what_its_questions_need_and_is_the_same_for_a_seed() -> None:
+    made = encyclopedia("clubs", 150, 3)
+    assert made == encyclopedia("clubs", 150, 3) != encyclopedia("clubs", 150, 4)
+    passages = made["passages"]
+    chains = [asked for asked in made["questions"] if asked["type"] == "3 hops"]
+    assert len(made["questions"]) == 150 and len(chains) == 40
+    for asked in chains:
+        needed = [passages[number] for number in asked["gold"]]
+        assert needed[0]["title"] in asked["question"]
+        for passage, following in pairwise(needed):
+            assert following["title"] in passage["text"] and following["title"] not in asked["question"]
