@@ -7,11 +7,9 @@ fills its places with what has more of its words.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence
-from services.query.retrieval.multihop.path_search import Path, search_paths
+from services.query.retrieval.multihop.path_search import Path, passage_values, search_paths
 from services.query.retrieval.multihop.starts import named_starts
 from services.query.retrieval.passage_index.index import ONWARD, PassageIndex
 from services.query.retrieval.ranking import interleave
@@ -20,8 +18,6 @@ Array = Any
 
 BEAM_WIDTH = 12
 """Paths that are kept after each step; a name has fewer ways onward than there are ways at all."""
-SHARPNESS = 10.0
-"""A passage counts by all paths that it is on, e to `SHARPNESS` times the value of each."""
 MAX_FIRST_STEPS = 4
 """Of each name, the passages of `by_first_steps`: its own, and those that this one leads to."""
 
@@ -56,8 +52,5 @@ def _first_steps(paths: Sequence[Path]) -> list[int]:
 
 
 def _ranked(paths: Sequence[Path]) -> list[int]:
-    sums: dict[int, float] = {}
-    for path in paths:
-        for passage in path.passages:
-            sums[passage] = float(np.logaddexp(sums.get(passage, -np.inf), SHARPNESS * path.value))
-    return sorted(sums, key=lambda passage: -sums[passage])
+    values = passage_values(paths)
+    return sorted(values, key=lambda passage: -values[passage])

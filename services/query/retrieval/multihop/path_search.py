@@ -22,7 +22,8 @@ SIMILARITY_WEIGHT = 0.2
 STEP_COST = 0.1
 """What a step costs at least."""
 RIVALS_WEIGHT, SHARPNESS = 0.1, 10.0
-"""A step also costs `RIVALS_WEIGHT` times the logarithm of its share among all, by e to `SHARPNESS` times its gain."""
+"""A step also costs `RIVALS_WEIGHT` times the logarithm of its share among all, by e to `SHARPNESS` times its gain.
+Paths that a passage is on count together in the same way."""
 KIND_WEIGHTS = np.array([1.0, 0.3, 0.1])
 """Of ways onward, back and across in these shares."""
 OFF_TOPIC_WEIGHT = 0.1
@@ -75,6 +76,18 @@ def search_paths(
         beam = search.longer(beam)
         paths += beam
     return sorted(paths, key=lambda path: -path.value)
+
+
+def passage_values(paths: Sequence[Path]) -> dict[int, float]:
+    """Return the value of each passage: of all paths that it is on together, as if values were likelihoods.
+
+    So paths that agree on a passage outweigh a better one that goes elsewhere.
+    """
+    sums: dict[int, float] = {}
+    for path in paths:
+        for passage in path.passages:
+            sums[passage] = float(np.logaddexp(sums.get(passage, -np.inf), SHARPNESS * path.value))
+    return {passage: total / SHARPNESS for passage, total in sums.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,9 @@ from services.query.retrieval.multihop.link_question import link_question
 from services.query.retrieval.multihop.name_paths import by_first_steps, by_name_paths, name_paths
 from services.query.retrieval.multihop.neighbour_ranking import by_neighbourhood
 from services.query.retrieval.multihop.neighbourhood import MAX_RELATIONS, read_passages
-from services.query.retrieval.multihop.path_search import Path, search_paths
+from services.query.retrieval.multihop.path_search import Path, passage_values, search_paths
 from services.query.retrieval.multihop.query_terms import QueryTerms
+from services.query.retrieval.multihop.ranking_weights import ranking_weights
 from services.query.retrieval.multihop.starts import (
     name_fragments,
     starts,
@@ -52,13 +53,9 @@ MAX_RANKED = 40
 MAX_NEW = 10
 """Of the passages most similar to the question, those that are returned though the index lacks them."""
 LIKENESS_WEIGHT = 0.05
-"""Of likeness to the question in the order of passages; the rest is the best path that a passage is on."""
+"""Of likeness to the question in the order of passages; the rest is the paths that a passage is on."""
 MAX_TRAILS = 20
 """Paths that the processing info lists, and whose entities and relations are returned; also passages it explains."""
-WEIGHTS = {"paths": 1.0, "paths_from_names": 1.0, "first_steps": 1.0, "neighbourhood": 0.5}
-"""Of the rankings that are fused: by paths over all ways, by paths onward from names and by the first steps of these,
-by the neighbourhood alone."""
-
 _WALKER = ThreadPoolExecutor(1, "walk")
 """One thread, which begins with the first walk. Several at once would only take turns at the interpreter, and that
 costs each of them more than it wins."""
@@ -160,7 +157,8 @@ def _walked(
         "first_steps": by_first_steps(onward),
         "neighbourhood": by_neighbourhood(index, evidence, links, sources, allowed)[:most],
     }
-    fused = reciprocal_rank_fusion(*((ranking, WEIGHTS[name]) for name, ranking in rankings.items()), k=0)
+    weights = ranking_weights(index, onward)
+    fused = reciprocal_rank_fusion(*((ranking, weights[name]) for name, ranking in rankings.items()), k=0)
     ranked = [index.ids[number] for number in fused[:most]]
     # Passages that came after the index was made are known by their vectors only.
     new = [hit.names[0] for hit in hits[:MAX_NEW] if hit.names[0] not in index.numbers]
@@ -179,12 +177,12 @@ def _order(index: PassageIndex, fused: Sequence[int], rankings: Mapping[str, Seq
 
 
 def _ranked(index: PassageIndex, evidence: Evidence, paths: Sequence[Path], most: int) -> list[int]:
-    """Return the first `most` passages by the best path that each is on, and a little by likeness to the question."""
-    best = np.zeros(len(index))
-    for path in reversed(paths):  # the best one comes last
-        best[list(path.passages)] = path.value
-    best /= best.max(initial=0.0) or 1.0
-    scores = (1 - LIKENESS_WEIGHT) * best + LIKENESS_WEIGHT * evidence.likeness
+    """Return the first `most` passages by all paths that each is on, and a little by likeness to the question."""
+    values = passage_values(paths)
+    by_paths = np.zeros(len(index))
+    by_paths[list(values)] = list(values.values())
+    by_paths /= by_paths.max(initial=0.0) or 1.0
+    scores = (1 - LIKENESS_WEIGHT) * by_paths + LIKENESS_WEIGHT * evidence.likeness
     order = np.argsort(-scores, kind="stable")[:most]
     return order[scores[order] > 0].tolist()
 

@@ -104,6 +104,8 @@ class PassageIndex:
     """The places of each passage."""
     defines: Array
     """Of each place, whether its passage defines its entity."""
+    is_defined: Array
+    """Of each entity, whether any passage defines it."""
     openings: Openings
     names: NameIndex
     """That the entities in the passages were found by."""
@@ -201,6 +203,7 @@ class IndexBuilder:
             self._sentences,
             _grouped(np.column_stack([pairs[:, 1], np.arange(len(pairs), dtype=np.int32)]), len(self._ids)),
             np.array(defines, np.bool_),
+            np.array([bool(_defining(self._mentions[entity])) for entity in range(len(self._entities))], np.bool_),
             self._openings,
             self._names,
             _inverse(sentences, self._sentences),
