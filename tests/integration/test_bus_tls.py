@@ -1,8 +1,6 @@
 """TLS on the bus, with the files that `deploy` has for it: who is let in, who is not, and what nobody overhears."""
 
 import asyncio
-import shutil
-import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,20 +13,10 @@ from runtime.bus import topology
 from runtime.bus.nats.log import connected
 from runtime.errors import ConfigurationError
 from tests.support.deployed_bus import DeployedBus, deployed_bus
-from tests.support.servers import missing
 from tests.support.services import service
+from tests.support.tls import certificates
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-SCRIPT = Path(__file__).resolve().parents[2] / "deploy" / "make-certificates"
-
-
-def certificates(folder: Path) -> Path:
-    """The folder with an authority, a certificate of a server on 127.0.0.1, and one of a client."""
-    if shutil.which("openssl") is None:
-        missing("certificates are made with openssl")
-    subprocess.run([SCRIPT, folder, "nats", "127.0.0.1"], check=True, capture_output=True)
-    return folder
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from runtime.errors import Unavailable
 from runtime.models.json_posts import proxy_of
 from runtime.models.port import Message
 from tests.support.openai_provider import KEY, chat_at
+from tests.support.tls import certificates
 
 ANSWER = json.dumps({"choices": [{"message": {"content": "the answer"}, "finish_reason": "stop"}]}).encode()
 QUESTION = [Message("user", "what?")]
@@ -95,3 +98,19 @@ async def test_an_answer_that_breaks_off_is_worth_another_try(recorder: Recorder
     recorder.answer = b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"
     with pytest.raises(Unavailable, match="broke off"):
         await ask(f"http://127.0.0.1:{recorder.port}/v1")
+
+
+async def test_a_provider_is_believed_whose_certificate_is_of_a_known_authority(
+    recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = certificates(tmp_path)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(folder / "server.pem", folder / "server.key")
+    async with await asyncio.start_server(recorder.serve, "127.0.0.1", 0, ssl=context) as server:
+        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        with pytest.raises(Unavailable):
+            await ask(url)
+        assert recorder.heads == []
+        monkeypatch.setenv("SSL_CERT_FILE", str(folder / "ca.pem"))
+        assert await ask(url) == ["the answer"]
+        server.close()
