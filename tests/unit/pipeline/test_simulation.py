@@ -3,6 +3,8 @@
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -41,9 +43,19 @@ def test_a_planted_bug_is_found(bug: str, first: int) -> None:
     assert f"again: python -m tests.simulation --seed {first}" in done.stdout
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Start programs as a terminal does: where the tests run in the background, Ctrl-C is ignored, also by these."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_an_interrupted_run_says_how_to_go_on() -> None:
     command = [sys.executable, "-m", "tests.simulation", "--first", "7", "--seeds", "100000"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    with interruptible(), subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         assert run.stderr is not None
         assert run.stderr.readline() == "10 of 100000 seeds, 0 failed\n"
         run.send_signal(signal.SIGINT)
