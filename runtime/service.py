@@ -212,9 +212,7 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
                 raise ConfigurationError(
                     f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
                 )
-            gated = [
-                replace(each, handle=bus.integrity.hold_while_refused(each.handle, health)) for each in subscriptions
-            ]
+            gated = [_guarded(each, bus.integrity, health) for each in subscriptions]
             connection = replace(bus.subscribing, dead_letter_limit=settings.dead_letter_limit)
             subscribed = [subscribe(broker, each, stage, connection) for each in gated]
             durables = [one.processor.durable for one in subscribed]
@@ -237,6 +235,11 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
                     await asyncio.Event().wait()
             finally:
                 await stop_broker(broker, health)
+
+
+def _guarded(subscription: Subscription, integrity: Integrity, health: Health) -> Subscription:
+    noting = integrity.note_beginnings(subscription.durable, subscription.handle)
+    return replace(subscription, handle=integrity.hold_while_refused(noting, health))
 
 
 async def _bus(client: Client, jetstream: JetStreamContext, health: Health, writes: WriteStatus) -> Bus:

@@ -67,8 +67,20 @@ async def state_of(watched: WatchedProjection, generation: int, values: SharedVa
     return ProjectionState(watched, generation, note, parts)
 
 
+async def begin(watched: WatchedProjection, generation: int, values: SharedValues, log: str) -> None:
+    """Put a checkpoint of sequence 0 into every store of a generation, and note it. Greater ones stay.
+
+    Before the first events written there count as handled: stores lost right after that are noticed, too. `log`: when
+    the log was created.
+    """
+    start = Checkpoint(0, log)
+    for part in watched.parts.values():
+        await part.put_checkpoint(generation, start)
+    await write_note(values, watched.projection, generation, start)
+
+
 async def advance(state: ProjectionState, values: SharedValues, checkpoint: Checkpoint) -> None:
-    """Put the checkpoint into every store that has a lesser one, then note it. Sequence 0 is not written."""
+    """Put the checkpoint into every store that has a lesser one, then note it. Sequence 0 is that of `begin`."""
     if not checkpoint.sequence:
         return
     for name, part in state.watched.parts.items():

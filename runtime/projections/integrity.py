@@ -122,6 +122,32 @@ class Integrity:
 
         return handle_when_allowed
 
+    def note_beginnings(self, durable: str, handle: Handler) -> Handler:
+        """The handler, which also notes on the bus that stores were written, before the first of it counts as handled.
+
+        Until `look` moves the checkpoints for the first time, nothing else tells stores that are lost from new ones.
+        """
+        filled = next((watched for watched in self.watched if durable in watched.durables), None)
+        if filled is None:
+            return handle
+        begun: set[int] = set()
+
+        async def handle_and_note(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
+            results, generation = await handle(batch, generations), generations.of(filled.projection)
+            if generation not in begun:
+                await self._begin(filled, generation)
+                begun.add(generation)
+            return results
+
+        return handle_and_note
+
+    async def _begin(self, watched: WatchedProjection, generation: int) -> None:
+        """Note the beginning of a generation. Stores of one that is noted keep what they have: they may be lost."""
+        note, _ = await checkpoints.read_note(self.values, watched.projection, generation)
+        if note is None:
+            log = await log_integrity.observe(self.jetstream)
+            await checkpoints.begin(watched, generation, self.values, log.created)
+
     async def look(self) -> None:
         """Check once, advance checkpoints, publish the verdict. Raises `Unavailable` when the bus does not answer."""
         absences = self.writes.absences

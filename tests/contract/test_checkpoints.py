@@ -82,6 +82,14 @@ async def test_the_greatest_stands_whatever_came_last(stores: list[Store], gener
     assert await stores[1].checkpoint(generation) == Checkpoint(2**40, LOG)
 
 
+async def test_a_beginning_is_kept_and_replaced_by_whatever_is_greater(stores: list[Store], generation: int) -> None:
+    await asyncio.gather(*(stores[number % 2].put_checkpoint(generation, Checkpoint(0, LOG)) for number in range(4)))
+    assert await stores[1].checkpoint(generation) == Checkpoint(0, LOG)
+    for sequence in (7, 0):
+        await stores[0].put_checkpoint(generation, Checkpoint(sequence, LOG))
+        assert await stores[1].checkpoint(generation) == Checkpoint(7, LOG)
+
+
 async def test_the_greatest_of_many_writers_stands(stores: list[Store], generation: int) -> None:
     await stores[0].put_checkpoint(generation, Checkpoint(1, LOG))
     await asyncio.gather(
