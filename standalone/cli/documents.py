@@ -20,6 +20,7 @@ from standalone.cli.common import (
     note,
     print_json,
     quiet_logs,
+    tell_retries,
 )
 from standalone.cli.terminal import line
 
@@ -152,6 +153,7 @@ def status(
     with errors(as_json):
         from standalone.operations.target import select_target
 
+        tell_retries()
         stack = select_target(data)
         asyncio.run(_one(stack.api, document, as_json, workspace) if document else _all(stack, as_json, workspace))
 

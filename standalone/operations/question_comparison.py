@@ -10,6 +10,7 @@ from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput
 from runtime.projections.embedding import EmbeddedVectors
+from services.query.api.charges import charged_to
 from services.query.settings import QuerySettings
 from services.query.wiring import open_comparison
 from standalone.operations.embedding_model import with_embedding_model
@@ -63,18 +64,21 @@ async def compare_waiting(
 ) -> dict[str, Any]:
     """Ask these questions of what is live and of these generations, each with the model that made its vectors.
 
-    Returns the passages that both vectors find, and the answers. Where the stack has a language model, it answers.
+    Returns the passages that both vectors find, and the answers. Where the stack has a language model, it answers. What
+    models are paid is in the log.
     Raises ModelChanged where the settings do not allow one of the models, `Unavailable`.
     """
     settings = with_embedding_model(target.settings_of(QuerySettings), wanted.embedding_model, wanted.embedding_dim)
     async with open_as_is(settings) as stack:
         live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
         new = replace(live, **generations)
-        async with stack.embeddings.of(live.vectors) as before, stack.embeddings.of(new.vectors) as after:
-            sides = (before, Partition(workspace, live.vectors)), (after, Partition(workspace, new.vectors))
-            compared = await compare_questions(questions, *sides)
-        async with open_comparison(settings, NatsLog(stack.client.jetstream())) as compare:
-            answers = [await compare(question, workspace, live, new) for question in questions]
+        log = NatsLog(stack.client.jetstream())
+        async with charged_to(workspace, log):
+            async with stack.embeddings.of(live.vectors) as before, stack.embeddings.of(new.vectors) as after:
+                sides = (before, Partition(workspace, live.vectors)), (after, Partition(workspace, new.vectors))
+                compared = await compare_questions(questions, *sides)
+            async with open_comparison(settings, log) as compare:
+                answers = [await compare(question, workspace, live, new) for question in questions]
     return {
         "k": FOUND,
         "overlap": round(sum(one.overlap for one in compared) / len(compared), 3),

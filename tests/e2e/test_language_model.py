@@ -202,6 +202,25 @@ def test_a_rebuild_asks_no_model(loaded: dict[str, Any], stack: Stack, model: La
     assert stack.json("cost", "--by", "document") == paid
 
 
+def test_a_comparison_pays_for_its_questions_and_the_ledger_has_it(
+    loaded: dict[str, Any], stack: Stack, model: LanguageModel, tmp_path: Path
+) -> None:
+    before, paid = model.calls.copy(), charged(stack) or {}
+    (questions := tmp_path / "questions.txt").write_text("Who keeps the light at the far end of the harbour?\n")
+    done = stack.json("rebuild", "start", "vectors", "--compare", str(questions))
+    assert done["compared"]["same_answers"] == 1
+    made = model.calls - before
+    assert made["answer"] == 1 and made["extract"] == 0
+
+    def counted() -> bool:
+        calls = {name: one["calls"] for name, one in (charged(stack) or {}).items()}
+        return calls.get("query-answer", 0) == paid.get("query-answer", {}).get("calls", 0) + 1
+
+    until(counted, stack.logs)
+    stack.json("rebuild", "cleanup", "vectors")
+    assert stack.digest() == loaded
+
+
 def test_without_the_document_store_each_text_is_embedded_again_but_no_language_model_asked(
     loaded: dict[str, Any], stack: Stack, model: LanguageModel, folder: Path
 ) -> None:

@@ -89,6 +89,19 @@ async def test_a_proxy_of_the_environment_is_asked(recorder: Recorder, monkeypat
     assert proxy_of("https://model.test/v1") == "http://other.test"
 
 
+async def test_a_redirect_is_followed_and_another_server_gets_no_key(recorder: Recorder) -> None:
+    other = Recorder()
+    async with await asyncio.start_server(other.serve, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/chat/completions"
+        recorder.answer = f"HTTP/1.1 307 Moved\r\nContent-Length: 0\r\nLocation: {url}\r\n\r\n".encode()
+        assert await ask(f"http://127.0.0.1:{recorder.port}/v1") == ["the answer"]
+        server.close()
+    assert KEY in recorder.heads[0]
+    (head,) = other.heads
+    assert head.startswith("POST /v1/chat/completions HTTP/1.1\r\n")
+    assert KEY not in head
+
+
 async def test_long_headers_of_a_gateway_are_read(recorder: Recorder) -> None:
     recorder.answer = recorder.answer.replace(b"\r\n", b"\r\nX-Trace: %s\r\n" % (b"x" * 20_000), 1)
     assert await ask(f"http://127.0.0.1:{recorder.port}/v1") == ["the answer"]

@@ -20,7 +20,7 @@ from contracts.values import TokenUsage
 from runtime.bus.actor import current_actor
 from runtime.bus.port import Log
 from runtime.errors import ServiceError
-from runtime.models.call_scope import PaidCall, billed_calls
+from runtime.models.call_scope import PaidCall, billed_calls, calls_for
 from services.query.event_source import SOURCE
 
 logger = structlog.get_logger(__name__)
@@ -118,3 +118,15 @@ def _with_call(cost: QuestionCost, call: PaidCall) -> QuestionCost:
     return cost.model_copy(
         update={"usage": cost.usage + call.usage, "duration_ms": cost.duration_ms + round(1000 * call.seconds)}
     )
+
+
+@asynccontextmanager
+async def charged_to(workspace: str, log: Log) -> AsyncGenerator[None]:
+    """Publish what the calls inside were paid for, as what questions in this workspace cost; also when they fail."""
+    charges = Charges(log)
+    with billed_calls() as bill, calls_for(workspace):
+        try:
+            yield
+        finally:
+            charges.note(bill)
+            await charges.publish()

@@ -17,7 +17,7 @@ from runtime.costs.prices import Prices
 from runtime.costs.report import cost_report
 from runtime.errors import Unavailable, Undecodable
 from runtime.models.call_scope import PaidCall, calls_to, note_paid
-from services.query.api.charges import Charges
+from services.query.api.charges import Charges, charged_to
 from tests.support.events import NOON, delivered
 from tests.support.querying import LIVE, QueryHarness, library_of_two
 
@@ -88,6 +88,21 @@ async def test_what_a_log_does_not_take_fails_no_answer_and_is_published_later(m
     charges.note([PaidCall("w", "rerank", "m", USAGE, 0.25)])
     await charges.publish()
     assert len(harness.log.messages) == 2
+
+
+async def test_what_a_command_pays_is_charged_to_its_workspace_although_it_fails() -> None:
+    harness = QueryHarness()
+    with pytest.raises(Unavailable, match="the store is away"):
+        async with charged_to("Harbour.2", harness.log):
+            note_paid("embeddings", "vectors", USAGE, 0.5)
+            note_paid("chat", "m", USAGE, 0.25)
+            raise Unavailable("the store is away")
+    async with charged_to("Harbour.2", harness.log):
+        pass
+    (message,) = harness.log.messages
+    envelope: Envelope[Event] = decode(message.data, message.subject)
+    assert envelope.workspace == "Harbour.2" and isinstance(envelope.data, QuestionsCharged)
+    assert [(cost.step, cost.model) for cost in envelope.data.costs] == [("answer", "m"), ("embedding", "vectors")]
 
 
 def charged(*steps: Any) -> QuestionsCharged:
