@@ -58,6 +58,7 @@ from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.answering.comparison import CompareAnswers, compare_answers
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.port import AnswerCache, AnswerGenerator
+from services.query.charges import charged_to
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.operations.consumers import ConsumerRates
 from services.query.operations.dependencies import Operations
@@ -139,9 +140,12 @@ async def open_answering(
 
 
 @asynccontextmanager
-async def open_comparison(settings: QuerySettings, log: Log) -> AsyncGenerator[CompareAnswers]:
-    """Open what compares answers, for a command: it fails where a store does not answer."""
-    async with open_answering(settings, log, UNSHARED_LIMITERS, _unwatched) as dependencies:
+async def open_comparison(settings: QuerySettings, log: Log, workspace: str) -> AsyncGenerator[CompareAnswers]:
+    """Open what compares answers, for a command, and charge the workspace for it; fails where a store is away."""
+    async with (
+        charged_to(workspace, log),
+        open_answering(settings, log, UNSHARED_LIMITERS, _unwatched) as dependencies,
+    ):
         yield partial(compare_answers, dependencies)
 
 

@@ -10,7 +10,6 @@ from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput
 from runtime.projections.embedding import EmbeddedVectors
-from services.query.api.charges import charged_to
 from services.query.settings import QuerySettings
 from services.query.wiring import open_comparison
 from standalone.operations.embedding_model import with_embedding_model
@@ -73,12 +72,11 @@ async def compare_waiting(
         live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
         new = replace(live, **generations)
         log = NatsLog(stack.client.jetstream())
-        async with charged_to(workspace, log):
+        async with open_comparison(settings, log, workspace) as compare:
             async with stack.embeddings.of(live.vectors) as before, stack.embeddings.of(new.vectors) as after:
                 sides = (before, Partition(workspace, live.vectors)), (after, Partition(workspace, new.vectors))
                 compared = await compare_questions(questions, *sides)
-            async with open_comparison(settings, log) as compare:
-                answers = [await compare(question, workspace, live, new) for question in questions]
+            answers = [await compare(question, workspace, live, new) for question in questions]
     return {
         "k": FOUND,
         "overlap": round(sum(one.overlap for one in compared) / len(compared), 3),

@@ -11,7 +11,7 @@ from contracts.ids import WORKSPACE_PATTERN
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import Blobs, LiveGenerations, Log
 from services.query.answering.dependencies import QueryDependencies
-from services.query.api.charges import Charges
+from services.query.charges import Charges
 from services.query.feeds.streams import EventStreams
 from services.query.ingestion.scanning import Scans
 from services.query.ingestion.uploading import ReadLimits

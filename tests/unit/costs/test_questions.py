@@ -17,7 +17,7 @@ from runtime.costs.prices import Prices
 from runtime.costs.report import cost_report
 from runtime.errors import Unavailable, Undecodable
 from runtime.models.call_scope import PaidCall, calls_to, note_paid
-from services.query.api.charges import Charges, charged_to
+from services.query.charges import Charges, charged_to
 from tests.support.events import NOON, delivered
 from tests.support.querying import LIVE, QueryHarness, library_of_two
 
