@@ -1,6 +1,7 @@
 """What a fictional encyclopedia is about: kinds of things, and how texts and questions word what is said of them.
 
-The subjects are the files of `multihop_subjects`. On clubs and expeditions, which are kept apart, nothing is chosen.
+The subjects are the files of `multihop_subjects`. On clubs, expeditions and railways, which are kept apart,
+nothing is chosen.
 """
 
 import json

@@ -13,6 +13,7 @@ from itertools import dropwhile, pairwise
 from typing import Literal
 
 from runtime.text.han import han_names
+from runtime.text.quotes import quoted_titles, with_nicknames
 from runtime.text.scripts import HAN_AND_KANA
 from runtime.text.sentences import Sentence, sentences
 from runtime.text.terms import Word, is_abbreviated, is_camel, is_shouted, is_verb, without_addresses, words_of_sentence
@@ -78,7 +79,7 @@ def names(text: str, known: Iterable[str] = ()) -> list[Name]:
 def names_in(text: str, in_sentences: Sequence[Sentence], known: Iterable[str] = ()) -> list[Name]:
     """Return the same for a text whose sentences are known."""
     masked = without_addresses(text)
-    by_sentence = [words_of_sentence(masked, sentence.start, sentence.end) for sentence in in_sentences]
+    by_sentence = [with_nicknames(masked, words_of_sentence(masked, s.start, s.end)) for s in in_sentences]
     runs = [
         run
         for number, (sentence, tokens) in enumerate(zip(in_sentences, by_sentence, strict=True))
@@ -88,7 +89,8 @@ def names_in(text: str, in_sentences: Sequence[Sentence], known: Iterable[str] =
     evidence = _evidence(by_sentence, [run for run in runs if run.sentence not in headings], known)
     parts = [part for run in runs for part in _apart_at_connector(run, evidence)]
     latin = [name for run in parts for name in _judged(run, evidence, run.sentence in headings)]
-    return list(_apart([*latin, *_han(masked, in_sentences)]))
+    titles = [Name(masked[start:end], start, end, n, "work") for n, start, end in quoted_titles(masked, in_sentences)]
+    return list(_apart([*latin, *_han(masked, in_sentences), *titles]))
 
 
 @dataclass(frozen=True, slots=True)

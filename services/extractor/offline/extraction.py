@@ -21,7 +21,7 @@ from services.extractor.offline.ties import ABBREVIATION, ALIAS, TOGETHER, defin
 from services.extractor.offline.types import guess
 
 MODEL = "offline-heuristics-v2"
-PROMPT_VERSION = "offline-3"
+PROMPT_VERSION = "offline-4"
 
 MOST_ENTITIES = 40
 MOST_RELATIONS = 60

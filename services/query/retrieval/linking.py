@@ -36,6 +36,8 @@ class Link:
     """What stands in brackets right after the name, as in "Blue Harbour (1931 film)"; the span includes it."""
     passages: tuple[int, ...] = ()
     """Of a title that is no name of an entity: numbers of the passages that open with it."""
+    small: bool = False
+    """Of several words: whether none has a capital in a question that has some, as in "the reign of terror"."""
 
 
 def link_entities(question: str, index: NameIndex) -> list[Link]:
@@ -98,9 +100,10 @@ def _exact_links(question: str, question_words: Sequence[Word], index: NameIndex
     while position < len(question_words):
         for length in range(min(index.max_words(question_words[position].form), len(question_words) - position), 0, -1):
             part = question_words[position : position + length]
-            names = index.by_name(normal_form(part)) if _may_name(part, cased) else ()
+            small = not _may_name(part, cased)
+            names = () if small and not _is_long(part) else index.by_name(normal_form(part))
             if names:
-                yield _link(question, part, names, "name")
+                yield replace(_link(question, part, names, "name"), small=small)
                 position += length
                 break
         else:
@@ -148,6 +151,11 @@ def _spelling_links(
 def _may_name(part: Sequence[Word], cased: bool) -> bool:
     """Return whether the words may be a name: not if the question capitalises names and none of these words is."""
     return any(not word.is_stopword for word in part) and (not cased or any(word.is_capitalised for word in part))
+
+
+def _is_long(part: Sequence[Word]) -> bool:
+    """Return whether the words say enough to be a name without capitals: two of them are no stopwords."""
+    return sum(not word.is_stopword for word in part) > 1
 
 
 def _link(question: str, part: Sequence[Word], names: tuple[str, ...], method: LinkMethod) -> Link:

@@ -19,7 +19,7 @@ async def link_question(
     empty for a workspace of very many names, and seconds old otherwise.
     """
     links = await asyncio.to_thread(link_entities, question.query, index)
-    sure = [link for link in links if link.method != "spelling"]
+    sure = [link for link in links if link.method != "spelling" and not link.small]
     there = await deps.graph_reader.entities(partitions.graph, unlinked_forms(question.query, sure))
     # What the index has was linked by it, or belongs to a longer name that is misspelt.
     new_names = [name for name in there if not index.by_name(normal_form(words(name)))]

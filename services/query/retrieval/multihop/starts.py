@@ -152,10 +152,17 @@ def sure_links(index: PassageIndex, links: Sequence[Link]) -> list[Link]:
     """Return the links without those that the words of the passages speak against.
 
     Single words in lower case are none if they are seldom names there: in a question without capitals `country` is
-    linked if anything is called so. What occurs there is not misspelt: "Summer" is not Sumer.
+    linked if anything is called so. What occurs there is not misspelt: "Summer" is not Sumer. Names of several words
+    that a question with capitals writes without any are links if a passage is about what is called so.
     """
+    links = [link for link in links if not link.small or _is_defined(index, link)]
     known = [replace(link, names=_likely(index, link)) if link.method == "spelling" else link for link in links]
     return [link for link in known if (link.names or link.passages) and _naming(index, link) >= MIN_NAMING]
+
+
+def _is_defined(index: PassageIndex, link: Link) -> bool:
+    """Return whether a passage defines one of the entities of a link."""
+    return any(name in index.entities and bool(index.is_defined[index.entities[name]]) for name in link.names)
 
 
 def _likely(index: PassageIndex, link: Link) -> tuple[str, ...]:

@@ -120,3 +120,26 @@ def test_what_the_passages_have_is_not_misspelt() -> None:
 
 def test_an_inflected_name_is_linked_though_the_passages_have_its_stem() -> None:
     assert linked("Who led the Hamburgs?", {"Hamburg": "city"}, "Hamburg is a city.") == [("Hamburg",)]
+
+
+SMALL = "What was decided during the harbour of sighs according to Ada Marsh?"
+
+
+def test_a_question_with_capitals_may_write_a_name_of_several_words_without_any_if_a_passage_is_about_it() -> None:
+    names = {"Harbour of Sighs": "event", "Ada Marsh": "person", "Harbour": "other"}
+    about = "Harbour of Sighs was a meeting."
+    assert linked(SMALL, names, about) == [("Harbour of Sighs",), ("Ada Marsh",)]
+    assert linked(SMALL, names, "Ada Marsh wrote. She saw the Harbour of Sighs there.") == [("Ada Marsh",)]
+
+
+def test_one_word_without_a_capital_is_no_name_in_a_question_with_capitals() -> None:
+    names = {"Harbour": "other", "Ada Marsh": "person"}
+    assert linked("What harbour did Ada Marsh see?", names, "Harbour is a town.") == [("Ada Marsh",)]
+
+
+def test_whoever_is_introduced_with_a_nickname_is_defined_there_without_it() -> None:
+    names = {'Michael Trent "Mick" Marsh': "person", "Mick Marsh": "person", "Blue Harbour": "film"}
+    index = indexed(
+        names, "Blue Harbour was made by Mick Marsh.", 'Michael Trent "Mick" Marsh (born 1965) is a singer.'
+    )
+    assert leads_to(index, 0) == {1}
