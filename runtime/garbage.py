@@ -11,18 +11,21 @@ from contextlib import contextmanager
 OBJECTS = 20_000
 """New objects after which the youngest are looked at: thousands stay for a whole batch, and nearly none are cycles."""
 
+BULK_OBJECTS = 200_000
+"""The same while a log is loaded: a group of 2,000 events is 50,000 objects and more, which stay until it is done."""
 
-def collect_seldom() -> None:
-    """Look less often, and never again at what exists by now."""
+
+def collect_seldom(objects: int = OBJECTS) -> None:
+    """Look less often, after so many new objects, and never again at what exists by now."""
     gc.freeze()
-    gc.set_threshold(OBJECTS, 20, 50)
+    gc.set_threshold(objects, 20, 50)
 
 
 @contextmanager
 def collecting_seldom() -> Generator[None]:
-    """Look less often inside, and not at what exists by then."""
+    """Look far less often inside, and not at what exists by then."""
     before = gc.get_threshold()
-    collect_seldom()
+    collect_seldom(BULK_OBJECTS)
     try:
         yield
     finally:

@@ -23,7 +23,7 @@ def cost_entries_of(delivery: Delivery[Event]) -> list[CostEntry]:
 
 def _question_entry(delivery: Delivery[Event], cost: QuestionCost) -> CostEntry:
     return CostEntry(
-        day=f"{delivery.happened_at:%Y-%m-%d}",
+        day=delivery.happened_at.date().isoformat(),
         document="",
         stage=f"{QUESTION_STAGE}{cost.step}",
         model=cost.model,
@@ -44,7 +44,7 @@ def cost_entry(delivery: Delivery[Event]) -> CostEntry | None:
     extracted = isinstance(event, EntitiesExtracted)
     saved = extracted and event.cached
     return CostEntry(
-        day=f"{delivery.happened_at:%Y-%m-%d}",
+        day=delivery.happened_at.date().isoformat(),
         document=_document(event),
         stage=_STAGES[event.type_name()],
         model=event.model,
