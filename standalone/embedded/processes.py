@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import secrets
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -14,6 +16,9 @@ from standalone.embedded.permissions import UMASK, open_private
 
 Probe = Callable[[], Awaitable[None]]
 """Returns when the process answers; raises any error while it does not."""
+
+PORTS = range(20_000, 32_768)
+"""The ports that `free_port` draws from."""
 
 
 class Child(Protocol):
@@ -46,10 +51,16 @@ async def start_program(process: "Process") -> Child:
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listens on now."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """A TCP port of 127.0.0.1 that nobody has now. Raises `OSError` when none is found.
+
+    It is drawn from those that no system gives to outgoing connections: one of these could have the port before its
+    server listens.
+    """
+    for port in secrets.SystemRandom().sample(PORTS, 100):
+        with suppress(OSError), socket.socket() as listener:
+            listener.bind(("127.0.0.1", port))
+            return port
+    raise OSError(f"a hundred TCP ports between {PORTS.start} and {PORTS.stop} are all taken")
 
 
 def listening(port: int) -> bool:
