@@ -1,4 +1,4 @@
-"""The statements of the graph store, the same for Neo4j 5.26 and ArcadeDB 26.10, and the shape of their rows.
+"""The statements of the graph store, the same for Neo4j 5.26 and ArcadeDB 26.10.
 
 An entity is a node `Ent`, unique by (workspace, generation, name). A relation is a `REL` from the lesser name to
 the greater, unique between its ends. A write takes the lock of what it writes (`SET ….lock`) before it reads the
@@ -8,6 +8,9 @@ revision win. Keys are looked up by UNWIND and equality: ArcadeDB answers IN by 
 Lists of chunks and files are kept as one string of JSON: a list of 200 strings takes ten times as long to read, also
 where the statement asks for another property of the row. `head` has the first of them, for readers of a neighbourhood.
 
+What reads many rows collects them into one record, `found`: a record for each takes the driver two to twenty times as
+long.
+
 `page` is a hash of the name, indexed. It makes scans linear on a store that has no ordered index (ArcadeDB reads
 all of a space for each `name > $after`): they go page by page, by name within a page.
 
@@ -16,14 +19,6 @@ that writes relations exists twice, and the caller takes the one that begins at 
 """
 
 import zlib
-from sys import intern
-from typing import Any
-
-import orjson
-
-from contracts.graph import Entity, Relation
-from contracts.ids import pair
-from runtime.stores.graph.port import MOST_SOURCES, Node, RelationSummary
 
 PAGES = 1024
 
@@ -68,7 +63,8 @@ ON CREATE SET n.page = row.page, n.revision = 0, n.gone = true
 ENDS = """
 UNWIND $names AS name
 MATCH (n:Ent {workspace: $workspace, generation: $generation, name: name})
-RETURN name, COUNT { (n)-[:REL]-() } AS relations
+WITH name, COUNT { (n)-[:REL]-() } AS relations
+RETURN collect([name, relations]) AS found
 """
 
 _BOTH_ENDS = """
@@ -90,25 +86,25 @@ RELATIONS = """
 UNWIND $rows AS row
 MATCH (n:Ent {workspace: $workspace, generation: $generation, name: row.near})-[r:REL]-()
 WHERE r.source = row.source AND r.target = row.target AND NOT r.gone
-RETURN r.source AS source, r.target AS target, properties(r) AS relation
+RETURN collect(properties(r)) AS found
 """
 
 ENTITIES = """
 UNWIND $names AS name
 MATCH (n:Ent {workspace: $workspace, generation: $generation, name: name})
 WHERE NOT n.gone
-RETURN name, properties(n) AS entity
+RETURN collect(properties(n)) AS found
 """
 
 DEGREES = """
 UNWIND $names AS name
 MATCH (n:Ent {workspace: $workspace, generation: $generation, name: name})
 WHERE NOT n.gone
-RETURN name, COUNT { (n)-[r:REL]-() WHERE NOT r.gone } AS degree
+WITH name, COUNT { (n)-[r:REL]-() WHERE NOT r.gone } AS degree
+RETURN collect([name, degree]) AS found
 """
 
-# A relation names its own ends, so that its neighbours need not be read. A row of three lists is read three times as
-# fast as a row for each.
+# A relation names its own ends, so that its neighbours need not be read.
 TIES = """
 UNWIND $names AS name
 MATCH (n:Ent {workspace: $workspace, generation: $generation, name: name})
@@ -117,16 +113,18 @@ CALL (n) {
   WITH r LIMIT $scanned
   RETURN r.source AS source, r.target AS target, r.weight AS weight ORDER BY weight DESC, source, target LIMIT $limit
 }
-RETURN name, collect(source) AS sources, collect(target) AS targets, collect(weight) AS weights
+WITH name, collect([source, target, weight]) AS ties
+RETURN collect([name, ties]) AS found
 """
 
-_NODE = "{0}.type AS type, {0}.head AS head, {0}.support AS support"
+_NODE = "type: {0}.type, head: {0}.head, support: {0}.support"
 
 NODES = f"""
 UNWIND $names AS name
 MATCH (n:Ent {{workspace: $workspace, generation: $generation, name: name}})
 WHERE NOT n.gone
-RETURN name, COUNT {{ (n)-[r:REL]-() WHERE NOT r.gone }} AS degree, {_NODE.format("n")}
+WITH n, COUNT {{ (n)-[r:REL]-() WHERE NOT r.gone }} AS degree
+RETURN collect({{name: n.name, degree: degree, {_NODE.format("n")}}}) AS found
 """
 
 TIED = f"""
@@ -137,8 +135,9 @@ CALL (n) {{
   MATCH (n)-[r:REL]-(m) WHERE NOT r.gone AND NOT m.gone
   RETURN r, m, m.name AS other ORDER BY r.weight DESC, other LIMIT $limit
 }}
-RETURN name, other, r.weight AS weight, r.keywords AS keywords, r.head AS tied_in,
-  {_NODE.format("m")}
+RETURN collect({{
+  name: name, other: other, weight: r.weight, keywords: r.keywords, tied_in: r.head, {_NODE.format("m")}
+}}) AS found
 """
 
 SCAN_NAMES = """
@@ -148,7 +147,8 @@ CALL (page) {
   WHERE NOT n.gone AND (page > $page OR n.name > $after)
   RETURN n.name AS name, n.type AS type ORDER BY name LIMIT $limit
 }
-RETURN name, type LIMIT $limit
+WITH name, type LIMIT $limit
+RETURN collect([name, type]) AS found
 """
 
 SCAN_ENTITIES = """
@@ -158,7 +158,8 @@ CALL (page) {
   WHERE NOT n.gone AND (page > $page OR n.name > $after)
   RETURN n ORDER BY n.name LIMIT $limit
 }
-RETURN n.name AS name, properties(n) AS entity LIMIT $limit
+WITH n LIMIT $limit
+RETURN collect(properties(n)) AS found
 """
 
 SCAN_RELATIONS = """
@@ -171,7 +172,8 @@ CALL (page) {
   WITH r, a.name AS source, b.name AS target
   RETURN r, source, target ORDER BY source, target LIMIT $limit
 }
-RETURN source, target, properties(r) AS relation LIMIT $limit
+WITH r LIMIT $limit
+RETURN collect(properties(r)) AS found
 """
 
 HUBS = """
@@ -205,93 +207,3 @@ SPACES = "MATCH (n:Ent) RETURN DISTINCT n.workspace AS workspace, n.generation A
 def page_of(name: str) -> int:
     """Return the page of a name, 0 to PAGES - 1: CRC-32 of its UTF-8 bytes, by remainder."""
     return zlib.crc32(name.encode()) % PAGES
-
-
-def end_row(name: str) -> dict[str, Any]:
-    """Return a name as a row of PUT_MISSING_ENDS."""
-    return {"name": name, "page": page_of(name)}
-
-
-def entity_row(entity: Entity) -> dict[str, Any]:
-    """Return an entity as a row of PUT_ENTITIES."""
-    values = {
-        "gone": entity.gone,
-        "type": entity.type,
-        "description": entity.description,
-        "source_ids": _joined(entity.source_ids),
-        "file_paths": _joined(entity.file_paths),
-        "head": _joined((entity.source_ids[:MOST_SOURCES], entity.file_paths[:MOST_SOURCES])),
-        "support": entity.support,
-        "created_at": entity.created_at,
-    }
-    return {"name": entity.name, "page": page_of(entity.name), "revision": entity.revision, "values": values}
-
-
-def relation_row(relation: Relation) -> dict[str, Any]:
-    """Return a relation as a row of the PUT_RELATIONS statements."""
-    values = {
-        "gone": relation.gone,
-        "source": relation.source,
-        "target": relation.target,
-        "weight": float(relation.weight),
-        "keywords": list(relation.keywords),
-        "description": relation.description,
-        "source_ids": _joined(relation.source_ids),
-        "file_paths": _joined(relation.file_paths),
-        "head": _joined(relation.source_ids[:MOST_SOURCES]),
-        "support": relation.support,
-        "created_at": relation.created_at,
-    }
-    return {"source": relation.source, "target": relation.target, "revision": relation.revision, "values": values}
-
-
-def read_entity(record: dict[str, Any]) -> Entity:
-    """Return the entity of a record with `name` and `entity`."""
-    values = record["entity"]
-    return Entity(
-        record["name"],
-        values["revision"],
-        type=values["type"],
-        description=values["description"],
-        source_ids=_parted(values["source_ids"]),
-        file_paths=_parted(values["file_paths"]),
-        support=values["support"],
-        created_at=values["created_at"],
-    )
-
-
-def read_relation(record: dict[str, Any]) -> Relation:
-    """Return the relation of a record with its ends, `source` and `target` in any order, and `relation`."""
-    values = record["relation"]
-    return Relation(
-        *pair(record["source"], record["target"]),
-        values["revision"],
-        weight=values["weight"],
-        keywords=tuple(values["keywords"]),
-        description=values["description"],
-        source_ids=_parted(values["source_ids"]),
-        file_paths=_parted(values["file_paths"]),
-        support=values["support"],
-        created_at=values["created_at"],
-    )
-
-
-def _joined(texts: tuple[str, ...] | tuple[tuple[str, ...], ...]) -> str:
-    return orjson.dumps(texts).decode()
-
-
-def _parted(texts: str) -> tuple[str, ...]:
-    # Interned: a chunk and its file are named by some fifty entities and relations, which questions keep in memory.
-    return tuple(map(intern, orjson.loads(texts)))
-
-
-def read_node(name: str, record: dict[str, Any]) -> Node:
-    """Return the node in a record of NODES, or at one end of a record of TIED."""
-    sources, paths = orjson.loads(record["head"])
-    return Node(name, record["type"], tuple(map(intern, sources)), tuple(map(intern, paths)), record["support"])
-
-
-def read_tie(record: dict[str, Any]) -> RelationSummary:
-    """Return the relation summary of a record of TIED."""
-    ends = pair(record["name"], record["other"])
-    return RelationSummary(*ends, record["weight"], tuple(record["keywords"]), _parted(record["tied_in"]))

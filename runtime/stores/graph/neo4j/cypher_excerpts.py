@@ -1,7 +1,6 @@
 """The statements that read excerpts of entities and relations: revision and the beginning of the description.
 
-Each answers in one record of lists: a record for each row takes the driver twice as long. `substring` counts UTF-16
-units, of which a character may have two, so twice as many are asked for.
+`substring` counts UTF-16 units, of which a character may have two, so twice as many are asked for.
 """
 
 from collections.abc import Sequence
@@ -31,21 +30,21 @@ class Reader:
     """Reads excerpts; of the descriptions the first `longest` characters."""
 
     def __init__(self, transactions: Transactions, partition: dict[str, Any], longest: int) -> None:
-        self._read, self._longest = transactions.read, longest
+        self._found, self._longest = transactions.found, longest
         self._parameters = {**partition, "longest": 2 * longest}
 
     async def entities(self, names: Sequence[str]) -> list[Entity]:
         """Return the entities that exist among `names`: name, revision, support and description."""
-        rows = await self._read(ENTITIES, **self._parameters, names=names)
+        found = await self._found(ENTITIES, **self._parameters, names=names)
         return [
             Entity(name, revision, support=support, description=text[: self._longest])
-            for name, revision, support, text in rows[0]["found"]
+            for name, revision, support, text in found
         ]
 
     async def relations(self, rows: Sequence[tuple[str, str, str]]) -> list[Relation]:
         """Return the relations that exist among `rows`, each an end (that with fewer relations), source and target."""
-        fetched = await self._read(RELATIONS, **self._parameters, rows=[list(row) for row in rows])
+        found = await self._found(RELATIONS, **self._parameters, rows=[list(row) for row in rows])
         return [
             Relation(*pair(source, target), revision, keywords=tuple(keywords), description=text[: self._longest])
-            for source, target, revision, keywords, text in fetched[0]["found"]
+            for source, target, revision, keywords, text in found
         ]

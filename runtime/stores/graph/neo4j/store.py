@@ -9,8 +9,8 @@ from neo4j import AsyncManagedTransaction
 
 from contracts.graph import Entity, Partition, Relation
 from runtime.batching import batched
-from runtime.stores.graph.neo4j import cypher, cypher_checkpoints, cypher_excerpts
-from runtime.stores.graph.neo4j.transactions import Records, Transactions, records
+from runtime.stores.graph.neo4j import cypher, cypher_checkpoints, cypher_excerpts, mapping
+from runtime.stores.graph.neo4j.transactions import Transactions, records
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from runtime.stores.graph.write_batches import (
     MAX_ROWS,
@@ -42,6 +42,7 @@ class BoltGraph:
     def __init__(self, uri: str, user: str, password: str, database: str = "neo4j", *, timeout: float = 30.0) -> None:
         self._transactions = Transactions(uri, user, password, database, timeout)
         self._query, self._read = self._transactions.query, self._transactions.read
+        self._found = self._transactions.found
 
     async def prepare(self) -> None:
         for statement in cypher.SCHEMA.values():
@@ -74,8 +75,8 @@ class BoltGraph:
     async def _put(
         self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation], sizes: Mapping[str, int]
     ) -> None:
-        entity_rows = [cypher.entity_row(entity) for entity in entities]
-        rows = [cypher.relation_row(relation) for relation in relations]
+        entity_rows = [mapping.entity_row(entity) for entity in entities]
+        rows = [mapping.relation_row(relation) for relation in relations]
         others = sorted({name for relation in relations for name in relation.key} - sizes.keys())
 
         async def work(transaction: AsyncManagedTransaction) -> None:
@@ -85,7 +86,7 @@ class BoltGraph:
 
             await run(cypher.PUT_ENTITIES, entity_rows)
             counted = await _sizes_of_ends(transaction, partition, others)
-            await run(cypher.PUT_MISSING_ENDS, [cypher.end_row(name) for name in others if name not in counted])
+            await run(cypher.PUT_MISSING_ENDS, [mapping.end_row(name) for name in others if name not in counted])
             from_source, from_target = by_smaller_end(rows, {**sizes, **counted})
             await run(cypher.PUT_RELATIONS_FROM_SOURCE, from_source)
             await run(cypher.PUT_RELATIONS_FROM_TARGET, from_target)
@@ -93,28 +94,26 @@ class BoltGraph:
         await self._transactions.run(work)
 
     async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
-        records = await self._by_name(cypher.ENTITIES, partition, names)
-        return {record["name"]: cypher.read_entity(record) for record in records}
+        entities = map(mapping.read_entity, await self._by_name(cypher.ENTITIES, partition, names))
+        return {entity.name: entity for entity in entities}
 
     async def relations(self, partition: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
         storable = sorted({pair for pair in pairs if all(map(can_be_stored, pair))})
         relations: dict[Pair, Relation] = {}
         for some in batches(storable, lambda pair: len(pair[0].encode()) + len(pair[1].encode())):
-            for record in await self._relations_between(partition, some):
-                relation = cypher.read_relation(record)
-                relations[relation.key] = relation
+            relations |= {relation.key: relation for relation in await self._relations_between(partition, some)}
         return relations
 
-    async def _relations_between(self, partition: Partition, pairs: list[Pair]) -> Records:
+    async def _relations_between(self, partition: Partition, pairs: list[Pair]) -> list[Relation]:
         ends = sorted({name for pair in pairs for name in pair})
-        counted = await self._read(cypher.ENDS, **_key(partition), names=ends)
-        sizes = {end["name"]: end["relations"] for end in counted}
+        sizes = dict(await self._found(cypher.ENDS, **_key(partition), names=ends))
         rows = [
             {"near": min(pair, key=sizes.__getitem__), "source": pair[0], "target": pair[1]}
             for pair in pairs
             if all(name in sizes for name in pair)
         ]
-        return await self._read(cypher.RELATIONS, **_key(partition), rows=rows) if rows else []
+        found = await self._found(cypher.RELATIONS, **_key(partition), rows=rows) if rows else []
+        return [mapping.read_relation(values) for values in found]
 
     async def excerpts(
         self, partition: Partition, names: Collection[str], pairs: Collection[Pair], *, longest: int
@@ -139,45 +138,43 @@ class BoltGraph:
         return {name: entities[name] for name in names if name in entities}, relations
 
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
-        records = await self._by_name(cypher.DEGREES, partition, names)
-        return {record["name"]: record["degree"] for record in records}
+        return dict(await self._by_name(cypher.DEGREES, partition, names))
 
     async def relation_summaries(
         self, partition: Partition, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
         if limit < 1:
             return {}
-        records = await self._by_name(cypher.TIES, partition, names, limit=limit, scanned=SCANNED_TIES)
-        lists = {r["name"]: zip(r["sources"], r["targets"], r["weights"], strict=True) for r in records}
-        return {name: sorted_ties(RelationSummary(*values) for values in some) for name, some in lists.items()}
+        found = await self._by_name(cypher.TIES, partition, names, limit=limit, scanned=SCANNED_TIES)
+        return {name: sorted_ties(RelationSummary(*values) for values in some) for name, some in found}
 
     async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
-        records = await self._by_name(cypher.NODES, partition, names)
-        degrees = {record["name"]: record["degree"] for record in records}
+        centres = await self._by_name(cypher.NODES, partition, names)
+        degrees = {row["name"]: row["degree"] for row in centres}
         tied = await self._by_name(cypher.TIED, partition, degrees, limit=limit) if limit > 0 else []
-        nodes = {record["other"]: cypher.read_node(record["other"], record) for record in tied}
-        nodes |= {record["name"]: cypher.read_node(record["name"], record) for record in records}
-        once = {(tie.source, tie.target): tie for tie in map(cypher.read_tie, tied)}
+        nodes = {row["other"]: mapping.read_node(row["other"], row) for row in tied}
+        nodes |= {row["name"]: mapping.read_node(row["name"], row) for row in centres}
+        once = {(tie.source, tie.target): tie for tie in map(mapping.read_tie, tied)}
         ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
         return Neighbourhood(nodes, ties, degrees)
 
     async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[Pair]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
-        records = await self._read(cypher.SCAN_NAMES, **_key(partition), **place, limit=max(limit, 0))
-        return [(record["name"], record["type"]) for record in records]
+        found = await self._found(cypher.SCAN_NAMES, **_key(partition), **place, limit=max(limit, 0))
+        return [(name, type) for name, type in found]
 
     async def scan_entities(self, partition: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
-        records = await self._read(cypher.SCAN_ENTITIES, **_key(partition), **place, limit=max(limit, 0))
-        return [cypher.read_entity(record) for record in records]
+        found = await self._found(cypher.SCAN_ENTITIES, **_key(partition), **place, limit=max(limit, 0))
+        return [mapping.read_entity(values) for values in found]
 
     async def scan_relations(self, partition: Partition, after: Pair = ("", ""), limit: int = 1000) -> list[Relation]:
         source, target = after
         place = {"page": cypher.page_of(source) if source else 0, "last_page": cypher.PAGES - 1}
-        records = await self._read(
+        found = await self._found(
             cypher.SCAN_RELATIONS, **_key(partition), **place, source=source, target=target, limit=max(limit, 0)
         )
-        return [cypher.read_relation(record) for record in records]
+        return [mapping.read_relation(values) for values in found]
 
     async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
         records = await self._read(cypher.HUBS, **_key(partition), last_page=cypher.PAGES - 1, limit=max(limit, 0))
@@ -209,13 +206,13 @@ class BoltGraph:
 
     async def _by_name(
         self, statement: str, partition: Partition, names: Collection[str], **parameters: Any
-    ) -> Records:
+    ) -> list[Any]:
         """Read by a statement over `$names`, in batches. Names that cannot be stored are left out."""
         storable = sorted(filter(can_be_stored, set(names)))
-        records: Records = []
+        found: list[Any] = []
         for some in batches(storable, lambda name: len(name.encode())):
-            records += await self._read(statement, **_key(partition), names=some, **parameters)
-        return records
+            found += await self._found(statement, **_key(partition), names=some, **parameters)
+        return found
 
 
 def _key(partition: Partition) -> dict[str, Any]:
@@ -226,5 +223,6 @@ async def _sizes_of_ends(
     transaction: AsyncManagedTransaction, partition: Partition, names: Sequence[str]
 ) -> dict[str, int]:
     """Return the number of relations, tombstones too, of each of these entities that exists."""
-    ends = await records(transaction, cypher.ENDS, **_key(partition), names=names) if names else []
-    return {record["name"]: record["relations"] for record in ends}
+    if not names:
+        return {}
+    return dict((await records(transaction, cypher.ENDS, **_key(partition), names=names))[0]["found"])

@@ -84,6 +84,10 @@ class Transactions:
 
         return await self._bounded(attempt)
 
+    async def found(self, statement: str, **parameters: Any) -> list[Any]:
+        """Run one statement that writes nothing and collects all it returns in one record, as `found`."""
+        return (await self.read(statement, **parameters))[0]["found"]
+
     async def declare(self, statement: str) -> None:
         """Run a statement that makes an index unless it is there: of two that make it at once, Neo4j has one fail."""
 
