@@ -5,6 +5,7 @@ import math
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import pytest_asyncio
 
@@ -57,9 +58,10 @@ async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(
     bare = replace(whole, vector=())
     assert await vectors.get(partition, "relations", ["rel-1"]) == {"rel-1": bare}
     assert await vectors.scan(partition, "relations") == [bare]
-    assert await vectors.scan(partition, "relations", vectors=True) == list(
-        (await vectors.get(partition, "relations", [bare.id], vectors=True)).values()
-    )
+    page = await vectors.scan_vectors(partition, "relations")
+    assert (page.ids, page.names) == (["rel-1"], [("A", "B")])
+    assert page.vectors.dtype == np.float32
+    assert page.vectors.tolist() == [list(whole.vector)]
     assert await vectors.search(partition, "relations", whole.vector, top_k=1) == [Hit("rel-1", ("A", "B"), 1.0)]
 
 
@@ -198,6 +200,8 @@ async def test_a_scan_goes_by_the_codes_of_the_characters(vectors: Vectors, part
     assert [result.id for result in await vectors.scan(partition, "chunks", "a")] == ["a-", "aa", "z"]
     assert await vectors.scan(partition, "chunks", "z") == []
     assert await vectors.scan(partition, "chunks", limit=0) == []
+    assert (await vectors.scan_vectors(partition, "chunks", "A", 3)).ids == ["Z", "_", "a"]
+    assert (await vectors.scan_vectors(partition, "chunks", "z")).vectors.shape == (0, DIMENSION)
     with pytest.raises(Poison):
         await vectors.scan(partition, "chunks", 'a" or key != "')
 

@@ -50,6 +50,9 @@ HIT_FIELDS = ("names",)
 ROW_FIELDS = ("id", "text", "text_hash", "version", "names", "document_id", "file_path", "position")
 """What a read asks for, beside the vector."""
 
+PLACED_VECTOR = ("id", "names", "vector")
+"""What a scan of vectors asks for."""
+
 BATCH_ROWS = 500
 """Milvus Lite needs 0.2 s for 500 rows of one call, but 16 to 58 s for 5,000."""
 BATCH_BYTES = 16 * 1024 * 1024
@@ -143,11 +146,16 @@ def from_fields(fields: Mapping[str, Any]) -> VectorRow:
         text_hash=fields["text_hash"],
         version=int(fields["version"]),
         vector=tuple(fields.get("vector", ())),
-        names=tuple(json.loads(fields["names"])),
+        names=names_of(fields),
         document_id=fields["document_id"],
         file_path=fields["file_path"],
         order=int(fields["position"]),
     )
+
+
+def names_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the row that the server returned."""
+    return tuple(orjson.loads(fields["names"]))
 
 
 def id_of(key: str) -> str:
@@ -157,7 +165,7 @@ def id_of(key: str) -> str:
 
 def hit(key: str, fields: Mapping[str, Any], similarity: float) -> Hit:
     """Return the hit of one result of a search."""
-    return Hit(id_of(key), tuple(orjson.loads(fields["names"])), rounded_score(similarity))
+    return Hit(id_of(key), names_of(fields), rounded_score(similarity))
 
 
 def without_vector(row: VectorRow) -> VectorRow:

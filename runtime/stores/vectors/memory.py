@@ -3,12 +3,14 @@
 from collections.abc import Collection, Sequence
 from functools import partial
 
+import numpy as np
+
 from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Partition, VectorKind, VectorRow
 from runtime.stores.port import Checkpoint
 from runtime.stores.vectors import collection_names
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.checkpoint_rows import CHECKPOINT
-from runtime.stores.vectors.port import RowVersion
+from runtime.stores.vectors.port import RowVersion, VectorPage
 
 Tables = dict[int, dict[str, dict[tuple[str, VectorKind], dict[str, VectorRow]]]]
 """Generation → the model that filled it → (workspace, kind) → the rows by id."""
@@ -96,14 +98,22 @@ class MemoryVectors:
             if id in table and (before is None or table[id].version < before):
                 del table[id]
 
-    async def scan(
-        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000, *, vectors: bool = False
-    ) -> list[VectorRow]:
+    async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
+        return [stored.without_vector(row) for row in self._rows_after(partition, kind, after, limit)]
+
+    async def scan_vectors(
+        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000
+    ) -> VectorPage:
+        """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
+        rows = self._rows_after(partition, kind, after, limit)
+        vectors = np.array([row.vector for row in rows], np.float32).reshape(len(rows), self.dimension)
+        return VectorPage([row.id for row in rows], [row.names for row in rows], vectors)
+
+    def _rows_after(self, partition: Partition, kind: VectorKind, after: str, limit: int) -> list[VectorRow]:
         stored.after_filter(partition.workspace, after)
         table = self._table(partition, kind)
-        rows = [table[id] for id in sorted(id for id in table if id > after)[: max(0, limit)]]
-        return rows if vectors else [stored.without_vector(row) for row in rows]
+        return [table[id] for id in sorted(id for id in table if id > after)[: max(0, limit)]]
 
     async def count(self, partition: Partition, kind: VectorKind) -> int:
         """See `Vectors`."""

@@ -1,10 +1,14 @@
 """The port of the vector store: three kinds of rows, each with one vector."""
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from contracts.graph import EmbeddingModel, Hit, Partition, VectorKind, VectorRow
 from runtime.stores.port import Checkpoint
+
+if TYPE_CHECKING:  # services without vectors load no numpy
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class RowVersion(NamedTuple):
@@ -12,6 +16,14 @@ class RowVersion(NamedTuple):
 
     version: int
     text_hash: str
+
+
+class VectorPage(NamedTuple):
+    """The vectors of some rows, an array of rows × dimension, with the ids and names of these rows."""
+
+    ids: list[str]
+    names: list[tuple[str, ...]]
+    vectors: "NDArray[np.float32]"
 
 
 class Vectors(Protocol):
@@ -87,10 +99,14 @@ class Vectors(Protocol):
         """Delete the rows under these ids, if there are any; with `before` only those of lower versions."""
         ...
 
-    async def scan(
-        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000, *, vectors: bool = False
-    ) -> list[VectorRow]:
-        """Return up to `limit` rows with ids greater than `after`, by id, with vectors only if `vectors` is set."""
+    async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+        """Return up to `limit` rows with ids greater than `after`, by id, without their vectors."""
+        ...
+
+    async def scan_vectors(
+        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000
+    ) -> VectorPage:
+        """Return the vectors of up to `limit` rows with ids greater than `after`, by id."""
         ...
 
     async def count(self, partition: Partition, kind: VectorKind) -> int:

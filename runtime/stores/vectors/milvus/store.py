@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
+
 from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Partition, VectorKind, VectorRow
 from runtime.errors import Unavailable
 from runtime.retries import Backoff
@@ -20,7 +22,7 @@ from runtime.stores.vectors.collection_names import collection_name, outdated, p
 from runtime.stores.vectors.milvus.collections import Collections
 from runtime.stores.vectors.milvus.driver import DataType
 from runtime.stores.vectors.milvus.searches import Searches
-from runtime.stores.vectors.port import RowVersion
+from runtime.stores.vectors.port import RowVersion, VectorPage
 
 MOST_HITS = 16_384
 """The server's limit of one search."""
@@ -157,21 +159,17 @@ class MilvusVectors:
         if conditions:
             await self._settle(partition, kind)
 
-    async def scan(
-        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000, *, vectors: bool = False
-    ) -> list[VectorRow]:
+    async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
-        columns = [*stored.ROW_FIELDS, "vector"] if vectors else [*stored.ROW_FIELDS]
-        rows: list[VectorRow] = []
-        while len(rows) < limit:
-            page = min(stored.READ_ROWS, limit - len(rows))
-            condition = stored.after_filter(partition.workspace, after)
-            some = await self._query(partition, kind, condition, columns, limit=page)
-            rows += sorted(map(stored.from_fields, some), key=lambda row: row.id)
-            if len(some) < page:
-                break
-            after = rows[-1].id
-        return rows
+        return [*map(stored.from_fields, await self._after(partition, kind, after, limit, stored.ROW_FIELDS))]
+
+    async def scan_vectors(
+        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000
+    ) -> VectorPage:
+        """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
+        rows = await self._after(partition, kind, after, limit, stored.PLACED_VECTOR, strict_float32=True)
+        vectors = np.array([row["vector"] for row in rows], np.float32).reshape(len(rows), self.dimension)
+        return VectorPage([row["id"] for row in rows], [stored.names_of(row) for row in rows], vectors)
 
     async def count(self, partition: Partition, kind: VectorKind) -> int:
         """See `Vectors`."""
@@ -260,6 +258,21 @@ class MilvusVectors:
         """Return when every reader finds what was written so far."""
         nothing = stored.equals_filter("key", "-")
         await self._query(partition, kind, nothing, ["key"], limit=1, consistency_level="Strong")
+
+    async def _after(
+        self, partition: Partition, kind: VectorKind, after: str, limit: int, wanted: Sequence[str], **options: Any
+    ) -> list[stored.Fields]:
+        """Return these fields, the id among them, of up to `limit` rows with greater ids, by id."""
+        rows: list[stored.Fields] = []
+        while len(rows) < limit:
+            page = min(stored.READ_ROWS, limit - len(rows))
+            condition = stored.after_filter(partition.workspace, after)
+            some = await self._query(partition, kind, condition, [*wanted], limit=page, **options)
+            rows += sorted(some, key=lambda row: row["id"])
+            if len(some) < page:
+                break
+            after = rows[-1]["id"]
+        return rows
 
     async def _query(
         self, partition: Partition, kind: VectorKind, condition: str, wanted: list[str], **options: Any

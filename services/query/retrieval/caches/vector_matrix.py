@@ -66,12 +66,11 @@ class VectorMatrix:
         return {id: place for place, id in enumerate(self._ids)}
 
 
-def packed(vectors: Sequence[Sequence[float]], dimension: int) -> Numbers:
-    """Return the vectors in one array: of half precision where that loses nothing, as in all that are indexed now."""
-    single = np.array(vectors, np.float32).reshape(len(vectors), dimension)
+def packed(vectors: NDArray[np.float32]) -> Numbers:
+    """Return the vectors in half precision where that loses nothing, as in all that are indexed now."""
     with np.errstate(over="ignore"):
-        half = single.astype(np.float16)
-    return half if np.array_equal(half, single) else single
+        half = vectors.astype(np.float16)
+    return half if np.array_equal(half, vectors) else vectors
 
 
 def _blocks(vectors: Numbers) -> Iterator[NDArray[np.float32]]:

@@ -104,12 +104,12 @@ class WholeVectors:
         most = room = self._cache.most / SHARE
         ids: list[str] = []
         names: list[tuple[str, ...]] = []
-        arrays = [packed([], dimension)]
-        while page := await self._vectors.scan(partition, kind, ids[-1] if ids else "", PAGE, vectors=True):
-            ids += [row.id for row in page]
-            names += [row.names for row in page]
-            arrays.append(packed([row.vector for row in page], dimension))
-            room -= arrays[-1].nbytes + OVERHEAD * len(page)
+        arrays = [packed(np.empty((0, dimension), np.float32))]
+        while (page := await self._vectors.scan_vectors(partition, kind, ids[-1] if ids else "", PAGE)).ids:
+            ids += page.ids
+            names += page.names
+            arrays.append(packed(page.vectors))
+            room -= arrays[-1].nbytes + OVERHEAD * len(page.ids)
             if room < 0:
                 return math.inf
             if self._cache.invalidations(partition) != since:

@@ -14,6 +14,7 @@ from contracts.ids import chunk_id, chunk_vector_id, entity_vector_id
 from contracts.values import ChunkRef
 from runtime.bus.memory import MemoryLog
 from runtime.stores.vectors.memory import MemoryVectors
+from runtime.stores.vectors.port import VectorPage
 from services.query.retrieval.caches import whole_vectors
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
@@ -38,11 +39,11 @@ class CountingVectors(MemoryVectors):
             self.calls[name] += 1
         return super().__getattribute__(name)
 
-    async def scan(
-        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000, *, vectors: bool = False
-    ) -> list[VectorRow]:
+    async def scan_vectors(
+        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000
+    ) -> VectorPage:
         self.calls["scan"] += 1
-        page = await super().scan(partition, kind, after, limit, vectors=vectors)
+        page = await super().scan_vectors(partition, kind, after, limit)
         if self.meanwhile:
             happens, self.meanwhile = self.meanwhile, None
             await happens()
@@ -159,9 +160,9 @@ async def test_after_a_change_they_are_read_again_once_things_rest(harness: Harn
 async def test_one_kind_is_read_at_a_time(harness: Harness) -> None:
     running, most = 0, 0
     kinds = Counter[str]()
-    scan = harness.vectors.scan
+    scan = harness.vectors.scan_vectors
 
-    async def counted(partition: Partition, kind: VectorKind, *rest: Any, **options: Any) -> list[VectorRow]:
+    async def counted(partition: Partition, kind: VectorKind, *rest: Any, **options: Any) -> VectorPage:
         nonlocal running, most
         running, kinds[kind] = running + 1, kinds[kind] + 1
         most = max(most, running)
@@ -169,7 +170,7 @@ async def test_one_kind_is_read_at_a_time(harness: Harness) -> None:
         running -= 1
         return await scan(partition, kind, *rest, **options)
 
-    harness.vectors.scan = counted
+    harness.vectors.scan_vectors = counted
     await harness.put("relations", NAMES)
     await harness.put("chunks", NAMES)
     await harness.cache.refresh(SPACE)
@@ -232,12 +233,12 @@ async def test_many_vectors_are_cached_in_half_precision(most: int, precision: t
 
 
 def test_no_rows_are_near_anything() -> None:
-    assert VectorMatrix([], [], packed([], DIMENSION)).nearest(np.ones(DIMENSION, np.float32), 3) == []
+    assert VectorMatrix([], [], np.empty((0, DIMENSION), np.float16)).nearest(np.ones(DIMENSION, np.float32), 3) == []
 
 
 def test_of_equal_rows_those_with_the_first_ids_are_nearest() -> None:
     numbers = (5, 3, 4, 1, 2)
-    vectors = packed([[1.0, n % 2] for n in numbers], 2)
+    vectors = packed(np.array([[1.0, n % 2] for n in numbers], np.float32))
     matrix = VectorMatrix([f"ent-{n}" for n in numbers], [(f"{n}",) for n in numbers], vectors)
     assert matrix.nearest(np.array([2.0, 0.0], np.float32), 1) == [Hit("ent-2", ("2",), 1.0)]
 
@@ -247,8 +248,8 @@ def test_vectors_in_half_precision_give_the_hits_of_single_precision(scale: floa
     exact = (RANDOM.normal(size=(2 * BLOCK + 3, 384)) * scale).astype(np.float16)
     exact[7], exact[BLOCK] = 0, exact[9]
     ids, names = [f"{n:04}" for n in range(len(exact))], [()] * len(exact)
-    half = packed(exact.tolist(), 384)
-    assert half.dtype == np.float16 and packed([[0.1] * 384], 384).dtype == np.float32
+    half = packed(exact.astype(np.float32))
+    assert half.dtype == np.float16 and packed(np.full((1, 384), 0.1, np.float32)).dtype == np.float32
     for asked in (RANDOM.normal(size=384), exact[9].astype(np.float64), np.zeros(384)):
         hits = VectorMatrix(ids, names, half).nearest(asked.astype(np.float32), 20)
         assert hits == VectorMatrix(ids, names, exact.astype(np.float32)).nearest(asked.astype(np.float32), 20)
