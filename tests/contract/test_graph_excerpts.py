@@ -41,3 +41,19 @@ async def test_relations_are_put_with_both_one_or_none_of_their_ends(graph: Grap
     await graph.put(partition, [Entity("b", 6, gone=True)], [relation("b", "c", 2), relation("d", "e")])
     assert await graph.relations(partition, [("b", "c")]) == {("b", "c"): relation("b", "c", 2)}
     assert len(await every_relation(graph, partition)) == 4
+
+
+async def test_relations_of_an_end_that_are_looked_up_together_are_the_wanted_ones_on_either_side(
+    graph: Graph, partition: Partition
+) -> None:
+    ends = [entity("a", 9), entity("m"), entity("y", 9), entity("z", 9)]
+    rows = [relation("a", "m"), relation("m", "m"), relation("m", "y"), relation("m", "z"), relation("a", "z")]
+    await graph.put(partition, ends, rows)
+    newer = [relation("a", "m", 3), relation("m", "y", 1, description="older"), relation("m", "z", 2)]
+    await graph.put(partition, ends, newer)
+    pairs = [("a", "m"), ("m", "m"), ("m", "z"), ("m", "x")]
+    _, relations = await graph.excerpts(partition, [], pairs, longest=0)
+    assert {key: one.revision for key, one in relations.items()} == {("a", "m"): 3, ("m", "m"): 1, ("m", "z"): 2}
+    assert {one.key: one for one in await every_relation(graph, partition)} == {
+        row.key: row for row in [newer[0], rows[1], rows[2], newer[2], rows[4]]
+    }

@@ -1,6 +1,7 @@
 """Prepare rows for writing, for every adapter: check, strip tombstones, keep the newest, sort, batch."""
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -11,6 +12,7 @@ from runtime.errors import Poison
 from runtime.stores.graph.port import MOST_SOURCES, Node, RelationSummary
 
 T = TypeVar("T")
+Groups = list[dict[str, Any]]
 
 LONGEST_NAME = 6000
 """Bytes of UTF-8. Neo4j's index holds keys of about 8 KB, of which workspace and generation take some."""
@@ -129,13 +131,21 @@ def _stripped_relation(relation: Relation) -> Relation:
     return relation if relation.source == source else replace(relation, source=source, target=target)
 
 
-def by_smaller_end(
-    rows: Sequence[dict[str, Any]], sizes: Mapping[str, int]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Split the rows into those whose source has no more relations than their target, and the others."""
-    from_source: list[dict[str, Any]] = []
-    from_target: list[dict[str, Any]] = []
+def by_smaller_end(rows: Iterable[dict[str, Any]], sizes: Mapping[str, int]) -> tuple[Groups, Groups]:
+    """Group rows with `source` and `target` by that of the two with fewer relations, the source if they have as many.
+
+    The groups by a source, and those by a target, each a `name` with its `rows`, sorted by name.
+    """
+    by_source: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    by_target: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        smaller_first = sizes.get(row["source"], 0) <= sizes.get(row["target"], 0)
-        (from_source if smaller_first else from_target).append(row)
-    return from_source, from_target
+        source, target = row["source"], row["target"]
+        if sizes.get(source, 0) <= sizes.get(target, 0):
+            by_source[source].append(row)
+        else:
+            by_target[target].append(row)
+    return _groups(by_source), _groups(by_target)
+
+
+def _groups(rows: Mapping[str, list[dict[str, Any]]]) -> Groups:
+    return [{"name": name, "rows": rows[name]} for name in sorted(rows)]

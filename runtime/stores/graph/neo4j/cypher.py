@@ -67,19 +67,24 @@ WITH name, COUNT { (n)-[:REL]-() } AS relations
 RETURN collect([name, relations]) AS found
 """
 
-_BOTH_ENDS = """
-UNWIND $rows AS row
-MATCH (a:Ent {workspace: $workspace, generation: $generation, name: row.source})
-MATCH (b:Ent {workspace: $workspace, generation: $generation, name: row.target})
-"""
-_PUT_RELATION = """
+
+def _put_relations(far: str, pattern: str) -> str:
+    # By groups of one end, so that it is looked up once for all its relations.
+    return f"""
+UNWIND $groups AS near
+MATCH (n:Ent {{workspace: $workspace, generation: $generation, name: near.name}})
+UNWIND near.rows AS row
+MATCH (m:Ent {{workspace: $workspace, generation: $generation, name: row.{far}}})
+MERGE {pattern}
 ON CREATE SET r.revision = -1
 SET r.lock = row.revision
 WITH r, row WHERE r.revision < row.revision
 SET r += row.values, r.revision = row.revision
 """
-PUT_RELATIONS_FROM_SOURCE = _BOTH_ENDS + "MERGE (a)-[r:REL]->(b)" + _PUT_RELATION
-PUT_RELATIONS_FROM_TARGET = _BOTH_ENDS + "MERGE (b)<-[r:REL]-(a)" + _PUT_RELATION
+
+
+PUT_RELATIONS_FROM_SOURCE = _put_relations("target", "(n)-[r:REL]->(m)")
+PUT_RELATIONS_FROM_TARGET = _put_relations("source", "(n)<-[r:REL]-(m)")
 
 # A relation names its own ends, so that only the end with fewer relations, `near`, is looked up.
 RELATIONS = """

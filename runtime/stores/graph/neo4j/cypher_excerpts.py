@@ -3,7 +3,7 @@
 `substring` counts UTF-16 units, of which a character may have two, so twice as many are asked for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contracts.graph import Entity, Relation
@@ -17,11 +17,11 @@ WHERE NOT n.gone
 RETURN collect([name, n.revision, n.support, substring(n.description, 0, $longest)]) AS found
 """
 
-# A relation names its own ends, so that only the end with fewer relations, `near`, is looked up.
+# A relation names its own ends, so that only the end with fewer relations is looked up, once for all its pairs.
 RELATIONS = """
-UNWIND $rows AS row
-MATCH (n:Ent {workspace: $workspace, generation: $generation, name: row[0]})-[r:REL]-()
-WHERE r.source = row[1] AND r.target = row[2] AND NOT r.gone
+UNWIND $groups AS near
+MATCH (n:Ent {workspace: $workspace, generation: $generation, name: near[0]})-[r:REL]-()
+WHERE [r.source, r.target] IN near[1] AND NOT r.gone
 RETURN collect([r.source, r.target, r.revision, r.keywords, substring(r.description, 0, $longest)]) AS found
 """
 
@@ -41,9 +41,10 @@ class Reader:
             for name, revision, support, text in found
         ]
 
-    async def relations(self, rows: Sequence[tuple[str, str, str]]) -> list[Relation]:
-        """Return the relations that exist among `rows`, each an end (that with fewer relations), source and target."""
-        found = await self._found(RELATIONS, **self._parameters, rows=[list(row) for row in rows])
+    async def relations(self, pairs: Mapping[str, Sequence[tuple[str, str]]]) -> list[Relation]:
+        """Return the relations that exist among sorted pairs, given by that end which has fewer relations."""
+        groups = [[near, [list(ends) for ends in some]] for near, some in pairs.items()]
+        found = await self._found(RELATIONS, **self._parameters, groups=groups)
         return [
             Relation(*pair(source, target), revision, keywords=tuple(keywords), description=text[: self._longest])
             for source, target, revision, keywords, text in found

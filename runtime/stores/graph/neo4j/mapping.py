@@ -32,7 +32,7 @@ def entity_row(entity: Entity) -> dict[str, Any]:
 
 
 def relation_row(relation: Relation) -> dict[str, Any]:
-    """Return a relation as a row of the PUT_RELATIONS statements."""
+    """Return a relation as a row in a group of the PUT_RELATIONS statements."""
     values = {
         "gone": relation.gone,
         "source": relation.source,

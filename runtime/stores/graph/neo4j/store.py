@@ -1,6 +1,6 @@
 """The graph store over Bolt, with the neo4j driver: Neo4j 5.26 and newer, or ArcadeDB, by the same statements."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
@@ -80,16 +80,16 @@ class BoltGraph:
         others = sorted({name for relation in relations for name in relation.key} - sizes.keys())
 
         async def work(transaction: AsyncManagedTransaction) -> None:
-            async def run(statement: str, rows: Sequence[Mapping[str, Any]]) -> None:
-                if rows:
-                    await records(transaction, statement, **_key(partition), rows=rows)
+            async def run(statement: str, **rows: Sequence[Mapping[str, Any]]) -> None:
+                if any(rows.values()):
+                    await records(transaction, statement, **_key(partition), **rows)
 
-            await run(cypher.PUT_ENTITIES, entity_rows)
+            await run(cypher.PUT_ENTITIES, rows=entity_rows)
             counted = await _sizes_of_ends(transaction, partition, others)
-            await run(cypher.PUT_MISSING_ENDS, [mapping.end_row(name) for name in others if name not in counted])
-            from_source, from_target = by_smaller_end(rows, {**sizes, **counted})
-            await run(cypher.PUT_RELATIONS_FROM_SOURCE, from_source)
-            await run(cypher.PUT_RELATIONS_FROM_TARGET, from_target)
+            await run(cypher.PUT_MISSING_ENDS, rows=[mapping.end_row(name) for name in others if name not in counted])
+            by_source, by_target = by_smaller_end(rows, {**sizes, **counted})
+            await run(cypher.PUT_RELATIONS_FROM_SOURCE, groups=by_source)
+            await run(cypher.PUT_RELATIONS_FROM_TARGET, groups=by_target)
 
         await self._transactions.run(work)
 
@@ -133,8 +133,10 @@ class BoltGraph:
                 sizes[entity.name] += entity.support
                 entities[entity.name] = entity
         for some in batched(rows, MAX_ROWS):
-            nearest = [(min(pair, key=sizes.__getitem__), *pair) for pair in some]
-            relations.update({relation.key: relation for relation in await read.relations(nearest)})
+            by_near: dict[str, list[Pair]] = defaultdict(list)
+            for pair in some:
+                by_near[min(pair, key=sizes.__getitem__)].append(pair)
+            relations.update({relation.key: relation for relation in await read.relations(by_near)})
         return {name: entities[name] for name in names if name in entities}, relations
 
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
