@@ -21,6 +21,7 @@ from runtime import telemetry
 from runtime.broker import open_broker, stop_broker
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.fetching import fetch_by_one_request
 from runtime.bus.nats.headers import tolerate_any_headers
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import SILENT, NatsLog
@@ -204,6 +205,7 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
         health.stage = "waiting for the bus"
         client = await broker.connect()
         tolerate_any_headers(client)
+        fetch_by_one_request(broker.config.connection_state.stream)
         jetstream = client.jetstream(prefix=settings.nats_api_prefix)
         health.stage = "starting"
         bus = await _bus(client, jetstream, health, writes)

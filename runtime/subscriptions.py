@@ -24,13 +24,8 @@ from runtime.bus.port import Handler, LiveGenerations, Log, SharedValues
 from runtime.bus.processor import EventProcessor
 from runtime.bus.retry_reasons import RetryReasons
 
-FETCH_SECONDS, BATCH_FETCH_SECONDS = 5.0, 0.5
-"""Seconds that a fetch of one message, and of several, waits for a first one; it ends with all that are there then.
-
-With 5 s for batches, too, one document of a few waited 3 s in the merger; with 0.5 s none waited longer than that. The
-likely cause is a request of nats-py that outlives its fetch and takes the first message of the next one, which then
-waits for others until its time is up. A fetch of one message waits for no other.
-"""
+FETCH_SECONDS = 5.0
+"""Seconds that a fetch waits for a first message; it ends with all that are there then."""
 
 BATCHES_PER_SECOND, BATCHES_AT_ONCE = 4.0, 16.0
 """Batches that a subscriber takes a second when there is always something, and how many it may take before that.
@@ -98,7 +93,7 @@ def pull(broker: NatsBroker, declared: Consumer, process: Process, *, workers: i
             declared.filters[0],
             stream=JStream(declared.stream, declare=False),
             durable=declared.name,
-            pull_sub=PullSub(declared.batch, BATCH_FETCH_SECONDS if declared.batch > 1 else FETCH_SECONDS),
+            pull_sub=PullSub(declared.batch, FETCH_SECONDS),
             ack_policy=AckPolicy.MANUAL,
             decoder=raw,
         )(_gather_fetch(process, declared.batch))

@@ -9,8 +9,9 @@ from faststream.nats import NatsBroker
 from nats.js import JetStreamContext
 
 from contracts.topology import Consumer, declared_consumer
+from runtime.bus.nats.fetching import fetch, fetch_by_one_request
 from runtime.bus.port import Message
-from runtime.subscriptions import BATCH_FETCH_SECONDS, BATCHES_AT_ONCE, BATCHES_PER_SECOND, FETCH_SECONDS, pull
+from runtime.subscriptions import BATCHES_AT_ONCE, BATCHES_PER_SECOND, FETCH_SECONDS, pull
 from tests.support.nats_server import BusServer, RunningNats, connected, until
 
 SUBJECT = "kb.v1.a.b.EntitiesExtracted"
@@ -49,6 +50,8 @@ async def consuming(server: BusServer, recorder: Recorder, durable: str, workers
     declared = declared_consumer(durable)
     broker = NatsBroker(server.url, apply_types=False, logger=None, graceful_timeout=LATE, max_reconnect_attempts=-1)
     pull(broker, declared, recorder.process, workers=workers)
+    await broker.connect()
+    fetch_by_one_request(broker.config.connection_state.stream)
     await broker.start()
     try:
         yield declared
@@ -81,9 +84,9 @@ async def test_a_lone_message_is_handled_alone_and_an_idle_consumer_asks_seldom(
 
                 await until(handled, "a message that came alone", seconds=LATE)
         assert [len(batch) for batch in recorder.batches] == [1] * ALONE
-        # One request for each message, the one that waits for the next, and two whenever a fetch has ended without any.
-        idle = (asyncio.get_running_loop().time() - since) / BATCH_FETCH_SECONDS
-        assert ALONE < len(asked) <= ALONE + 1 + 2 * idle
+        # One request for each message, the one that waits for the next, and one whenever a fetch has ended without any.
+        idle = (asyncio.get_running_loop().time() - since) / FETCH_SECONDS
+        assert ALONE < len(asked) <= ALONE + 1 + idle
 
 
 async def test_what_comes_without_end_comes_in_fewer_and_larger_batches(
@@ -105,6 +108,35 @@ async def test_what_comes_without_end_comes_in_fewer_and_larger_batches(
         await until(handled, "the last ones", seconds=LATE)
     assert recorder.seen == sorted(recorder.seen)
     assert max(map(len, recorder.batches)) > 1
+
+
+async def test_no_request_outlives_its_fetch(server: BusServer, jetstream: JetStreamContext) -> None:
+    asked = list[str]()
+
+    async def note(message: object) -> None:
+        asked.append("fetch")
+
+    async with connected(server) as watcher:
+        await watcher.subscribe(NEXT, cb=note)
+        await watcher.flush()
+        subscription = await jetstream.pull_subscribe_bind("merger", stream="KB_EVENTS")
+        for number in range(1, 6):
+            assert await fetch(subscription, 9, timeout=0.05) == []
+            assert (await jetstream.consumer_info("KB_EVENTS", "merger")).num_waiting == 0
+            await fill(jetstream, 3)
+            assert len(await fetch(subscription, 2, timeout=5.0)) == 2
+            assert len(await fetch(subscription, 9, timeout=5.0)) == 1
+            assert (await jetstream.consumer_info("KB_EVENTS", "merger")).num_waiting == 0
+            await watcher.flush()
+            assert len(asked) == 3 * number
+        await subscription.unsubscribe()
+
+
+async def test_a_fetch_that_is_refused_ends_without_messages(jetstream: JetStreamContext) -> None:
+    subscription = await jetstream.pull_subscribe_bind("merger", stream="KB_EVENTS")
+    await jetstream.delete_consumer("KB_EVENTS", "merger")
+    assert await fetch(subscription, 9, timeout=0.05) == []
+    await subscription.unsubscribe()
 
 
 async def test_what_waits_comes_in_full_batches_and_nothing_waits_for_its_redelivery(
