@@ -12,6 +12,10 @@ FORM = "a sequence in the log, a time such as 2026-03-01T12:00:00Z, or now"
 """What can be given."""
 
 
+MAX_SEQUENCE = 2**63 - 1
+"""The greatest that is asked of the bus."""
+
+
 async def sequence_at(log: Log, workspace: str | None, point: str) -> int:
     """Return the sequence of the workspace's newest event at that point; 0 for a time before the first.
 

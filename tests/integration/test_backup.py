@@ -143,6 +143,14 @@ async def test_a_backup_of_what_is_new_stands_in_a_folder_of_its_own(
     assert await lines(empty) == await lines(bus)
 
 
+async def test_a_beginning_behind_the_log_is_refused_and_leaves_no_folder(
+    bus: JetStreamContext, tmp_path: Path
+) -> None:
+    with pytest.raises(InvalidInput, match="the log ends at sequence 10: nothing is behind 11 yet"):
+        await taken(bus, tmp_path / "more", since=11)
+    assert not (tmp_path / "more").exists()
+
+
 async def test_a_restore_that_was_killed_goes_on(
     bus: JetStreamContext, empty: JetStreamContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

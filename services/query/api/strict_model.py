@@ -1,4 +1,4 @@
-"""The base class of all request models."""
+"""The base class of all request models, and types of their fields."""
 
 from typing import Annotated
 
@@ -22,3 +22,6 @@ def _text(value: object) -> object:
 
 Timestamp = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_text)]
 """A date and time; JSON has no type for it."""
+
+Name = Annotated[str, Field(max_length=1024)]
+"""A name that is looked up. The limit also has it refused with a lone surrogate, which a plain `str` may have."""

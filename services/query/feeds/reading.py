@@ -64,7 +64,7 @@ async def events_before(feed: EventFeed, wanted: EventFilter, before: int | None
     async def count(after: int) -> int:
         return sum([await feed.count(subject, after) for subject in wanted.subjects])
 
-    end = await feed.last_sequence() if before is None else before - 1
+    end = await feed.last_sequence() if before is None else max(0, before - 1)
     newer = await count(end)
     after = await _place(count, end, newer, limit)
     page = await events_after(feed, wanted, after, await count(after) - newer)

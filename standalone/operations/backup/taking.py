@@ -70,6 +70,7 @@ class Backup:
         if manifest is None:
             if self.folder.exists() and any(self.folder.iterdir()):
                 raise InvalidInput(f"{self.folder} holds other files: name an empty folder, or one of a backup")
+            await self._require_reached(since or 0)
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             manifest = Manifest(since=since or 0, last=since or 0)
         elif since not in (None, manifest.since):
@@ -80,6 +81,13 @@ class Backup:
         self.manifest = manifest
         await self._require_same_log()
         self.manifest.complete = False
+
+    async def _require_reached(self, since: int) -> None:
+        """Refuse a beginning that the log has not reached: for a new folder that is a slip, and not a loss."""
+        with translated():
+            end = (await self.jetstream.stream_info(LOG)).state.last_seq
+        if since > end:
+            raise InvalidInput(f"the log ends at sequence {end}: nothing is behind {since} yet; give a smaller --since")
 
     async def _require_same_log(self) -> None:
         """Compare the last event of the backup that is still in the log with the log's."""

@@ -273,12 +273,22 @@ async def test_s21_many_ranges_of_a_file_are_no_more_work_than_one(api: httpx.As
 
 
 @pytest.mark.parametrize("name", ["\ud800", "a\udfffb"])
+async def test_s23_half_a_character_is_no_name_to_look_up(api: httpx.AsyncClient, name: str) -> None:
+    for path, body in [
+        ("/documents/paginated", {"status_filter": name}),
+        ("/documents/paginated", {"status_filters": [name]}),
+        ("/operations/retry", {"documents": [name]}),
+    ]:
+        answer = await api.post(path, content=json.dumps(body), headers={"Content-Type": "application/json"})
+        assert answer.status_code == 422, f"{path}: {answer.text}"
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\udfffb"])
 async def test_s23_half_a_character_is_refused_or_replaced_everywhere(api: httpx.AsyncClient, name: str) -> None:
     bodies: list[tuple[str, str, Any]] = [
         ("POST", "/documents/text", {"text": f"Text {name}", "file_source": f"{name}.md"}),
         ("POST", "/documents/texts", {"texts": [f"Text {name}"], "file_sources": [name]}),
         ("DELETE", "/documents/delete_document", {"doc_ids": [name]}),
-        ("POST", "/documents/paginated", {"status_filter": name}),
         ("POST", "/query", {"query": f"What is {name}?", "user_prompt": name, "hl_keywords": [name]}),
         ("POST", "/query/data", {"query": f"What is {name}?", "filter": {"tags": [name], "metadata": {name: name}}}),
         ("POST", "/query/stream", {"query": f"What is {name}?", "filter": {"file_path_prefix": name}}),

@@ -76,6 +76,8 @@ async def test_events_are_paged_forwards_and_backwards(harness: QueryHarness) ->
         assert sequences(await page(limit=3, after=first["after"], document="b")) == [8, 10, 12]
         assert sequences(await page(limit=2, before=7, document="a")) == [3, 5]
         assert sequences(await page(before=1)) == []
+        assert sequences(await page(before=0)) == []
+        assert sequences(await page(before=0, document="a")) == []
         assert (await page(after=20)) == {"events": [], "after": None, "before": None, "remaining": 0}
 
 

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field,
 
 from contracts.text import encodable, one_line, sanitize
 from contracts.values import Chunking
-from services.query.api.strict_model import StrictModel
+from services.query.api.strict_model import Name, StrictModel
 from services.query.status.document_status import STATUSES, STEPS, DocumentStatus
 
 EncodableText = Annotated[str, AfterValidator(encodable)]
@@ -97,8 +97,8 @@ class PaginatedRequest(StrictModel):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"page": 1, "page_size": 50, "status_filter": "failed"}]})
 
-    status_filter: str | None = None
-    status_filters: list[str] | None = Field(default=None, max_length=64)
+    status_filter: Name | None = None
+    status_filters: list[Name] | None = Field(default=None, max_length=64)
     page: int = Field(default=1, ge=1, le=1_000_000_000)
     page_size: int = Field(default=50, ge=10, le=200)
     sort_field: Literal["updated_at", "created_at", "id", "file_path"] = "updated_at"

@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 
 from contracts.values import TokenUsage
 from runtime.bus import event_summary
+from runtime.bus.points import MAX_SEQUENCE
 from runtime.costs.prices import Prices
 from services.query.feeds.reading import EventPage
 from services.query.graph.document_passages import PassageWithGraph
@@ -19,8 +20,6 @@ EventType = Literal[
     "BudgetSet", "DocumentErased", "ErasureRequested",
 ]  # fmt: skip
 """A test compares it with the events that there are, but for those on subjects apart, which no feed reads."""
-
-MAX_SEQUENCE = 2**63 - 1
 
 EventTypes = Annotated[Sequence[EventType], Query(alias="type", max_length=32, description="of these types only")]
 After = Annotated[int | None, Query(ge=0, le=MAX_SEQUENCE, description="events behind this sequence")]

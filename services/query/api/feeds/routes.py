@@ -8,10 +8,10 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.responses import StreamingResponse
 
 from runtime.bus.event_summary import summarize, whole_event
+from runtime.bus.points import MAX_SEQUENCE
 from services.query.api.auth.middleware import too_many_requests
 from services.query.api.context import Ctx, Workspace
 from services.query.api.feeds.models import (
-    MAX_SEQUENCE,
     After,
     Before,
     DocumentChunk,

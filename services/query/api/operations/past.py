@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import AfterValidator, BaseModel, Field
 
 from contracts.text import sanitize
-from runtime.bus.points import FORM, NOW
+from runtime.bus.points import FORM, MAX_SEQUENCE, NOW
 from services.query.api.auth.audit import note_details
 from services.query.api.auth.permissions import Principal
 from services.query.api.context import Ctx, Workspace
@@ -93,7 +93,7 @@ def _fields(one: Difference) -> dict[str, FieldChange]:
 class UndoRequest(StrictModel):
     """Which event is to be taken back. `dry_run`: only say what would be published."""
 
-    sequence: int = Field(ge=1, description="of the event in the log", examples=[17])
+    sequence: int = Field(ge=1, le=MAX_SEQUENCE, description="of the event in the log", examples=[17])
     reason: Annotated[str, AfterValidator(sanitize), Field(max_length=2000)] = Field(
         default="", description="kept with the undoing of an edit"
     )

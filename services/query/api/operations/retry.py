@@ -9,7 +9,7 @@ from runtime.bus.document_retries import Retries, request_retries
 from services.query.api.auth.audit import note_details
 from services.query.api.context import Ctx, Workspace
 from services.query.api.reference.responses import error_responses
-from services.query.api.strict_model import StrictModel
+from services.query.api.strict_model import Name, StrictModel
 from services.query.errors import BadRequest
 from services.query.event_source import SOURCE
 from services.query.operations.retries import ids_to_retry
@@ -22,7 +22,7 @@ class RetryBody(StrictModel):
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"failed": True, "reason": "the model answers again"}]})
 
-    documents: list[str] = Field(default=[], max_length=1000, examples=[["port.md"]])
+    documents: list[Name] = Field(default=[], max_length=1000, examples=[["port.md"]])
     failed: bool = Field(default=False, description="every document of which a part failed")
     stage: Stage | None = None
     reason: str = Field(default="", max_length=1000, examples=["the model answers again"])

@@ -99,6 +99,11 @@ async def test_a_question_is_answered_from_what_was_there_then(harness: QueryHar
     assert of_one == {"Bay"}
 
 
+async def test_a_sequence_that_no_log_can_have_is_refused(api: httpx.AsyncClient) -> None:
+    answer = await api.post("/operations/undo", json={"sequence": 2**63})
+    assert answer.status_code == 422 and "less than or equal to" in answer.text
+
+
 async def test_an_edit_is_undone_and_a_dry_run_changes_nothing(harness: QueryHarness, api: httpx.AsyncClient) -> None:
     body = {"sequence": 4, "reason": "Elm is a port"}
     dry = (await api.post("/operations/undo", json={**body, "dry_run": True})).json()
