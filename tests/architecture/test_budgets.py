@@ -4,7 +4,7 @@ import ast
 
 from tests.architecture.sources import FLOORS, modules, parsed, shown
 
-FILE_LINES = 300
+FILE_LINES = 400
 FUNCTION_LINES = 40
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
