@@ -31,6 +31,14 @@ def quantized_graph(content: bytes, *, signed: bool) -> bytes:
     return _Builder(_tensors(content), signed).model()
 
 
+def weights_and_zeros(weights: NDArray[np.int8], *, signed: bool) -> tuple[Array, Array]:
+    """Return weights, shape (rows, columns), as bytes of this kind, and the zero point of each column."""
+    if signed:
+        return weights, np.zeros(weights.shape[1], np.int8)
+    shifted = (weights.astype(np.int16) + 128).astype(np.uint8)
+    return shifted, np.full(weights.shape[1], 128, np.uint8)
+
+
 def _tensors(content: bytes) -> dict[str, Array]:
     """Return the weights of a model by name: those of floats and of 8-bit integers."""
     return {
@@ -101,9 +109,7 @@ class _Builder:
     def _product(self, left: str, right: tuple[Array, Array], bias: Array, result: str) -> str:
         """Multiply by a matrix of 8-bit integers with a scale for each column, and add the bias."""
         weights, scales = right
-        zero = np.zeros(weights.shape[1], np.int8)
-        if not self._signed:
-            weights, zero = (weights.astype(np.int16) + 128).astype(np.uint8), np.full(weights.shape[1], 128, np.uint8)
+        weights, zero = weights_and_zeros(weights, signed=self._signed)
         values = {"weights": weights, "scales": scales.reshape(-1), "zero": zero, "bias": bias}
         names = [self._constant(f"{result}_{name}", array) for name, array in values.items()]
         return self._node("DynamicQuantizeMatMul", [left, *names], result)
