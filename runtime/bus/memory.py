@@ -124,6 +124,12 @@ class MemoryLog:
             if matches(stored.subject, [subject]):
                 yield MemoryMessage(stored)
 
+    async def sizes(self, workspace: str, event_type: str, after: int = 0) -> AsyncGenerator[tuple[int, int]]:
+        subject = names.of_type_in(workspace, event_type)
+        for stored in self.messages[after:]:
+            if matches(stored.subject, [subject]):
+                yield stored.sequence, len(stored.data)
+
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:

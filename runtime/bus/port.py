@@ -163,6 +163,13 @@ class Log(Protocol):
         """
         ...
 
+    def sizes(self, workspace: str, event_type: str, after: int = 0) -> AsyncGenerator[tuple[int, int]]:
+        """Yield sequence and bytes of the events that `history` would yield, without reading their data.
+
+        Raises `Unavailable`.
+        """
+        ...
+
     def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncGenerator[list[Message]]:
         """Yield pages of messages behind `after`, in order, up to the end of the log at the time of the call."""
         ...

@@ -27,7 +27,9 @@ from services.query.answering.dependencies import QueryDependencies
 from services.query.errors import TooLarge
 from services.query.partitions import Partitions
 from services.query.past.reading import KEPT_SECONDS, Past
+from services.query.past.sizes import ANY_TYPE
 from services.query.past.state import REVISION, PastState
+from services.query.past.turns import PastTurns
 from services.query.replay import StatusReplay
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
@@ -37,19 +39,15 @@ from services.query.retrieval.caches.passage_indexes import PassageIndexCache
 from services.query.retrieval.dependencies import EmbedTexts
 from services.query.retrieval.port import AliasEdit
 
-ANY_TYPE = "*"
-"""Stands for the events of every type."""
-
-MAX_BYTES = 64 * 1024 * 1024
-"""Bytes of events of one workspace that are read for a question."""
-
 MAX_VECTORS = 30_000
 """Chunks, entities and relations of one workspace that have a vector in memory, of some KB each."""
 
 MAX_KEPT = 2
 """Pasts that are kept for further questions."""
 
-BATCH = 200
+EVENTS_AT_ONCE, TEXTS_AT_ONCE = 50, 200
+"""Events that are handled, and texts that are embedded, before other requests get their turn."""
+
 GENERATIONS = Generations(REVISION, REVISION, REVISION)
 
 
@@ -126,16 +124,18 @@ class MemoryPastAnswers:
     _kept: TTLCache[tuple[str, int, str], QueryDependencies] = field(
         default_factory=lambda: TTLCache(MAX_KEPT, KEPT_SECONDS)
     )
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _turns: PastTurns = field(default_factory=PastTurns)
 
     async def at(
         self, past: Past, workspace: str, sequence: int, deps: QueryDependencies, generation: int
     ) -> tuple[QueryDependencies, Partitions]:
         """See `PastAnswers` of the API's context."""
-        async with self._lock, deps.for_generation(generation) as by:
+        async with self._turns.of_workspace(workspace), deps.for_generation(generation) as by:
             key = (workspace, sequence, by.vectors.model)
             if key not in self._kept:
-                self._kept[key] = await self._opened(past, workspace, sequence, by)
+                size = await past.size(workspace, sequence)
+                async with self._turns.of_size(workspace, size):
+                    self._kept[key] = await self._opened(past, workspace, sequence, by)
             return self._kept[key], Partitions.of(workspace, GENERATIONS)
 
     async def _opened(self, past: Past, workspace: str, sequence: int, deps: QueryDependencies) -> QueryDependencies:
@@ -165,23 +165,18 @@ class MemoryPastAnswers:
         )
 
     async def _read_documents(self, workspace: str, sequence: int, rows: Rows) -> None:
-        replay, batch, size = StatusReplay(rows), list[Delivery[Event]](), 0
+        replay = StatusReplay(rows)
+        batch: list[Delivery[Event]] = []
         async with aclosing(self.log.history(workspace, None, ANY_TYPE)) as messages:
             async for message in messages:
                 if message.sequence > sequence:
                     break
-                size += len(message.data)
-                if size > MAX_BYTES:
-                    raise TooLarge(
-                        f"workspace {workspace!r} has more than {MAX_BYTES >> 20} MiB of events by then: too much to"
-                        " answer from in memory"
-                    )
                 try:
                     envelope = decode(message.data, message.subject, message.headers)
                 except (NewerVersion, Poison):
                     continue
                 batch.append(Delivery(envelope, message.sequence, 1, message.published_at))
-                if len(batch) == BATCH:
+                if len(batch) == EVENTS_AT_ONCE:
                     await replay.take(batch, GENERATIONS)
                     batch = []
                     await asyncio.sleep(0)
@@ -202,7 +197,7 @@ class MemoryPastAnswers:
         embedder = _NamedEmbedder(deps.vectors.model, deps.vectors.dimension, deps.embed)
         embeddings = CachedEmbeddings(self.rows, embedder)
         for kind, of_kind in rows.items():
-            for some in batched(of_kind, BATCH):
+            for some in batched(of_kind, TEXTS_AT_ONCE):
                 made = await embeddings.embed(workspace, [row.text for row in some])
                 with_vectors = [replace(row, vector=vector) for row, vector in zip(some, made, strict=True)]
                 await vectors.put(partition, kind, with_vectors)
@@ -213,7 +208,7 @@ async def _chunk_rows(passages: RowPassages, partition: Partition) -> list[Vecto
     """Return the rows of all passages, as the indexer has them."""
     rows: list[VectorRow] = []
     after = ""
-    while page := await passages.page(partition, after, BATCH):
+    while page := await passages.page(partition, after, TEXTS_AT_ONCE):
         for passage in page.values():
             rows.append(
                 VectorRow(

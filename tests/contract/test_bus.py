@@ -109,6 +109,18 @@ async def test_the_history_of_a_document_is_read_by_type(bus: Bus) -> None:
     assert [each.sequence async for each in bus.log.history("w", None, "*", after=2)] == [3, 4, 5]
 
 
+async def test_the_sizes_of_events_are_those_of_their_data(bus: Bus) -> None:
+    await filled(bus, "a", "b")
+    await bus.log.publish(sealed(DocumentDeleted(document_id="a"), id="deletion"))
+    await bus.foreign("kb.v1.w.a.DocumentAdded", b"x" * 1000, {"ce-id": "1"})
+    for event_type in ("DocumentAdded", "*"):
+        messages = [message async for message in bus.log.history("w", None, event_type, after=1)]
+        sizes = [size async for size in bus.log.sizes("w", event_type, after=1)]
+        assert sizes == [(message.sequence, len(message.data)) for message in messages]
+        assert sizes[-1] == (4, 1000)
+    assert [size async for size in bus.log.sizes("other", "*")] == []
+
+
 async def test_reading_ends_where_the_log_ended_when_it_began(bus: Bus) -> None:
     await filled(bus, "a", "b")
     seen: list[int] = []

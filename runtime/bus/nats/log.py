@@ -41,7 +41,7 @@ from runtime.bus.nats import reading
 from runtime.bus.nats.addresses import parse_bus_address
 from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.headers import tolerate_any_headers
-from runtime.bus.nats.messages import StoredMessage
+from runtime.bus.nats.messages import NatsMessage, StoredMessage
 from runtime.bus.port import Message
 from runtime.bus.retried_message import RetriedMessage
 from runtime.bus.write_status import WriteStatus
@@ -51,6 +51,8 @@ logger = structlog.get_logger(__name__)
 
 PUBLISH_TIMEOUT, PUBLISH_PATIENCE = 4.0, 30.0
 """Seconds one attempt may take, and all attempts with the same id together: a lost leader answers none of the first."""
+MSG_SIZE = "Nats-Msg-Size"
+"""The header in which the server gives the bytes of a message's data where it leaves the data out."""
 BETWEEN_ATTEMPTS = 0.1
 """Seconds: a stream without a leader refuses at once, and takes messages the moment another one is elected."""
 REQUEST_TIMEOUT = 10.0
@@ -258,13 +260,27 @@ class NatsLog:
     async def history(
         self, workspace: str, about: str | None, event_type: str, after: int = 0
     ) -> AsyncGenerator[Message]:
+        # One filter, which a service's permissions can narrow.
+        wanted = subjects.of_type_in(workspace, event_type, about)
+        async with aclosing(self._matching(wanted, after)) as messages:
+            async for message in messages:
+                yield message
+
+    async def sizes(self, workspace: str, event_type: str, after: int = 0) -> AsyncGenerator[tuple[int, int]]:
+        wanted = subjects.of_type_in(workspace, event_type)
+        async with aclosing(self._matching(wanted, after, headers_only=True)) as messages:
+            async for message in messages:
+                # In place of the data. Only a publisher's own header of this name is no number.
+                size = message.headers.get(MSG_SIZE, "")
+                yield message.sequence, int(size) if size.isdecimal() else 0
+
+    async def _matching(self, subject: str, after: int, *, headers_only: bool = False) -> AsyncGenerator[NatsMessage]:
         def behind(sequence: int) -> ConsumerConfig:
-            # One filter, which a service's permissions can narrow.
-            wanted = subjects.of_type_in(workspace, event_type, about)
-            return reading.reader_config(sequence, forgotten=5.0, subject=wanted)
+            return reading.reader_config(sequence, forgotten=5.0, subject=subject, headers_only=headers_only)
 
         with translated():
-            async with aclosing(reading.read_pages(self.jetstream, LOG, behind, after, reading.PAGE)) as pages:
+            pages = reading.read_pages(self.jetstream, LOG, behind, after, reading.PAGE)
+            async with aclosing(pages):
                 async for messages in pages:
                     for message in messages:
                         yield message

@@ -6,10 +6,11 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Security
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from fastapi.security import APIKeyHeader, OAuth2PasswordBearer
 from starlette.exceptions import HTTPException as Raised
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute, Match
 
 from contracts.text import encodable
@@ -58,6 +59,9 @@ from services.query.api.system import routes as system
 from services.query.api.web_page import PUBLIC_PATHS as OWN_PAGE_PATHS
 from services.query.api.web_page import add_web_page
 from services.query.errors import BadRequest, Conflict, NotFound, NotSupported, TooLarge
+
+CLIENT_CLOSED_REQUEST = 499
+"""The status that nginx logs for a client that has gone before its answer; no standard has one."""
 
 STATUS_CODES: dict[type[Exception], int] = {
     BadRequest: 400,
@@ -205,6 +209,10 @@ def _add_error_handlers(app: FastAPI) -> None:
         status, detail = describe_error(error, request.url.path)
         wait = {} if isinstance(error, ModelChanged) else {"Retry-After": format_retry_after(error.retry_after or 5)}
         return error_response(request.url.path, status, detail, wait)
+
+    @app.exception_handler(ClientDisconnect)
+    async def abandoned(request: Request, error: ClientDisconnect) -> Response:  # pyright: ignore[reportUnusedFunction]
+        return Response(status_code=CLIENT_CLOSED_REQUEST)  # nobody reads it
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]

@@ -89,6 +89,8 @@ class WorkspaceEvents:
     left_out: int = 0
     """Events that cannot be read, or are of a newer version than this code."""
     contributions: int = 0
+    exceeded: int | None = None
+    """Sequence of the event that said too much; None while they fit in memory."""
 
     async def read(self, log: Log, until: int) -> None:
         """Read on to the sequence `until`. Raises TooLarge, and Unavailable: then `end` stays, and nothing counts."""
@@ -130,6 +132,7 @@ class WorkspaceEvents:
                 self.chunks[event.chunk.id].append(ChunkRecord(sequence, at, event.document.version, said))
                 self.contributions += len(said)
                 if self.contributions > MAX_CONTRIBUTIONS:
+                    self.exceeded = sequence
                     raise TooLarge(
                         f"chunks of workspace {self.workspace!r} say more than {MAX_CONTRIBUTIONS:,} things of entities"
                         " and relations: its past does not fit in memory"

@@ -1,6 +1,7 @@
 """Keeps for a while what was read of the log and folded from it: the next look at the past is often a near one."""
 
 import asyncio
+import threading
 from dataclasses import dataclass, field
 
 from cachetools import TTLCache
@@ -13,20 +14,29 @@ from runtime.bus.points import sequence_at
 from runtime.bus.port import Log
 from runtime.errors import InvalidInput
 from runtime.stores.graph.memory import MemoryGraph
-from services.query.errors import BadRequest
+from services.query.errors import BadRequest, TooLarge
 from services.query.past.events import WorkspaceEvents
+from services.query.past.sizes import EventSizes
 from services.query.past.state import REVISION, PastState, state_at
+from services.query.past.turns import PastTurns
 
-MAX_WORKSPACES, MAX_STATES = 2, 4
-"""Workspaces whose events, and states that are kept in memory."""
+MAX_WORKSPACES, MAX_STATES, MAX_REFUSALS = 2, 4, 1000
+"""Workspaces whose events, states, and workspaces whose refusals are kept in memory."""
 
 KEPT_SECONDS = 300.0
 """Seconds after which events are read anew: what was erased from the log meanwhile must not be shown for long."""
 
 
+MAX_BYTES = 64 * 1024 * 1024
+"""Bytes of events of one workspace that are read for a question about its past."""
+
+
 @dataclass
 class Past:
-    """The past of workspaces. One reader at a time: two would read the same."""
+    """The past of workspaces. One reader of a workspace at a time: two would read the same.
+
+    A workspace whose past is too large is remembered with the first sequence at which it is, and refused unread.
+    """
 
     log: Log
     limits: SummaryLimits
@@ -37,7 +47,12 @@ class Past:
     _graphs: TTLCache[str, tuple[PastState, MemoryGraph]] = field(
         default_factory=lambda: TTLCache(MAX_WORKSPACES, KEPT_SECONDS)
     )
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _refusals: TTLCache[str, tuple[int, str]] = field(default_factory=lambda: TTLCache(MAX_REFUSALS, KEPT_SECONDS))
+    _turns: PastTurns = field(default_factory=PastTurns)
+    _sizes: EventSizes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._sizes = EventSizes(self.log, MAX_BYTES)
 
     async def point(self, workspace: str, point: str) -> int:
         """See `sequence_at`. Raises BadRequest where it finds no place."""
@@ -51,14 +66,25 @@ class Past:
         message = await self.log.following(sequence - 1, subjects.of_workspace(workspace)) if sequence else None
         return microseconds(message.published_at) if message and message.sequence == sequence else 0
 
+    async def size(self, workspace: str, sequence: int) -> int:
+        """Return the bytes of the events of a past. Raises TooLarge where they are more than a question may read."""
+        async with self._turns.of_workspace(workspace):
+            size = await self._sizes.until(workspace, sequence)
+        if size > MAX_BYTES:
+            raise TooLarge(
+                f"workspace {workspace!r} has more than {MAX_BYTES >> 20} MiB of events by then: too much to"
+                " answer from in memory; ask of an earlier moment, or of now without `as_of`"
+            )
+        return size
+
     async def events(self, workspace: str, until: int) -> WorkspaceEvents:
         """Return the events of a workspace, at least up to a sequence. Raises TooLarge, Unavailable."""
-        async with self._lock:
+        async with self._turns.of_workspace(workspace):
             return await self._read(workspace, until)
 
     async def states(self, workspace: str, *sequences: int) -> list[PastState]:
         """Return the workspace as it was at these sequences. Raises what `events` raises."""
-        async with self._lock:
+        async with self._turns.of_workspace(workspace):
             events = await self._read(workspace, max(sequences))
             return [await self._state(events, sequence) for sequence in sequences]
 
@@ -74,25 +100,39 @@ class Past:
         return known[1], partition
 
     async def _read(self, workspace: str, until: int) -> WorkspaceEvents:
+        first_refused, refusal = self._refusals.get(workspace, (until + 1, ""))
+        if first_refused <= until:
+            raise TooLarge(refusal)
         events = self._events.get(workspace)
-        if events is None:
-            events = WorkspaceEvents(workspace)
+        if events is not None and events.end >= until:
+            return events
+        size = await self._sizes.until(workspace, until)
+        async with self._turns.of_size(workspace, size):
+            return await self._read_on(events or WorkspaceEvents(workspace), until)
+
+    async def _read_on(self, events: WorkspaceEvents, until: int) -> WorkspaceEvents:
+        # Of a reading that ends early some events are noted already: the next one begins anew.
+        self._events.pop(events.workspace, None)
+        try:
             await events.read(self.log, until)
-            self._events[workspace] = events
-        elif events.end < until:
-            try:
-                await events.read(self.log, until)
-            except BaseException:
-                # Some of what came since is noted already: the next one reads all of it.
-                self._events.pop(workspace, None)
-                raise
+        except TooLarge as error:
+            self._refusals[events.workspace] = events.exceeded or until, str(error)
+            raise
+        self._events[events.workspace] = events
         return events
 
     async def _state(self, events: WorkspaceEvents, sequence: int) -> PastState:
         key = (events.workspace, sequence)
         known = self._states.get(key)
         if known is None or known[0] is not events:
-            # In another thread: of many documents it takes seconds.
-            known = events, await asyncio.to_thread(state_at, events, sequence, self.limits)
+            known = events, await self._folded(events, sequence)
             self._states[key] = known
         return known[1]
+
+    async def _folded(self, events: WorkspaceEvents, sequence: int) -> PastState:
+        """Fold in another thread: of many documents it takes seconds. It stops when nobody waits any more."""
+        abandoned = threading.Event()
+        try:
+            return await asyncio.to_thread(state_at, events, sequence, self.limits, abandoned)
+        finally:
+            abandoned.set()

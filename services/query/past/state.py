@@ -1,5 +1,6 @@
 """Folds the documents and the graph of a workspace as they were at one place of its log."""
 
+import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,11 +29,26 @@ class PastState:
     edits: Edits
 
 
-def state_at(events: WorkspaceEvents, sequence: int, limits: SummaryLimits) -> PastState:
-    """Return the state at a sequence that was read. It is what the services make of the log up to there."""
+class Abandoned(Exception):
+    """Nobody waits for the state any more."""
+
+
+def state_at(
+    events: WorkspaceEvents,
+    sequence: int,
+    limits: SummaryLimits,
+    abandoned: threading.Event | None = None,
+) -> PastState:
+    """Return the state at a sequence that was read. It is what the services make of the log up to there.
+
+    Raises `Abandoned` soon after `abandoned` is set, which another thread may do.
+    """
+    abandoned = abandoned or threading.Event()
     edits = apply_edits([edit for edit in events.edits if edit.sequence <= sequence])
     by_key: dict[Key, list[Contribution]] = defaultdict(list)
     for record in current_chunks(events, sequence):
+        if abandoned.is_set():
+            raise Abandoned
         for one in record.contributions:
             key = edits.canonical_key(one.names, one.document_id)
             if key is not None and one.version > edits.cutoff(one.names, one.document_id):
@@ -45,6 +61,8 @@ def state_at(events: WorkspaceEvents, sequence: int, limits: SummaryLimits) -> P
     entities: dict[str, Entity] = {}
     relations: dict[tuple[str, str], Relation] = {}
     for key in ordered.keys() | edits.values.keys():
+        if abandoned.is_set():
+            raise Abandoned
         some = ordered.get(key, [])
         description = describe(key, fragments(some), summaries, limits).text
         thing = fold(key, aggregate(some), description, REVISION, edits)

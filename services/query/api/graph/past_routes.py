@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from runtime.bus.points import FORM, NOW
-from services.query.api.context import Ctx, Workspace
 from services.query.api.graph.models import Name
+from services.query.api.past_reader import WorkspacePast
 from services.query.api.reference.responses import error_responses
 from services.query.errors import NotFound
 from services.query.past.history import Effect, EntityHistory, HistoryEvent, entity_history
@@ -83,17 +83,16 @@ class EntityHistoryResponse(BaseModel):
 
 @router.get("/graph/entity/history", operation_id="entity_history", responses=error_responses(404))
 async def history(
-    ctx: Ctx,
-    workspace: Workspace,
+    past: WorkspacePast,
     name: Annotated[Name, Query(examples=["Ada Marlow"])],
     at: Annotated[str, Query(max_length=64, description=f"up to {FORM}")] = NOW,
     after: Annotated[int, Query(ge=0, description="the last sequence of the page before")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> EntityHistoryResponse:
     """Return the events that made an entity what it is, each with its chunk. 404: nothing ever spoke of it."""
-    sequence = await ctx.past.point(workspace, at)
-    (state,) = await ctx.past.states(workspace, sequence)
-    changes = entity_history(await ctx.past.events(workspace, sequence), state, name)
+    sequence = await past.point(at)
+    (state,) = await past.states(sequence)
+    changes = entity_history(await past.events(sequence), state, name)
     if not changes.events:
         raise NotFound(f"up to sequence {sequence} nothing speaks of an entity of the name {name!r}")
     return EntityHistoryResponse.of(changes, after, limit)

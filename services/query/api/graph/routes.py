@@ -30,6 +30,7 @@ from services.query.api.graph.models import (
     operation_summary,
     parse_values,
 )
+from services.query.api.past_reader import WorkspacePast
 from services.query.api.reference.links import ENTITY, ENTITY_NAMES, RELATION
 from services.query.api.reference.responses import Responses, error_responses
 from services.query.graph import browsing, editing
@@ -76,7 +77,7 @@ async def search(
 @router.get("/graphs", operation_id="graphs")
 async def graphs(
     ctx: Ctx,
-    workspace: Workspace,
+    past: WorkspacePast,
     label: Annotated[
         str, Query(min_length=1, max_length=512, description="a name, or * for the whole graph", examples=["*"])
     ],
@@ -87,9 +88,9 @@ async def graphs(
     """Return the entities around a name and the relations between them, at most MAX_GRAPH_NODES entities."""
     most = min(max_nodes, ctx.settings.max_graph_nodes)
     if as_of is None:
-        graph, partition = ctx.deps.graph, await _partition(ctx, workspace)
+        graph, partition = ctx.deps.graph, await _partition(ctx, past.workspace)
     else:
-        graph, partition = await ctx.past.graph(workspace, await ctx.past.point(workspace, as_of))
+        graph, partition = await past.graph(await past.point(as_of))
     return Subgraph.of(await browsing.neighbourhood(graph, partition, label, max_depth, most))
 
 

@@ -10,6 +10,7 @@ from runtime.bus.points import FORM, MAX_SEQUENCE, NOW
 from services.query.api.auth.audit import note_details
 from services.query.api.auth.permissions import Principal
 from services.query.api.context import Ctx, Workspace
+from services.query.api.past_reader import WorkspacePast
 from services.query.api.reference.responses import error_responses
 from services.query.api.strict_model import StrictModel
 from services.query.past.diff import Change, Diff, Difference, diff
@@ -127,16 +128,15 @@ class UndoResponse(BaseModel):
 
 @router.get("/diff", operation_id="diff")
 async def compare(
-    ctx: Ctx,
-    workspace: Workspace,
+    past: WorkspacePast,
     from_: Annotated[Point, Query(alias="from", examples=["1"])],
     to: Point = NOW,
     document: Annotated[str | None, Query(max_length=4096, description="only what this id or file name says")] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_LISTED, description="things listed of each kind")] = 200,
 ) -> DiffResponse:
     """Return documents, entities and relations that appeared, changed or went between two places of the log."""
-    places = [await ctx.past.point(workspace, point) for point in (from_, to)]
-    before, after = await ctx.past.states(workspace, *places)
+    places = [await past.point(point) for point in (from_, to)]
+    before, after = await past.states(*places)
     return DiffResponse.of(diff(before, after, document=document, limit=limit))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from contracts.graph import Entity, Relation
@@ -36,10 +36,12 @@ DATA_RESPONSES: Responses = {**QUERY_RESPONSES, 400: {"model": QueryData | Probl
 
 
 @router.post(PATH, tags=["query"], responses=DATA_RESPONSES)
-async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryData:
+async def query_data(
+    body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
+) -> QueryData:
     """Return the data that a question retrieves: entities, relationships, passages and their files."""
     question = to_question(body, ctx.settings)
-    partitions, deps = await where_to_search(body, ctx, workspace, response)
+    partitions, deps = await where_to_search(body, ctx, workspace, response, request)
     result = await retrieve_with_effort(question, partitions, deps)
     if not result and question.mode != "bypass":
         return no_results(question)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from runtime.models.call_scope import set_call_scope
 from services.query.answering.ask import Answer, ask
 from services.query.answering.dependencies import QueryDependencies
+from services.query.api.connection import while_connected
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.questions.models import QueryRequest, QueryResponse, references_of, rounds_of
 from services.query.api.questions.streaming import NdjsonResponse, answer_lines
@@ -31,18 +32,24 @@ STREAM_EXAMPLE = {
 
 
 async def where_to_search(
-    body: QueryRequest, ctx: Context, workspace: str, response: Response
+    body: QueryRequest,
+    ctx: Context,
+    workspace: str,
+    response: Response,
+    request: Request | None = None,
 ) -> tuple[Partitions, QueryDependencies]:
     """Return where to search, after waiting for the requested position, and set the position header.
 
-    Raises a 503 when the position is not reached in time.
+    `request`: reading the past ends when its client disconnects. Raises a 503 when the position is not reached in
+    time, ClientDisconnect.
     """
     set_call_scope(workspace)
     if body.as_of is not None:
         sequence = await ctx.past.point(workspace, body.as_of)
         response.headers[POSITION_HEADER] = str(await ctx.past.time_of(workspace, sequence))
         generation = (await ctx.pointers.live("vectors")).vectors
-        deps, partitions = await ctx.past_answers.at(ctx.past, workspace, sequence, ctx.deps, generation)
+        reading = ctx.past_answers.at(ctx.past, workspace, sequence, ctx.deps, generation)
+        deps, partitions = await while_connected(request, reading)
         return partitions, deps
     return await _partitions_at_position(body, ctx, workspace, response), ctx.deps
 
@@ -61,10 +68,12 @@ async def _partitions_at_position(body: QueryRequest, ctx: Context, workspace: s
 
 
 @router.post("/query", tags=["query"], operation_id="query", responses=QUERY_RESPONSES)
-async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryResponse:
+async def query(
+    body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
+) -> QueryResponse:
     """Answer a question from the documents."""
     started = time.monotonic()
-    partitions, deps = await where_to_search(body, ctx, workspace, response)
+    partitions, deps = await where_to_search(body, ctx, workspace, response, request)
     answer = await ask(to_question(body, ctx.settings), partitions, deps, output=wanted_output(body))
     return QueryResponse(
         response=answer.text,
@@ -86,7 +95,7 @@ async def query_stream(
     body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
 ) -> NdjsonResponse:
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
-    partitions, deps = await where_to_search(body, ctx, workspace, response)
+    partitions, deps = await where_to_search(body, ctx, workspace, response, request)
     question, output = to_question(body, ctx.settings), wanted_output(body)
 
     async def asking(tell: ProgressCallback) -> Answer:

@@ -1,0 +1,50 @@
+"""The past of the workspace that a request is about, as routes read it."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from contracts.graph import Partition
+from runtime.stores.graph.memory import MemoryGraph
+from services.query.api.connection import while_connected
+from services.query.api.context import Ctx, Workspace
+from services.query.past.events import WorkspaceEvents
+from services.query.past.reading import Past
+from services.query.past.state import PastState
+
+
+@dataclass(frozen=True)
+class PastReader:
+    """Reads the past of one workspace as long as the client of a request waits.
+
+    Each method raises what that of `Past` raises, and ClientDisconnect.
+    """
+
+    past: Past
+    workspace: str
+    request: Request
+
+    async def point(self, point: str) -> int:
+        """See `Past.point`."""
+        return await self.past.point(self.workspace, point)
+
+    async def events(self, until: int) -> WorkspaceEvents:
+        """See `Past.events`."""
+        return await while_connected(self.request, self.past.events(self.workspace, until))
+
+    async def states(self, *sequences: int) -> list[PastState]:
+        """See `Past.states`."""
+        return await while_connected(self.request, self.past.states(self.workspace, *sequences))
+
+    async def graph(self, sequence: int) -> tuple[MemoryGraph, Partition]:
+        """See `Past.graph`."""
+        return await while_connected(self.request, self.past.graph(self.workspace, sequence))
+
+
+async def past_reader(request: Request, ctx: Ctx, workspace: Workspace) -> PastReader:
+    """Return the reader of a request."""
+    return PastReader(ctx.past, workspace, request)
+
+
+WorkspacePast = Annotated[PastReader, Depends(past_reader)]
