@@ -22,9 +22,12 @@ CONTENT_TYPE = "application/cloudevents+json"
 INFO = """\
 Lightstream turns documents into chunks, a knowledge graph and vector indexes, one fact at a time. Every message is a \
 CloudEvents 1.0 envelope in structured JSON mode; its schema is named by the attribute `dataschema`. Binary mode, with \
-attributes as headers `ce-<name>`, is read too. Publish with the envelope's `id` as the header `Nats-Msg-Id`: a \
-repeated message is then taken once. Unknown attributes and fields are ignored, absent ones are left out. Only the \
-command `lightstream topology apply` creates streams and durables."""
+attributes as headers `ce-<name>`, is read too. Publish with a header `Nats-Msg-Id` made of the envelope's `id`, the \
+subject and something that no other publisher has: a repeated message is then taken once. Unknown attributes and \
+fields are ignored, absent ones are left out. Only the command `lightstream topology apply` creates streams and \
+durables."""
+
+MESSAGE_ID = "HMAC of subject and `id`, keyed with the publisher's password; the log compares it"
 
 WORKSPACE = f"""\
 The tenant, as the envelope's `workspace` names it (pattern `{WORKSPACE_PATTERN}`) where that is made of `a-z`, `0-9`, \
@@ -110,7 +113,7 @@ def _message(name: str, event: type[Event]) -> Json:
         "contentType": CONTENT_TYPE,
         "headers": {
             "type": "object",
-            "properties": {"Nats-Msg-Id": {"type": "string", "description": "the envelope's `id`"}},
+            "properties": {"Nats-Msg-Id": {"type": "string", "description": MESSAGE_ID}},
         },
         "payload": {
             "schemaFormat": "application/schema+json;version=draft-2020-12",

@@ -94,8 +94,12 @@ CHECKS_STREAMS = Grant(
 READS_CHECKPOINTS = Grant(
     "what the log and the stores held, and what each service found", (f"{API}.STREAM.MSG.GET.KV_{CHECKPOINTS_BUCKET}",)
 )
-READS_BLOBS = Grant("long texts", (f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*",))
-WRITES_BLOBS = Grant("long texts", ("blob.*.*",))
+READS_BLOBS = Grant(
+    "long texts, also those of older versions",
+    (f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*.*", f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*"),
+)
+WRITES_BLOBS = Grant("long texts, and a trial whether they are taken", ("blob.*.*.*", "blob.probe.*"))
+WRITES_OLDER_BLOBS = Grant("long texts, also as older clients name them", ("blob.*.*.*", "blob.*.*"))
 READS_LOG = Grant("any event by its place: the server cannot narrow this call", (f"{API}.STREAM.MSG.GET.KB_EVENTS",))
 
 READS_NEWEST_VERSION = Grant(
@@ -196,7 +200,7 @@ USERS = (
     User(
         "publisher",
         "other systems: adds and deletes documents, reads nothing",
-        (_says("publisher", "DocumentAdded", "DocumentDeleted"), WRITES_BLOBS),
+        (_says("publisher", "DocumentAdded", "DocumentDeleted"), WRITES_OLDER_BLOBS),
     ),
 )
 """Every user of the bus."""
@@ -209,8 +213,11 @@ def publisher_of(name: str, workspaces: Iterable[str]) -> User:
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name in {ACCOUNT, *(user.name for user in USERS)}:
         raise ValueError(f"{name!r} cannot be the name of a publisher")
-    says = (subjects.of_type_in(of, event) for of in workspaces for event in ("DocumentAdded", "DocumentDeleted"))
-    return User(name, "another system, of its own workspaces", (Grant("its events", tuple(says)), WRITES_BLOBS))
+    own = tuple(workspaces)
+    says = (subjects.of_type_in(of, event) for of in own for event in ("DocumentAdded", "DocumentDeleted"))
+    blobs = (subjects.blob(subjects.blob_place(of, "*"), "*") for of in own)
+    grants = (Grant("its events", tuple(says)), Grant("its long texts", tuple(blobs)))
+    return User(name, "another system, of its own workspaces", grants)
 
 
 def configuration(publishers: Iterable[User] = ()) -> str:

@@ -99,6 +99,14 @@ def workspace_token(subject: str) -> str:
     return tokens[2] if len(tokens) > 2 else ""
 
 
-def blob(sha256: str, part: int) -> str:
-    """Return the subject of part `part` of a blob."""
-    return f"blob.{sha256}.{part}"
+def blob(key: str, part: int | str) -> str:
+    """Return the subject of part `part` of a blob, by the key of its reference; `*` matches any."""
+    return f"blob.{key}.{part}"
+
+
+def blob_place(workspace: str, name: str) -> str:
+    """Return the place of a blob among those of a workspace; its name is the SHA-256 of its bytes unless that is taken.
+
+    Who may publish in one workspace only can neither occupy a place of another one nor see whether it is occupied.
+    """
+    return f"{token(workspace)}.{name}"

@@ -66,8 +66,8 @@ STREAMS = (
     ),
     Stream(
         "KB_BLOBS",
-        ("blob.*.*",),
-        "texts too long for an event: content-addressed, immutable",
+        ("blob.*.*.*", "blob.*.*"),
+        "texts too long for an event: immutable, by workspace and hash; those of older versions by their hash alone",
         max_msgs_per_subject=1,
         discard_new_per_subject=True,
     ),

@@ -21,12 +21,26 @@ class Value(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class BlobRef(Value):
-    """A text too long for an event, kept in KB_BLOBS under the SHA-256 of its UTF-8 bytes."""
+PLACE_PATTERN = r"^[a-z0-9_-]{1,64}\.[a-z0-9_-]{1,128}$"
+"""Where a long text stands: the workspace's token, a dot, and a name."""
 
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+class BlobRef(Value):
+    """A text too long for an event, kept in KB_BLOBS among those of its workspace."""
+
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="of its UTF-8 bytes")
     size: int = Field(ge=0, description="bytes")
-    parts: int = Field(ge=1, description="messages `blob.<sha256>.<0 … parts-1>`")
+    parts: int = Field(ge=1, description="messages `blob.<place>.<0 … parts-1>`")
+    place: str | None = Field(
+        default=None,
+        pattern=PLACE_PATTERN,
+        description="the workspace's token, a dot, and the SHA-256 or another name; absent: the SHA-256 alone",
+    )
+
+    @property
+    def key(self) -> str:
+        """Return where its parts stand: the subjects are `blob.<key>.<number>`."""
+        return self.place or self.sha256
 
 
 class Chunking(Value):

@@ -5,10 +5,12 @@ python publish_cloudevent.py WORKSPACE DOCUMENT_ID FILE structured|binary, the a
 
 import asyncio
 import hashlib
+import hmac
 import os
 import re
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import nats
 from cloudevents.core.bindings.http import HTTPMessage, to_binary_event, to_structured_event
@@ -40,15 +42,21 @@ def written(workspace: str, document_id: str, file: Path, mode: str) -> tuple[st
     return event.get_id(), write(event)
 
 
+def message_id(secret: str, subject: str, id: str) -> str:
+    """The event's id as the log compares it: of all publishers nobody else can make it, and so take it before."""
+    return hmac.new(secret.encode(), f"{subject}\n{id}".encode(), hashlib.sha256).hexdigest()
+
+
 async def main(url: str, workspace: str, document_id: str, file: Path, mode: str) -> None:
     """Publish the file as a document, or as a new version of it."""
     id, message = written(workspace, document_id, file, mode)
     subject = f"kb.v1.{token(workspace)}.{token(document_id)}.DocumentAdded"
+    headers = {**message.headers, "Nats-Msg-Id": message_id(urlsplit(url).password or "", subject, id)}
     connection = await nats.connect(url)
     try:
         # After a time-out publish the same message again: its id is how the log knows that it has it.
         ack = await connection.jetstream().publish(
-            subject, message.body, stream="KB_EVENTS", timeout=10, headers={**message.headers, "Nats-Msg-Id": id}
+            subject, message.body, stream="KB_EVENTS", timeout=10, headers=headers
         )
     finally:
         await connection.close()

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from contracts import subjects
 from contracts.envelope import Envelope, Header, parse_type
-from contracts.events import EVENTS, Event
+from contracts.events import EVENTS, DocumentAdded, Event
 from contracts.upcast import STEPS, Steps, upcast
 from runtime.errors import NewerVersion, Poison, Undecodable
 
@@ -157,7 +157,15 @@ def decode(
         raise Undecodable(f"{event_type} v{version}: no step lifts it to v{model.version}") from None
     if about is not None and subjects.token(event.aggregate_id) != about:
         raise Poison(f"document {event.aggregate_id!r:.80} differs from the subject's {about}")
+    _refuse_foreign_text(event, workspace)
     return _envelope(header, event)
+
+
+def _refuse_foreign_text(event: Event, workspace: str) -> None:
+    """Raises Poison for a reference to a long text that is not among those of the event's workspace."""
+    place = event.blob.place if isinstance(event, DocumentAdded) and event.blob else None
+    if place is not None and place.partition(".")[0] != workspace:
+        raise Poison("blob.place: the text is not among those of the event's workspace")
 
 
 def _envelope(header: Header, event: Event) -> Envelope[Event]:

@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from uuid import uuid4
 
 from contracts import subjects as names
 from contracts.envelope import Envelope
@@ -17,6 +18,7 @@ from runtime.bus.codec import NO_HEADERS, encode
 from runtime.bus.nats.blobs import BLOB_PART
 from runtime.bus.parking.port import ParkedEvent, ParkedRecord
 from runtime.bus.port import GenerationState, Message, ProjectionGenerations
+from runtime.bus.repetitions import is_repetition, scope_of
 from runtime.errors import Poison, Unavailable
 
 
@@ -79,9 +81,14 @@ class MemoryLog:
     dead: dict[str, tuple[bytes, str]] = field(default_factory=dict[str, tuple[bytes, str]])
     ids: dict[str, int] = field(default_factory=dict[str, int])
 
-    async def publish(self, envelope: Envelope[Event]) -> int:
+    async def publish(self, envelope: Envelope[Event], *, once_per_workspace: bool = False) -> int:
         subject = names.subject(envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name())
-        return self.append(subject, encode(envelope), envelope.id)
+        id = f"{scope_of(envelope, once_per_workspace)}/{envelope.id}"
+        if place := self.ids.get(id):
+            stored = MemoryMessage(self.messages[place - 1])
+            if not is_repetition(envelope, stored, once_per_workspace):
+                id = f"{id}/{uuid4().hex}"
+        return self.append(subject, encode(envelope), id)
 
     def append(self, subject: str, data: bytes, id: str, headers: Mapping[str, str] = NO_HEADERS) -> int:
         """Append any bytes, as `publish` does with an encoded event."""
@@ -182,17 +189,23 @@ class MemoryBlobs:
 
     texts: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
-    async def put(self, text: str) -> BlobRef:
+    async def put(self, text: str, workspace: str) -> BlobRef:
         data = text.encode()
         digest = hashlib.sha256(data).hexdigest()
-        self.texts[digest] = data
-        return BlobRef(sha256=digest, size=len(data), parts=max(1, -(-len(data) // BLOB_PART)))
+        ref = BlobRef(
+            sha256=digest,
+            size=len(data),
+            parts=max(1, -(-len(data) // BLOB_PART)),
+            place=names.blob_place(workspace, digest),
+        )
+        self.texts[ref.key] = data
+        return ref
 
     async def get(self, ref: BlobRef) -> str:
         return b"".join(await self.parts(ref)).decode()
 
     async def parts(self, ref: BlobRef) -> Sequence[bytes]:
-        data = self.texts.get(ref.sha256)
+        data = self.texts.get(ref.key)
         available = 0 if data is None else max(1, -(-len(data) // BLOB_PART))
         if data is None or available < ref.parts:
             raise Poison(f"part {available} of blob {ref.sha256} is not in KB_BLOBS")

@@ -113,11 +113,13 @@ class Handler(Protocol):
 class Log(Protocol):
     """The append-only log of events. The contract of both adapters is tested by `tests/contract/test_bus.py`."""
 
-    async def publish(self, envelope: Envelope[Event]) -> int:
+    async def publish(self, envelope: Envelope[Event], *, once_per_workspace: bool = False) -> int:
         """Append, and return the sequence when it is durable.
 
-        A repeated id inside the duplicate window returns the first one's sequence. Raises `Unavailable` when the log
-        is full, or silent for 30 s; `Poison` when the event is too large.
+        The same event again inside the duplicate window, which is the same id on the same subject, returns the first
+        one's sequence; with `once_per_workspace` the same id on any subject of its workspace and type. What another
+        publisher has under this id is no repetition and stops nothing. Raises `Unavailable` when the log is full, or
+        silent for 30 s; `Poison` when the event is too large.
         """
         ...
 
@@ -219,8 +221,11 @@ ALL_WANTED: DocumentVersions = AllWanted()
 class Blobs(Protocol):
     """Immutable texts by their hash."""
 
-    async def put(self, text: str) -> BlobRef:
-        """Store the text. Repeats change nothing; other bytes under its hash are replaced. Raises `Unavailable`."""
+    async def put(self, text: str, workspace: str) -> BlobRef:
+        """Store the text among those of the workspace. Repeats change nothing. Raises `Unavailable`.
+
+        Where other bytes stand under its name they are replaced, or it is stored under another name.
+        """
         ...
 
     async def get(self, ref: BlobRef) -> str:

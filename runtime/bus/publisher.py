@@ -18,6 +18,7 @@ from contracts.values import BlobRef, Chunking, CustomKnowledge, DocumentVersion
 from runtime.bus.codec import decode, explain
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Blobs, Log
+from runtime.bus.repetitions import content_hash_of
 from runtime.errors import InvalidInput, ServiceError
 from runtime.parsing.names import validated_name
 
@@ -99,9 +100,9 @@ async def add_document(
     file_path = validated_name(encodable(submission.file_path)) or UNKNOWN_SOURCE
     name = encodable(submission.id or "") or document_id(content if knowledge else sanitize(content), file_path)
     before, current, at = await _current_version(log, workspace, name)
-    if current and _hash(current) == sha256(content):
+    if current and content_hash_of(current) == sha256(content):
         return Added(name, before, is_new=False, track_id=current.track_id or "", at=microseconds(at))
-    blob = await blobs.put(content) if not knowledge and len(content.encode()) > INLINE_LIMIT else None
+    blob = await blobs.put(content, workspace) if not knowledge and len(content.encode()) > INLINE_LIMIT else None
     # What stood before is part of the id: a text that comes back after another one is a new event.
     cause = f"{workspace}/key/{key}" if key else f"{workspace}/{name}/{before}/{sha256(content)}"
     envelope: Envelope[Event] = wrap(
@@ -112,16 +113,15 @@ async def add_document(
         time=_after(at),
         lineage=command_lineage(),
     )
-    sequence = await log.publish(envelope)
     if key:
-        return await _added_at_sequence(log, sequence, envelope)
-    return Added(name, sequence, True, submission.track_id or "", _time(envelope))
+        return await _added_at_sequence(log, await log.publish(envelope, once_per_workspace=True), envelope)
+    return Added(name, await log.publish(envelope), True, submission.track_id or "", _time(envelope))
 
 
 async def current_content_hash(log: Log, *, workspace: str, id: str) -> str | None:
     """SHA-256 of what the document says now; None when the log has none of that id, or it is deleted."""
     _, current, _ = await _current_version(log, workspace, id)
-    return _hash(current) if current else None
+    return content_hash_of(current) if current else None
 
 
 def content_hash(text: str) -> str:
@@ -291,10 +291,3 @@ def _after(at: datetime) -> datetime:
 def _time(envelope: Envelope[Event]) -> int:
     assert envelope.time
     return microseconds(envelope.time)
-
-
-def _hash(event: DocumentAdded) -> str:
-    """Return the SHA-256 of the text or the knowledge."""
-    if event.blob:
-        return event.blob.sha256
-    return sha256(event.knowledge.model_dump_json() if event.knowledge else event.text or "")

@@ -11,7 +11,7 @@ from contracts.graph import PROJECTIONS, Generations
 from contracts.ids import sha256
 from contracts.topology import declared_stream
 from contracts.values import BlobRef
-from runtime.bus.codec import decode
+from runtime.bus.codec import decode, encode
 from runtime.bus.nats.blobs import BLOB_PART
 from runtime.bus.port import GenerationState, Message
 from runtime.errors import Poison, Unavailable
@@ -19,6 +19,12 @@ from tests.support.buses import Bus, numbered
 from tests.support.events import added, sealed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def encoded_with(ref: BlobRef) -> tuple[bytes, str]:
+    """A document of workspace w with this reference, and its subject."""
+    envelope = sealed(DocumentAdded(document_id="d", blob=ref))
+    return encode(envelope), subjects.subject("w", "d", "DocumentAdded")
 
 
 async def filled(bus: Bus, *abouts: str) -> None:
@@ -42,8 +48,42 @@ async def test_an_event_is_appended_at_the_end_and_its_place_is_told(bus: Bus) -
 async def test_an_id_that_was_seen_before_is_not_appended_again(bus: Bus) -> None:
     await filled(bus, "a", "b")
     assert await bus.log.publish(numbered(1, "a")) == 1
-    assert await bus.log.publish(numbered(9, "c", id="event-2")) == 2
+    assert await bus.log.publish(numbered(2, "b", track_id="of the second attempt")) == 2
     assert await bus.log.last_sequence() == 2
+
+
+async def test_an_id_stands_for_one_event_on_each_subject(bus: Bus) -> None:
+    """Publishers that number what they do lose nothing: not among each other, not among documents."""
+    published = [
+        numbered(1, "a", id="1"),
+        numbered(1, "b", id="1"),
+        sealed(added("a"), id="1", workspace="other"),
+        sealed(DocumentDeleted(document_id="a"), id="1"),
+    ]
+    assert [await bus.log.publish(envelope) for envelope in published] == [1, 2, 3, 4]
+    assert [await bus.log.publish(envelope) for envelope in published] == [1, 2, 3, 4]
+    assert await bus.log.last_sequence() == 4
+
+
+async def test_an_id_can_stand_for_one_event_of_a_workspace(bus: Bus) -> None:
+    first = await bus.log.publish(numbered(1, "a", id="1"), once_per_workspace=True)
+    assert await bus.log.publish(numbered(2, "b", id="1"), once_per_workspace=True) == first
+    other = sealed(added("a"), id="1", workspace="other")
+    assert await bus.log.publish(other, once_per_workspace=True) == first + 1
+
+
+async def test_another_text_under_the_same_id_is_another_event(bus: Bus) -> None:
+    first = await bus.log.publish(numbered(1, id="1"))
+    assert await bus.log.publish(numbered(2, id="1")) == first + 1
+    assert await bus.log.publish(numbered(1, id="1")) == first
+
+
+@pytest.mark.parametrize("once_per_workspace", [False, True])
+async def test_an_id_that_another_publisher_took_before_stops_nothing(bus: Bus, once_per_workspace: bool) -> None:
+    deletion = sealed(DocumentDeleted(document_id="a"), id="deletion")
+    await bus.occupy(deletion, once_per_workspace)
+    assert await bus.log.publish(deletion, once_per_workspace=once_per_workspace) == 2
+    assert await bus.log.newest("w", "a", "DocumentDeleted") is not None
 
 
 async def test_many_publishers_at_once_get_a_place_each(bus: Bus) -> None:
@@ -245,22 +285,40 @@ async def test_the_largest_message_of_the_log_can_be_buried(bus: Bus) -> None:
 
 @pytest.mark.parametrize("text", ["", "short", "ä" * 1_500_000, "x" * BLOB_PART, "x" * (BLOB_PART + 1)], ids=len)
 async def test_a_text_is_kept_under_its_hash(bus: Bus, text: str) -> None:
-    ref = await bus.blobs.put(text)
+    ref = await bus.blobs.put(text, "w")
     size = len(text.encode())
-    assert ref == BlobRef(sha256=sha256(text), size=size, parts=max(1, -(-size // BLOB_PART)))
+    parts = max(1, -(-size // BLOB_PART))
+    assert ref == BlobRef(sha256=sha256(text), size=size, parts=parts, place=f"w.{sha256(text)}")
     assert await bus.blobs.get(ref) == text
     assert b"".join(await bus.blobs.parts(ref)) == text.encode()
 
 
+async def test_a_text_of_one_workspace_is_not_among_those_of_another(bus: Bus) -> None:
+    ref, other = await bus.blobs.put("text", "w"), await bus.blobs.put("text", "Team B")
+    assert ref.key != other.key
+    assert [await bus.blobs.get(each) for each in (ref, other)] == ["text", "text"]
+    with pytest.raises(Poison, match="not among those of the event's workspace"):
+        decode(*encoded_with(other))
+
+
+async def test_a_text_that_an_older_version_stored_under_its_hash_alone_is_read(bus: Bus) -> None:
+    ref = await bus.store_under_hash("older")
+    assert ref.place is None
+    assert await bus.blobs.get(ref) == "older"
+    envelope = decode(*encoded_with(ref))
+    assert isinstance(envelope.data, DocumentAdded)
+    assert envelope.data.blob == ref
+
+
 async def test_a_text_that_is_kept_twice_is_kept_once(bus: Bus) -> None:
     text = "ä" * BLOB_PART
-    refs = [await bus.blobs.put(text), *await asyncio.gather(*(bus.blobs.put(text) for _ in range(3)))]
+    refs = [await bus.blobs.put(text, "w"), *await asyncio.gather(*(bus.blobs.put(text, "w") for _ in range(3)))]
     assert len(set(refs)) == 1
     assert await bus.blobs.get(refs[0]) == text
 
 
 async def test_a_text_of_which_a_part_is_missing_is_poison(bus: Bus) -> None:
-    ref = await bus.blobs.put("text")
+    ref = await bus.blobs.put("text", "w")
     with pytest.raises(Poison, match=f"part 1 of blob {ref.sha256}"):
         await bus.blobs.get(ref.model_copy(update={"parts": 2}))
     with pytest.raises(Poison, match="part 0"):
@@ -268,7 +326,7 @@ async def test_a_text_of_which_a_part_is_missing_is_poison(bus: Bus) -> None:
 
 
 async def test_a_text_cut_short_by_its_reference_is_poison(bus: Bus) -> None:
-    ref = await bus.blobs.put("x" * (BLOB_PART + 1))
+    ref = await bus.blobs.put("x" * (BLOB_PART + 1), "w")
     with pytest.raises(Poison, match="hash"):
         await bus.blobs.get(ref.model_copy(update={"parts": 1}))
 
@@ -284,13 +342,13 @@ async def test_a_text_that_is_not_the_one_of_its_name_is_poison(bus: Bus) -> Non
 @pytest.mark.parametrize("other", ["something else", ""])
 async def test_a_text_replaces_what_somebody_put_under_its_name(bus: Bus, other: str) -> None:
     ref = await bus.forge("what was said", other)
-    assert await bus.blobs.put("what was said") == ref
+    assert await bus.blobs.put("what was said", "w") == ref
     assert await bus.blobs.get(ref) == "what was said"
 
 
 async def test_a_text_put_by_many_at_once_over_a_forged_one_stands(bus: Bus) -> None:
     ref = await bus.forge("what was said", "something else")
-    await asyncio.gather(*(bus.blobs.put("what was said") for _ in range(8)))
+    await asyncio.gather(*(bus.blobs.put("what was said", "w") for _ in range(8)))
     assert await bus.blobs.get(ref) == "what was said"
 
 

@@ -77,9 +77,9 @@ async def test_a_full_log_refuses_new_events_and_keeps_the_old_ones(bus: NatsBus
 
 async def test_a_full_shelf_refuses_new_texts_and_keeps_the_old_ones(bus: NatsBus) -> None:
     await limited(bus, "KB_BLOBS", 1_000_000)
-    ref = await bus.blobs.put("kept")
+    ref = await bus.blobs.put("kept", "w")
     with pytest.raises(Unavailable, match="KB_BLOBS does not take the text") as refused:
-        await bus.blobs.put("\n".join(str(number * 7919) for number in range(500_000)))
+        await bus.blobs.put("\n".join(str(number * 7919) for number in range(500_000)), "w")
     assert refused.value.retry_after is not None
     assert await bus.blobs.get(ref) == "kept"
 
@@ -89,7 +89,7 @@ async def test_a_full_shelf_refuses_new_texts_and_keeps_the_old_ones(bus: NatsBu
 async def test_a_server_that_does_not_answer_is_unavailable_within_the_patience(
     bus: NatsBus, server: RunningNats, client: Client, way: signal.Signals
 ) -> None:
-    ref = await bus.blobs.put("text")
+    ref = await bus.blobs.put("text", "w")
     if way == signal.SIGKILL:
         server.process.signal(way)
         await server.process.wait()
@@ -101,8 +101,8 @@ async def test_a_server_that_does_not_answer_is_unavailable_within_the_patience(
             lambda: bus.log.newest("w", "d", "DocumentAdded"),
             bus.log.last_sequence,
             bus.log.handled,
-            lambda: bus.blobs.put("another"),
-            lambda: bus.blobs.put("x" * 3_000_000),
+            lambda: bus.blobs.put("another", "w"),
+            lambda: bus.blobs.put("x" * 3_000_000, "w"),
             lambda: bus.blobs.get(ref),
             bus.pointers.read,
             bus.pointers.live,
@@ -128,7 +128,7 @@ async def test_a_client_without_a_connection_says_that_the_bus_is_unavailable(bu
     calls: list[Callable[[], Awaitable[Any]]] = [
         lambda: bus.log.publish(numbered(1)),
         bus.log.last_sequence,
-        lambda: bus.blobs.put("text"),
+        lambda: bus.blobs.put("text", "w"),
         bus.pointers.live,
         lambda: bus.values.read("key"),
         lambda: bus.values.write("key", b"value", 0),
@@ -188,7 +188,7 @@ async def test_a_log_that_was_never_set_up_takes_nothing(client: Client, impatie
     with pytest.raises(Unavailable):
         await nats_log.NatsLog(client.jetstream(timeout=1)).publish(numbered(1))
     with pytest.raises(Unavailable):
-        await NatsBlobs(client.jetstream(timeout=1)).put("text")
+        await NatsBlobs(client.jetstream(timeout=1)).put("text", "w")
 
 
 async def test_an_account_of_the_shared_server_is_empty_and_is_left_empty(shared_servers: SharedServers) -> None:

@@ -31,7 +31,7 @@ from runtime.bus.parking.port import ParkedEvent
 from runtime.bus.publisher import Submission, add_document
 from runtime.bus.retry_requests import request_retry
 from runtime.costs.budget import read_budget, set_budget
-from runtime.errors import ConfigurationError, Unavailable
+from runtime.errors import ConfigurationError
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
 from tests.support.events import added, sealed
 from tests.support.nats_server import until
@@ -264,7 +264,7 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
         await add_document(log, NatsBlobs(asked), Submission(text=t), workspace="w", source="t", key="k") for t in "ab"
     ]
     assert [result.is_new for result in one] == [True, False]
-    blob = await NatsBlobs(asked).put("text")
+    blob = await NatsBlobs(asked).put("text", "w")
     assert await NatsBlobs(read).get(blob) == "text"
     assert (await (await NatsLiveGenerations.bind(read)).live()).graph == 1
     values, others = await NatsSharedValues.bind(shared), await NatsSharedValues.bind(asked)
@@ -301,15 +301,18 @@ async def test_the_query_service_may_watch_the_log(bus: DeployedBus) -> None:
         await client.close()
 
 
-async def test_a_service_that_may_not_remove_wrong_bytes_says_so(bus: DeployedBus) -> None:
+async def test_a_service_that_may_not_remove_wrong_bytes_stores_the_text_elsewhere(bus: DeployedBus) -> None:
     text = "a text under whose name somebody has put other bytes"
     publisher, query = await opened(bus, "publisher"), await opened(bus, "query")
-    await publisher.jetstream().publish(subjects.blob(sha256(text), 0), b"other")
-    with pytest.raises(Unavailable, match="may not remove them"):
-        await NatsBlobs(query.jetstream(prefix=IMPORTED_API)).put(text)
+    place = subjects.blob_place("w", sha256(text))
+    await publisher.jetstream().publish(subjects.blob(place, 0), b"other")
+    blobs = NatsBlobs(query.jetstream(prefix=IMPORTED_API))
+    ref = await blobs.put(text, "w")
+    assert ref.key != place
+    assert await blobs.get(ref) == text
     async with connected(bus.operator, name="test") as operator:
         blobs = NatsBlobs(operator.jetstream())
-        assert await blobs.get(await blobs.put(text)) == text
+        assert (await blobs.put(text, "w")).key == place
     for client in (publisher, query):
         await client.close()
 

@@ -45,7 +45,7 @@ async def test_services_and_publishers_work_through_any_server_and_outlive_the_l
                 return await NatsLog(jetstream).newest("w", name, "ChunksCreated") is not None
             return False
 
-        long = await NatsBlobs(publishing).put("Ada Marlow met Bertram Oake. " * 20_000)
+        long = await NatsBlobs(publishing).put("Ada Marlow met Bertram Oake. " * 20_000, "w")
         assert long.size > 500_000
         await NatsLog(publishing).publish(sealed(added("before", "Ada met Bob."), id="before"))
         await until(lambda: cut("before"), f"the chunker has cut it\n{chunker.tail()}")

@@ -13,6 +13,7 @@ from runtime.bus.nats.log import connected
 from tests.support.deployed_bus import deployed_bus
 
 FORBIDDEN = (
+    f"blob.other.{'0' * 64}.0", f"blob.{'0' * 64}.0",
     "kb.v1.other.d.DocumentAdded", "kb.v1.other.d.DocumentDeleted", "kb.v1.harbour.d.ChunksCreated",
     "kb.v1.harbour.d.GraphMerged", "kb.v1.harbour.d.RetryRequested", f"{API}.STREAM.PURGE.KB_EVENTS",
     f"{API}.STREAM.MSG.GET.KB_EVENTS", f"{API}.DIRECT.GET.KB_EVENTS.kb.v1.harbour.d.DocumentAdded",
@@ -28,7 +29,7 @@ async def test_it_adds_and_deletes_documents_of_its_workspace_and_does_nothing_e
         jetstream = client.jetstream()
         for subject in ("kb.v1.harbour.d.DocumentAdded", "kb.v1.harbour.d.DocumentDeleted"):
             assert (await jetstream.publish(subject, b"{}", stream="KB_EVENTS")).seq
-        assert (await jetstream.publish(f"blob.{'0' * 64}.0", b"part", stream="KB_BLOBS")).seq
+        assert (await jetstream.publish(f"blob.harbour.{'0' * 64}.0", b"part", stream="KB_BLOBS")).seq
         before = await operator.jetstream().stream_info("KB_EVENTS")
         for subject in FORBIDDEN:
             with pytest.raises(NatsError):

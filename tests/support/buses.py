@@ -15,10 +15,15 @@ from runtime.bus.memory import MemoryBlobs, MemoryLiveGenerations, MemoryLog, Me
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.message_ids import message_id, publisher_key
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvents
 from runtime.bus.port import Blobs, LiveGenerations, Log, SharedValues
+from runtime.bus.repetitions import scope_of
 from tests.support.events import added, sealed
+
+HARMLESS = "kb.v1.other.d.DocumentAdded"
+"""The subject of a message in another workspace."""
 
 
 class Bus(Protocol):
@@ -42,6 +47,14 @@ class Bus(Protocol):
         """A reference to `text`, where `other` stands under its name."""
         ...
 
+    async def store_under_hash(self, text: str) -> BlobRef:
+        """Store a short text as older versions did."""
+        ...
+
+    async def occupy(self, envelope: Envelope[Event], once_per_workspace: bool) -> None:
+        """Append something harmless of another workspace under the id that this event is going to have."""
+        ...
+
 
 @dataclass
 class MemoryBus:
@@ -60,8 +73,16 @@ class MemoryBus:
         return list(self.log.dead.values())
 
     async def forge(self, text: str, other: str) -> BlobRef:
-        self.blobs.texts[sha256(text)] = other.encode()
+        ref = placed(text)
+        self.blobs.texts[ref.key] = other.encode()
+        return ref
+
+    async def store_under_hash(self, text: str) -> BlobRef:
+        self.blobs.texts[sha256(text)] = text.encode()
         return BlobRef(sha256=sha256(text), size=len(text), parts=1)
+
+    async def occupy(self, envelope: Envelope[Event], once_per_workspace: bool) -> None:
+        self.log.append(HARMLESS, b"{}", f"{scope_of(envelope, once_per_workspace)}/{envelope.id}")
 
 
 @dataclass
@@ -84,8 +105,23 @@ class NatsBus:
         return [(message.data or b"", (message.headers or {})["Kb-Reason"]) for message in messages]
 
     async def forge(self, text: str, other: str) -> BlobRef:
-        await self.jetstream.publish(subjects.blob(sha256(text), 0), other.encode(), stream="KB_BLOBS")
+        ref = placed(text)
+        await self.jetstream.publish(subjects.blob(ref.key, 0), other.encode(), stream="KB_BLOBS")
+        return ref
+
+    async def store_under_hash(self, text: str) -> BlobRef:
+        await self.jetstream.publish(subjects.blob(sha256(text), 0), text.encode(), stream="KB_BLOBS")
         return BlobRef(sha256=sha256(text), size=len(text), parts=1)
+
+    async def occupy(self, envelope: Envelope[Event], once_per_workspace: bool) -> None:
+        id = message_id(publisher_key(self.jetstream), scope_of(envelope, once_per_workspace), envelope.id)
+        await self.jetstream.publish(HARMLESS, b"{}", headers={"Nats-Msg-Id": id})
+
+
+def placed(text: str, workspace: str = "w") -> BlobRef:
+    """The reference to a short text of a workspace, under its hash."""
+    digest = sha256(text)
+    return BlobRef(sha256=digest, size=len(text), parts=1, place=subjects.blob_place(workspace, digest))
 
 
 def memory_bus() -> MemoryBus:

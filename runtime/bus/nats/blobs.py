@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from uuid import uuid4
 
 import structlog
 from nats.js import JetStreamContext
@@ -28,6 +29,10 @@ PUTS = 4
 """Attempts to write a part when wrong bytes must be removed first, or a replica lags behind."""
 
 
+class Occupied(Unavailable):
+    """Other bytes stand under the name of a text, and this process may not remove them."""
+
+
 @dataclass(frozen=True)
 class NatsBlobs:
     """`Blobs` on the stream KB_BLOBS: one immutable message per part."""
@@ -35,20 +40,35 @@ class NatsBlobs:
     jetstream: JetStreamContext
     writes: WriteStatus = field(default_factory=WriteStatus)
 
-    async def put(self, text: str) -> BlobRef:
+    async def put(self, text: str, workspace: str) -> BlobRef:
         data = text.encode()
         digest = hashlib.sha256(data).hexdigest()
+        ref = BlobRef(
+            sha256=digest,
+            size=len(data),
+            parts=max(1, -(-len(data) // BLOB_PART)),
+            place=subjects.blob_place(workspace, digest),
+        )
+        try:
+            await self.put_back(ref.key, data)
+        except Occupied:
+            logger.warning("other bytes stand under the name of a text, which gets another", place=ref.key)
+            ref = ref.model_copy(update={"place": f"{ref.place}-{uuid4().hex}"})
+            await self.put_back(ref.key, data)
+        return ref
+
+    async def put_back(self, key: str, data: bytes) -> None:
+        """Store the bytes under the key of a reference. Raises Unavailable, `Occupied` where other bytes stand."""
         parts = [data[start : start + BLOB_PART] for start in range(0, len(data), BLOB_PART)] or [b""]
         for start in range(0, len(parts), 4):
             window = enumerate(parts[start : start + 4], start)
-            await asyncio.gather(*(self._put(subjects.blob(digest, number), part) for number, part in window))
-        return BlobRef(sha256=digest, size=len(data), parts=len(parts))
+            await asyncio.gather(*(self._put(subjects.blob(key, number), part) for number, part in window))
 
     async def _put(self, subject: str, part: bytes) -> None:
         for _ in range(PUTS):
             if await self._write_part(subject, part) or await self._has_part(subject, part):
                 return
-        raise Unavailable("somebody else keeps writing other bytes under the name of this text")
+        raise Occupied("somebody else keeps writing other bytes under the name of this text")
 
     async def _write_part(self, subject: str, part: bytes) -> bool:
         """Write the part; return False when the subject has one already."""
@@ -69,7 +89,7 @@ class NatsBlobs:
     async def _has_part(self, subject: str, part: bytes) -> bool:
         """Return whether the subject has this very part. Other bytes are removed: they make the text unreadable.
 
-        Raises Unavailable where this process may not remove them.
+        Raises `Occupied` where this process may not remove them.
         """
         try:
             with translated():
@@ -83,7 +103,7 @@ class NatsBlobs:
             # By its sequence, so that a part which another process has corrected meanwhile is not removed.
             await self.jetstream.delete_msg("KB_BLOBS", message.seq or 0)
         except (*SILENT, ServiceUnavailableError):  # nobody answers a call that this user is not granted
-            raise Unavailable(
+            raise Occupied(
                 f"KB_BLOBS holds other bytes under the name of this text ({subject}) and this process may not remove "
                 "them: add the document with `lightstream add` and an account that may, or purge that subject"
             ) from None
@@ -98,24 +118,25 @@ class NatsBlobs:
         parts: list[bytes] = []
         digest = hashlib.sha256()
         for number in range(ref.parts):
-            parts.append(await self._part(ref.sha256, number))
+            parts.append(await self._part(ref, number))
             digest.update(parts[-1])
         if digest.hexdigest() != ref.sha256:
             raise Poison(f"blob {ref.sha256} does not have the hash of its name")
         return parts
 
-    async def _part(self, digest: str, number: int) -> bytes:
+    async def _part(self, ref: BlobRef, number: int) -> bytes:
         """Return a part. Any replica answers, and one that lags behind lacks what was confirmed: it is asked again."""
         for left in reversed(range(READS)):
             try:
                 with translated():
-                    message = await self.jetstream.get_last_msg("KB_BLOBS", subjects.blob(digest, number), direct=True)
+                    subject = subjects.blob(ref.key, number)
+                    message = await self.jetstream.get_last_msg("KB_BLOBS", subject, direct=True)
                 return message.data or b""
             except NotFoundError:
                 if not left or not await self._is_replicated():
                     break
                 await asyncio.sleep(REPLICA_LAG)
-        raise Poison(f"part {number} of blob {digest} is not in KB_BLOBS")
+        raise Poison(f"part {number} of blob {ref.sha256} is not in KB_BLOBS")
 
     async def _is_replicated(self) -> bool:
         with translated():

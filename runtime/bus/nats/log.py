@@ -4,9 +4,10 @@ import asyncio
 import math
 import ssl
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from uuid import uuid4
 
 import structlog
 from nats.aio.client import Client
@@ -22,7 +23,7 @@ from nats.errors import (
 from nats.errors import Error as NatsError
 from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
-from nats.js.api import ConsumerConfig
+from nats.js.api import ConsumerConfig, PubAck
 from nats.js.errors import (
     APIError,
     NoStreamResponseError,
@@ -41,8 +42,10 @@ from runtime.bus.nats import reading
 from runtime.bus.nats.addresses import parse_bus_address
 from runtime.bus.nats.asking import first_answer
 from runtime.bus.nats.headers import tolerate_any_headers
+from runtime.bus.nats.message_ids import message_id, publisher_key
 from runtime.bus.nats.messages import NatsMessage, StoredMessage
 from runtime.bus.port import Message
+from runtime.bus.repetitions import is_repetition, scope_of
 from runtime.bus.retried_message import RetriedMessage
 from runtime.bus.write_status import WriteStatus
 from runtime.errors import ConfigurationError, Poison, Unavailable
@@ -126,15 +129,36 @@ def _why_not(faults: Sequence[Exception]) -> str:
 
 
 @dataclass(frozen=True)
+class _Outgoing:
+    """A message to be appended. `id`: under it the server takes the message once within the duplicate window."""
+
+    stream: str
+    subject: str
+    data: bytes
+    id: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
 class NatsLog:
     """`Log` on the stream KB_EVENTS."""
 
     jetstream: JetStreamContext
     writes: WriteStatus = field(default_factory=WriteStatus)
 
-    async def publish(self, envelope: Envelope[Event]) -> int:
+    @property
+    def key(self) -> bytes:
+        """Return what makes ids of ours: other publishers cannot compute them. Empty without a password."""
+        return publisher_key(self.jetstream)
+
+    async def publish(self, envelope: Envelope[Event], *, once_per_workspace: bool = False) -> int:
         subject = subjects.subject(envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name())
-        return await self._append(LOG, subject, encode(envelope), envelope.id)
+        scope = scope_of(envelope, once_per_workspace)
+        id = message_id(self.key, scope, envelope.id)
+        return await self._append(
+            _Outgoing(LOG, subject, encode(envelope), id),
+            lambda stored: is_repetition(envelope, stored, once_per_workspace),
+        )
 
     async def dead_letter(self, message: Message, durable: str, reason: str) -> None:
         # Header values may hold no line breaks and no characters outside of Latin-1.
@@ -148,31 +172,46 @@ class NatsLog:
         data, retry = message.data, message.retry if isinstance(message, RetriedMessage) else 0
         if len(data) > _BURIED:
             data, headers["Kb-Cut"] = data[:_BURIED], str(len(data))
+        subject, cause = f"dead.{durable}", again(f"dead:{message.sequence}:{durable}", retry)
         await self._append(
-            "KB_DEAD", f"dead.{durable}", data, again(f"dead:{message.sequence}:{durable}", retry), headers
+            _Outgoing("KB_DEAD", subject, data, message_id(self.key, subject, cause), headers),
+            lambda stored: (stored.subject, stored.data) == (subject, data),
         )
 
-    async def _append(
-        self, stream: str, subject: str, data: bytes, id: str, headers: dict[str, str] | None = None
-    ) -> int:
-        end = asyncio.get_running_loop().time() + PUBLISH_PATIENCE
+    async def _append(self, message: _Outgoing, is_repetition: Callable[[Message], bool]) -> int:
+        """Append the message and return its sequence, or that of the earlier one which it repeats."""
+        before = self.writes.seen
+        ack = await self._confirmed(message)
+        if ack.duplicate and not await self._is_own(message, ack.seq, is_repetition):
+            logger.warning("a message of another publisher stood under this id", subject=message.subject)
+            before = self.writes.seen
+            ack = await self._confirmed(replace(message, id=f"{message.id}-{uuid4().hex}"))
+        if message.stream == LOG and not ack.duplicate:
+            self.writes.appended(ack.seq, before)
+        return ack.seq
+
+    async def _is_own(self, message: _Outgoing, sequence: int, is_repetition: Callable[[Message], bool]) -> bool:
+        """Return whether the message that the server has under this id says the same.
+
+        Of one that is gone, or that this user may not read, it is believed where nobody else can compute the id.
+        """
+        try:
+            with translated():
+                stored = await first_answer(lambda: self.jetstream.get_msg(message.stream, sequence, direct=False))
+        except (NotFoundError, Unavailable, ConfigurationError):
+            return bool(self.key)
+        return is_repetition(StoredMessage(stored))
+
+    async def _confirmed(self, message: _Outgoing) -> PubAck:
+        stream, end = message.stream, asyncio.get_running_loop().time() + PUBLISH_PATIENCE
         while True:
             await self.writes.allow(stream, end - asyncio.get_running_loop().time())
-            before = self.writes.seen
             try:
-                ack = await self.jetstream.publish(
-                    subject,
-                    data,
-                    stream=stream,
-                    timeout=PUBLISH_TIMEOUT,
-                    headers={**(headers or {}), "Nats-Msg-Id": id},
-                )
-            except MaxPayloadError:
-                raise Poison(f"{len(data)} bytes are more than the bus takes in one message") from None
+                ack = await self._sent(message)
             except APIError as error:
                 self.writes.confirmed(stream)
                 if error.err_code == _TOO_LARGE:
-                    raise Poison(f"{len(data)} bytes are more than {stream} takes in one message") from None
+                    raise Poison(f"{len(message.data)} bytes are more than {stream} takes in one message") from None
                 if error.err_code in _FULL:
                     raise Unavailable(f"{stream} is full: {error.description}", retry_after=30.0) from None
                 fault: Exception = error
@@ -181,13 +220,23 @@ class NatsLog:
                 fault = error
             else:
                 self.writes.confirmed(stream)
-                if stream == LOG and not ack.duplicate:
-                    self.writes.appended(ack.seq, before)
-                return ack.seq
+                return ack
             # A timeout says nothing about the outcome: only the same id makes trying again harmless.
             if asyncio.get_running_loop().time() > end:
                 raise Unavailable(f"{stream} did not confirm within {PUBLISH_PATIENCE:.0f} s: {fault!r}") from fault
             await asyncio.sleep(BETWEEN_ATTEMPTS)
+
+    async def _sent(self, message: _Outgoing) -> PubAck:
+        try:
+            return await self.jetstream.publish(
+                message.subject,
+                message.data,
+                stream=message.stream,
+                timeout=PUBLISH_TIMEOUT,
+                headers={**message.headers, "Nats-Msg-Id": message.id},
+            )
+        except MaxPayloadError:
+            raise Poison(f"{len(message.data)} bytes are more than the bus takes in one message") from None
 
     async def newest(self, workspace: str, about: str, event_type: str, *, exact: bool = True) -> Message | None:
         try:

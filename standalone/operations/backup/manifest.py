@@ -25,11 +25,17 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class Blob:
-    """A long text that an event names. `parts`: messages that it takes on the bus."""
+    """A long text that an event names. `parts`: messages that it takes on the bus; `place`: where, if not its hash."""
 
     sha256: str
     size: int
     parts: int
+    place: str | None = None
+
+    @property
+    def key(self) -> str:
+        """Return the key of its place on the bus; two places may hold the same text."""
+        return self.place or self.sha256
 
 
 @dataclass(frozen=True)
@@ -77,8 +83,8 @@ class Manifest:
 
     @property
     def blobs(self) -> dict[str, Blob]:
-        """Return the long texts that its events name, by hash."""
-        return {blob.sha256: blob for part in self.events for blob in part.blobs}
+        """Return the long texts that its events name, by the keys of their places."""
+        return {blob.key: blob for part in self.events for blob in part.blobs}
 
 
 def read(folder: Path) -> Manifest | None:

@@ -2,11 +2,14 @@
 
 import gzip
 import hashlib
+import re
 import zlib
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from contracts import subjects
+from contracts.values import PLACE_PATTERN
 from runtime.bus.chain import body_of
 from runtime.bus.records import Record, line_of, parse_line
 from runtime.errors import InvalidInput
@@ -25,7 +28,7 @@ def write_part(folder: Path, name: str, records: Sequence[Record]) -> Part:
     digest = hashlib.sha256(lines).hexdigest()
     file = f"{name}-{digest[:12]}.jsonl.gz"
     put_file(folder / file, gzip.compress(lines, COMPRESSION, mtime=0))
-    blobs = {blob.sha256: blob for record in records if (blob := blob_of(record))}
+    blobs = {blob.key: blob for record in records if (blob := blob_of(record))}
     first, last = (records[0].sequence, records[-1].sequence) if records else (0, 0)
     return Part(file, first, last, len(records), digest, tuple(blobs.values()))
 
@@ -57,7 +60,14 @@ def blob_of(record: Record) -> Blob | None:
     """Return the long text that an event names; None when it names none."""
     body = body_of(record, b'"blob"')
     match body.get("blob"):
-        case {"sha256": str() as sha256, "size": int() as size, "parts": int() as parts}:
-            return Blob(sha256, size, parts)
+        case {"sha256": str() as sha256, "size": int() as size, "parts": int() as parts} as blob:
+            return Blob(sha256, size, parts, _own_place(record, blob.get("place")))
         case _:
             return None
+
+
+def _own_place(record: Record, place: object) -> str | None:
+    """Return the place of a text if it is among those of the event's workspace: an event may name anything."""
+    if not isinstance(place, str) or not re.fullmatch(PLACE_PATTERN, place):
+        return None
+    return place if place.partition(".")[0] == subjects.workspace_token(record.subject) else None

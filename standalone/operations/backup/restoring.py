@@ -6,7 +6,6 @@ Killed anywhere, it can be started again: it goes on when what the bus holds is 
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from nats.js import JetStreamContext
@@ -118,11 +117,6 @@ class Restore:
             for blob in manifest.blobs.values():
                 path = blob_path(folder, blob.sha256)
                 if path.exists():
-                    await blobs.put(_text(path))
+                    await blobs.put_back(blob.key, path.read_bytes())
                 done += 1
                 self.report({"texts": done, "of": total})
-
-
-def _text(path: Path) -> str:
-    # As it is: without a translation of line ends.
-    return path.read_bytes().decode()

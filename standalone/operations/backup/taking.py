@@ -5,7 +5,7 @@ Each part is whole on disk before the manifest names it, so a backup that was ki
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -155,23 +155,22 @@ class Backup:
         if path.exists() and path.stat().st_size == blob.size:
             return
         try:
-            ref = BlobRef(sha256=blob.sha256, size=blob.size, parts=blob.parts)
+            ref = BlobRef.model_validate(asdict(blob))
             put_file(path, b"".join(await NatsBlobs(self.jetstream).parts(ref)))
         except (Poison, ValueError):  # the event may name anything
             self.manifest.missing_blobs = sorted({*self.manifest.missing_blobs, blob.sha256})
 
     async def _copy_missing_blobs(self) -> None:
         """Try again what the bus did not have, and forget what no event names any more."""
-        named = self.manifest.blobs
-        wanted, self.manifest.missing_blobs = self.manifest.missing_blobs, []
-        for sha256 in wanted:
-            if sha256 in named:
-                await self._copy_blob(named[sha256])
+        wanted, self.manifest.missing_blobs = {*self.manifest.missing_blobs}, []
+        for blob in self.manifest.blobs.values():
+            if blob.sha256 in wanted:
+                await self._copy_blob(blob)
 
     def _remove_unnamed_files(self) -> None:
         manifest = self.manifest
         named = {self.folder / part.file for part in [*manifest.events, manifest.dead, manifest.parked] if part}
-        named |= {blob_path(self.folder, sha256) for sha256 in manifest.blobs}
+        named |= {blob_path(self.folder, blob.sha256) for blob in manifest.blobs.values()}
         for pattern in ("events/*", "blobs/*/*", "dead-*", "parked-*"):
             for path in self.folder.glob(pattern):
                 if path not in named:

@@ -43,6 +43,7 @@ class DocumentHistory:
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     """Events by type."""
     blobs: Mapping[str, BlobRef] = field(default_factory=dict[str, BlobRef])
+    """Its long texts, by the key of each."""
     keys: frozenset[Key] = frozenset()
     """The entities and relations that it says something of."""
     tombstones: tuple[DocumentErased, ...] = ()
@@ -105,7 +106,7 @@ def read_history(workspace: str, id: str, messages: Iterable[Message]) -> Docume
         leaves[message.sequence] = leaf(record_of(message))
         counts[event.type_name() if event else "unreadable"] += 1
         if isinstance(event, DocumentAdded) and event.blob:
-            blobs[event.blob.sha256] = event.blob
+            blobs[event.blob.key] = event.blob
         if event:
             keys |= keys_of(event)
     return DocumentHistory(workspace, id, leaves, counts, blobs, frozenset(keys), tuple(tombstones))
@@ -144,8 +145,8 @@ async def plan_erasure(bus: JetStreamContext, workspace: str, id: str) -> Erasur
         derived,
         await _letters(bus, history, derived),
         await _parked(bus, workspace, {*history.leaves, *derived}),
-        [blob for hash, blob in history.blobs.items() if hash not in needed],
-        [blob for hash, blob in history.blobs.items() if hash in needed],
+        [blob for key, blob in history.blobs.items() if key not in needed],
+        [blob for key, blob in history.blobs.items() if key in needed],
     )
 
 
@@ -171,13 +172,13 @@ async def _derived(log: NatsLog, history: DocumentHistory) -> dict[int, str]:
 
 
 async def _blobs_of_others(log: NatsLog, history: DocumentHistory) -> set[str]:
-    """Return the hashes of the document's blobs that a document of any workspace still names."""
+    """Return the keys of the document's blobs that another document still names."""
     needed: set[str] = set()
     async for page in log.read(0, [subjects.of_type(DocumentAdded.type_name())]):
         for message in page:
             envelope = _decoded(message) if message.sequence not in history.leaves else None
             if envelope and isinstance(envelope.data, DocumentAdded) and envelope.data.blob:
-                needed.add(envelope.data.blob.sha256)
+                needed.add(envelope.data.blob.key)
     return needed & history.blobs.keys()
 
 

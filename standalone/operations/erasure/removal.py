@@ -71,7 +71,7 @@ async def remove(bus: JetStreamContext, plan: ErasurePlan) -> None:
     """Delete everything that the plan names. Repeats change nothing. Raises Unavailable."""
     values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
     await allow_erasure(bus, values, len(plan.leaves))
-    parts = [subjects.blob(blob.sha256, part) for blob in plan.blobs for part in range(blob.parts)]
+    parts = [subjects.blob(blob.key, part) for blob in plan.blobs for part in range(blob.parts)]
     await _delete(bus, BLOB_STREAM, await _places(bus, BLOB_STREAM, parts))
     await _delete(bus, DEAD_STREAM, plan.letters)
     await _delete(bus, PARKED_STREAM, await _places(bus, PARKED_STREAM, plan.parked))

@@ -91,7 +91,7 @@ async def test_what_cannot_be_printed_is_left_out_before_the_text_is_cut() -> No
 
 async def test_a_text_beside_the_log_is_read_there() -> None:
     blobs = MemoryBlobs()
-    event = DocumentAdded(document_id="d", blob=await blobs.put("abcdefgh"))
+    event = DocumentAdded(document_id="d", blob=await blobs.put("abcdefgh", "w"))
     (result,) = await cut(event, blobs=blobs)
     assert result.chunks[0].content == "abcdefgh"
 
@@ -110,7 +110,7 @@ async def test_a_text_that_is_too_long_is_refused_before_it_is_read() -> None:
 
 async def test_a_text_that_is_longer_than_its_reference_says_is_refused() -> None:
     blobs = MemoryBlobs()
-    ref = (await blobs.put("x" * 5_000)).model_copy(update={"size": 1})
+    ref = (await blobs.put("x" * 5_000, "w")).model_copy(update={"size": 1})
     with pytest.raises(Poison, match="5,000 bytes"):
         await cut(DocumentAdded(document_id="d", blob=ref), blobs=blobs, max_bytes=1_000)
 
