@@ -65,9 +65,10 @@ class Backoff:
         return delay_after
 
 
-def parse_retry_after(header: str | None, longest: float = math.inf) -> float | None:
+def parse_retry_after(header: str | None, longest: float = math.inf, *, date: str | None = None) -> float | None:
     """Return the seconds that a Retry-After header asks to wait, given as a number or a date, at most `longest`.
 
+    `date`: the Date header of the same answer. A date is counted from there: their clock need not agree with ours.
     None for a header that is neither. RFC 9110, section 10.2.3.
     """
     if header is None:
@@ -75,13 +76,18 @@ def parse_retry_after(header: str | None, longest: float = math.inf) -> float | 
     try:
         seconds = float(header)
     except ValueError:
-        try:
-            at = parsedate_to_datetime(header)
-        except (ValueError, OverflowError):
+        if (at := _parse_date(header)) is None:
             return None
-        # A date without a zone is meant in UTC.
-        seconds = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+        seconds = (at - (_parse_date(date or "") or datetime.now(UTC))).total_seconds()
     return min(max(0.0, seconds), longest) if math.isfinite(seconds) else None
+
+
+def _parse_date(header: str) -> datetime | None:
+    try:
+        at = parsedate_to_datetime(header)
+    except (ValueError, OverflowError):
+        return None
+    return at.replace(tzinfo=at.tzinfo or UTC)  # without a zone it is meant in UTC
 
 
 def format_retry_after(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -97,7 +98,7 @@ class MemoryLog:
         if len(data) > declared_stream(LOG).max_msg_size:
             raise Poison(f"{len(data)} bytes are more than KB_EVENTS takes in one message")
         sequence = len(self.messages) + 1
-        self.messages.append(Stored(sequence, subject, data, datetime.now(UTC), headers))
+        self.messages.append(Stored(sequence, subject, data, datetime.fromtimestamp(time.time(), UTC), headers))
         self.ids[id] = sequence
         return sequence
 

@@ -4,7 +4,8 @@ Requests and tokens are counted over the last minute in thirty steps, so no minu
 the limit. Each replica leases its part of the concurrent calls: the lease of a replica that is killed expires. A
 provider that asks to wait, or fails repeatedly, is called by no replica until a time in the shared state.
 
-Times are seconds since 1970 of the replicas' own clocks, which must agree within a second or two.
+Times are seconds since 1970 of the replicas' own clocks, which must agree within a second or two. A time further ahead
+than any may be was written before a clock was set back, and is cut (`cut_times`).
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from datetime import UTC, datetime
 from pydantic import BaseModel, ConfigDict
 
 from contracts.values import TokenUsage
+from runtime.clock import TOLERANCE, legal_time
 
 LEASE_DURATION = 10.0
 """Seconds after which the lease of a silent replica expires."""
@@ -26,6 +28,9 @@ PROBE_INTERVALS = (2.0, 5.0, 10.0, 20.0, 30.0)
 
 PROBE_DURATION, PROBE_RECHECK = 30.0, 2.0
 """Seconds that a probing call has the provider to itself, and after which others read its result."""
+
+LONGEST_PAUSE = 3600.0
+"""Seconds of the longest pause; a provider that asks for more is called sooner."""
 
 WINDOW_STEPS, WINDOW_RESERVATIONS = 30, 60
 """Parts of the window: a step is counted as one moment; a reservation is valid for one of its parts."""
@@ -86,6 +91,8 @@ class ProviderState(BaseModel):
     """Times the breaker opened, or stayed open, since the last success."""
     until: float = 0.0
     """No replica calls before this time."""
+    pause: float = LONGEST_PAUSE
+    """Seconds that `until` was ahead when it was written: it is never further than that."""
     since: float = 0.0
     reason: str = ""
     probing: bool = False
@@ -114,6 +121,17 @@ class Demand:
     waiting: int = 0
     tokens: int = 0
     served: float = 0.0
+
+
+def cut_times(state: ProviderState, now: float) -> None:
+    """Bring times that lie further ahead than any may back to the furthest legal one.
+
+    They come once the state is written so; in one that is only read they stay as far ahead as that.
+    """
+    state.until = legal_time(state.until, state.pause, now)
+    state.since = legal_time(state.since, 0.0, now)
+    for lease in state.shares.values():
+        lease.until = legal_time(lease.until, LEASE_DURATION, now)
 
 
 def renew_lease(state: ProviderState, me: str, calls: int, demand: Demand, now: float) -> int:
@@ -161,6 +179,7 @@ def reserve(state: ProviderState, limits: Limits, demand: Demand, now: float) ->
     length = limits.window / WINDOW_STEPS
     valid = limits.window / WINDOW_RESERVATIONS
     step = window_step(limits, now)
+    _cut_steps(state, window_step(limits, now + TOLERANCE + length), step)
     # A step longer than a reservation is valid: a request may take longer to the provider than the one before it.
     for old in [one for one in state.booked if (one + 2) * length + valid + limits.window <= now]:
         del state.booked[old]
@@ -205,7 +224,7 @@ def start_probe(state: ProviderState, now: float) -> bool:
     """Claim the probing call for this replica; False while calls are paused or the breaker is closed."""
     if not state.is_open or now < state.until:
         return False
-    state.until, state.probing = now + PROBE_DURATION, True
+    state.until, state.pause, state.probing = now + PROBE_DURATION, PROBE_DURATION, True
     return True
 
 
@@ -221,9 +240,10 @@ def record_failure(state: ProviderState, reason: str, retry_after: float | None,
         if state.is_open:
             interval = PROBE_INTERVALS[min(state.trips, len(PROBE_INTERVALS) - 1)]
             state.trips, state.until = state.trips + 1, now + interval
-    state.until = max(state.until, now + (retry_after or 0.0))
+    state.until = max(state.until, now + min(retry_after or 0.0, LONGEST_PAUSE))
     if state.until <= now:
         return False
+    state.pause = state.until - now
     state.reason, state.since = reason, state.since or now
     return not paused
 
@@ -257,6 +277,12 @@ def _part(limit: int, replicas: int) -> int:
 
 def _free(limit: int, used: int) -> int:
     return limit - used if limit else UNLIMITED
+
+
+def _cut_steps(state: ProviderState, furthest: int, step: int) -> None:
+    """Move what is reserved beyond the furthest legal step, before a clock was set back, into this one."""
+    for late in [one for one in state.booked if one > furthest]:
+        _add(state, step, *state.booked.pop(late))
 
 
 def _add(state: ProviderState, step: int, requests: int, tokens: int) -> None:

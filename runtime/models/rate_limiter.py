@@ -5,12 +5,12 @@ written when it changes. While the bus does not answer, each replica uses its ow
 """
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from math import inf
 from typing import TypeVar
 from uuid import uuid4
 
@@ -49,8 +49,14 @@ class RateLimiter:
     """
 
     def __init__(
-        self, name: str, limits: Limits, values: SharedValues | None = None, *, key: str = "", max_wait: float = inf
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        limits: Limits,
+        values: SharedValues | None = None,
+        *,
+        key: str = "",
+        max_wait: float = math.inf,
+    ) -> None:
         self._limits, self._values, self._max_wait = limits, values, max_wait
         self._name, self._counted = name, bool(limits.requests or limits.tokens)
         self.key = sha256(key or name)[:32]
@@ -58,7 +64,9 @@ class RateLimiter:
         self._admission, self._lock, self._call_ended = FairSemaphore(1), asyncio.Lock(), asyncio.Event()
         self._heartbeat_task: asyncio.Task[None] | None = None
         self._running = self._waiting = self._allowed = self._peak = 0
-        self._ended_at = self._last_call = self._read_at = self._no_turn_until = self._local_until = 0.0
+        # Of these only `_last_call` is of the machine's clock: others compare it with theirs.
+        self._last_call = self._no_turn_until = self._reserved_until = 0.0
+        self._ended_at = self._read_at = self._local_until = -math.inf
         self._reservation: Reservation | None = None
         self._corrections: dict[int, int] = {}
         self._state = ProviderState(name=name)
@@ -92,7 +100,8 @@ class RateLimiter:
             with suppress(Unavailable, TimeoutError):
                 async with asyncio.timeout(1.0):
                     state, _ = await read_state(self._values, self.key)
-        return rules.pause_notice(state, time.time())
+        rules.cut_times(state, now := time.time())
+        return rules.pause_notice(state, now)
 
     async def close(self) -> None:
         """End this replica's lease. Repeats do nothing."""
@@ -103,7 +112,7 @@ class RateLimiter:
         await asyncio.gather(task, return_exceptions=True)
         if self._values is not None and self._replica in self._state.shares:
             self._running = self._waiting = self._peak = 0
-            self._ended_at = 0.0
+            self._ended_at = -math.inf
             # Without the bus the lease expires by itself.
             with suppress(Unavailable, TimeoutError):
                 async with self._lock, asyncio.timeout(BUS_TIMEOUT):
@@ -114,7 +123,7 @@ class RateLimiter:
         if self._heartbeat_task is None or self._heartbeat_task.done():
             self._heartbeat_task = asyncio.create_task(self._heartbeat())
         try:
-            wait = None if self._max_wait == inf else self._max_wait
+            wait = None if self._max_wait == math.inf else self._max_wait
             async with asyncio.timeout(wait), self._admission.hold(call_scope().workspace):
                 while (call := await self._try_admit(tokens)) is None:
                     self._call_ended.clear()
@@ -130,20 +139,20 @@ class RateLimiter:
     async def _try_admit(self, tokens: int) -> Call | None:
         """Return a call if one may begin now, else None. Raises `RateLimited` while the provider is paused."""
         async with self._lock:
-            now, probing = time.time(), False
+            now, probing = time.monotonic(), False
             known = now - self._read_at < 2 * HEARTBEAT and not self._state.until
             has_all = 0 < self._limits.calls <= self._allowed
             if known and self._running >= self._allowed and (has_all or now < self._no_turn_until):
                 return None
             if not (known and self._has_turn(tokens)):
                 probing = await self._update(lambda state, limits, at: self._request_turn(state, limits, at, tokens))
-                now = time.time()
-                rest = rules.seconds_paused(self._state, now)
+                at = time.time()
+                rest = rules.seconds_paused(self._state, at)
                 if rest > 0 and not probing:
-                    raise RateLimited(rules.pause_notice(self._state, now) or self._name, retry_after=rest)
+                    raise RateLimited(rules.pause_notice(self._state, at) or self._name, retry_after=rest)
                 if not self._has_turn(tokens):
                     return None
-            self._running, self._last_call = self._running + 1, now
+            self._running, self._last_call = self._running + 1, time.time()
             self._peak = max(self._peak, self._running)
             return self._take_from_reservation(tokens, probing)
 
@@ -162,7 +171,7 @@ class RateLimiter:
         reservation = self._reservation
         return not self._counted or (
             reservation is not None
-            and reservation.until > time.time()
+            and self._reserved_until > time.monotonic()
             and reservation.requests > 0
             and reservation.tokens >= min(tokens, self._limits.tokens or tokens)
         )
@@ -175,18 +184,21 @@ class RateLimiter:
         reservation = rules.reserve(state, limits, demand, now) if self._counted and rest <= 0 else None
         turn = rest <= 0 and self._running < allowed and (reservation is not None or not self._counted)
         probing = turn and rules.start_probe(state, now)
+        ends = time.monotonic() + (reservation.until - now if reservation else 0.0)
 
         def commit() -> bool:
             self._allowed, self._reservation, self._corrections = allowed, reservation, {}
+            self._reserved_until = ends
             # Other replicas hold the rest: asking again at once would not change that.
-            self._no_turn_until = now + HEARTBEAT / 3 if allowed < demand.running + demand.waiting else 0.0
+            others = allowed < demand.running + demand.waiting
+            self._no_turn_until = time.monotonic() + HEARTBEAT / 3 if others else 0.0
             return probing
 
         return commit
 
     def _renew(self, state: ProviderState, limits: Limits, now: float) -> Callable[[], None]:
         """Renew the lease and release an expired reservation. Return a callback that commits both."""
-        reservation = self._reservation if self._reservation and self._reservation.until <= now else None
+        reservation = self._reservation if self._reserved_until <= time.monotonic() else None
         # As many as ran at once since the last beat may run again: asking anew for each costs a trip to the bus.
         most = max(self._peak, self._running + self._waiting, 0 if self._is_idle() else 1)
         demand = Demand(self._running, most - self._running, 0, self._last_call)
@@ -235,11 +247,11 @@ class RateLimiter:
 
     def _end_call(self) -> None:
         self._running -= 1
-        self._ended_at = time.time()
+        self._ended_at = time.monotonic()
         self._call_ended.set()
 
     def _is_idle(self) -> bool:
-        return not (self._running or self._waiting) and time.time() - self._ended_at >= IDLE_SECONDS
+        return not (self._running or self._waiting) and time.monotonic() - self._ended_at >= IDLE_SECONDS
 
     async def _heartbeat(self) -> None:
         """Renew the lease and read the shared state until this replica holds no lease."""
@@ -255,20 +267,21 @@ class RateLimiter:
 
     async def _update(self, change: Callable[[ProviderState, Limits, float], Callable[[], T]]) -> T:
         """Change the shared state and commit the change once it is written. The caller holds `_lock`."""
-        if self._values is not None and time.time() >= self._local_until:
+        if self._values is not None and time.monotonic() >= self._local_until:
             try:
                 async with asyncio.timeout(BUS_TIMEOUT):
                     commit = await self._update_shared(self._values, change)
             except (Unavailable, TimeoutError) as error:
                 logger.warning("going by our own part of the limits", provider=self._name, error=str(error))
-                self._local_until = time.time() + LOCAL_LIMITS_DURATION
+                self._local_until = time.monotonic() + LOCAL_LIMITS_DURATION
                 self._local, self._state = self._local_limits()
             else:
                 self._local = None
                 return commit()
         now = time.time()
+        rules.cut_times(self._state, now)
         commit = change(self._state, self._local or self._limits, now)
-        self._read_at = now
+        self._read_at = time.monotonic()
         return commit()
 
     async def _update_shared(
@@ -277,9 +290,10 @@ class RateLimiter:
         while True:
             state, revision = await read_state(values, self.key)
             before, now = state.model_copy(deep=True), time.time()
+            rules.cut_times(state, now)
             commit = change(state, self._limits, now)
             if state == before or await values.write(self.key, state.model_dump_json().encode(), revision):
-                self._state, self._read_at = state, now
+                self._state, self._read_at = state, time.monotonic()
                 return commit
             await asyncio.sleep(random.uniform(0, 0.01))  # noqa: S311
 

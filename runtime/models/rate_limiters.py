@@ -38,7 +38,12 @@ class RateLimiters:
 
 async def provider_states(values: SharedValues | None) -> list[ProviderState]:
     """Return what is shared about each provider that was called within a day. Raises `Unavailable`."""
-    return [(await read_state(values, key))[0] for key in await values.keys()] if values else []
+    if values is None:
+        return []
+    states = [(await read_state(values, key))[0] for key in await values.keys()]
+    for state in states:
+        rules.cut_times(state, time.time())
+    return states
 
 
 async def pause_notices(values: SharedValues) -> list[str]:

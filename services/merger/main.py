@@ -1,9 +1,10 @@
 """The merger as a process: which handler takes the messages of which durable, and what it is given."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 
 from runtime.activity import waiting
@@ -51,7 +52,7 @@ def main() -> None:
                         on_graph_merged,
                         merging=merging,
                         summarizer=summarizer,
-                        debounce=partial(_debounce, settings.summary_quiet_seconds),
+                        debounce=partial(debounce, settings.summary_quiet_seconds),
                     ),
                 ),
             ]
@@ -72,9 +73,11 @@ def _summarizer(settings: MergerSettings, chat: Chat, rows: Rows) -> ModelSummar
     )
 
 
-async def _debounce(seconds: float, since: datetime) -> None:
+async def debounce(seconds: float, since: datetime) -> None:
+    """Return when so many seconds have passed since then, and no later than in so many seconds."""
     with waiting():
-        await asyncio.sleep(seconds - (datetime.now(UTC) - since).total_seconds())
+        # By a clock that was set back, or that is behind the bus's, `since` has yet to come.
+        await asyncio.sleep(max(0.0, min(seconds, since.timestamp() + seconds - time.time())))
 
 
 if __name__ == "__main__":

@@ -47,6 +47,6 @@ async def park(parked: ParkedEvents, events: Sequence[NewerEvent], targets: Sequ
                 record = ParkedEvent(
                     durable=consumer.name, sequence=event.sequence, subject=event.subject, reason="newer-version",
                     event_type=event.type, version=event.version, workspace=event.workspace, document=event.document,
-                    error="left out by a rebuild", parked_at=now, not_before=now + 3600.0,
+                    error="left out by a rebuild", parked_at=now, not_before=now + 3600.0, wait=3600.0,
                 )  # fmt: skip
                 await parked.put(record)

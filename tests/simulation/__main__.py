@@ -55,7 +55,7 @@ def main() -> int:
     print(
         f"{done} seeds, {failures} failed: {totals['events']} events, {totals['kills']} kills,"
         f" {totals['failed_calls']} failed calls, {totals['repeats']} repeated deliveries, {totals['parked']} parked"
-        f" events, {time.process_time() - began:.1f} s of CPU"
+        f" events, {totals['clock_steps']} steps of the clock, {time.process_time() - began:.1f} s of CPU"
     )
     if done < len(seeds) and not given.planted:
         print(f"go on: python -m tests.simulation --first {seeds[done]} --seeds {len(seeds) - done}")

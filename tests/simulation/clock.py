@@ -42,10 +42,13 @@ def _wake(waked: asyncio.Future[None]) -> None:
 
 
 class SimulatedLoop(asyncio.SelectorEventLoop):
-    """A loop whose clock is `seconds`. It looks at no socket, and half of a run's CPU would be asyncio's own turns."""
+    """A loop whose clock is `seconds`. It looks at no socket, and half of a run's CPU would be asyncio's own turns.
+
+    `offset`: seconds by which the machine's clock was set forward since the run began, negative for back.
+    """
 
     def __init__(self) -> None:
-        self.seconds = 0.0
+        self.seconds = self.offset = 0.0
         self._soon: deque[_Call] = deque()
         self._later: list[tuple[float, int, _Call]] = []
         self._timers = 0
@@ -102,7 +105,10 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
 @contextmanager
 def simulated_time() -> Iterator[SimulatedLoop]:
-    """Inside, what asks for the time gets the loop's, and threads are computed in place: no seed orders them."""
+    """Inside, what asks for the time gets the loop's, and threads are computed in place: no seed orders them.
+
+    The monotonic clock is never set.
+    """
     loop = SimulatedLoop()
 
     async def inline(function: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
@@ -114,7 +120,7 @@ def simulated_time() -> Iterator[SimulatedLoop]:
         mock.patch.object(asyncio, "to_thread", inline),
         mock.patch.object(asyncio, "sleep", lambda delay: loop.sleep(delay)),
         mock.patch.object(time, "monotonic", loop.time),
-        mock.patch.object(time, "time", lambda: EPOCH + loop.seconds),
+        mock.patch.object(time, "time", lambda: EPOCH + loop.seconds + loop.offset),
     ):
         try:
             yield loop

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -33,6 +33,7 @@ from services.merger.adapters.contributions import RowContributions, RowSummarie
 from services.merger.adapters.summarizer import ModelSummarizer
 from services.merger.aggregate_cache import AggregateCache
 from services.merger.handler import on_description_summarized, on_entities_extracted, on_extents, on_graph_edited
+from services.merger.main import debounce
 from services.merger.port import MergeDependencies
 from services.merger.summarize import on_graph_merged as summarize
 from services.query.adapters.documents import RowDocuments, RowPassages
@@ -41,7 +42,6 @@ from standalone.operations.digest import Stores
 from tests.simulation.models import CountingChat, CountingExtractor, Payments
 from tests.simulation.scheduler import Chance, Interrupted, SimulatedDurable
 from tests.support.chunking import CodePointTokenizer
-from tests.support.events import NOON
 
 Change = Callable[[str, Handler], Handler]
 """Puts another handler in place of that of a durable: how a bug is planted."""
@@ -99,7 +99,7 @@ class Pipeline:
         )
         self.durables = {name: SimulatedDurable(declared_consumer(name), chance) for name in HANDLED}
         self.replicas = [self._replica(service) for service in SERVICES for _ in range(replicas)]
-        self.kills = self._offered = 0
+        self.kills = self.clock_steps = self._offered = 0
         self.broken: BaseException | None = None
         """What ended a processor: nothing may."""
 
@@ -118,7 +118,7 @@ class Pipeline:
         processors = {
             name: EventProcessor(
                 service, (durable := declared_consumer(name)), self.change(name, handler), log, self.pointers,
-                delay=lambda attempt, _: self.chance.rng.random() * min(attempt, 5), now=lambda: NOON,
+                delay=lambda attempt, _: self.chance.rng.random() * min(attempt, 5), now=_now,
                 parking=ParkingPolicy(durable, self.port(self.parked), clock=lambda: time.time()),  # the simulated one
             )
             for name, handler in handlers.items()
@@ -147,16 +147,16 @@ class Pipeline:
         chat = ModelSummarizer(self.chat, rows, language="English", context=12_000, length=600)
         summarizer = chat if self.summaries else None
 
-        async def debounce(_: datetime) -> None:
-            await asyncio.sleep(self.chance.rng.random())
-
         return {
             "merger": partial(on_entities_extracted, merging=merging),
             "merger-extents": partial(on_extents, merging=merging),
             "merger-edits": partial(on_graph_edited, merging=merging),
             "merger-summarized": partial(on_description_summarized, merging=merging),
-            "merger-summaries": partial(summarize, merging=merging, summarizer=summarizer, debounce=debounce),
+            "merger-summaries": partial(summarize, merging=merging, summarizer=summarizer, debounce=self._debounce),
         }
+
+    async def _debounce(self, since: datetime) -> None:
+        await debounce(self.chance.rng.random(), since)
 
     def _indexer(self, log: Any) -> dict[str, Handler]:
         rows, graph, vectors = map(self.port, (self.stores.rows, self.stores.graph, self.stores.vectors))
@@ -232,3 +232,8 @@ class Pipeline:
         self._offer()
         waits = any(durable.waiting for durable in self.durables.values()) or bool(self.parked.records)
         return not waits and not any(replica.tasks for replica in self.replicas)
+
+
+def _now() -> datetime:
+    """Return the simulated time, which somebody may have set."""
+    return datetime.fromtimestamp(time.time(), UTC)

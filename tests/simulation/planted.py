@@ -1,6 +1,7 @@
 """Bugs to plant, each by name, for the simulation to find. Real ones were the first three, and the three
 from `changes-counted-again-not-summarised` on."""
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
@@ -8,6 +9,7 @@ from typing import Any
 from unittest import mock
 
 from contracts.events import EntitiesExtracted, StageFailed
+from runtime import clock
 from runtime.bus import results
 from runtime.bus.document_versions import LogVersions
 from runtime.bus.parking.policy import ParkedMessage
@@ -84,6 +86,10 @@ async def _no_other_names(*_: Any) -> set[Any]:
     return set()
 
 
+def _as_the_clock_says(at: float, _: float) -> float:
+    return time.monotonic() + at - time.time()
+
+
 PLANTED: Mapping[str, Plant] = {
     "passages-deleted-though-newer": lambda: mock.patch.object(MemoryRows, "delete_older", _delete_all),
     "older-chunks-written-last": lambda: mock.patch.object(LogVersions, "newer_chunks", _no_newer_chunks),
@@ -101,5 +107,6 @@ PLANTED: Mapping[str, Plant] = {
     "parked-event-forgotten": lambda: mock.patch.object(ParkedMessage, "again", _acknowledge_only),
     "retry-has-the-ids-of-before": lambda: mock.patch.object(results, "again", lambda origin, retry: origin),
     "rebuild-misses-the-newest-events": lambda: mock.patch.object(Rebuild, "_catch_up", _nothing_more),
+    "clock-believed": lambda: mock.patch.object(clock, "monotonic_time", _as_the_clock_says),
     "nothing-cached": lambda: mock.patch.object(ExtractionCache, "put", _cache_nothing),
 }

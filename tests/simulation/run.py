@@ -20,6 +20,8 @@ SEEDS_PER_WORLD = 8
 """Seeds that have the same commands and another fate: what they come to in peace is computed once."""
 LONGEST = 20_000.0
 """Seconds after which a run that has not ended never will."""
+CLOCK_STEPS = (-30.0, -3600.0, -86_400.0, -365 * 86_400.0, 30.0, 3600.0, 86_400.0)
+"""Seconds by which somebody sets the clock of all processes at once."""
 RETRIES = 2
 """Failures after which a message is parked: so few, that small worlds park."""
 
@@ -34,6 +36,7 @@ class Outcome:
     failed_calls: int
     repeats: int
     parked: int
+    clock_steps: int
 
 
 def simulate(seed: int, loop: SimulatedLoop, change: Change | None = None) -> Outcome:
@@ -42,7 +45,7 @@ def simulate(seed: int, loop: SimulatedLoop, change: Change | None = None) -> Ou
     with mock.patch.object(policy, "RETRIES", RETRIES):
         chance = trouble(seed)
         expected = _in_peace(world, loop, summaries=chance.rebuild_at is None)
-        loop.seconds = 0.0
+        loop.seconds = loop.offset = 0.0
         random.seed(seed)  # of delays between attempts
         return loop.run_until_complete(_in_trouble(seed, world, chance, expected, change))
 
@@ -54,7 +57,7 @@ def _in_peace(world: int, loop: SimulatedLoop, *, summaries: bool) -> Digests:
         await _run(pipeline, world)
         return await digests(pipeline)
 
-    loop.seconds = 0.0
+    loop.seconds = loop.offset = 0.0
     return loop.run_until_complete(run())
 
 
@@ -69,6 +72,7 @@ async def _in_trouble(seed: int, world: int, chance: Chance, expected: Digests, 
         chance.failed_calls,
         sum(durable.repeats for durable in pipeline.durables.values()),
         len({(record.durable, record.sequence) for record in pipeline.parked.history}),
+        pipeline.clock_steps,
     )
 
 
@@ -86,6 +90,9 @@ def trouble(seed: int) -> Chance:
         chance.outage = begin, begin + rng.choice((5.0, 60.0, 600.0))
     if rng.random() < 0.2:
         chance.rebuild_at = rng.random() * 20
+    clock = Random(f"clock of {seed}")
+    if clock.random() < 0.3:
+        chance.clock_steps = [(clock.random() * 60, clock.choice(CLOCK_STEPS)) for _ in range(clock.randint(1, 3))]
     return chance
 
 
@@ -129,6 +136,16 @@ async def _until_rest(pipeline: Pipeline) -> None:
         await _step(pipeline)
 
 
+def set_clock(chance: Chance) -> int:
+    """Set the machine's clock forward or back where it is time to. Returns how often."""
+    loop = asyncio.get_running_loop()
+    due = [step for at, step in chance.clock_steps if at <= chance.now]
+    if due and isinstance(loop, SimulatedLoop):
+        chance.clock_steps = [(at, step) for at, step in chance.clock_steps if at > chance.now]
+        loop.offset += sum(due)
+    return len(due)
+
+
 async def _step(pipeline: Pipeline) -> None:
     chance = pipeline.chance
     if pipeline.broken:
@@ -136,6 +153,7 @@ async def _step(pipeline: Pipeline) -> None:
     if chance.now > LONGEST:
         left = {name: len(durable.waiting) for name, durable in pipeline.durables.items() if durable.waiting}
         raise Violation(f"not at an end after {LONGEST:.0f} seconds: {left}, {len(pipeline.parked.records)} parked")
+    pipeline.clock_steps += set_clock(chance)
     if chance.kills and chance.rng.random() < chance.kills and chance.troubled:
         await pipeline.kill()
     pipeline.read_parked()

@@ -60,6 +60,8 @@ class ParkedMessage(StoredOriginal):
     parked: ParkedEvents
     removed: bool = False
     """Whether it was handled, and this replica has taken it off the list."""
+    claimed_at: float = field(default_factory=time.monotonic)
+    """Time of the monotonic clock at which the record was written last."""
 
     @property
     def attempt(self) -> int:
@@ -69,17 +71,17 @@ class ParkedMessage(StoredOriginal):
         self.removed = await self.parked.remove(self.event, self.revision)
 
     async def nak(self, delay: float) -> None:
-        await self.again(self.event, time.time() + delay)
+        await self.again(self.event, delay)
 
     async def heartbeat(self) -> None:
-        if self.event.not_before - time.time() < LEASE * 2 / 3:
-            await self.again(self.event, time.time() + LEASE)
+        if time.monotonic() - self.claimed_at > LEASE / 3:
+            await self.again(self.event, LEASE)
 
-    async def again(self, event: ParkedEvent, not_before: float) -> bool:
-        """Write the record with its next time. False when another replica has taken the event meanwhile."""
-        event = event.model_copy(update={"not_before": not_before})
+    async def again(self, event: ParkedEvent, delay: float) -> bool:
+        """Write the record, due in `delay` s. False when another replica has taken the event meanwhile."""
+        event, now = event.due_in(delay), time.monotonic()
         if revision := await self.parked.put(event, self.revision):
-            self.event, self.revision = event, revision
+            self.event, self.revision, self.claimed_at = event, revision, now
         return bool(revision)
 
 
@@ -121,7 +123,7 @@ class ParkingPolicy:
         try:
             event = self._record(message, error, reason, attempts, delay)
             if isinstance(message, ParkedMessage):
-                await message.again(event, event.not_before)
+                await message.again(event, event.wait)
             else:
                 await self.parked.put(event)  # where a record stands already, that one goes on
                 await message.ack()
@@ -153,6 +155,7 @@ class ParkingPolicy:
     ) -> ParkedEvent:
         before = message.event if isinstance(message, ParkedMessage) else None
         tries, now = sum(attempts.values()), self.clock()
+        wait = WAITS.get(reason, RETRY.delay(tries, delay))
         workspace, document, event_type = _names(message)
         return ParkedEvent(
             durable=self.durable.name,
@@ -166,7 +169,8 @@ class ParkingPolicy:
             error=f"{type(error).__name__}: {error}"[:500],
             attempts=dict(attempts),
             parked_at=before.parked_at if before else now,
-            not_before=now + WAITS.get(reason, RETRY.delay(tries, delay)),
+            not_before=now + wait,
+            wait=wait,
         )
 
 

@@ -5,6 +5,7 @@ long is acknowledged and put on this list, so that it takes no place from others
 stays in the log, and a record only says that, why and until when it waits.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -19,6 +20,7 @@ Reason = Literal["newer-version", "over-budget", "retried"]
 class ParkedEvent(BaseModel):
     """One record: which event waits for which durable, and why. Times are seconds since 1970.
 
+    `wait`: seconds that `not_before` was ahead when it was written; nobody waits longer, whatever the clock says.
     `workspace` and `document` are names where the event could be read, else tokens of its subject. `attempts`: failures
     by cause. Nothing of the event's text is in it.
     """
@@ -37,6 +39,11 @@ class ParkedEvent(BaseModel):
     attempts: Mapping[str, int] = {}
     parked_at: float
     not_before: float
+    wait: float = 3600.0
+
+    def due_in(self, seconds: float) -> "ParkedEvent":
+        """Return the same, to be tried in so many seconds."""
+        return self.model_copy(update={"not_before": time.time() + seconds, "wait": seconds})
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from runtime.bus.codec import knows
 from runtime.bus.parking.policy import LEASE, ParkedMessage
 from runtime.bus.parking.port import ParkedEvent, ParkedEvents, ParkedRecord
 from runtime.bus.processor import EventProcessor
+from runtime.clock import Waits
 
 logger = structlog.get_logger(__name__)
 
@@ -32,7 +33,7 @@ ANEW = 600.0
 
 @dataclass
 class _Workspace:
-    """The events of one workspace that may be tried: by time, sequence and revision."""
+    """The events of one workspace that may be tried: by time of the monotonic clock, sequence and revision."""
 
     queue: list[tuple[float, int, int]] = field(default_factory=list[tuple[float, int, int]])
     trusted: bool = False
@@ -50,7 +51,7 @@ class ParkedReader:
         self._entries: dict[int, ParkedRecord] = {}
         self._unknown: set[int] = set()
         self._workspaces: dict[str, _Workspace] = {}
-        self._after, self._read_at = 0, time.monotonic()
+        self._after, self._read_at, self._waits = 0, time.monotonic(), Waits()
         self._recoveries = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -94,7 +95,7 @@ class ParkedReader:
 
     async def take(self) -> None:
         """Begin to handle what is due, the workspaces in turn, as far as there are slots."""
-        now, progress = time.time(), True
+        now, progress = time.monotonic(), True
         if (policy := self._processor.parking) and policy.recoveries > self._recoveries:
             self._recoveries = policy.recoveries
             self._hasten(now)
@@ -135,7 +136,8 @@ class ParkedReader:
             return
         self._entries[entry.sequence] = entry
         # Its time was set by code that did not know the version; a nearer one is another replica's claim.
-        due = 0.0 if newer and event.not_before > time.time() + 2 * LEASE else event.not_before
+        left = self._waits.left(_place(entry), event.not_before, event.wait)
+        due = 0.0 if newer and left > 2 * LEASE else time.monotonic() + left
         heapq.heappush(self._workspaces.setdefault(entry.workspace, _Workspace()).queue, (due, *_place(entry)))
 
     def _due(self, of_one: _Workspace, now: float) -> list[ParkedRecord]:
@@ -166,14 +168,14 @@ class ParkedReader:
             of_one.trying -= 1
             of_one.trusted = succeeded
             of_one.hold = 0.0 if succeeded else min(LONGEST_HOLD, max(FIRST_HOLD, of_one.hold * 2))
-            of_one.held_until = time.time() + of_one.hold
+            of_one.held_until = time.monotonic() + of_one.hold
 
     async def _claimed(self, batch: list[ParkedRecord]) -> list[ParkedMessage]:
         """Claim these events; return those that this replica may handle now, with their messages in the log."""
         claims: dict[int, tuple[ParkedEvent, int]] = {}
         for entry in batch:
             assert entry.event is not None
-            event = entry.event.model_copy(update={"not_before": time.time() + LEASE})
+            event = entry.event.due_in(LEASE)
             if revision := await self._parked.put(event, entry.revision):
                 claims[entry.sequence] = event, revision
             elif self._entries.get(entry.sequence) is entry:

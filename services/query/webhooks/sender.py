@@ -14,6 +14,7 @@ from uuid import uuid4
 import structlog
 
 from runtime.bus.feed.port import EventFeed
+from runtime.clock import Waits
 from runtime.errors import Retryable
 from services.query.errors import NotFound
 from services.query.feeds.reading import EventFilter
@@ -34,6 +35,9 @@ FIRST_RETRY, LONGEST_RETRY = 5.0, 3600.0
 
 GIVE_UP = 3 * 24 * 3600.0
 """Seconds of failures after which an endpoint is disabled."""
+
+LEAST_FAILURES = 12
+"""Failures without which no endpoint is disabled: where the clock is set forward, days pass between two of them."""
 
 LEASE_EXPIRES = 60.0
 """Seconds without a renewal after which another process takes over; longer than an attempt."""
@@ -81,10 +85,15 @@ def failed(state: EndpointState, error: str, now: float, *, gone: bool = False) 
         state,
         failures=state.failures + 1,
         failing_since=since,
-        next_attempt=now + min(FIRST_RETRY * 2 ** min(state.failures, 20), LONGEST_RETRY),
+        next_attempt=now + _pause(state.failures + 1),
         last_error=error,
-        disabled=gone or now - since >= GIVE_UP,
+        disabled=gone or (now - since >= GIVE_UP and state.failures + 1 >= LEAST_FAILURES),
     )
+
+
+def _pause(failures: int) -> float:
+    """Return the seconds to the next attempt after so many failures in a row."""
+    return min(FIRST_RETRY * 2 ** min(failures - 1, 20), LONGEST_RETRY)
 
 
 @dataclass
@@ -96,6 +105,7 @@ class WebhookSender:
     notifier: Notifier
     stopping: bool = False
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, asyncio.Task[None]])
+    _waits: Waits = field(default_factory=Waits)
 
     @property
     def endpoints(self) -> Endpoints:
@@ -149,7 +159,9 @@ class WebhookSender:
     async def step(self, id: str, lease: Lease) -> bool:
         """Send the next page of events; False when there is nothing to do now. Raises NotFound, `Unavailable`."""
         endpoint, stored = await self.endpoints.get(id), await self.endpoints.state(id)
-        if stored is None or stored.state.disabled or stored.state.next_attempt > time.time():
+        if stored is None or stored.state.disabled:
+            return False
+        if self._waits.left(id, stored.state.next_attempt, _pause(stored.state.failures)):
             return False
         wanted = EventFilter(endpoint.workspace)
         messages, _ = await self.feed.page(wanted.subject, stored.state.cursor, PAGE)

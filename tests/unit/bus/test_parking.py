@@ -214,6 +214,26 @@ async def test_what_failed_in_an_outage_is_tried_when_the_outage_is_over_and_not
     assert parked.records == {}
 
 
+async def test_a_parked_event_is_tried_after_its_wait_although_the_clock_was_set_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real, monotonic = 1_900_000_000.0, 1000.0
+    monkeypatch.setattr(time, "time", lambda: real)
+    monkeypatch.setattr(time, "monotonic", lambda: monotonic)
+    table, parked = parking(FailingHandler())
+    await due(table, parked, "a")
+    (event,) = records(parked)
+    await parked.put(event.due_in(120.0), parked.records["chunker", 1][0])
+    real -= 86_400.0
+    reader = SteppedReader(table.processor, parked)
+    for _ in range(2):
+        await reader.step()
+        assert parked.records, "it was tried too early"
+        real, monotonic = real + 61.0, monotonic + 61.0
+    await reader.step()
+    assert parked.records == {}
+
+
 async def test_an_event_that_another_replica_has_claimed_is_left_to_it() -> None:
     handle = FailingHandler()
     table, parked = parking(handle)

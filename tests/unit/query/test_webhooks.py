@@ -217,6 +217,21 @@ def test_waits_grow_up_to_an_hour_and_days_of_failures_disable() -> None:
     assert now - 1000.0 >= GIVE_UP
 
 
+async def test_the_next_attempt_comes_in_time_although_the_clock_was_set_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await bench.registered("DocumentAdded")
+    await bench.logged(added("a"))
+    bench.receiver.statuses = [503, 200]
+    await bench.step()
+    real, monotonic = time.time, time.monotonic
+    monkeypatch.setattr(time, "time", lambda: real() - 86_400.0)
+    assert not await bench.step()
+    monkeypatch.setattr(time, "monotonic", lambda: monotonic() + 5.5)
+    assert await bench.step()
+    assert bench.receiver.types == ["DocumentAdded"] * 2
+
+
 async def test_a_receiver_that_is_gone_is_disabled_at_once_until_it_is_enabled(bench: Bench) -> None:
     await bench.registered("DocumentAdded")
     await bench.logged(added("a"))

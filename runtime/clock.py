@@ -1,0 +1,62 @@
+"""The machine's clock can be set: a resumed machine, a wrong time zone, NTP. Only the monotonic clock never goes back.
+
+A wait inside of a process is counted by the monotonic clock. A time that other processes read is one of the machine's
+clock, in seconds since 1970, and who reads it here waits no longer for it than its longest legal wait: it may have been
+written before the clock was set back.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Hashable
+
+TOLERANCE = 5.0
+"""Seconds by which the clocks of two machines may differ: no time is cut for that."""
+
+
+def legal_time(at: float, longest: float, now: float) -> float:
+    """Return a time that was at most `longest` seconds ahead when it was written; cut to that where it is further."""
+    return now + longest if at - now > longest + TOLERANCE else at
+
+
+class Waits:
+    """Waits for times in shared records, each counted by the monotonic clock from when it was first read.
+
+    Records are told apart by a key, and one that is read with another time is a new wait. The waits of the `most`
+    records that were read last are remembered: one that is forgotten begins anew.
+    """
+
+    def __init__(self, most: int = 10_000) -> None:
+        self._most = most
+        self._ends: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+
+    def left(self, key: Hashable, at: float, longest: float) -> float:
+        """Return the seconds until the time `at` of this record, at most `longest`; 0 when it has come."""
+        known = self._ends.get(key)
+        if known is None or known[0] != at:
+            known = at, monotonic_time(at, longest)
+            self._ends[key] = known
+            while len(self._ends) > self._most:
+                self._ends.popitem(last=False)
+        self._ends.move_to_end(key)
+        return max(0.0, known[1] - time.monotonic())
+
+
+def monotonic_time(at: float, longest: float) -> float:
+    """Return the time of the monotonic clock for one of the machine's, no more than `longest` seconds ahead."""
+    return time.monotonic() + min(at - time.time(), longest)
+
+
+class ClockWatch:
+    """Finds steps of the machine's clock: it compares how far that and the monotonic one have moved."""
+
+    def __init__(self, least: float = 2.0) -> None:
+        self._least, self._offset = least, time.time() - time.monotonic()
+
+    def step(self) -> float:
+        """Return by how many seconds the clock was set forward since the last call, negative for back; 0 if not.
+
+        Steps under `least` seconds are followed without a word: NTP makes them all day.
+        """
+        offset = time.time() - time.monotonic()
+        step, self._offset = offset - self._offset, offset
+        return step if abs(step) >= self._least else 0.0
