@@ -30,7 +30,7 @@ from benchmarks.measuring.tables import table
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat, Message, Tokenizer
 from runtime.settings import Settings
-from runtime.text.thinking import without_thinking
+from runtime.text.reasoning import split_reasoning
 
 RESAMPLES = 10_000
 """Samples of the bootstrap; its seed is fixed, so that the same verdicts give the same interval."""
@@ -90,7 +90,7 @@ def equally_long(first: str, second: str, tokenizer: Tokenizer) -> tuple[str, st
 
 def parse_verdict(reply: str) -> Verdict:
     """Return what the judge says; `unreadable` if that is none of the three."""
-    text = without_thinking(reply)
+    text = split_reasoning(reply).text
     try:
         value: Any = json_repair.loads(text[text.index("{") :])
     except (ValueError, RecursionError):

@@ -45,19 +45,27 @@ class SearchRound(ResponseModel):
 
 
 class Answer(ResponseModel):
-    """The answer to a question. `response_time` in seconds."""
+    """The answer to a question. `response_time` in seconds. `truncated`: the model ended before the answer's end."""
 
     response: str
     references: list[Reference] | None = None
     response_time: float = 0.0
     llm_generated: bool = False
+    truncated: bool = False
+    reasoning: str | None = None
     rounds: list[SearchRound] | None = None
 
 
 class Piece(ResponseModel):
-    """One line of an answer that is being written: some of its text, its references, a step, or the seconds."""
+    """One line of an answer that is being written: some of its text, its references, a step, or the seconds.
+
+    `truncated`: the model ended before the answer's end. `reset`: the text before this line was reasoning.
+    """
 
     response: str = ""
+    reasoning: str | None = None
+    truncated: bool | None = None
+    reset: bool | None = None
     references: list[Reference] | None = None
     rounds: list[SearchRound] | None = None
     llm_generated: bool | None = None

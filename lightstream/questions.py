@@ -56,6 +56,7 @@ class QueryOptions(TypedDict, total=False):
     include_chunk_content: bool
     include_chunk_locations: bool
     include_progress: bool
+    include_reasoning: bool
     min_position: int
     as_of: str
     filter: Filter

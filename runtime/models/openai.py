@@ -2,16 +2,31 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any
 
 import openai
+import structlog
 
 from contracts.values import TokenUsage
 from runtime.errors import EmptyAnswer, ModelRefused, Unavailable
 from runtime.metrics.model_calls import CallKind
+from runtime.models.chat_answers import (
+    StreamReader,
+    answer_parts,
+    field,
+    first_choice,
+    has_content,
+    is_cut,
+    is_refused,
+)
 from runtime.models.limits import Call
-from runtime.models.openai_endpoint import Endpoint, as_dict, estimated, parsed
-from runtime.models.port import Completion, Message
+from runtime.models.openai_endpoint import Endpoint, estimated, parsed
+from runtime.models.port import AnswerPiece, Completion, Message
+
+logger = structlog.get_logger(__name__)
+
+_WITHOUT_OPENING = set[tuple[str, str]]()
+"""Address and name of models that were seen to end reasoning without its opening tag."""
 
 FIRST_ANSWER = 500
 """Tokens an answer is taken to have before the first one came; then their running mean is."""
@@ -23,13 +38,14 @@ class OpenAiChat:
     `endpoint` admits calls and bounds each in time (a streamed answer: between two pieces).
 
     An empty answer is `Unavailable`; a refusal, an answer stopped by a content filter and one that reached its length
-    limit before the first word are `Poison`; one that reached it later says so in `Completion.cut`.
+    limit before the first word are `Poison`; one that ended later before its end says so by `cut`.
     """
 
     def __init__(self, endpoint: Endpoint, model: str) -> None:
         self.model = model
         self._answer = float(FIRST_ANSWER)
         self._counts_streams = True
+        self._address = str(endpoint.client.base_url), model
         self._endpoint, self._kind = endpoint, CallKind("chat", model, endpoint.settings)
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
@@ -41,45 +57,46 @@ class OpenAiChat:
         async with self._endpoint.call(self._kind, self._estimate(messages)) as call:
             body = {**self._request(messages), **options}
             answer = parsed(await self._endpoint.post("/chat/completions", body))
-            choice = _first_choice(answer)
-            message, reason = _value(choice, "message"), _value(choice, "finish_reason")
-            text = _value(message, "content") or ""
-            if message is None or not isinstance(text, str):
+            choice = first_choice(answer)
+            message = field(choice, "message")
+            if not has_content(message):
                 raise self._strange("did not answer")
-            usage = _usage(_value(answer, "usage"))
+            usage = _usage(field(answer, "usage"))
             self._learn(call, usage)
-        _check_refusal(self.model, message, reason)
-        is_truncated = reason == "length"
-        if text.strip():
-            return Completion(text, usage, is_truncated)
-        if is_truncated:
-            raise ModelRefused(
-                f"{self.model} gave an empty answer that reached its length limit: "
-                f"choose another {self._endpoint.settings}_MODEL",
-                "length",
-            )
-        raise EmptyAnswer(f"{self.model} gave an empty answer")
+        self._check_refusal(message, choice)
+        cut = is_cut(choice, answer)
+        parts = answer_parts(message, cut=cut)
+        self._note_opening(parts.lacks_opening)
+        self._check_text(parts.text, cut=cut)
+        return Completion(parts.text, usage, cut, parts.reasoning)
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         """Yield the answer in pieces. Closing the iterator closes the connection, so the provider stops writing."""
-        empty, usage = True, None
+        has_text, usage = False, None
         async with self._endpoint.call(self._kind, self._estimate(messages), streaming=True) as call:
+            reader = StreamReader(holds_text=self._address in _WITHOUT_OPENING)
             answer = await self._streamed(messages)
             if not hasattr(answer, "response"):
                 raise self._strange("did not stream")
             async with aclosing(answer):
                 async for chunk in answer:
-                    usage = _value(chunk, "usage") or usage  # that of the last one is of the whole call
-                    choice = _first_choice(chunk)
+                    usage = field(chunk, "usage") or usage  # that of the last one is of the whole call
+                    choice = first_choice(chunk)
                     if choice is None:
                         continue
-                    _check_refusal(self.model, choice.delta, choice.finish_reason)
-                    if text := _value(choice.delta, "content"):
-                        empty = False
-                        yield text
+                    self._check_refusal(choice.delta, choice)
+                    piece = reader.read(chunk, choice)
+                    has_text = has_text or bool(piece.text.strip())
+                    self._note_opening(piece.resets)
+                    if piece or piece.resets:
+                        yield piece
             self._learn(call, _usage(usage))
-        if empty:
-            raise Unavailable(f"{self.model} gave an empty answer")
+        last = reader.end()
+        self._note_opening(last.resets)
+        if not (has_text or last.text.strip()):
+            self._check_text("", cut=last.cut and reader.has_ended)
+        if last or last.cut or last.resets:
+            yield last
 
     async def close(self) -> None:
         """Close the connections."""
@@ -100,6 +117,29 @@ class OpenAiChat:
     def _strange(self, what: str) -> Unavailable:
         return Unavailable(f"{self.model} {what} in the OpenAI format; check {self._endpoint.settings}_BASE_URL")
 
+    def _check_refusal(self, message: Any, choice: Any) -> None:
+        if is_refused(message, choice):
+            reason = field(choice, "finish_reason") or "refusal"
+            raise ModelRefused(f"{self.model} refuses this content ({reason})", "content")
+
+    def _check_text(self, text: str, *, cut: bool) -> None:
+        """Raise unless an answer has text. `cut`: it reached its length limit, which it does another time, too."""
+        if text.strip():
+            return
+        if cut:
+            raise ModelRefused(
+                f"{self.model} gave an empty answer that reached its length limit: "
+                f"choose another {self._endpoint.settings}_MODEL",
+                "length",
+            )
+        raise EmptyAnswer(f"{self.model} gave an empty answer")
+
+    def _note_opening(self, is_missing: bool) -> None:
+        """If the opening tag is missing, hold streams of this model back from now on until their reasoning ends."""
+        if is_missing and self._address not in _WITHOUT_OPENING:
+            _WITHOUT_OPENING.add(self._address)
+            logger.warning("a model ends its reasoning with a tag that it did not open", model=self.model)
+
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
         turns = [{"role": message.role, "content": encodable(message.content)} for message in messages]
         return {"model": self.model, "messages": turns}
@@ -114,31 +154,15 @@ class OpenAiChat:
             self._answer += (usage.completion - self._answer) / 8
 
 
-def _first_choice(answer: Any) -> Any | None:
-    choices = _value(answer, "choices")
-    return cast(Any, choices[0]) if isinstance(choices, list) and choices else None
-
-
-def _check_refusal(model: str, said: Any, finish_reason: str | None) -> None:
-    if finish_reason == "content_filter" or _value(said, "refusal"):
-        raise ModelRefused(f"{model} refuses this content ({finish_reason or 'refusal'})", "content")
-
-
 def _usage(usage: Any) -> TokenUsage:
     """Return the token counts of the provider; providers leave any part of them out."""
-    details = _value(usage, "prompt_tokens_details")
+    details = field(usage, "prompt_tokens_details")
     return TokenUsage(
-        prompt=_value(usage, "prompt_tokens") or 0,
-        completion=_value(usage, "completion_tokens") or 0,
-        cached=_value(details, "cached_tokens") or 0,
+        prompt=field(usage, "prompt_tokens") or 0,
+        completion=field(usage, "completion_tokens") or 0,
+        cached=field(details, "cached_tokens") or 0,
         calls=1,
     )
-
-
-def _value(answered: Any, name: str) -> Any:
-    """Return a field of an answer as JSON, or of a streamed one as the client makes it; None where there is none."""
-    fields = as_dict(answered)
-    return fields.get(name) if fields else getattr(answered, name, None)
 
 
 def encodable(text: str) -> str:

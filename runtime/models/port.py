@@ -20,11 +20,32 @@ class Message:
 
 @dataclass(frozen=True)
 class Completion:
-    """The answer of a language model, never blank. `cut`: it stopped at its length limit, not by itself."""
+    """The answer of a language model, never blank. `cut`: it ended at its length limit or broke off, not by itself.
+
+    `reasoning` is what the model wrote before or amid its answer; it is no part of the text.
+    """
 
     text: str
     usage: TokenUsage = field(default_factory=TokenUsage)
     cut: bool = False
+    reasoning: str = ""
+
+
+@dataclass(frozen=True)
+class AnswerPiece:
+    """A piece of a streamed answer, and apart from it of the reasoning.
+
+    `cut`: the last one, of an answer that is not whole. `resets`: all text before this piece was reasoning.
+    """
+
+    text: str = ""
+    reasoning: str = ""
+    cut: bool = False
+    resets: bool = False
+
+    def __len__(self) -> int:
+        """Return the characters."""
+        return len(self.text) + len(self.reasoning)
 
 
 class Chat(Protocol):
@@ -40,7 +61,7 @@ class Chat(Protocol):
         """Return the whole answer. `json`: ask for a JSON object."""
         ...
 
-    def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         """Yield the answer in pieces. Closing the iterator cancels the provider's stream."""
         ...
 

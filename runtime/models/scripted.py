@@ -4,7 +4,7 @@ import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from runtime.models.port import Completion, Embedder, Message, Vector
+from runtime.models.port import AnswerPiece, Completion, Embedder, Message, Vector
 
 Answer = str | Completion | Exception
 """A text, a whole completion, or an error to raise."""
@@ -42,11 +42,13 @@ class ScriptedChat:
         """The next answer, or its error raised."""
         return await self._next(Call(tuple(messages), json))
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         """The next answer, word by word, blanks kept with the word before them."""
         completion = await self._next(Call(tuple(messages), streamed=True))
         for piece in completion.text.replace(" ", " \0").split("\0"):
-            yield piece
+            yield AnswerPiece(piece)
+        if completion.cut:
+            yield AnswerPiece(cut=True)
 
     async def close(self) -> None:
         """Remembered in `closed`."""

@@ -24,6 +24,8 @@ class AsOf(TypedDict, total=False):
     as_of: str
 
 
+TRUNCATED = "This answer is not whole: the language model ended at its length limit, or broke off."
+
 NO_MODEL = (
     "To have answers written by a language model, set OPENAI_API_KEY (or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY)"
     " and start the stack again."
@@ -83,6 +85,8 @@ def show_answer(answer: "Answer") -> None:
     text = answer.response.strip()
     echo(text)
     lines = [f"[{reference.reference_id}] {line(reference.file_path)}" for reference in answer.references or ()]
+    if answer.truncated:
+        note(f"\n{TRUNCATED}")
     missing = [each for each in lines if each not in text]
     if missing:
         echo()

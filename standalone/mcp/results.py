@@ -108,6 +108,7 @@ class Answer(BaseModel):
     citations: list[Citation]
     found: bool = Field(description="false: the documents hold nothing about it")
     written_by_model: bool = Field(description="false: there is no language model, the answer is quotations")
+    truncated: bool = Field(default=False, description="true: the model ended before the end of the answer")
 
     @classmethod
     def of(cls, answer: models.Answer) -> Self:
@@ -122,7 +123,13 @@ class Answer(BaseModel):
         ]
         text = answer.response
         empty = text.rstrip().endswith("[no-context]")
-        return cls(answer=text, citations=citations, found=not empty, written_by_model=answer.llm_generated)
+        return cls(
+            answer=text,
+            citations=citations,
+            found=not empty,
+            written_by_model=answer.llm_generated,
+            truncated=answer.truncated,
+        )
 
 
 class Document(BaseModel):

@@ -44,7 +44,7 @@ async def ask(chat: Chat) -> Completion:
 
 async def read(chat: Chat) -> str:
     try:
-        return "".join([piece async for piece in chat.stream(QUESTION)])
+        return "".join([piece.text async for piece in chat.stream(QUESTION)])
     finally:
         await chat.close()
 
@@ -201,7 +201,7 @@ async def test_calls_run_side_by_side_up_to_the_limit(provider: Provider) -> Non
 
 async def test_a_streamed_answer_comes_in_pieces(provider: Provider) -> None:
     chat = provider.chat("good")
-    assert [piece async for piece in chat.stream(QUESTION)] == ["the ", "whole ", "answer"]
+    assert [piece.text async for piece in chat.stream(QUESTION)] == ["the ", "whole ", "answer"]
     await chat.close()
 
 

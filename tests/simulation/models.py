@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
 from runtime.errors import ModelRefused
-from runtime.models.port import Completion, Message
+from runtime.models.port import AnswerPiece, Completion, Message
 from services.extractor.domain.extraction import Extraction
 from tests.simulation.scheduler import Chance
 
@@ -79,7 +79,7 @@ class CountingChat:
         await self.chance.pause()
         return Completion(f"in short {hashlib.sha256(prompt.encode()).hexdigest()[:8]}", TokenUsage(calls=1))
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
-        yield (await self.complete(messages)).text
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
+        yield AnswerPiece((await self.complete(messages)).text)
 
     async def close(self) -> None: ...

@@ -14,7 +14,7 @@ from runtime.costs.port import CostEntry, Ledger
 from runtime.costs.prices import Prices
 from runtime.errors import BudgetSpent, NotWanted, Retryable
 from runtime.models.call_scope import call_scope, calls_for
-from runtime.models.port import Chat, Completion, Message
+from runtime.models.port import AnswerPiece, Chat, Completion, Message
 
 LOOK_AGAIN = 2.0
 """Least number of seconds between two looks at the budget of a workspace."""
@@ -100,7 +100,7 @@ class BudgetedChat:
         self._guard.note(scope.workspace, self.model, completion)
         return completion
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         """See `Chat.stream`; extraction does not use it."""
         async with aclosing(self._chat.stream(messages)) as pieces:
             async for piece in pieces:

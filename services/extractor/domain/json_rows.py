@@ -12,7 +12,6 @@ from typing import Any, cast
 import json_repair
 
 from contracts.values import ExtractedEntity, ExtractedRelation
-from runtime.text.thinking import without_thinking
 from services.extractor.domain.guidance import DEFAULT, ExtractionConfig
 from services.extractor.domain.row_collector import RowCollector
 
@@ -34,7 +33,7 @@ def parse_json(
 ) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRelation, ...]]:
     """Return the entities and relations of an answer, in its order, each name and pair once."""
     collector = RowCollector(config.max_entities, config.max_records)
-    for values in _objects(without_thinking(answer)):
+    for values in _objects(answer):
         source, target, description = _text(values, _SOURCES), _text(values, _TARGETS), _text(values, ("description",))
         if source and target:
             collector.add_relation(source, target, _text(values, ("keywords",)), description)

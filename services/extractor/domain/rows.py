@@ -10,7 +10,6 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from contracts.values import ExtractedEntity, ExtractedRelation
-from runtime.text.thinking import without_thinking
 from services.extractor.domain.fence import unescape
 from services.extractor.domain.guidance import DEFAULT, DELIMITER, ExtractionConfig
 from services.extractor.domain.legacy_format import legacy_rows, without_legacy_rows
@@ -45,11 +44,10 @@ def parse_rows(
 ) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRelation, ...]]:
     """Return the entities and relations of an answer, in its order, each name and pair once."""
     collector = RowCollector(config.max_entities, config.max_records)
-    text = without_thinking(answer)
-    for line in _lines(_COMPLETE.sub("\n", without_legacy_rows(text))):
+    for line in _lines(_COMPLETE.sub("\n", without_legacy_rows(answer))):
         for fields in _rows(line):
             _add_row(collector, fields)
-    for fields, strength in legacy_rows(_COMPLETE.sub("\n", text)):
+    for fields, strength in legacy_rows(_COMPLETE.sub("\n", answer)):
         _add_row(collector, fields, strength)
     return tuple(collector.entities.values()), tuple(collector.relations.values())
 

@@ -14,6 +14,7 @@ from contracts.ids import sha256
 from runtime.bus.port import Log
 from runtime.errors import Unavailable
 from runtime.metrics.instruments import count_lookups
+from runtime.models.port import AnswerPiece, Completion
 from services.query.adapters.row_cache import RowCache
 from services.query.answering.port import CachedAnswer
 from services.query.context.prompt import ANSWER_VERSION, Prompt
@@ -38,23 +39,30 @@ class StoredAnswer:
         count_lookups("answers", hits=text is not None, misses=text is None)
         return text
 
-    async def get_or_create(self, make: Callable[[], Awaitable[str]]) -> str:
+    async def get_or_create(self, make: Callable[[], Awaitable[Completion]]) -> Completion:
         """See `CachedAnswer.get_or_create`."""
         async with self.cache.alone(self.workspace, self.key):
             text = await self._read()
-            if text is None:
-                text = await make()
-                await self._write(text)
-            return text
+            if text is not None:
+                return Completion(text)
+            answer = await make()
+            if not answer.cut:
+                await self._write(answer.text)
+            return answer
 
-    async def store_stream(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
+    async def store_stream(self, pieces: AsyncGenerator[AnswerPiece]) -> AsyncGenerator[AnswerPiece]:
         """See `CachedAnswer.store_stream`."""
         parts: list[str] = []
+        is_cut = False
         async with aclosing(pieces):
             async for piece in pieces:
-                parts.append(piece)
+                if piece.resets:
+                    parts.clear()
+                parts.append(piece.text)
+                is_cut = is_cut or piece.cut
                 yield piece
-        await self._write("".join(parts))
+        if not is_cut:
+            await self._write("".join(parts))
 
     async def _read(self) -> str | None:
         row = await self.cache.get(self.workspace, self.key)

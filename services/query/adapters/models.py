@@ -9,7 +9,7 @@ from contracts.ids import sha256
 from runtime.errors import Poison, Retryable, Unavailable
 from runtime.metrics.instruments import count_lookups
 from runtime.models.call_scope import calls_to
-from runtime.models.port import Chat, Message
+from runtime.models.port import AnswerPiece, Chat, Completion, Message
 from services.query.adapters.read_ahead import read_ahead
 from services.query.adapters.row_cache import RowCache
 from services.query.context.follow_up import FOLLOW_UP_VERSION, parse_follow_up
@@ -107,11 +107,11 @@ class ModelAnswerGenerator:
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
 
-    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> str:
+    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> Completion:
         """One call."""
-        return (await self._chat.complete(_messages(prompt))).text
+        return await self._chat.complete(_messages(prompt))
 
-    def stream(self, prompt: Prompt) -> AsyncGenerator[str]:
+    def stream(self, prompt: Prompt) -> AsyncGenerator[AnswerPiece]:
         """Stream one call of the model; closing the generator closes its connection."""
         return read_ahead(self._chat.stream(_messages(prompt)), UNREAD)
 

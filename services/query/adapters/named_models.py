@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing, contextmanager
 
 from runtime.errors import ServiceError
-from runtime.models.port import Chat, Completion, Embedder, Message, Vector
+from runtime.models.port import AnswerPiece, Chat, Completion, Embedder, Message, Vector
 
 
 class NamedChat:
@@ -18,7 +18,7 @@ class NamedChat:
         with _named(f"language model {self.model}"):
             return await self._chat.complete(messages, json=json)
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         """See `Chat.stream`."""
         with _named(f"language model {self.model}"):
             async with aclosing(self._chat.stream(messages)) as pieces:

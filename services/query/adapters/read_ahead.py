@@ -2,16 +2,19 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sized
 from contextlib import aclosing
+from typing import TypeVar
+
+T = TypeVar("T", bound=Sized)
 
 
-async def read_ahead(pieces: AsyncGenerator[str], most: int) -> AsyncGenerator[str]:
+async def read_ahead(pieces: AsyncGenerator[T], most: int) -> AsyncGenerator[T]:
     """Yield the pieces, read ahead while fewer than `most` characters are buffered. Raises what `pieces` raises.
 
     `pieces` is closed when it ends, even if its buffer is not yet consumed, or when this generator is closed.
     """
-    queue: deque[str] = deque()
+    queue: deque[T] = deque()
     has_pieces, has_space = asyncio.Event(), asyncio.Event()
     size = 0
 

@@ -5,11 +5,13 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 
+from runtime.models.port import AnswerPiece
 from services.query.answering.answer_text import StreamCleaner, clean
 from services.query.answering.citations import cited_ids
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.effort import retrieve_with_effort
 from services.query.answering.port import CachedAnswer
+from services.query.answering.safe_markdown import SafeMarkdown, safe
 from services.query.context.layout import build_context
 from services.query.context.prompt import Prompt, answer_prompt
 from services.query.partitions import Partitions
@@ -29,13 +31,16 @@ NEEDS_MODEL = (
 class Answer:
     """An answer with the retrieval result that it is based on.
 
-    `pieces` yields the text of a streamed answer. The reader closes it, which also stops an unfinished generation.
+    `pieces` yields a streamed answer. The reader closes it, which also stops an unfinished generation. `truncated`:
+    the model ended before the answer's end. `reasoning`: what the model wrote before it; never cached.
     """
 
     text: str
     retrieval: RetrievalResult
     by_model: bool = False
-    pieces: AsyncGenerator[str] | None = None
+    pieces: AsyncGenerator[AnswerPiece] | None = None
+    truncated: bool = False
+    reasoning: str = ""
 
 
 async def ask(
@@ -82,7 +87,7 @@ async def _ask(
         return Answer(clean(cached_text, references), retrieval, by_model=True)
     if streamed and (pieces := deps.answer_generator.stream(prompt)):
         pieces = _measured(entry.store_stream(pieces) if entry else pieces, deps, question.mode)
-        return Answer("", retrieval, deps.answer_generator.uses_model, _clean_stream(pieces, StreamCleaner(references)))
+        return Answer("", retrieval, deps.answer_generator.uses_model, _clean_stream(pieces, references))
     with deps.measure("generate", question.mode):
         return await _generate(prompt, retrieval, references, entry, deps)
 
@@ -97,8 +102,15 @@ async def _generate(
     """Generate the answer. `entry` caches the text before cleaning, because the rules of cleaning may change."""
     answers = deps.answer_generator
     create = partial(answers.answer, prompt, retrieval.passages)
-    text = clean(await (entry.get_or_create(create) if entry else create()), references)
-    return Answer(text, retrieval if answers.uses_model else _only_cited(text, retrieval), answers.uses_model)
+    completion = await (entry.get_or_create(create) if entry else create())
+    text = clean(completion.text, references)
+    return Answer(
+        text,
+        retrieval if answers.uses_model else _only_cited(text, retrieval),
+        answers.uses_model,
+        truncated=completion.cut,
+        reasoning=safe(completion.reasoning),
+    )
 
 
 def _only_cited(text: str, retrieval: RetrievalResult) -> RetrievalResult:
@@ -107,7 +119,9 @@ def _only_cited(text: str, retrieval: RetrievalResult) -> RetrievalResult:
     return replace(retrieval, references={path: id for path, id in retrieval.references.items() if id in cited})
 
 
-async def _measured(pieces: AsyncGenerator[str], deps: QueryDependencies, mode: Mode) -> AsyncGenerator[str]:
+async def _measured(
+    pieces: AsyncGenerator[AnswerPiece], deps: QueryDependencies, mode: Mode
+) -> AsyncGenerator[AnswerPiece]:
     """Yield the pieces, and measure how long the last one takes to come."""
     with deps.measure("generate", mode, nested=False):
         async with aclosing(pieces):
@@ -115,11 +129,21 @@ async def _measured(pieces: AsyncGenerator[str], deps: QueryDependencies, mode: 
                 yield piece
 
 
-async def _clean_stream(pieces: AsyncGenerator[str], filters: StreamCleaner) -> AsyncGenerator[str]:
-    """Yield the cleaned text in pieces."""
+async def _clean_stream(
+    pieces: AsyncGenerator[AnswerPiece], references: Mapping[str, str] | None
+) -> AsyncGenerator[AnswerPiece]:
+    """Yield the cleaned text in pieces, and the reasoning without what loads or runs when it is shown."""
+    text = StreamCleaner(references)
+    reasoning = SafeMarkdown()
+    is_cut = False
     async with aclosing(pieces):
         async for piece in pieces:
-            if part := filters.feed(piece):
+            if piece.resets:
+                text = StreamCleaner(references)
+            is_cut = is_cut or piece.cut
+            part = AnswerPiece(text.feed(piece.text), reasoning.feed(piece.reasoning), resets=piece.resets)
+            if part or part.resets:
                 yield part
-    if part := filters.end():
-        yield part
+    last = AnswerPiece(text.end(), reasoning.end(), is_cut)
+    if last or last.cut:
+        yield last

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Partition
+from runtime.models.port import AnswerPiece, Completion
 from services.query.context.prompt import Prompt
 from services.query.passage import Passage
 from services.query.question import Effort, Question
@@ -47,11 +48,11 @@ class AnswerGenerator(Protocol):
 
     uses_model: bool
 
-    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> str:
+    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> Completion:
         """Return the answer. `passages` are pairs of a reference id and a passage, the best first."""
         ...
 
-    def stream(self, prompt: Prompt) -> AsyncGenerator[str] | None:
+    def stream(self, prompt: Prompt) -> AsyncGenerator[AnswerPiece] | None:
         """Return the answer in pieces; closing the generator ends the model's work. None if it cannot stream."""
         ...
 
@@ -63,12 +64,15 @@ class CachedAnswer(Protocol):
         """Return the cached answer, or None. Waits for an equal question that is being answered unstreamed."""
         ...
 
-    async def get_or_create(self, make: Callable[[], Awaitable[str]]) -> str:
-        """Return the cached answer, else that of `make`, and store it; equal questions at one time share one call."""
+    async def get_or_create(self, make: Callable[[], Awaitable[Completion]]) -> Completion:
+        """Return the cached answer, else that of `make`; equal questions at one time share one call.
+
+        A whole answer is stored, without its reasoning.
+        """
         ...
 
-    def store_stream(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
-        """Yield the pieces, and store their text after the last one."""
+    def store_stream(self, pieces: AsyncGenerator[AnswerPiece]) -> AsyncGenerator[AnswerPiece]:
+        """Yield the pieces, and store their text after the last one, if the answer is whole."""
         ...
 
 

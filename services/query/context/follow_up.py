@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from runtime.text.thinking import without_thinking
-
 FOLLOW_UP_VERSION = "follow-up-1"
 
 LONGEST_REPLY = 20_000
@@ -51,7 +49,7 @@ def parse_follow_up(reply: str) -> FollowUp | None:
     # Imported only here: most questions have low effort, and it brings many modules.
     import json_repair  # noqa: PLC0415
 
-    text = without_thinking(reply)[:LONGEST_REPLY]
+    text = reply[:LONGEST_REPLY]
     try:
         value: Any = json_repair.loads(text[text.index("{") :])
     except (ValueError, RecursionError):

@@ -5,10 +5,9 @@ import re
 from dataclasses import dataclass
 from typing import Any, cast
 
-from runtime.text.thinking import without_thinking
 from services.query.question import Keywords, Question, Turn
 
-ANSWER_VERSION = "answer-5"
+ANSWER_VERSION = "answer-6"
 KEYWORDS_VERSION = "keywords-1"
 
 _ANSWER = """You answer questions from a knowledge base. At the end of this message stand excerpts of it: {excerpts}.
@@ -85,7 +84,7 @@ def keywords_prompt(question: str, language: str = "English") -> str:
 
 def parse_keywords(answer: str) -> Keywords:
     """Return the keywords in the model's answer; none if it has no valid JSON object."""
-    text = _FENCE.sub("", without_thinking(answer).strip())
+    text = _FENCE.sub("", answer.strip())
     try:
         value: Any = json.loads(text[text.index("{") : text.rindex("}") + 1])
     except ValueError:

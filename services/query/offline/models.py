@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from runtime.models.port import Vector
+from runtime.models.port import Completion, Vector
 from services.query.context.prompt import Prompt
 from services.query.offline.answers import Candidate, candidates, quotation
 from services.query.offline.keywords import keywords
@@ -98,13 +98,13 @@ class ExtractiveAnswerGenerator:
     def stream(self, prompt: Prompt) -> None:
         """Return None: quotations are not streamed."""
 
-    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> str:
+    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> Completion:
         """Return the best sentences with their references; at most `CANDIDATES` are embedded."""
         scored = await self.scored(prompt.query, passages)
         if not scored or (scored[0][0] < LEAST_SCORE and not terms(prompt.query) <= OVERVIEW):
-            return f"{NOT_SAID}\n\n{NO_MODEL_READ}"
+            return Completion(f"{NOT_SAID}\n\n{NO_MODEL_READ}")
         best = [candidate for score, candidate in scored if score >= RELATIVE_SCORE * scored[0][0]][:QUOTATIONS]
-        return f"{quotation(prompt.query, best)}\n\n{NO_MODEL}"
+        return Completion(f"{quotation(prompt.query, best)}\n\n{NO_MODEL}")
 
     async def scored(self, question: str, passages: Sequence[tuple[str, Passage]]) -> list[tuple[float, Candidate]]:
         """Return the `CANDIDATES` sentences that share most words with the question, with their scores, best first."""

@@ -30,7 +30,6 @@ def test_an_object_gives_the_same_as_rows() -> None:
     [
         f"```json\n{WHOLE}\n```",
         f"Here it is:\n{WHOLE}\nDone.",
-        f"<think>{{}} {ZOE.replace('Zoe', 'No')}</think>{WHOLE}",
         WHOLE.replace("}]", "},]").replace('sailor"}', 'sailor",}'),
         WHOLE[:-2],
         f'{{"entities": [{ZOE}], "relationships": [{TIE}, {{"source": "Zoe", "tar',

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from contracts.names import MAX_BYTES, MAX_CHARACTERS, clean_name, clean_text
 from services.extractor.domain import row_collector
+from runtime.text.reasoning import split_reasoning
 from services.extractor.domain.guidance import DELIMITER, ExtractionConfig
 from services.extractor.domain.json_rows import parse_json
 from services.extractor.domain.row_collector import MAX_DESCRIPTION
@@ -131,10 +132,6 @@ def test_rows_glued_together_are_all_kept(kind: str) -> None:
     entities, relations = parse_rows(f"entity{D}A{D}person{D}one{D}{kind}{D}{tail}")
     assert [e.name for e in entities] == (["A", "B"] if "entity" in kind.lower() else ["A"])
     assert len(relations) == (0 if "entity" in kind.lower() else 1)
-
-
-def test_what_a_model_thinks_aloud_is_not_read() -> None:
-    assert names(f"<think>entity{D}No{D}person{D}text\n</think>{SOUND}") == ["Zoe"]
 
 
 @pytest.mark.parametrize("mark", ["<|COMPLETE|>", "<|complete|>", ""])
@@ -297,10 +294,11 @@ def test_a_sixth_field_is_the_strength() -> None:
         assert (relation.keywords, relation.description, relation.weight) == (("love",), "the longer text", 7.5)
 
 
-def test_thoughts_are_let_go_wherever_their_marks_are_missing_but_a_passage_may_speak_of_them() -> None:
-    assert names(f"{SOUND.replace('Zoe', 'No')}\n</think>\n{SOUND}") == ["Zoe"]
-    assert names(f"<think>{SOUND}") == []
+def test_rows_may_speak_of_tags_and_drafts_of_rows_are_no_rows() -> None:
+    for draft in (f"<think>{SOUND.replace('Zoe', 'No')}</think>", f"{SOUND.replace('Zoe', 'No')}\n</think>\n"):
+        assert names(split_reasoning(f"{draft}{SOUND}").text) == ["Zoe"]
     answer = f"entity{D}<think> tag{D}concept{D}It opens a thought.\n{SOUND}\nentity{D}End{D}concept{D}It is </think>."
+    assert split_reasoning(answer).text == answer
     assert names(answer) == ["<think> tag", "Zoe", "End"]
 
 

@@ -38,7 +38,7 @@ async def test_a_function_sees_the_messages_and_calls_are_recorded() -> None:
 
 async def test_pieces_of_a_stream_make_the_answer() -> None:
     chat = ScriptedChat(lambda _: "two  words here")
-    pieces = [piece async for piece in chat.stream(QUESTION)]
+    pieces = [piece.text async for piece in chat.stream(QUESTION)]
     assert len(pieces) > 2
     assert "".join(pieces) == "two  words here"
     assert chat.calls[0].streamed

@@ -208,6 +208,7 @@ export const en = {
     took: (seconds: number) => `${seconds.toFixed(1)} s`,
     asOf: (moment: string) => `as of ${moment}`,
     quotation: "quotations, no model",
+    truncated: "This answer is not whole: the language model ended at its length limit, or broke off.",
     entities: "Entities",
     relations: "Relations",
     passages: "Passages",

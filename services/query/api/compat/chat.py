@@ -38,6 +38,8 @@ class AnswerUsage:
     first_piece_at: int = 0
     """The time of the first piece, 0 until there is one."""
     pieces: list[str] = field(default_factory=list[str])
+    truncated: bool = False
+    """Whether the model ended before the answer's end, so far as the pieces were read."""
 
     def record(self, piece: str) -> str:
         """Count a piece of the answer, and return it."""
@@ -120,11 +122,14 @@ async def answer_request(
 async def _pieces(request: QueryRequest, answer: Answer, meter: AnswerUsage) -> AsyncGenerator[str]:
     """Yield the text as it is generated, and below it the list of cited files."""
     if answer.pieces is None:
+        meter.truncated = answer.truncated
         yield meter.record(answer.text)
     else:
         async with aclosing(answer.pieces):
             async for piece in answer.pieces:
-                yield meter.record(piece)
+                meter.truncated = meter.truncated or piece.cut
+                if piece.text:
+                    yield meter.record(piece.text)
     # A context ends with its references already.
     section = "" if request.only_need_context else reference_section("".join(meter.pieces), answer.retrieval.references)
     if section:

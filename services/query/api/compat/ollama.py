@@ -127,7 +127,7 @@ def _last_line(model: str, reply: Reply, part: dict[str, Any]) -> dict[str, Any]
         "created_at": _now(),
         **part,
         "done": True,
-        "done_reason": "stop",
+        "done_reason": "length" if meter.truncated else "stop",
         "total_duration": now - meter.started_at,
         "load_duration": 0,
         "prompt_eval_count": meter.prompt_tokens,

@@ -73,7 +73,7 @@ async def complete(body: ChatCompletionRequest, ctx: Ctx, request: Request, resp
     message = {"role": "assistant", "content": await reply.text(), "refusal": None}
     return {
         **_completion(body.model, "chat.completion"),
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
+        "choices": [{"index": 0, "message": message, "finish_reason": _reason(reply), "logprobs": None}],
         "usage": usage(reply.usage.prompt_tokens, reply.usage.answer_tokens),
         "references": reply.references,
     }
@@ -92,7 +92,7 @@ def _events(body: ChatCompletionRequest, reply: Reply, path: str) -> Lines:
             yield chunk({"role": "assistant", "content": ""})
             async for piece in reply.pieces:
                 yield chunk({"content": piece})
-        yield chunk({}, "stop", references=reply.references)
+        yield chunk({}, _reason(reply), references=reply.references)
         if body.with_usage:
             tokens = usage(reply.usage.prompt_tokens, reply.usage.answer_tokens)
             yield _event({**about, "choices": [], "usage": tokens})
@@ -102,6 +102,11 @@ def _events(body: ChatCompletionRequest, reply: Reply, path: str) -> Lines:
         return _event({"error": openai_error(status, detail)})
 
     return with_error_line(events(), path, failed)
+
+
+def _reason(reply: Reply) -> str:
+    """Return why the answer ended, once it is read."""
+    return "length" if reply.usage.truncated else "stop"
 
 
 def _event(fields: dict[str, Any]) -> str:

@@ -115,6 +115,9 @@ class QueryRequest(StrictModel):
     include_chunk_content: bool = False
     include_chunk_locations: bool = Field(default=False, description="documents, offsets and pages of the passages")
     include_progress: bool = Field(default=False, description="/query/stream: a line for each step, and the seconds")
+    include_reasoning: bool = Field(
+        default=False, description="what the model wrote before its answer, in a field of its own; no cache has it"
+    )
     stream: bool | None = Field(default=None, description="/query/stream: false for an answer in one line")
 
     @field_validator("query")
@@ -215,6 +218,16 @@ class QueryResponse(BaseModel):
     references: list[Reference] | None
     response_time: float = Field(description="seconds")
     llm_generated: bool
+    truncated: bool = Field(
+        default=False,
+        description="true: the model ended at its length limit, or broke off, before the end of the answer",
+        exclude_if=lambda truncated: not truncated,
+    )
+    reasoning: str | None = Field(
+        default=None,
+        description="with `include_reasoning`, what the model wrote before its answer, if anything",
+        exclude_if=lambda reasoning: reasoning is None,
+    )
     rounds: list[SearchRound] | None = Field(
         default=None, description="with more than low effort", exclude_if=lambda rounds: rounds is None
     )

@@ -80,6 +80,8 @@ async def query(
         references=references_of(body, answer),
         response_time=round(time.monotonic() - started, 3),
         llm_generated=answer.by_model,
+        truncated=answer.truncated,
+        reasoning=(answer.reasoning or None) if body.include_reasoning else None,
         rounds=rounds_of(answer),
     )
 

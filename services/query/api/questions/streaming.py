@@ -10,6 +10,7 @@ from typing import Any
 from fastapi.responses import StreamingResponse
 from starlette.types import Send
 
+from runtime.models.port import AnswerPiece
 from services.query.answering.ask import Answer
 from services.query.api.errors import describe_error
 from services.query.api.questions.models import QueryRequest, references_of, rounds_of
@@ -99,13 +100,30 @@ async def _answer_lines(request: QueryRequest, answer: Answer) -> Lines:
     if (rounds := rounds_of(answer)) is not None:
         reference_fields["rounds"] = [each.model_dump() for each in rounds]
     if answer.pieces is None:
-        yield _line(response=answer.text, llm_generated=answer.by_model, **reference_fields)
+        reasoning = {"reasoning": answer.reasoning} if request.include_reasoning and answer.reasoning else {}
+        truncated = {"truncated": True} if answer.truncated else {}
+        yield _line(response=answer.text, llm_generated=answer.by_model, **reference_fields, **reasoning, **truncated)
         return
     async with aclosing(answer.pieces):
         if reference_fields:
             yield _line(**reference_fields)
         async for piece in answer.pieces:
-            yield _line(response=piece)
+            if fields := _fields(piece, with_reasoning=request.include_reasoning):
+                yield _line(**fields)
+
+
+def _fields(piece: AnswerPiece, *, with_reasoning: bool) -> dict[str, Any]:
+    """Return the fields of a line that have a piece of the answer; none for a piece that says nothing."""
+    fields: dict[str, Any] = {}
+    if piece.resets:
+        fields["reset"] = True
+    if piece.reasoning and with_reasoning:
+        fields["reasoning"] = piece.reasoning
+    if piece.text:
+        fields["response"] = piece.text
+    if piece.cut:
+        fields["truncated"] = True
+    return fields
 
 
 def _line(**fields: Any) -> str:

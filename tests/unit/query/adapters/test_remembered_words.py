@@ -31,6 +31,6 @@ async def test_two_answers_from_the_same_sentences_embed_them_once() -> None:
     first = await answers.answer(Prompt("", "What has the harbour?"), read)
     embedded = inner.count
     second = await answers.answer(Prompt("", "When do the ships come in?"), read)
-    assert "lighthouse" in first
-    assert "at night" in second
+    assert "lighthouse" in first.text
+    assert "at night" in second.text
     assert inner.count == embedded + 1, "the question alone is new"

@@ -53,7 +53,7 @@ async def said(
     assert answer.by_model
     if answer.pieces is None:
         return answer.text, False
-    return "".join([piece async for piece in answer.pieces]), True
+    return "".join([piece.text async for piece in answer.pieces]), True
 
 
 @pytest.mark.parametrize("first", [False, True])

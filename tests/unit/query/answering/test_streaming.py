@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from runtime.errors import Poison, Unavailable
-from runtime.models.port import Completion, Message
+from runtime.models.port import AnswerPiece, Completion, Message
 from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.answering.ask import NEEDS_MODEL, NO_CONTEXT
@@ -142,10 +142,10 @@ class Failing:
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
         raise self.error
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         try:
             for number in range(self.after):
-                yield f"{number} "
+                yield AnswerPiece(f"{number} ")
             raise self.error
         finally:
             self.closed = True

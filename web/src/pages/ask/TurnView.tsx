@@ -76,6 +76,7 @@ export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?
         </Button>
       )}
       {turn.position > 0 && turn.state !== "asking" && <Newer turn={turn} />}
+      {turn.truncated && <Notice>{texts.ask.truncated}</Notice>}
       {turn.state === "stopped" && <Notice>{texts.ask.stopped}</Notice>}
       {turn.state === "failed" && <Failure error={turn.error} retry={() => again(turn)} />}
       {turn.state !== "asking" && <SourceList references={turn.references} onCite={setCited} />}

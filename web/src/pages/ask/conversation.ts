@@ -14,6 +14,8 @@ export interface Turn {
   error: unknown;
   seconds: number;
   byModel: boolean;
+  /** Whether the model ended before the answer's end. */
+  truncated: boolean;
   position: number;
   /** The same for two that are asked side by side; 0 for one alone. */
   pair: number;
@@ -90,7 +92,7 @@ export async function begin(asked: Question, workspace: string, pair = 0): Promi
   const question = said?.length ? { ...asked, conversation_history: said } : asked;
   lastId += 1;
   const id = lastId;
-  const turn: Turn = { id, workspace, question: asked, answer: "", references: [], state: "asking", step: "", error: null, seconds: 0, byModel: true, position: 0, pair };
+  const turn: Turn = { id, workspace, question: asked, answer: "", references: [], state: "asking", step: "", error: null, seconds: 0, byModel: true, truncated: false, position: 0, pair };
   turns.set([...turns.get(), turn]);
   const control = new AbortController();
   running.set(id, control);
@@ -101,10 +103,11 @@ export async function begin(asked: Question, workspace: string, pair = 0): Promi
     for await (const line of lines) {
       if (line.error) throw new Error(line.error);
       change(id, (turn) => ({
-        answer: turn.answer + (line.response ?? ""),
+        answer: (line.reset ? "" : turn.answer) + (line.response ?? ""),
         references: line.references ?? turn.references,
         step: line.progress ?? turn.step,
         byModel: line.llm_generated ?? turn.byModel,
+        truncated: line.truncated ?? turn.truncated,
       }));
     }
     change(id, () => ({ state: "done" }));

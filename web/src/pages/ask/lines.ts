@@ -7,6 +7,10 @@ export interface Line {
   references?: Schemas["Reference"][];
   llm_generated?: boolean;
   response_time?: number;
+  /** The model ended before the answer's end. */
+  truncated?: boolean;
+  /** All text before this line was reasoning. */
+  reset?: boolean;
   error?: string;
 }
 

@@ -1,0 +1,127 @@
+"""What a model answers is read in one way, whole and streamed, from a provider that misbehaves."""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+
+import pytest
+
+from runtime.errors import EmptyAnswer, ModelRefused
+from runtime.models import openai
+from runtime.models.openai import OpenAiChat
+from runtime.models.port import AnswerPiece, Completion, Message
+from tests.support.misbehaving_provider import MisbehavingProvider, serving
+from tests.support.misbehaving_provider.good_answers import ANSWER
+from tests.support.misbehaving_provider.messages import SECRET
+from tests.support.openai_provider import chat_at
+
+REASONING = (
+    "PARTS", "THINK", "THINKING", "THOUGHT", "REASONING", "SEEDTHINK", "THINKDRAFT", "THINKMIDDLE",
+    "THINKTAIL", "REASONINGCONTENT", "REASONINGFIELD", "HARMONY",
+)  # fmt: skip
+CUT = ("CUT", "CUTMAXTOKENS", "CUTUPPER", "CUTMODEL", "CUTNATIVE")
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[MisbehavingProvider]:
+    with serving() as provider:
+        yield provider
+
+
+@pytest.fixture(autouse=True)
+def nothing_learnt() -> None:
+    openai._WITHOUT_OPENING.clear()  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.fixture
+async def chat(provider: MisbehavingProvider) -> AsyncIterator[OpenAiChat]:
+    chat = chat_at(provider.url, "rows-1", timeout=20.0)
+    yield chat
+    await chat.close()
+
+
+def question(marker: str) -> list[Message]:
+    """A question that the provider answers as its marker says."""
+    return [Message("system", "You answer from a knowledge base."), Message("user", f"Who leads? ZZ{marker}")]
+
+
+def words(text: str) -> list[str]:
+    """The words of an answer, whose lines and sentences the provider breaks in another way."""
+    return re.findall(r"\w+", text)
+
+
+Answering = Callable[[OpenAiChat, str], Awaitable[Completion]]
+
+
+async def whole(chat: OpenAiChat, marker: str) -> Completion:
+    return await chat.complete(question(marker))
+
+
+async def streamed(chat: OpenAiChat, marker: str) -> Completion:
+    """The stream's pieces as one answer."""
+    joined = AnswerPiece()
+    async for piece in chat.stream(question(marker)):
+        text, reasoning = ("", joined.text) if piece.resets else (joined.text, joined.reasoning)
+        joined = AnswerPiece(text + piece.text, reasoning + piece.reasoning, piece.cut)
+    return Completion(joined.text, cut=joined.cut, reasoning=joined.reasoning)
+
+
+@pytest.mark.parametrize("marker", ["NOTHING", "TEXTPARTS", "EOS", "PINGS"])
+@pytest.mark.parametrize("answer", [whole, streamed])
+async def test_a_plain_answer_is_whole(chat: OpenAiChat, answer: Answering, marker: str) -> None:
+    completion = await answer(chat, marker)
+    assert (completion.text, completion.cut, completion.reasoning) == (ANSWER, False, "")
+
+
+@pytest.mark.parametrize("marker", REASONING)
+@pytest.mark.parametrize("answer", [whole, streamed])
+async def test_reasoning_is_kept_apart(chat: OpenAiChat, answer: Answering, marker: str) -> None:
+    completion = await answer(chat, marker)
+    assert words(completion.text) == words(ANSWER)
+    assert not completion.cut
+    assert SECRET in completion.reasoning
+
+
+@pytest.mark.parametrize("marker", CUT)
+@pytest.mark.parametrize("answer", [whole, streamed])
+async def test_an_answer_that_is_cut_says_so(chat: OpenAiChat, answer: Answering, marker: str) -> None:
+    completion = await answer(chat, marker)
+    assert completion.cut
+    assert completion.text == ANSWER[: len(ANSWER) // 2]
+
+
+async def test_a_stream_that_ends_without_a_reason_is_cut(chat: OpenAiChat) -> None:
+    completion = await streamed(chat, "NODONE")
+    assert completion.cut
+    assert completion.text
+    assert ANSWER.startswith(completion.text)
+
+
+@pytest.mark.parametrize("answer", [whole, streamed])
+@pytest.mark.parametrize(
+    ("marker", "error"),
+    [
+        ("NULL", EmptyAnswer),
+        ("NULLREASONING", EmptyAnswer),
+        ("BLANK", EmptyAnswer),
+        ("THINKOPEN", ModelRefused),
+        ("REFUSES", ModelRefused),
+        ("PROHIBITED", ModelRefused),
+        ("FILTERED", ModelRefused),
+    ],
+)
+async def test_reasoning_alone_is_no_answer(
+    chat: OpenAiChat, answer: Answering, marker: str, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        await answer(chat, marker)
+
+
+async def test_a_model_that_opens_no_reasoning_is_held_back_once_it_is_known(chat: OpenAiChat) -> None:
+    first = [piece async for piece in chat.stream(question("THINKTAIL"))]
+    assert any(piece.resets for piece in first)
+    later = [piece async for piece in chat.stream(question("THINKTAIL"))]
+    assert SECRET not in "".join(piece.text for piece in later)
+    openai._WITHOUT_OPENING.clear()  # pyright: ignore[reportPrivateUsage]
+    await chat.complete(question("THINKTAIL"))
+    after_a_whole_one = [piece async for piece in chat.stream(question("THINKTAIL"))]
+    assert SECRET not in "".join(piece.text for piece in after_a_whole_one)
