@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.names import MAX_BYTES, MAX_CHARACTERS, clean_name, clean_text
-from services.extractor.domain import row_collector
 from runtime.text.reasoning import split_reasoning
+from services.extractor.domain import row_collector
 from services.extractor.domain.guidance import DELIMITER, ExtractionConfig
 from services.extractor.domain.json_rows import parse_json
 from services.extractor.domain.row_collector import MAX_DESCRIPTION

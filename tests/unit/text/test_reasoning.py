@@ -117,8 +117,25 @@ def test_reasoning_that_the_provider_gives_apart_leaves_the_text_as_it_is() -> N
     assert parts.feed("It is closed.\n</think>\nAda").lacks_opening is False
 
 
-UNITS = ["<", "<think>", "</think>", "`", "\n<", "[", "<|channel|>", "a <think> ", "<think a", "<|start|>", "~~~\n"]
-UNITS += ["<|channel|>x<|message|>", f"x <think> {D} </think>", "<think>\n<think>\n", " \n", "◁", "analysis"]
+UNITS = [
+    "<",
+    "<think>",
+    "</think>",
+    "`",
+    "\n<",
+    "[",
+    "<|channel|>",
+    "a <think> ",
+    "<think a",
+    "<|start|>",
+    "~~~\n",
+    "<|channel|>x<|message|>",
+    f"x <think> {D} </think>",
+    "<think>\n<think>\n",
+    " \n",
+    "◁",
+    "analysis",
+]
 
 
 @pytest.mark.parametrize("unit", UNITS)
