@@ -104,7 +104,7 @@ class Added(ResponseModel):
     track_id: str
     documents: list[AddedDocument]
     warnings: list[str] = []
-    """What may be wrong with the text, as an encoding in doubt."""
+    """What may be missing or wrong, as pictures that were left out or an encoding in doubt."""
 
     @property
     def new(self) -> list[AddedDocument]:
@@ -126,6 +126,8 @@ class Document(ResponseModel):
     chunks_count: int | None = None
     error_msg: str | None = None
     metadata: dict[str, Any] = {}
+    warnings: list[str] = []
+    """What may be missing or wrong in what became of it, as pictures that were left out."""
 
     @property
     def sequence(self) -> int:

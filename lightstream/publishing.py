@@ -22,8 +22,9 @@ SOURCE = "/lightstream/client"
 class DocumentOptions(TypedDict, total=False):
     """The optional fields of a document.
 
-    `file_path` is cited by answers. `pages` are the places in the text at which its pages begin. `source` says who
-    publishes, as a URI reference, `actor` in whose name, as the log shows it: any text but a secret.
+    `file_path` is cited by answers. `pages` are the places in the text at which its pages begin. `warnings` tell people
+    what may be missing in the text. `source` says who publishes, as a URI reference, `actor` in whose name, as the log
+    shows it: any text but a secret.
     """
 
     file_path: str
@@ -31,6 +32,7 @@ class DocumentOptions(TypedDict, total=False):
     metadata: Mapping[str, Scalar]
     chunking: Chunking
     pages: Sequence[int]
+    warnings: Sequence[str]
     source: str
     actor: str
 
@@ -75,6 +77,7 @@ async def publish_document(
                     metadata=about.get("metadata") or {},
                     chunking=about.get("chunking"),
                     pages=about.get("pages", ()),
+                    warnings=about.get("warnings", ()),
                 ),
                 workspace=workspace_name,
                 source=about.get("source", SOURCE),

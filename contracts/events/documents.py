@@ -4,6 +4,7 @@ from typing import Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from contracts.document_warnings import DocumentWarnings
 from contracts.events.base import Event
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import (
@@ -41,6 +42,7 @@ class DocumentAdded(Event):
     pages: tuple[int, ...] = Field(
         default=(), max_length=10_000, description="characters of the text as published at which its pages begin"
     )
+    warnings: DocumentWarnings = ()
 
     @model_validator(mode="after")
     def _exactly_one_text(self) -> Self:
@@ -132,6 +134,7 @@ class ChunksCreated(Event):
     parts: int | None = Field(default=None, ge=1, description="how many there are; the last part says it at the latest")
     chunk_count: int | None = Field(default=None, ge=1, description="chunks of the whole document; likewise")
     chunks: tuple[Chunk, ...]
+    warnings: DocumentWarnings = ()
 
     @property
     def aggregate_id(self) -> str:
@@ -155,6 +158,7 @@ class EntitiesExtracted(Event):
     usage: TokenUsage = TokenUsage()
     duration_ms: int = 0
     cached: bool = False
+    warnings: DocumentWarnings = ()
 
     @property
     def aggregate_id(self) -> str:

@@ -4,6 +4,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from contracts.document_warnings import DocumentWarnings
 from contracts.events.base import Event
 from contracts.ids import sha256
 from contracts.values import (
@@ -74,6 +75,7 @@ class VectorsIndexed(Event):
     usage: TokenUsage = Field(default=TokenUsage(), description="of the texts that were not cached")
     model: str
     dimension: int
+    warnings: DocumentWarnings = ()
 
     @property
     def aggregate_id(self) -> str:

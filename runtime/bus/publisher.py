@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from contracts import subjects
+from contracts.document_warnings import document_warnings
 from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentAdded, DocumentCancelled, DocumentDeleted, Event, GraphEdited
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
@@ -55,6 +56,8 @@ class Submission:
     metadata: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
     pages: Sequence[int] = ()
     """The places in the text at which its pages begin."""
+    warnings: Sequence[str] = ()
+    """What may be missing or wrong in the text."""
     chunking: Chunking | None = None
     default_chunking: Chunking | None = None
     """How the chunker cuts where `chunking` does not say, if known: then contradictions are rejected here."""
@@ -82,6 +85,7 @@ class Submission:
                 metadata=dict(self.metadata),
                 chunking=self.chunking,
                 pages=tuple((len(encodable(self.text[:place])) for place in self.pages) if shortened else self.pages),
+                warnings=document_warnings(self.warnings),
             )
         )
 

@@ -20,6 +20,8 @@ class Content(NamedTuple):
     pages: tuple[int, ...] = ()
     encoding: Encoding | None = None
     """Of a file that is text; the other formats say themselves how their texts are written."""
+    warnings: tuple[str, ...] = ()
+    """What the parser left out, in sentences for people."""
 
 
 def joined(blocks: Iterable[str]) -> Content:

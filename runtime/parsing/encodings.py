@@ -21,12 +21,10 @@ class Encoding(NamedTuple):
     def warning(self) -> str:
         """A warning for whoever added the file; empty where nothing is in doubt."""
         if self.is_damaged:
-            return f"some bytes are no {self.name} and were replaced: check the text, or say its encoding"
+            return f"some bytes are no {self.name} and were replaced: check the text, or {SAY_ENCODING}"
         if self.confidence >= SURE:
             return ""
-        return (
-            f"read as {self.name}, which is a guess (confidence {self.confidence:.2f}): check it, or say its encoding"
-        )
+        return f"read as {self.name}, which is a guess (confidence {self.confidence:.2f}): check it, or {SAY_ENCODING}"
 
 
 class Hint(NamedTuple):
@@ -39,6 +37,9 @@ class Hint(NamedTuple):
 
 
 NO_HINT = Hint()
+
+SAY_ENCODING = "say its encoding"
+"""The way out in a warning about an encoding."""
 
 SURE = 0.5
 """The confidence below which a guess comes with a warning."""

@@ -5,6 +5,7 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from contracts.document_warnings import document_warnings
 from contracts.values import Scalar
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content
@@ -27,8 +28,8 @@ class Parsed:
     metadata: dict[str, Scalar] = field(default_factory=dict[str, Scalar])
     """What is known of the original: file_name, media_type, file_size (bytes), file_sha256, and of text the encoding it
     was read in, encoding_confidence (0 to 1) and, where that is in doubt, encoding_warning."""
-    warning: str = ""
-    """What whoever adds the file should know; empty as a rule."""
+    warnings: tuple[str, ...] = ()
+    """What may be missing or wrong, in sentences for whoever adds the file."""
 
 
 async def parse(data: bytes, name: str, hint: Hint = NO_HINT) -> Parsed:
@@ -49,7 +50,9 @@ async def parse(data: bytes, name: str, hint: Hint = NO_HINT) -> Parsed:
     except InvalidInput as error:
         raise _named(name, str(error)) from None
     metadata = _metadata(data, name, kind) | _read_in(content.encoding) if name else {}
-    return Parsed(content.text, content.pages, metadata, content.encoding.warning if content.encoding else "")
+    doubts = [content.encoding.warning] if content.encoding else []
+    warnings = document_warnings([*doubts, *content.warnings])
+    return Parsed(content.text, content.pages, metadata, warnings)
 
 
 def refuse_larger(size: int, name: str) -> None:

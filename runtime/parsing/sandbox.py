@@ -94,7 +94,8 @@ def _answer(code: int | None, output: bytes) -> Content:
         head, _, text = output.partition(b"\n")
         header = orjson.loads(head)
         encoding = Encoding(*header["encoding"]) if header["encoding"] else None
-        return Content(text.decode("utf-8", "replace"), tuple(header["pages"]), encoding)
+        warnings = tuple(header["warnings"])
+        return Content(text.decode("utf-8", "replace"), tuple(header["pages"]), encoding, warnings)
     if code == REFUSED:
         raise InvalidInput(output.decode("utf-8", "replace"))
     if code == -signal.SIGXCPU:

@@ -93,8 +93,17 @@ async def _add(
         for document in statuses:
             if document.status != "processed":
                 note(f"  {document.status}: {line(document.file_path)}: {line(document.error_msg or 'see `status`')}")
+            _show_later_warnings(document, outcome)
     unfinished = [document for document in statuses if document.status != "processed"]
     return bool(outcome.refused or unfinished)
+
+
+def _show_later_warnings(document: "Document", outcome: "AddOutcome") -> None:
+    """Print what stages behind the parser warn of; what the parser left out is printed already."""
+    shown = {doubt.warning for doubt in outcome.warnings}
+    for warning in document.warnings:
+        if warning not in shown:
+            note(f"  warning {line(document.file_path)}: {line(warning)}")
 
 
 async def add_and_follow(
@@ -129,6 +138,8 @@ async def add_and_follow(
 
 def show_outcome(outcome: "AddOutcome", skipped: int) -> None:
     """Print how many documents were added, unchanged, refused or skipped, and why."""
+    from runtime.parsing.encodings import SAY_ENCODING
+
     parts = [f"{len(outcome.added)} added", f"{len(outcome.unchanged)} unchanged"]
     parts += [f"{len(outcome.refused)} refused"] if outcome.refused else []
     parts += [f"{skipped} files skipped (hidden, or of a kind that is not read)"] if skipped else []
@@ -138,7 +149,8 @@ def show_outcome(outcome: "AddOutcome", skipped: int) -> None:
     if len(outcome.refused) > MAX_SHOWN:
         note(f"  … and {len(outcome.refused) - MAX_SHOWN} more")
     for doubt in outcome.warnings[:MAX_SHOWN]:
-        note(f"  warning {line(doubt.name)}: {line(doubt.warning)} (--encoding NAME)")
+        way = " (--encoding NAME)" if doubt.warning.endswith(SAY_ENCODING) else ""
+        note(f"  warning {line(doubt.name)}: {line(doubt.warning)}{way}")
     if len(outcome.warnings) > MAX_SHOWN:
         note(f"  … and {len(outcome.warnings) - MAX_SHOWN} more warnings")
 
@@ -171,8 +183,10 @@ async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
         print_json(shown)
         return
     for key, value in {**shown, **matches[0].metadata}.items():
-        if key != "metadata" and value not in (None, ""):
+        if key not in ("metadata", "warnings") and value not in (None, ""):
             echo(f"{line(key):<16} {line(value)}")
+    for warning in matches[0].warnings:
+        echo(f"{'warning':<16} {line(warning)}")
 
 
 async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
@@ -201,6 +215,8 @@ async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
         echo("  parked         " + line(waiting.summary))
     for each in unfinished[:MAX_SHOWN]:
         echo("  " + line(f"{each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip()))
+        for warning in each.warnings:
+            echo(f"    warning: {line(warning)}")
 
 
 async def _parked_events(client: "AsyncLightstream") -> "list[ParkedEvents]":

@@ -68,7 +68,9 @@ async def _status(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[
 def _without_places(row: Row, kept: Sequence[str]) -> Fields:
     """Return the row's fields without the places in the log at which it failed: a copy of the log has others."""
     failures = [{name: value for name, value in one.items() if name != "sequence"} for one in row["failures"]]
-    return {name: row[name] for name in kept} | {"failures": failures}
+    # Rows without any have the digest that they had before there were warnings.
+    warnings = {name: row[name] for name in ("text_warnings", "chunk_warnings") if row.get(name)}
+    return {name: row[name] for name in kept} | {"failures": failures} | warnings
 
 
 async def _graph(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:

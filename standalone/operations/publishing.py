@@ -38,7 +38,7 @@ class AddedDocument:
 
 @dataclass(frozen=True)
 class TextWarning:
-    """A document that was added, with a doubt about its text, such as its encoding."""
+    """A document that was added, and what may be missing or wrong in its text."""
 
     name: str
     warning: str
@@ -91,8 +91,7 @@ async def add_documents(
             add = partial(_add, bus, workspace, source, track_id, parsed)
             document, new = await BUS_RETURNS.retry(add, _is_away, BUS_TRIES)
             (outcome.added if new else outcome.unchanged).append(document)
-            if parsed.warning:
-                outcome.warnings.append(TextWarning(document.name, parsed.warning))
+            outcome.warnings += [TextWarning(document.name, warning) for warning in parsed.warnings]
         except InvalidInput as error:
             name = printable_name(source.name)
             outcome.refused.append(RefusedDocument(name, str(error).removeprefix(f"{name}: ")))
@@ -126,6 +125,7 @@ async def _add(
             track_id=track_id,
             metadata=parsed.metadata,
             pages=parsed.pages,
+            warnings=parsed.warnings,
         ),
         workspace=workspace,
         source=SOURCE,

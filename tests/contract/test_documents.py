@@ -75,6 +75,8 @@ async def test_a_state_comes_back_as_it_was_written(documents: Documents, partit
         failures=(Failure("merger", "merged", 3, "no"), Failure("query", "extracted", None, "no", cause="event")),
         deleted=5,
         sequence=99,
+        text_warnings=("2 pictures were left out", "a.b$c"),
+        chunk_warnings={"the answer had no rows. $1": (1 << 10_000) - 1, "cut": 0},
     )
     await filled(documents, partition, status)
     ((result, _),) = (await documents.get(partition, [status.id])).values()

@@ -87,6 +87,7 @@ def extracted(
     order: int = 0,
     entities: Sequence[ExtractedEntity] = (),
     relations: Sequence[ExtractedRelation] = (),
+    warnings: Sequence[str] = (),
 ) -> EntitiesExtracted:
     """What one chunk says."""
     return EntitiesExtracted(
@@ -97,6 +98,7 @@ def extracted(
         model="scripted",
         prompt_version="1",
         cache_key=sha256(f"{of.id}/{of.version}/{order}"),
+        warnings=tuple(warnings),
     )
 
 

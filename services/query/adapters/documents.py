@@ -161,6 +161,9 @@ def _row(status: DocumentStatus, revision: int) -> Row:
         "failures": [vars(failure) for failure in status.failures],
         "status": status.status,
         "bits": {step: f"{bits:x}" for step, bits in status.bits.items()},
+        "text_warnings": list(status.text_warnings),
+        # Pairs, because no field of a document store may have any name.
+        "chunk_warnings": [[text, f"{bits:x}"] for text, bits in sorted(status.chunk_warnings.items())],
         "rev": revision,
     }
 
@@ -170,6 +173,8 @@ def _status(row: Row) -> DocumentStatus:
     values: dict[str, Any] = {name: row[name] for name in STATUS_FIELDS if name in row}
     values["bits"] = {step: int(row["bits"][step], 16) for step in STEPS}
     values["failures"] = tuple(_failure(failure) for failure in row["failures"])
+    values["text_warnings"] = tuple(row.get("text_warnings", ()))
+    values["chunk_warnings"] = {text: int(bits, 16) for text, bits in row.get("chunk_warnings", ())}
     if "added" not in row and row["updated_at"]:
         # Rows of older versions of this code have no `added`; the document was added no later than this.
         values["added"] = microseconds(datetime.fromisoformat(row["updated_at"]))

@@ -54,6 +54,8 @@ class NewDocument:
     metadata: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
     pages: Sequence[int] = ()
     chunking: Chunking | None = None
+    warnings: Sequence[str] = ()
+    """What may be missing or wrong in the text."""
 
 
 async def publish_documents(
@@ -89,6 +91,7 @@ async def publish_document(
             metadata=document.metadata,
             chunking=document.chunking,
             pages=document.pages,
+            warnings=document.warnings,
         ),
         workspace=publisher.workspace,
         source=SOURCE,

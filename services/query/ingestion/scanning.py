@@ -161,14 +161,15 @@ class Scans:
                 parsed = await parse(await asyncio.to_thread(self._read, path), name)
             # A name with folders is an id of its own, as on the command line.
             id = path_id(name) if "/" in name else None
-            added = await publish_document(
-                publisher, request, NewDocument(parsed.text, name, id, metadata=parsed.metadata, pages=parsed.pages)
+            document = NewDocument(
+                parsed.text, name, id, metadata=parsed.metadata, pages=parsed.pages, warnings=parsed.warnings
             )
+            added = await publish_document(publisher, request, document)
         except (OSError, InvalidInput) as error:
             scan.count("error", str(error) if isinstance(error, InvalidInput) else f"{name}: cannot be read")
         else:
-            if parsed.warning:
-                scan.count("warning", f"{name}: {parsed.warning}")
+            if parsed.warnings:
+                scan.count("warning", f"{name}: {'; '.join(parsed.warnings)}")
             if added.is_new:
                 scan.count("processed", name)
             else:

@@ -71,11 +71,11 @@ class ReadLimits:
 
 
 class UploadResult(NamedTuple):
-    """The document that was added, the request with its track id, and a warning about its text or ""."""
+    """The document that was added, the request with its track id, and warnings about its text."""
 
     added: Added
     request: IngestRequest
-    warning: str
+    warnings: tuple[str, ...]
 
 
 async def upload(
@@ -95,10 +95,12 @@ async def upload(
         parsed = await parse(await asyncio.to_thread(file.content.read), name, hint)
     request = IngestRequest.of("upload", options.key, f"{file.sha256}/{name}")
     id = path_id(name) if "/" in name else None
-    document = NewDocument(parsed.text, name, id=id, metadata=parsed.metadata, pages=parsed.pages)
+    document = NewDocument(
+        parsed.text, name, id=id, metadata=parsed.metadata, pages=parsed.pages, warnings=parsed.warnings
+    )
     if not options.replace:
         await _refuse_other_text(publisher, name, document)
-    return UploadResult(await publish_document(publisher, request, document), request, parsed.warning)
+    return UploadResult(await publish_document(publisher, request, document), request, parsed.warnings)
 
 
 def accepted_name(name: str, *, folders: bool = False) -> str:

@@ -4,10 +4,11 @@ The chunks that a step has finished are a bit set, one bit per chunk order: a re
 and a document of 10,000 chunks takes 1,250 bytes per step.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from contracts.document_warnings import MAX_WARNINGS
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import Scalar
 
@@ -70,6 +71,10 @@ class DocumentStatus:
     """Sequence of the newest event that was applied."""
     retried: dict[str, int] = field(default_factory=dict[str, int])
     """Sequence of the newest RetryRequested of the whole document, by stage; an empty stage stands for all."""
+    text_warnings: tuple[str, ...] = ()
+    """What whoever published the text says of it, as a parser of what it left out."""
+    chunk_warnings: dict[str, int] = field(default_factory=dict[str, int])
+    """Warning of a later stage → the bit set of the orders of chunks it is about; 0 where it is not about a chunk."""
 
     def changed(self, **values: Any) -> "DocumentStatus":
         """Return the state with these fields changed.
@@ -80,6 +85,29 @@ class DocumentStatus:
         vars(new).update(vars(self))
         vars(new).update(values)
         return new
+
+    def with_warnings(self, texts: Iterable[str], bits: int) -> "DocumentStatus":
+        """Return the state with these warnings about the chunks whose orders are in the bit set.
+
+        Of more than `MAX_WARNINGS` the first by their words are kept, so that the order of events does not matter.
+        """
+        warnings = dict(self.chunk_warnings)
+        for text in texts:
+            warnings[text] = warnings.get(text, 0) | bits
+        return self.changed(chunk_warnings=dict(sorted(warnings.items())[:MAX_WARNINGS]))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What may be missing or wrong in what became of this version, in sentences for people."""
+        of_chunks = [self._with_count(text, bits.bit_count()) for text, bits in sorted(self.chunk_warnings.items())]
+        return tuple(dict.fromkeys((*self.text_warnings, *of_chunks)))
+
+    def _with_count(self, text: str, count: int) -> str:
+        if not count or self.chunk_count == 1:
+            return text
+        if self.chunk_count:
+            return f"{text} ({count:,} of {self.chunk_count:,} chunks)"
+        return f"{text} ({count:,} {'chunk' if count == 1 else 'chunks'})"
 
     def done(self, step: str) -> int:
         """Return how many chunks have finished the step."""

@@ -93,6 +93,7 @@ def _added(state: DocumentStatus, event: DocumentAdded, record: RecordedEvent) -
         metadata=dict(event.metadata),
         summary=summary_of(event.text) if event.text else state.summary if same else "",
         length=event.blob.size if event.blob else len(event.text or ""),
+        text_warnings=event.warnings,
     )
 
 
@@ -141,6 +142,8 @@ def _state_for_version(
 def _with_progress(
     base: DocumentStatus, event: ChunksCreated | EntitiesExtracted | GraphMerged | VectorsIndexed
 ) -> DocumentStatus:
+    if not isinstance(event, GraphMerged) and event.warnings:
+        base = base.with_warnings(event.warnings, 1 << event.chunk.order if isinstance(event, EntitiesExtracted) else 0)
     if isinstance(event, ChunksCreated):
         first = event.chunks[0].content if event.part == 0 and event.chunks else ""
         return base.changed(

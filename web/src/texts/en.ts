@@ -100,6 +100,7 @@ export const en = {
     updated: "Changed",
     characters: (n: number) => count(n, "character", "characters"),
     count: (n: number) => count(n, "document", "documents"),
+    warnings: (n: number) => count(n, "warning", "warnings"),
     stages: {
       chunks: "Cut",
       extracted: "Extracted",
@@ -165,6 +166,7 @@ export const en = {
     cited: "Cited",
     showMore: "Show more",
     noText: "Its text is not cut yet.",
+    warnings: "What may be missing or wrong",
     unknown: "There is no document of this id in this workspace, or no more. If it was deleted, undo the deletion to add it again.",
     versions: "Versions",
     textOf: (sequence: number) => `Text of #${sequence.toLocaleString("en")}`,

@@ -32,11 +32,11 @@ class InsertResponse(BaseModel):
     message: str
     track_id: str = Field(description="track_status has the documents of this id, also where nothing was added")
     documents: list[Placed] = Field(default=[], description="in the order of the request")
-    warnings: list[str] = Field(default=[], description="what may be wrong with the text, as an encoding in doubt")
+    warnings: list[str] = Field(default=[], description="what may be missing or wrong, as pictures that were left out")
 
     def with_warnings(self, warnings: Sequence[str]) -> "InsertResponse":
         """Return the same answer with these warnings."""
-        text = "".join(f" Warning: {one}." for one in warnings)
+        text = "".join(f" Warning: {warning}." for warning in warnings)
         return self.model_copy(update={"message": self.message + text, "warnings": list(warnings)})
 
     @classmethod

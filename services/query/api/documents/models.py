@@ -126,6 +126,9 @@ class Document(BaseModel):
     error_msg: str | None
     metadata: dict[str, Any]
     file_path: str
+    warnings: list[str] = Field(
+        default=[], description="what may be missing or wrong in what became of it, as pictures that were left out"
+    )
 
     @classmethod
     def of(cls, status: DocumentStatus) -> "Document":
@@ -148,6 +151,7 @@ class Document(BaseModel):
                 **{step: status.done(step) for step in STEPS},
             },
             file_path=one_line(status.file_path),
+            warnings=[one_line(warning) for warning in status.warnings],
         )
 
 

@@ -88,8 +88,8 @@ async def upload_file(
     """Add a file. The answer comes once it is read and the log has its text durably."""
     publisher = DocumentPublisher(ctx.log, ctx.blobs, workspace)
     async with receive_file(request, ctx.read_limits.refuse_larger) as file:
-        added, ingest, warning = await upload(publisher, file, UploadOptions(key, replace, folders), ctx.read_limits)
-    return (await _insert_response(ctx, workspace, [added], ingest)).with_warnings([warning] if warning else [])
+        added, ingest, warnings = await upload(publisher, file, UploadOptions(key, replace, folders), ctx.read_limits)
+    return (await _insert_response(ctx, workspace, [added], ingest)).with_warnings(warnings)
 
 
 @router.post("/text", responses=DOCUMENTS_ADDED)

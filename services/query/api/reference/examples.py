@@ -19,6 +19,7 @@ _DOCUMENT: dict[str, Any] = {
     "error_msg": None,
     "metadata": {"added_sequence": _AT, "chunks": 1, "extracted": 1, "merged": 1, "indexed": 1},
     "file_path": "port.md",
+    "warnings": ["1 picture was left out: only text is read"],
 }
 _COUNTS = {"pending": 0, "processing": 0, "processed": 1, "partial": 0, "failed": 0, "deleting": 0, "all": 1}
 _ADDED = {

@@ -65,6 +65,21 @@ function CostOf({ id }: { id: string }) {
   );
 }
 
+/** What may be missing or wrong in what became of it. */
+function Warnings({ of }: { of: string[] }) {
+  const texts = useTexts();
+  if (of.length === 0) return null;
+  return (
+    <Notice kind="warning" title={texts.document.warnings}>
+      <ul className="warnings">
+        {of.map((warning) => (
+          <li key={warning}>{warning}</li>
+        ))}
+      </ul>
+    </Notice>
+  );
+}
+
 /** A document that is not there (any more): what the log has of it, and the way to have it again. */
 function Gone({ id }: { id: string }) {
   const texts = useTexts();
@@ -116,6 +131,7 @@ export default function DocumentPage() {
           {mayWrite && <DocumentActions document={document} />}
           <UploadList only={document.file_path} />
           {document.error_msg && <Notice kind="error">{document.error_msg}</Notice>}
+          <Warnings of={document.warnings ?? []} />
           <StageBars document={document} named />
           <Tabs className="tabs">
             <TabList aria-label={document.file_path} className="tab-list">

@@ -72,6 +72,11 @@ function Row({ index, place, document, isSelected, onSelect }: RowProps) {
         </Link>
         <span className="summary">{document.content_summary}</span>
         {document.error_msg && <span className="fault">{document.error_msg}</span>}
+        {document.warnings && document.warnings.length > 0 && (
+          <span className="doubt" title={document.warnings.join("\n")}>
+            {texts.documents.warnings(document.warnings.length)}: {document.warnings[0]}
+          </span>
+        )}
       </td>
       <td className="state">
         <StatusBadge status={document.status} />

@@ -127,7 +127,7 @@ async function run(upload: Upload): Promise<void> {
   try {
     const answer = await send(upload, replace);
     const state = answer.status === "duplicated" ? "duplicated" : "added";
-    change(upload.id, { state, sent: 1, message: (answer.warnings ?? []).join(" ") });
+    change(upload.id, { state, sent: 1, message: (answer.warnings ?? []).join("; ") });
     void forgetFiles([upload.id]);
     for (const listener of settledListeners) listener(upload.workspace);
   } catch (error) {
