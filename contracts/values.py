@@ -1,12 +1,13 @@
 """The parts events are made of: chunks, versions, rows of an extraction, revisions, token counts."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from contracts.ids import UNKNOWN_SOURCE
+from contracts.text import one_line
 
 Scalar = str | int | float | bool | None
 Strategy = Literal["token", "recursive"]
@@ -88,6 +89,35 @@ class Chunking(Value):
         if self.size is not None and self.overlap is None and defaults.overlap is not None:
             values["overlap"] = min(defaults.overlap, self.size // 2)
         return Chunking.model_validate({**defaults.model_dump(exclude_none=True), **values})
+
+
+MAX_WARNINGS = 20
+"""Warnings that one event carries at most, and that a document keeps of each kind of event."""
+
+MAX_WARNING = 500
+"""Characters of one warning."""
+
+DocumentWarnings = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=MAX_WARNING)], ...],
+    Field(max_length=MAX_WARNINGS, description="what may be missing or wrong, in sentences for people"),
+]
+
+
+def document_warnings(sentences: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct sentences in their order, each on one line, as many and as long as an event may carry.
+
+    Of too many the last says how many more there were.
+    """
+    lines = dict.fromkeys(" ".join(one_line(" ".join(sentence.split())).split()) for sentence in sentences)
+    distinct = [_shortened(line) for line in lines if line]
+    if len(distinct) <= MAX_WARNINGS:
+        return tuple(distinct)
+    left_out = len(distinct) - MAX_WARNINGS + 1
+    return (*distinct[: MAX_WARNINGS - 1], f"{left_out} more warnings")
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= MAX_WARNING else line[: MAX_WARNING - 1] + "…"
 
 
 class DocumentVersion(Value):

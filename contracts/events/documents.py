@@ -4,7 +4,6 @@ from typing import Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from contracts.document_warnings import DocumentWarnings
 from contracts.events.base import Event
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import (
@@ -14,6 +13,7 @@ from contracts.values import (
     ChunkRef,
     CustomKnowledge,
     DocumentVersion,
+    DocumentWarnings,
     ExtractedEntity,
     ExtractedRelation,
     Scalar,

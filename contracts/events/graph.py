@@ -4,12 +4,12 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from contracts.document_warnings import DocumentWarnings
 from contracts.events.base import Event
 from contracts.ids import sha256
 from contracts.values import (
     ChunkRef,
     DocumentVersion,
+    DocumentWarnings,
     EditedValues,
     EntityRevision,
     GraphOperation,

@@ -9,13 +9,12 @@ from typing import NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from contracts import subjects
-from contracts.document_warnings import document_warnings
 from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentAdded, DocumentCancelled, DocumentDeleted, Event, GraphEdited
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
 from contracts.moments import microseconds
 from contracts.text import INLINE_LIMIT, encodable, sanitize
-from contracts.values import BlobRef, Chunking, CustomKnowledge, DocumentVersion, Scalar
+from contracts.values import BlobRef, Chunking, CustomKnowledge, DocumentVersion, Scalar, document_warnings
 from runtime.bus.codec import decode, explain
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Blobs, Log

@@ -12,7 +12,6 @@ from types import ModuleType
 
 import orjson
 
-from contracts.document_warnings import document_warnings
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content
 from runtime.parsing.decoding import decode
@@ -53,8 +52,7 @@ def main() -> None:
         reason = "nested too deeply to be read: save it in a simpler form"
     else:
         encoding = content.encoding and tuple(content.encoding)
-        warnings = document_warnings(content.warnings)
-        head = orjson.dumps({"pages": content.pages, "encoding": encoding, "warnings": warnings})
+        head = orjson.dumps({"pages": content.pages, "encoding": encoding, "warnings": content.warnings})
         sys.stdout.buffer.write(head + b"\n" + content.text.encode("utf-8", "replace"))
         return
     sys.stdout.buffer.write(reason.encode("utf-8", "replace"))

@@ -5,8 +5,7 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from contracts.document_warnings import document_warnings
-from contracts.values import Scalar
+from contracts.values import Scalar, document_warnings
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content
 from runtime.parsing.decoding import decode

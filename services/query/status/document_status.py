@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from contracts.document_warnings import MAX_WARNINGS
 from contracts.ids import UNKNOWN_SOURCE
-from contracts.values import Scalar
+from contracts.values import MAX_WARNINGS, Scalar
 
 STATUSES = (
     "pending", "parsing", "analyzing", "processing", "preprocessed", "processed", "partial", "failed", "deleting",

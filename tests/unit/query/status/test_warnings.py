@@ -5,8 +5,8 @@ from datetime import timedelta
 from itertools import permutations
 from random import Random
 
-from contracts.document_warnings import MAX_WARNING, MAX_WARNINGS, document_warnings
 from contracts.events import Event
+from contracts.values import MAX_WARNING, MAX_WARNINGS, document_warnings
 from services.query.status.document_status import DocumentStatus
 from services.query.status.folding import RecordedEvent, apply
 from tests.support.events import NOON, added, chunked, document, extracted, indexed
