@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from runtime.errors import InvalidInput
 from runtime.parsing.encodings import Encoding
+from runtime.parsing.omissions import Omissions
 
 MAX_TEXT = 20 * 1024 * 1024
 """Characters a file may give. A small file can give more than it has: a table may show one long string many times."""
@@ -24,8 +25,8 @@ class Content(NamedTuple):
     """What the parser left out, in sentences for people."""
 
 
-def joined(blocks: Iterable[str]) -> Content:
-    """Return the blocks that are not empty, with a blank line between them.
+def joined(blocks: Iterable[str], omissions: Omissions | None = None) -> Content:
+    """Return the blocks that are not empty, with a blank line between them, and what was left out meanwhile.
 
     Raises InvalidInput when there is none, and when they are too long together.
     """
@@ -35,13 +36,18 @@ def joined(blocks: Iterable[str]) -> Content:
         if block:
             length = _longer(length, block)
             parts.append(block)
+    warnings = tuple(omissions.sentences()) if omissions else ()
     if not parts:
-        raise InvalidInput("has no text in it: add a file that has some")
-    return Content("\n\n".join(parts))
+        what = f" ({'; '.join(warnings)})" if warnings else ""
+        raise InvalidInput(f"has no text in it{what}: add a file that has some")
+    return Content("\n\n".join(parts), warnings=warnings)
 
 
-def paged(pages: Iterable[str]) -> Content:
-    """Return the pages as one text, and where each begins. Raises InvalidInput when they are too long together."""
+def paged(pages: Iterable[str], omissions: Omissions | None = None) -> Content:
+    """Return the pages as one text, where each begins, and what was left out meanwhile.
+
+    Raises InvalidInput when they are too long together.
+    """
     parts: list[str] = []
     starts: list[int] = []
     length = 0
@@ -51,7 +57,8 @@ def paged(pages: Iterable[str]) -> Content:
             length = _longer(length, page)
             parts.append(page)
     text = "\n\n".join(parts)
-    return Content(text, tuple(min(start, len(text)) for start in starts))
+    starts = [min(start, len(text)) for start in starts]
+    return Content(text, tuple(starts), warnings=tuple(omissions.sentences()) if omissions else ())
 
 
 def _longer(length: int, block: str) -> int:

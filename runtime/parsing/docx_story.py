@@ -1,0 +1,353 @@
+"""One story of a Word document (its text, a header, a note) to Markdown: paragraphs, tables and what hangs on them.
+
+What Word wraps around text is many: whatever is not known here is looked into, so that none of it is lost.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element
+
+from runtime.parsing.docx_numbering import Numbering
+from runtime.parsing.docx_styles import Styles, numbered_level, outline_level
+from runtime.parsing.docx_tables import Grid
+from runtime.parsing.drawings import alternative_text, chart_text, diagram_text
+from runtime.parsing.office_math import math_text
+from runtime.parsing.office_parts import OfficeParts, attribute, child, descendants, local, number
+from runtime.parsing.omissions import DELETION, EMBEDDED, HIDDEN_TEXT, PICTURE, UNKNOWN_SYMBOL, Omissions
+from runtime.parsing.symbols import symbol
+from runtime.parsing.tables import cell, markdown
+
+_DELETED = {"del", "moveFrom"}
+_NO_TEXT = {"sectPr", "pPr", "rPr", "tblPr", "tblGrid", "trPr", "tcPr", "sdtPr", "sdtEndPr", "instrText", "delText"}
+_TEXT_BEARING = {"txbxContent", "t", "chart", "relIds", "pic", "imagedata", "textpath"}
+_MARKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
+_NUMBER_FIELDS = ("PAGE", "NUMPAGES", "SECTIONPAGES")
+_PARTS_OF_NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
+
+
+@dataclass
+class _Line:
+    """A paragraph while it is read: its text, and the blocks that follow it, as text boxes and notes."""
+
+    pieces: list[str] = field(default_factory=list[str])
+    after: list[str] = field(default_factory=list[str])
+
+
+@dataclass
+class _Field:
+    """A field while it is read: its instruction comes first, then its result."""
+
+    code: str = ""
+    in_code: bool = True
+
+    @property
+    def is_hidden(self) -> bool:
+        words = self.code.split()
+        return self.in_code or bool(words and words[0].upper() in _NUMBER_FIELDS)
+
+
+class Story:
+    """Reads a part of the document. Numbers of lists and notes go on from story to story."""
+
+    def __init__(
+        self, parts: OfficeParts, path: str, styles: Styles, numbering: Numbering, omissions: Omissions
+    ) -> None:
+        self._parts, self._path, self._styles, self._numbering = parts, path, styles, numbering
+        self._omissions = omissions
+        self._relationships = parts.relationships(path)
+        self._fields: list[_Field] = []
+        self._notes: dict[str, dict[str, Element]] = {}
+        self._note_count = 0
+        self._commented: set[str] = set()
+        self._joined_to_next = ""
+        self._inline: dict[str, Callable[[Element, _Line], None]] = {
+            "t": self._text,
+            "fldChar": self._field_mark,
+            "instrText": self._field_code,
+            "sdt": self._control,
+            "AlternateContent": self._alternative,
+            "sym": self._symbol,
+            "ruby": self._ruby,
+            "oMath": self._equation,
+            "r": self._run,
+            "drawing": self._drawing,
+            "pict": self._drawing,
+            "object": self._drawing,
+            "commentReference": self._comment,
+            **dict.fromkeys(_PARTS_OF_NOTES, self._note),
+        }
+
+    def blocks(self, container: Element) -> Iterator[str]:
+        """Yield the paragraphs and tables in the element, and behind each what hangs on it."""
+        for element in container:
+            name = local(element)
+            if name == "p":
+                yield from self._paragraph(element)
+            elif name == "tbl":
+                yield from self._table(element)
+            elif name == "sdt":
+                yield from self.blocks(_content_of_control(element))
+            elif name == "AlternateContent":
+                yield from self.blocks(_chosen(element))
+            elif name == "oMathPara":
+                yield math_text(element)
+            elif name == "altChunk":
+                self._omissions.add(EMBEDDED)
+            elif name in _DELETED:
+                self._omissions.add(DELETION)
+            elif name not in _NO_TEXT:
+                yield from self.blocks(element)
+
+    def comments_elsewhere(self) -> Iterator[str]:
+        """Yield the comments that no place of the text refers to."""
+        for id in self._elements_of("comments"):
+            if id not in self._commented:
+                yield self._comment_text(id)
+
+    def _paragraph(self, paragraph: Element) -> Iterator[str]:
+        line = _Line()
+        self._read(paragraph, line)
+        words = (self._joined_to_next + "".join(line.pieces)).strip()
+        properties = child(paragraph, "pPr")
+        if any(child(properties, "rPr", name) is not None for name in _DELETED):
+            self._joined_to_next = words
+        else:
+            self._joined_to_next = ""
+            yield self._marked(words, properties)
+        yield from line.after
+
+    def _marked(self, words: str, properties: Element | None) -> str:
+        """Return the words as the heading or the item of a list that they are."""
+        if not words:
+            return ""
+        style = self._styles.of(attribute(child(properties, "pStyle"), "val"))
+        numbered = numbered_level(properties) or style.numbered
+        mark = self._numbering.mark(numbered) if numbered else ""
+        if heading := style.heading or outline_level(properties):
+            return f"{'#' * heading} {mark + ' ' if mark not in ('', '-') else ''}{words}"
+        if not mark and style.is_list:
+            mark = "-"
+        return f"{mark} {words}" if mark else words
+
+    def _read(self, element: Element, line: _Line) -> None:
+        for each in element:
+            name = local(each)
+            if name in self._inline:
+                self._inline[name](each, line)
+            elif name in _MARKS:
+                self._add(_MARKS[name], line)
+            elif name == "p":  # of an unknown wrapper
+                line.after += self._paragraph(each)
+            elif name in _DELETED:
+                self._omissions.add(DELETION)
+            elif name not in _NO_TEXT:
+                self._read(each, line)
+
+    def _add(self, text: str, line: _Line) -> None:
+        if not any(one.is_hidden for one in self._fields):
+            line.pieces.append(text)
+
+    def _text(self, element: Element, line: _Line) -> None:
+        self._add(element.text or "", line)
+
+    def _run(self, run: Element, line: _Line) -> None:
+        properties = child(run, "rPr")
+        hidden = child(properties, "vanish")
+        if hidden is not None and attribute(hidden, "val", "1") not in ("0", "false", "off"):
+            self._omissions.add(HIDDEN_TEXT, sum(len(each.text or "") for each in descendants(run, "t")))
+            return
+        self._read(run, line)
+
+    def _field_mark(self, element: Element, line: _Line) -> None:
+        kind = attribute(element, "fldCharType")
+        if kind == "begin":
+            self._form_field(element, line)
+            self._fields.append(_Field())
+        elif self._fields and kind == "separate":
+            self._fields[-1].in_code = False
+        elif self._fields and kind == "end":
+            self._fields.pop()
+
+    def _form_field(self, element: Element, line: _Line) -> None:
+        """Add what a box or a list of an old form is set to, which is no text of its result."""
+        data = child(element, "ffData")
+        box, choices = child(data, "checkBox"), child(data, "ddList")
+        if box is not None:
+            state = child(box, "checked") if child(box, "checked") is not None else child(box, "default")
+            is_checked = state is not None and attribute(state, "val", "1") not in ("0", "false", "off")
+            self._add("☒" if is_checked else "☐", line)
+        if choices is not None:
+            entries = [attribute(each, "val") for each in choices if local(each) == "listEntry"]
+            chosen = attribute(child(choices, "result"), "val") or attribute(child(choices, "default"), "val")
+            self._add("".join(entries[number(chosen, 0, 10_000) :][:1]), line)
+
+    def _field_code(self, element: Element, _: _Line) -> None:
+        if self._fields:
+            self._fields[-1].code += element.text or ""
+
+    def _control(self, element: Element, line: _Line) -> None:
+        self._read(_content_of_control(element), line)
+
+    def _alternative(self, element: Element, line: _Line) -> None:
+        self._read(_chosen(element), line)
+
+    def _symbol(self, element: Element, line: _Line) -> None:
+        letter = symbol(attribute(element, "font"), attribute(element, "char"))
+        if not letter:
+            self._omissions.add(UNKNOWN_SYMBOL)
+        self._add(letter, line)
+
+    def _ruby(self, element: Element, line: _Line) -> None:
+        base, reading = _Line(), _Line()
+        for name, into in (("rubyBase", base), ("rt", reading)):
+            if (part := child(element, name)) is not None:
+                self._read(part, into)
+        above = "".join(reading.pieces)
+        self._add("".join(base.pieces) + (f"({above})" if above else ""), line)
+
+    def _equation(self, element: Element, line: _Line) -> None:
+        self._add(math_text(element), line)
+
+    def _note(self, element: Element, line: _Line) -> None:
+        kind, id = local(element), attribute(element, "id")
+        note = self._elements_of(_PARTS_OF_NOTES[kind]).get(id)
+        if note is None:
+            return
+        self._note_count += 1
+        self._add(f"[^{self._note_count}]", line)
+        line.after.append(f"[^{self._note_count}]: {self._on_one_line(note)}")
+
+    def _comment(self, element: Element, line: _Line) -> None:
+        id = attribute(element, "id")
+        if id in self._elements_of("comments") and id not in self._commented:
+            line.after.append(self._comment_text(id))
+
+    def _comment_text(self, id: str) -> str:
+        self._commented.add(id)
+        comment = self._elements_of("comments")[id]
+        author = attribute(comment, "author")
+        return f"Comment{' by ' * bool(author)}{author}: {self._on_one_line(comment)}"
+
+    def _elements_of(self, kind: str) -> dict[str, Element]:
+        """Return the notes or comments of the document by their ids."""
+        if kind not in self._notes:
+            paths = [one.path for one in self._relationships.values() if one.kind == kind]
+            elements = [each for path in paths for each in self._parts.xml(path)]
+            self._notes[kind] = {attribute(each, "id"): each for each in elements if not attribute(each, "type")}
+        return self._notes[kind]
+
+    def _on_one_line(self, container: Element) -> str:
+        # A note may refer to itself: in its own text no notes are looked for.
+        inner = Story(self._parts, "", self._styles, self._numbering, self._omissions)
+        return " ".join(" ".join(inner.blocks(container)).split())
+
+    def _drawing(self, element: Element, line: _Line) -> None:
+        """Read the text boxes, charts and diagrams of a drawing, and count what is a picture or an object."""
+        pictures = _count(element, "pic") + (_count(element, "imagedata") if local(element) == "pict" else 0)
+        self._omissions.add(PICTURE, pictures)
+        self._omissions.add(EMBEDDED, _count(element, "OLEObject"))
+        if pictures:
+            descriptions = [attribute(each, "descr") for each in _looked_into(element) if local(each) == "docPr"]
+            words = (alternative_text(text) for text in descriptions)
+            line.after += [f"[Picture: {text}]" for text in dict.fromkeys(words) if text]
+        for each in _looked_into(element):
+            line.after += self._of_drawing(each)
+
+    def _of_drawing(self, element: Element) -> Iterator[str]:
+        name = local(element)
+        if name == "txbxContent":
+            yield from self.blocks(element)
+        elif name == "textpath":
+            yield attribute(element, "string")
+        elif name == "chart" and (root := self._related(attribute(element, "id"))) is not None:
+            yield from chart_text(root)
+        elif name == "relIds" and (root := self._related(attribute(element, "dm"))) is not None:
+            yield diagram_text(root)
+
+    def _related(self, id: str) -> Element | None:
+        relationship = self._relationships.get(id)
+        return self._parts.xml(relationship.path) if relationship else None
+
+    def _table(self, table: Element) -> Iterator[str]:
+        rows = self._rows(table)
+        if len(rows) == 1 and len(rows[0]) == 1:  # a frame around text
+            yield rows[0][0]
+        elif rows:
+            yield markdown([[cell(words) for words in row] for row in rows])
+
+    def _rows(self, table: Element) -> list[list[str]]:
+        grid = Grid()
+        for row in _elements(table, "tr"):
+            if child(row, "trPr", "del") is not None:
+                self._omissions.add(DELETION)
+                continue
+            properties = child(row, "trPr")
+            grid.begin_row(attribute(child(properties, "gridBefore"), "val"))
+            for each in _elements(row, "tc"):
+                grid.add(child(each, "tcPr"), lambda of=each: self._of_cell(of))
+        return grid.rows
+
+    def _of_cell(self, element: Element) -> str:
+        """Return the text of a cell; a table in it has its rows on one line, with `;` between them."""
+        texts: list[str] = []
+        for each in _flat(element):
+            if local(each) == "tbl":
+                texts.append("; ".join(", ".join(filter(None, row)) for row in self._rows(each)))
+            else:
+                texts += self._paragraph(each)
+        return "\n".join(filter(None, texts))
+
+
+def _flat(container: Element) -> Iterator[Element]:
+    """Yield the paragraphs and tables in a cell, whatever is wrapped around them."""
+    for each in container:
+        name = local(each)
+        if name in ("p", "tbl"):
+            yield each
+        elif name == "sdt":
+            yield from _flat(_content_of_control(each))
+        elif name == "AlternateContent":
+            yield from _flat(_chosen(each))
+        elif name not in _NO_TEXT and name not in _DELETED:
+            yield from _flat(each)
+
+
+def _elements(container: Element, name: str) -> Iterator[Element]:
+    """Yield the rows of a table or the cells of a row, whatever is wrapped around them."""
+    for each in container:
+        if local(each) == name:
+            yield each
+        elif local(each) == "sdt":
+            yield from _elements(_content_of_control(each), name)
+        elif local(each) not in _NO_TEXT and local(each) not in _DELETED:
+            yield from _elements(each, name)
+
+
+def _content_of_control(control: Element) -> Element:
+    """Return the content of a control; an empty element while it shows its placeholder."""
+    content = child(control, "sdtContent")
+    is_placeholder = child(control, "sdtPr", "showingPlcHdr") is not None
+    return content if content is not None and not is_placeholder else Element("nothing")
+
+
+def _chosen(alternatives: Element) -> Element:
+    """Return the first alternative that has text or a picture; what is for old programs says the same again."""
+    for each in alternatives:
+        if any(local(inner) in _TEXT_BEARING for inner in each.iter()):
+            return each
+    return Element("nothing")
+
+
+def _looked_into(drawing: Element) -> Iterator[Element]:
+    """Yield the elements of a drawing, without the alternatives for old programs and what is in text boxes."""
+    for each in drawing:
+        if local(each) == "AlternateContent":
+            yield from _looked_into(_chosen(each))
+            continue
+        yield each
+        if local(each) != "txbxContent":
+            yield from _looked_into(each)
+
+
+def _count(drawing: Element, name: str) -> int:
+    return sum(local(each) == name for each in _looked_into(drawing))

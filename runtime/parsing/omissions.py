@@ -1,0 +1,49 @@
+"""What a parser leaves out of a file, counted, and how that is said to whoever adds it."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Omission(NamedTuple):
+    """One kind of thing that is left out: the sentence for one of it, and for several with `{}` for their number."""
+
+    one: str
+    many: str
+
+
+def left_out(one: str, many: str, why: str = "") -> Omission:
+    """Return the kind of omission of these names, as `picture` and `pictures`."""
+    reason = f": {why}" if why else ""
+    return Omission(f"1 {one} was left out{reason}", f"{{}} {many} were left out{reason}")
+
+
+PICTURE = left_out("picture", "pictures", "only text is read")
+DELETION = left_out("tracked deletion", "tracked deletions", "changes are read as accepted")
+HIDDEN_TEXT = Omission("1 character of hidden text was left out", "{} characters of hidden text were left out")
+EMBEDDED = left_out("embedded object", "embedded objects", "add it as a file of its own")
+UNKNOWN_SYMBOL = left_out("symbol of an unknown font", "symbols of unknown fonts")
+MEDIA = left_out("sound or film", "sounds or films")
+
+
+class Omissions:
+    """Counts what a parser leaves out of one file."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[Omission] = Counter()
+        self._notes: dict[str, None] = {}
+
+    def add(self, kind: Omission, count: int = 1) -> None:
+        """Count things of this kind."""
+        if count:
+            self._counts[kind] += count
+
+    def note(self, sentence: str) -> None:
+        """Add a sentence of its own; the same twice is one."""
+        self._notes[sentence] = None
+
+    def sentences(self) -> Iterator[str]:
+        """Yield the notes, and a sentence for each kind."""
+        yield from self._notes
+        for kind, count in self._counts.items():
+            yield kind.one if count == 1 else kind.many.format(f"{count:,}")
