@@ -3,8 +3,8 @@
 ServiceError
 ├── Retryable        may succeed later: the event is redelivered with a growing delay, for as long as it takes
 │   ├── Unavailable      a store, the bus or a provider does not answer; the outcome of a write is unknown
-│   │   ├── EmptyAnswer      the provider answers, with nothing
 │   │   └── NotServing       the log or a store has lost what it held: an operator is told what to do
+│   ├── TextFailure      a provider fails for this text and answers others: a few tries, then it is refused
 │   ├── RateLimited      the provider asks to wait (`retry_after` seconds)
 │   ├── NewerVersion     the event is newer than this code: it is parked until the code knows its version
 │   ├── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
@@ -65,10 +65,6 @@ class Unavailable(Retryable):
     """A store, the bus or a provider does not answer."""
 
 
-class EmptyAnswer(Unavailable):
-    """The provider answers, but this time with nothing."""
-
-
 class NotServing(Unavailable):
     """Somebody has to do something first; the message is for callers and says what."""
 
@@ -83,6 +79,13 @@ class StoreBehind(NotServing):
 
 class RateLimited(Retryable):
     """The provider asks to wait."""
+
+
+class TextFailure(Retryable):
+    """The provider fails for this text while it answers others.
+
+    It has failed too seldom yet to be refused (`ModelRefused`).
+    """
 
 
 class NewerVersion(Retryable):
@@ -113,10 +116,14 @@ class Poison(ServiceError):
     """Can never succeed."""
 
 
+Refusal = Literal["content", "length", "request", "text"]
+"""Why a model refuses a request. `text`: it answers others and has failed for this text every time."""
+
+
 class ModelRefused(Poison):
     """A model never takes this request: for its content, for its length, or for a reason of the provider's own."""
 
-    def __init__(self, message: str, reason: Literal["content", "length", "request"]) -> None:
+    def __init__(self, message: str, reason: Refusal) -> None:
         super().__init__(message)
         self.reason = reason
 

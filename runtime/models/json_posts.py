@@ -5,14 +5,15 @@ streams stays its own.
 """
 
 from collections.abc import Mapping
-from typing import Any, cast
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import SplitResult, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import httpx2
 import openai
 import orjson
+from multidict import CIMultiDictProxy
 
 from runtime.errors import Unavailable
 
@@ -21,6 +22,19 @@ LARGEST_ANSWER = 32 * 1024 * 1024
 
 LARGEST_HEADER = 64 * 1024
 """Bytes of one header of an answer: gateways send longer ones than aiohttp takes by default."""
+
+MOST_REDIRECTS = 3
+"""Redirects of one request that are followed, all of them on the same host."""
+
+REDIRECTS = (301, 302, 307, 308)
+
+
+class RedirectedAway(openai.OpenAIError):
+    """The provider redirects to another host, which nobody has named: it would be sent the texts."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"it redirects to {host}, which no setting names")
+        self.host = host
 
 
 class JsonPosts:
@@ -35,20 +49,31 @@ class JsonPosts:
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, route: str, body: Mapping[str, Any]) -> bytes:
-        """Return the answer. Raises openai.APIError without one or for a status of an error, `Unavailable` for one
-        that is too large, TimeoutError while not connected."""
+        """Return the answer. Raises openai.APIError without one or for a status of an error, `RedirectedAway`,
+        `Unavailable` for one that is too large, TimeoutError while not connected."""
         url = f"{self._client.base_url}{route.removeprefix('/')}"
         self._session = self._session or self._opened(url)
+        data = orjson.dumps(body)
         try:
-            async with self._session.post(url, data=orjson.dumps(body)) as response:
-                content = await _content(response)
+            status, headers, content = await self._sent(self._session, url, data)
+            for _ in range(MOST_REDIRECTS):
+                if status not in REDIRECTS or "Location" not in headers:
+                    break
+                url = redirected(url, headers["Location"])
+                status, headers, content = await self._sent(self._session, url, data)
         except aiohttp.ClientError as error:
             if isinstance(error, TimeoutError):
                 raise
             raise openai.APIConnectionError(request=httpx2.Request("POST", url)) from error
-        if response.status >= 400:
-            raise _of_status(url, response, content)
+        if status >= 300:
+            raise _of_status(url, status, headers, content)
         return content
+
+    async def _sent(
+        self, session: aiohttp.ClientSession, url: str, data: bytes
+    ) -> tuple[int, CIMultiDictProxy[str], bytes]:
+        async with session.post(url, data=data, allow_redirects=False) as response:
+            return response.status, response.headers, await _content(response)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -74,6 +99,27 @@ class JsonPosts:
         )
 
 
+def redirected(url: str, location: str) -> str:
+    """Return the address that a redirect of `url` names. Raises `RedirectedAway` for one of another host.
+
+    Another port is another server; only from http to https of the same host does the port change.
+    """
+    target = urljoin(url, location)
+    before, after = urlsplit(url), urlsplit(target)
+    upgraded = (before.scheme, after.scheme) == ("http", "https")
+    same_server = (before.scheme, _port(before)) == (after.scheme, _port(after))
+    if before.hostname != after.hostname or not (upgraded or same_server):
+        raise RedirectedAway(after.netloc.rpartition("@")[2][:100])
+    account = before.netloc.rpartition("@")[0]
+    if account and "@" not in after.netloc:
+        return after._replace(netloc=f"{account}@{after.netloc}").geturl()
+    return target
+
+
+def _port(address: SplitResult) -> int:
+    return address.port or (443 if address.scheme == "https" else 80)
+
+
 def proxy_of(url: str) -> str | None:
     """Return the proxy that the environment names for this address, if it names one."""
     address, proxies = urlsplit(url), getproxies()
@@ -91,21 +137,10 @@ async def _content(response: aiohttp.ClientResponse) -> bytes:
     return bytes(content)
 
 
-def _of_status(url: str, response: aiohttp.ClientResponse, content: bytes) -> openai.APIStatusError:
+def _of_status(url: str, status: int, headers: CIMultiDictProxy[str], content: bytes) -> openai.APIStatusError:
     """Return the error that the client makes of such an answer."""
     of_body = ("content-encoding", "content-length")  # it is decoded by now
-    headers = [(name, text) for name, text in response.headers.items() if name.lower() not in of_body]
+    others = [(name, text) for name, text in headers.items() if name.lower() not in of_body]
     request = httpx2.Request("POST", url)
-    answer = httpx2.Response(response.status, headers=headers, content=content, request=request)
-    try:
-        body: Any = orjson.loads(content)
-    except ValueError:
-        body = answer.text.strip()
-    body = _fields(body).get("error", body)
-    said = _fields(body).get("message")
-    message = f"Error code: {response.status}" + (f" - {said}" if isinstance(said, str) and said else "")
-    return openai.APIStatusError(message, response=answer, body=body)
-
-
-def _fields(value: object) -> dict[str, Any]:
-    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+    answer = httpx2.Response(status, headers=others, content=content, request=request)
+    return openai.APIStatusError(f"HTTP {status}", response=answer, body=None)

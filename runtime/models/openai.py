@@ -1,14 +1,13 @@
 """A language model behind any OpenAI-compatible endpoint, through the `openai` client."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
-import openai
 import structlog
 
 from contracts.values import TokenUsage
-from runtime.errors import EmptyAnswer, ModelRefused, Unavailable
+from runtime.errors import ModelRefused
 from runtime.metrics.model_calls import CallKind
 from runtime.models.chat_answers import (
     StreamReader,
@@ -20,13 +19,21 @@ from runtime.models.chat_answers import (
     is_refused,
 )
 from runtime.models.limits import Call
-from runtime.models.openai_endpoint import Endpoint, estimated, parsed
+from runtime.models.openai_endpoint import Endpoint, estimated
 from runtime.models.port import AnswerPiece, Completion, Message
+from runtime.models.provider_errors import error_of
+from runtime.models.request_forms import RequestForms
+from runtime.models.token_counts import usage_of_chat
 
 logger = structlog.get_logger(__name__)
 
 _WITHOUT_OPENING = set[tuple[str, str]]()
 """Address and name of models that were seen to end reasoning without its opening tag."""
+
+ROUTE = "/chat/completions"
+
+CONTROL = "Reply with this one word and nothing else: ready"
+"""A prompt that every model answers: its result shows whether the provider works."""
 
 FIRST_ANSWER = 500
 """Tokens an answer is taken to have before the first one came; then their running mean is."""
@@ -37,32 +44,43 @@ class OpenAiChat:
 
     `endpoint` admits calls and bounds each in time (a streamed answer: between two pieces).
 
-    An empty answer is `Unavailable`; a refusal, an answer stopped by a content filter and one that reached its length
-    limit before the first word are `Poison`; one that ended later before its end says so by `cut`.
+    Of a failure the provider is the cause unless it answers the control: then the text is, and it is refused once it
+    has failed often enough. A refusal, an answer stopped by a content filter and one that reached its length limit
+    before the first word are `Poison`; one that ended later before its end says so by `cut`.
     """
 
     def __init__(self, endpoint: Endpoint, model: str) -> None:
         self.model = model
         self._answer = float(FIRST_ANSWER)
-        self._counts_streams = True
+        self._json = RequestForms({"response_format": {"type": "json_object"}}, {})
+        self._counted = RequestForms({"stream_options": {"include_usage": True}}, {})
         self._address = str(endpoint.client.base_url), model
         self._endpoint, self._kind = endpoint, CallKind("chat", model, endpoint.settings)
+        endpoint.control = self._control
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
-        """Return the whole answer. `json`: ask for a JSON object."""
-        options: dict[str, Any] = {"response_format": {"type": "json_object"}} if json else {}
-        return await self._endpoint.tried(lambda: self._complete(messages, options))
+        """Return the whole answer. `json`: ask for a JSON object, of a provider that does not refuse to."""
+        return await self._endpoint.tried(lambda: self._complete(messages, json))
 
-    async def _complete(self, messages: Sequence[Message], options: dict[str, Any]) -> Completion:
-        async with self._endpoint.call(self._kind, self._estimate(messages)) as call:
-            body = {**self._request(messages), **options}
-            answer = parsed(await self._endpoint.post("/chat/completions", body))
-            choice = first_choice(answer)
-            message = field(choice, "message")
-            if not has_content(message):
-                raise self._strange("did not answer")
-            usage = _usage(field(answer, "usage"))
-            self._learn(call, usage)
+    async def _complete(self, messages: Sequence[Message], json: bool) -> Completion:
+        request = self._request(messages)
+
+        async def ask(form: Mapping[str, Any]) -> dict[str, Any]:
+            return await self._endpoint.ask(ROUTE, {**request, **form})
+
+        tokens, text = self._estimate(messages), _text(messages)
+        async with self._endpoint.call(self._kind, tokens, text) as call:
+            return self._read(await (self._json.ask(ask) if json else ask({})), call)
+
+    def _read(self, answer: dict[str, Any], call: Call) -> Completion:
+        """Return the completion in an answer. Raises `Failure` where there is none, `ModelRefused` for a refusal."""
+        choice = first_choice(answer)
+        message = field(choice, "message")
+        usage = usage_of_chat(answer.get("usage"))
+        self._learn(call, usage)
+        self._check_error(answer, choice)
+        if not has_content(message):
+            raise self._endpoint.strange()
         self._check_refusal(message, choice)
         cut = is_cut(choice, answer)
         parts = answer_parts(message, cut=cut)
@@ -73,15 +91,15 @@ class OpenAiChat:
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         """Yield the answer in pieces. Closing the iterator closes the connection, so the provider stops writing."""
         has_text, usage = False, None
-        async with self._endpoint.call(self._kind, self._estimate(messages), streaming=True) as call:
+        endpoint, tokens = self._endpoint, self._estimate(messages)
+        async with endpoint.call(self._kind, tokens, _text(messages), streaming=True) as call:
             reader = StreamReader(holds_text=self._address in _WITHOUT_OPENING)
             answer = await self._streamed(messages)
-            if not hasattr(answer, "response"):
-                raise self._strange("did not stream")
             async with aclosing(answer):
                 async for chunk in answer:
                     usage = field(chunk, "usage") or usage  # that of the last one is of the whole call
                     choice = first_choice(chunk)
+                    self._check_error(chunk, choice)
                     if choice is None:
                         continue
                     self._check_refusal(choice.delta, choice)
@@ -90,11 +108,11 @@ class OpenAiChat:
                     self._note_opening(piece.resets)
                     if piece or piece.resets:
                         yield piece
-            self._learn(call, _usage(usage))
-        last = reader.end()
-        self._note_opening(last.resets)
-        if not (has_text or last.text.strip()):
-            self._check_text("", cut=last.cut and reader.has_ended)
+            self._learn(call, usage_of_chat(usage))
+            last = reader.end()
+            self._note_opening(last.resets)
+            if not (has_text or last.text.strip()):
+                self._check_text("", cut=last.cut and reader.has_ended)
         if last or last.cut or last.resets:
             yield last
 
@@ -102,20 +120,38 @@ class OpenAiChat:
         """Close the connections."""
         await self._endpoint.close()
 
+    async def _control(self, call: Call) -> None:
+        """Ask for one word. What it takes is added to the call's usage."""
+        answer = await self._endpoint.ask(ROUTE, self._request([Message("user", CONTROL)]))
+        usage = usage_of_chat(answer.get("usage"))
+        call.usage = usage + call.usage if call.usage else usage
+        message = field(first_choice(answer), "message")
+        if not has_content(message):
+            raise self._endpoint.strange()
+        self._check_text(answer_parts(message, cut=False).text, cut=False)
+
     async def _streamed(self, messages: Sequence[Message]) -> Any:
         """Begin a stream that says at its end what it took, of a provider that does not refuse to."""
         create = self._endpoint.client.chat.completions.create
-        if self._counts_streams:
-            try:
-                return await create(**self._request(messages), stream=True, stream_options={"include_usage": True})
-            except openai.APIStatusError as error:
-                if error.status_code not in (400, 422) or "stream_options" not in str(error):
-                    raise
-                self._counts_streams = False
-        return await create(**self._request(messages), stream=True)
 
-    def _strange(self, what: str) -> Unavailable:
-        return Unavailable(f"{self.model} {what} in the OpenAI format; check {self._endpoint.settings}_BASE_URL")
+        async def begin(form: Mapping[str, Any]) -> Any:
+            with self._endpoint.translated():
+                answer = await create(**self._request(messages), stream=True, **form)
+            if not hasattr(answer, "response"):
+                raise self._endpoint.strange()
+            if "json" in answer.response.headers.get("content-type", ""):
+                raise self._endpoint.unstreamed(await answer.response.aread())
+            return answer
+
+        return await self._counted.ask(begin)
+
+    def _check_error(self, answer: Any, choice: Any) -> None:
+        """Raise the error that stands beside an answer, or in place of a choice or of a piece of a stream."""
+        error = field(choice, "error") or field(answer, "error")
+        if not error and choice is None and field(answer, "object") == "error":
+            error = field(answer, "message")
+        if error:
+            raise self._endpoint.sender.refused(error_of(200, error), None)
 
     def _check_refusal(self, message: Any, choice: Any) -> None:
         if is_refused(message, choice):
@@ -132,7 +168,7 @@ class OpenAiChat:
                 f"choose another {self._endpoint.settings}_MODEL",
                 "length",
             )
-        raise EmptyAnswer(f"{self.model} gave an empty answer")
+        raise self._endpoint.sender.useless(f"{self.model} gave an empty answer")
 
     def _note_opening(self, is_missing: bool) -> None:
         """If the opening tag is missing, hold streams of this model back from now on until their reasoning ends."""
@@ -148,21 +184,14 @@ class OpenAiChat:
         return estimated([message.content for message in messages]) + round(self._answer)
 
     def _learn(self, call: Call, usage: TokenUsage) -> None:
-        call.usage = usage
+        call.usage = usage + call.usage if call.usage else usage
         if usage.prompt or usage.completion:
-            call.cost = usage.prompt + usage.completion
+            call.cost = call.usage.prompt + call.usage.completion
             self._answer += (usage.completion - self._answer) / 8
 
 
-def _usage(usage: Any) -> TokenUsage:
-    """Return the token counts of the provider; providers leave any part of them out."""
-    details = field(usage, "prompt_tokens_details")
-    return TokenUsage(
-        prompt=field(usage, "prompt_tokens") or 0,
-        completion=field(usage, "completion_tokens") or 0,
-        cached=field(details, "cached_tokens") or 0,
-        calls=1,
-    )
+def _text(messages: Sequence[Message]) -> str:
+    return "\x1f".join(message.content for message in messages)
 
 
 def encodable(text: str) -> str:

@@ -1,35 +1,39 @@
 """Embeddings of any OpenAI-compatible endpoint: cut to what the model reads, in full batches, checked one by one.
 
 An answer without usable vectors is the fault of the provider or of a text. Which of the two is found by asking for the
-vector of a sentence of ours: a provider that has none for that either is paused, and no document fails for it.
+vector of a sentence of ours: a provider that has none for that either is paused, and no document fails for it. What a
+provider that works refuses is asked for in another form, in smaller batches and in shorter texts.
 """
 
 import asyncio
 import base64
 import math
-import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-import openai
 import structlog
 
 from contracts.values import TokenUsage
 from runtime.batching import batched_by_bytes
-from runtime.errors import ModelRefused, Poison, Unavailable
+from runtime.errors import ModelRefused, TextFailure, Unavailable
 from runtime.metrics.model_calls import CallKind
+from runtime.models.cut_texts import note_cut
+from runtime.models.failures import Failure
 from runtime.models.limits import Call
 from runtime.models.openai import encodable
-from runtime.models.openai_endpoint import Endpoint, as_dict, estimated, parsed
+from runtime.models.openai_endpoint import Endpoint, as_dict, estimated
 from runtime.models.port import Vector
+from runtime.models.request_forms import REFUSALS, RequestForms
+from runtime.models.text_length import TextLength
+from runtime.models.token_counts import count_of
 
 logger = structlog.get_logger(__name__)
 
-BATCH, SMALL_BATCH = 32, 10
-"""Texts a call unless a setting says otherwise, and for a provider that refuses so many."""
+BATCH = 32
+"""Texts a call unless a setting says otherwise; a provider that refuses so many is sent fewer."""
 
 BATCH_BYTES = 48 * 1024
 """Bytes of the texts of a call: ten passages of 1,200 tokens, for a slow model has to answer within the time limit."""
@@ -37,49 +41,52 @@ BATCH_BYTES = 48 * 1024
 CONTROL = "The quick brown fox jumps over the lazy dog."
 """A text that every model can embed: its result shows whether the provider works."""
 
-
-BASE64: Literal["base64"] = "base64"
-BASE64_NAMED = re.compile("base64|encoding_format", re.IGNORECASE)
-"""The form in which vectors are asked for, a quarter of the bytes of numbers as text, and how a provider refuses it."""
-
-NOT_JSON = "json: unsupported value"
-"""What servers written in Go, such as Ollama, say when a vector holds NaN or infinity."""
-
-
-class UnusableVectors(Unavailable):
-    """The provider answered, but its vectors for these texts cannot be used."""
-
-
-class _SeveralRefused(Poison):
-    """The provider works, but returned nothing usable for several texts together."""
+USELESS_TWICE = 2
+"""Times that a text must have no usable vector, while the control has one, before it is given up."""
 
 
 class OpenAiEmbedder:
     """Embeddings of an endpoint's `POST /embeddings`, each text once however often given.
 
-    A call has `batch` texts, or fewer long ones; a provider that refuses them is asked for `SMALL_BATCH` from then on.
-    `cut` shortens a text to what the model reads.
-    Vectors are brought to length 1. A blank text is sent as one blank, which every provider accepts.
+    A call has `batch` texts, or fewer long ones. Vectors are asked for as base64, a quarter of the bytes of numbers as
+    text. Where the provider refuses a call and yet embeds the control, the call is made in another form, then in two
+    halves, and a text that is refused alone is cut; what is taken is remembered. `cut` shortens a text to what the
+    model is known to read. Vectors are brought to length 1. A blank text is sent as one blank, which every provider
+    accepts.
 
     Vectors of another dimension, too few or too many, ones that cannot be told apart and ones without a direction are
-    `Unavailable`: once the provider or a setting is mended all texts can be embedded. `Poison` is only a text that
-    fails alone, and again after another text was embedded.
+    `Unavailable`: once the provider or a setting is mended all texts can be embedded. `ModelRefused` is only a text
+    that fails alone, however short it is cut, while the control is embedded.
     """
 
     def __init__(
-        self, endpoint: Endpoint, model: str, dimension: int, *, batch: int = BATCH, cut: Callable[[str], str] = str
+        self,
+        endpoint: Endpoint,
+        model: str,
+        dimension: int,
+        *,
+        batch: int = BATCH,
+        cut: Callable[[str], str] = str,
     ) -> None:
         self.model = model
         self.dimension = dimension
         self._endpoint, self._batch, self._cut = endpoint, batch, cut
         self._kind = CallKind("embeddings", model, endpoint.settings)
-        self._format: Literal["base64", "float"] = BASE64
+        # Only these models can shorten their vectors, and others refuse the parameter.
+        size: dict[str, Any] = {"dimensions": dimension} if "text-embedding-3" in model else {}
+        forms: list[dict[str, Any]] = [{"encoding_format": "base64"}, {"encoding_format": "float"}, {}]
+        sized = [{**form, **size} for form in forms]
+        self._forms = RequestForms(*sized, *(forms[2:] if size else []))
+        self._length = TextLength()
+        self._halvings = self._cuts = 0
+        endpoint.control = self._control
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector per text, in order. When one call fails, the others are cancelled."""
-        sent = [self._cut(encodable(text)) if text.strip() else " " for text in texts]
+        sent = [self._prepared(text) for text in texts]
         distinct = list(dict.fromkeys(sent))
-        tasks = [asyncio.create_task(self._batched(batch)) for batch in self._batches(distinct)]
+        beginnings: dict[str, str] = {}
+        tasks = [asyncio.create_task(self._batched(batch, beginnings)) for batch in self._batches(distinct)]
         try:
             embeddings = [vector for vectors in await asyncio.gather(*tasks) for vector in vectors]
         finally:
@@ -88,102 +95,161 @@ class OpenAiEmbedder:
             # Their turns are given back before anybody tries again.
             await asyncio.gather(*tasks, return_exceptions=True)
         vectors = dict(zip(distinct, embeddings, strict=True))
+        for text, sent_text in zip(texts, sent, strict=True):
+            embedded = beginnings.get(sent_text, sent_text)
+            if text.strip() and len(embedded) < len(text):
+                note_cut(text, len(embedded))
         return [vectors[text] for text in sent]
 
     async def close(self) -> None:
         """Close the connections."""
         await self._endpoint.close()
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
-        return batched_by_bytes(texts, lambda text: len(text.encode()), max_bytes=BATCH_BYTES, max_items=self._batch)
+    def _prepared(self, text: str) -> str:
+        """Return the text as it is sent: cut, without half characters, never blank."""
+        return self._length.cut(self._cut(encodable(text))) if text.strip() else " "
 
-    async def _batched(self, texts: list[str]) -> list[Vector]:
-        """Return one vector per text, asked for in one call; text by text where the texts do not go together."""
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        return batched_by_bytes(
+            texts,
+            lambda text: len(text.encode()),
+            max_bytes=BATCH_BYTES,
+            max_items=self._batch,
+        )
+
+    async def _batched(self, texts: list[str], beginnings: dict[str, str]) -> list[Vector]:
+        """Return one vector per text, asked for in one call, and in smaller ones where that is refused.
+
+        Texts that had to be cut are added to `beginnings`.
+        """
         try:
             return await self._endpoint.tried(lambda: self._embed(texts))
-        except ModelRefused as error:
-            if len(texts) <= SMALL_BATCH or error.reason == "content":
-                raise
-            logger.warning("fewer texts a call", model=self.model, texts=SMALL_BATCH, reason=str(error))
-            self._batch = SMALL_BATCH
-            return [vector for batch in self._batches(texts) for vector in await self._batched(batch)]
-        except _SeveralRefused as error:
-            logger.warning("texts are embedded one by one", model=self.model, texts=len(texts), reason=str(error))
-        return [(await self._endpoint.tried(lambda t=text: self._embed([t])))[0] for text in texts]
+        except (ModelRefused, TextFailure) as error:
+            if len(texts) > 1:
+                return await self._halved(texts, error, beginnings)
+            return [await self._alone(texts[0], error, beginnings)]
+
+    async def _halved(self, texts: list[str], error: Exception, beginnings: dict[str, str]) -> list[Vector]:
+        """Return the vectors of both halves. Later calls have as few texts if that was all that ailed this one."""
+        size, cuts = (len(texts) + 1) // 2, self._cuts
+        vectors: list[Vector] = []
+        for half in (texts[:size], texts[size:]):
+            for batch in self._batches(half):
+                vectors += await self._batched(batch, beginnings)
+        if cuts == self._cuts:
+            self._halvings += 1
+            is_certain = isinstance(error, ModelRefused) or self._halvings > 1
+            if is_certain and size < self._batch:
+                self._batch = size
+                logger.warning("fewer texts a call", model=self.model, texts=size, reason=str(error))
+        return vectors
+
+    async def _alone(self, text: str, error: ModelRefused | TextFailure, beginnings: dict[str, str]) -> Vector:
+        """Return the vector of as much of a refused text as is taken. Raises the error if that is not its length."""
+        self._cuts += 1
+        if isinstance(error, TextFailure):
+            try:
+                return (await self._embed([text]))[0]
+            except (ModelRefused, TextFailure) as second:
+                error = second
+        if isinstance(error, ModelRefused) and error.reason == "content":
+            raise error
+
+        async def embed(beginning: str) -> Vector | None:
+            try:
+                return (await self._embed([beginning]))[0]
+            except (ModelRefused, TextFailure):
+                return None
+
+        if (shortened := await self._length.shortened(text, embed)) is None:
+            raise error
+        beginnings[text], vector = shortened
+        return vector
 
     async def _embed(self, texts: list[str]) -> list[Vector]:
-        async with self._endpoint.call(self._kind, estimated(texts)) as call:
+        """Return the vectors of one call. Raises `ModelRefused` or `TextFailure` where the texts are its failure."""
+        text = "\x1f".join(texts)
+        async with self._endpoint.call(self._kind, estimated(texts), text) as call:
+            form = self._forms.best
             try:
-                return await self._request(texts, call)
-            except UnusableVectors as error:
-                first = error
-            # All in one turn, so that one success or failure is recorded, by the result for our own text.
-            await self._request([CONTROL], call)
-            if len(texts) > 1:
-                raise _SeveralRefused(str(first)) from None
-            try:
-                return await self._request(texts, call)
-            except UnusableVectors as error:
-                raise Poison(f"{error}; other texts it embeds, and not {texts[0]!r:.80}") from None
+                return await self._request(texts, call, form)
+            except Failure as failure:
+                if self._forms.is_settled or failure.status not in REFUSALS:
+                    raise
+                if not await self._finds_form(call):
+                    raise self._endpoint.sender.certain(str(failure.provider)) from None
+                failure.well = True
+                if self._forms.best is form:
+                    raise
+            return await self._request(texts, call, self._forms.best)
 
-    async def _request(self, texts: list[str], call: Call) -> list[Vector]:
-        """Return the vectors of one request. Raises `UnusableVectors` for vectors that no store should hold."""
-        # Only these models can shorten their vectors, and others refuse the parameter.
-        options: dict[str, Any] = {"dimensions": self.dimension} if "text-embedding-3" in self.model else {}
-        body = {"model": self.model, "input": texts, "encoding_format": self._format, **options}
+    async def _finds_form(self, call: Call) -> bool:
+        """Return whether the control is embedded in any form; the first such one is used from then on."""
         try:
-            answer = await self._endpoint.post("/embeddings", body)
-        except openai.APIStatusError as error:
-            if error.status_code >= 500 and NOT_JSON in str(error):
-                raise UnusableVectors(f"{self.model} computed a vector that is not finite (HTTP 500)") from None
-            if self._format == BASE64 and error.status_code in (400, 422) and BASE64_NAMED.search(str(error)):
-                self._format = "float"  # a provider that knows no other form, which OpenAI's clients ask for
-                return await self._request(texts, call)
-            raise
-        answered = parsed(answer)
+            await self._endpoint.ask_control(call)
+        except (Failure, Unavailable):
+            return False
+        return True
+
+    async def _control(self, call: Call) -> None:
+        await self._forms.ask(lambda form: self._request([CONTROL], call, form))
+
+    async def _request(self, texts: list[str], call: Call, form: Mapping[str, Any]) -> list[Vector]:
+        """Return the vectors of one request. Raises `Failure`, also for vectors that no store should hold."""
+        body = {"model": self.model, "input": texts, **form}
+        answered = await self._endpoint.ask("/embeddings", body)
+        cost = count_of(as_dict(answered.get("usage")).get("total_tokens"))
+        usage = TokenUsage(prompt=cost, calls=1)
+        call.usage = call.usage + usage if call.usage else usage
+        call.cost = call.usage.prompt or None
         items = answered.get("data")
         if not isinstance(items, list):
-            raise Unavailable(f"{self.model} did not answer in the OpenAI format; check EMBEDDING_BASE_URL")
-        if (cost := _tokens(answered)) is not None:
-            call.cost = (call.cost or 0) + cost
-        usage = TokenUsage(prompt=cost or 0, calls=1)
-        call.usage = call.usage + usage if call.usage else usage
-        return self._check_vectors(cast(list[Any], items), len(texts))
+            raise self._endpoint.strange()
+        return self._check_vectors(cast(list[Any], items), texts)
 
-    def _check_vectors(self, items: list[Any], count: int) -> list[Vector]:
+    def _check_vectors(self, items: list[Any], texts: list[str]) -> list[Vector]:
         """Return the vectors in the order of the texts. Raises for vectors that no store should hold."""
+        count = len(texts)
         if len(items) != count:
-            raise UnusableVectors(
+            raise self._useless(
+                texts,
                 f"{self.model} gave {len(items)} vectors for {count} texts: "
-                "lower EMBEDDING_BATCH_NUM or choose another EMBEDDING_MODEL"
+                "lower EMBEDDING_BATCH_NUM or choose another EMBEDDING_MODEL",
             )
         entries = [cast(dict[str, Any], item) if isinstance(item, dict) else {} for item in items]
         places = [item.get("index") for item in entries]
         if any(place is not None for place in places):
             if sorted(place if isinstance(place, int) else -1 for place in places) != list(range(count)):
-                raise UnusableVectors(
+                raise self._useless(
+                    texts,
                     f"{self.model} numbered its {count} vectors {places!s:.60}: nobody can tell which text each "
-                    "is of; set EMBEDDING_BATCH_NUM to 1 or choose another EMBEDDING_MODEL"
+                    "is of; set EMBEDDING_BATCH_NUM to 1 or choose another EMBEDDING_MODEL",
                 )
             entries.sort(key=lambda item: item["index"])
-        return [self._unit(item.get("embedding")) for item in entries]
+        return [self._unit(item.get("embedding"), text) for item, text in zip(entries, texts, strict=True)]
 
-    def _unit(self, values: Any) -> Vector:
+    def _useless(self, texts: list[str], reason: str) -> Failure:
+        """Return the failure of vectors that cannot be used, which one text may cause."""
+        text = f"{reason}; other texts it embeds, and not {texts[0]!r:.80}"
+        return Failure(Unavailable(reason), ModelRefused(text, "text"), USELESS_TWICE)
+
+    def _unit(self, values: Any, text: str) -> Vector:
         try:
             numbers = _numbers(values)
         except (TypeError, ValueError, OverflowError):
             numbers = np.full(self.dimension, math.nan)
         if len(numbers) != self.dimension:
-            wrong = Unavailable if len(numbers) else UnusableVectors
-            raise wrong(
+            reason = (
                 f"{self.model} gave {len(numbers) or 'no'} numbers, not {self.dimension}: "
                 "set EMBEDDING_DIM to the dimension of this EMBEDDING_MODEL"
             )
+            raise self._endpoint.sender.certain(reason) if len(numbers) else self._useless([text], reason)
         length = _length(numbers)
         if not math.isfinite(length) or length == 0.0:
-            raise UnusableVectors(
+            raise self._useless(
+                [text],
                 f"{self.model} gave a vector that is {'zero' if length == 0.0 else 'not finite'}, which no search "
-                "can use: see what ails it, or choose another EMBEDDING_MODEL"
+                "can use: see what ails it, or choose another EMBEDDING_MODEL",
             )
         return array("d", (numbers / length).tobytes())
 
@@ -200,10 +266,3 @@ def _numbers(values: Any) -> npt.NDArray[np.float64]:
     if isinstance(values, str):
         return np.frombuffer(base64.b64decode(values, validate=True), "<f4").astype(np.float64)
     return np.array([float(value) for value in cast(list[Any], values)] if isinstance(values, list) else [], np.float64)
-
-
-def _tokens(body: Mapping[str, Any]) -> int | None:
-    """Return the tokens of the call, where the provider reports them."""
-    usage = body.get("usage")
-    total = as_dict(usage).get("total_tokens")
-    return total if isinstance(total, int) else None

@@ -1,30 +1,44 @@
 """The `openai` client of one provider: its turns among all replicas, its time limit, every failure as one of ours.
 
-A provider that is overloaded, silent, refuses the key or knows no such model is worth another try later, so nothing is
-lost by it; a request that it will never accept is not. Neither the key nor a password of the URL is in any message.
+Whether a failure is the provider's or that of one text is found by a control call (`blame.py`). Neither the key nor a
+password of the URL is in any message.
 """
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Mapping,
+)
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
+import aiohttp
 import httpx2
 import openai
 import orjson
 
 from runtime.activity import waiting
-from runtime.errors import ConfigurationError, ModelRefused, RateLimited, Retryable, ServiceError, Unavailable
+from runtime.errors import ConfigurationError, Retryable, ServiceError, Unavailable
 from runtime.metrics.model_calls import CallKind, recorded_call
 from runtime.models import json_posts
-from runtime.models.json_posts import JsonPosts
+from runtime.models.blame import Blame
+from runtime.models.failures import Failure, Sender
+from runtime.models.json_posts import JsonPosts, RedirectedAway, redirected
 from runtime.models.limits import Call
+from runtime.models.provider_errors import error_in, error_of, parsed_body, sentence_of
 from runtime.models.rate_limiter import RateLimiter
 from runtime.retries import Backoff, parse_retry_after
 
 T = TypeVar("T")
+
+CANNOT_CONNECT = (aiohttp.ClientConnectorError, httpx2.ConnectError, httpx2.ProxyError)
+"""Causes of a failed call that no text can have."""
 
 REPETITIONS = Backoff(first=0.5, longest=1.0)
 """Before the repetition of a call, where a person waits for the answer."""
@@ -32,22 +46,20 @@ REPETITIONS = Backoff(first=0.5, longest=1.0)
 BYTES_PER_TOKEN = 3
 """For estimates: English has four, Chinese three, and what was booked too much is given back."""
 
-_LONGEST_WAIT = 3600.0
-_LONGEST_REASON = 300
+CONTROL_TIMEOUT = 30.0
+"""Most seconds in which a provider that works answers something harmless."""
 
-_NO_QUOTA = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "quota_exceeded"}
-_NO_KEY = {"invalid_api_key", "API_KEY_INVALID", "authentication_error"}
-_NO_MODEL = {"model_not_found", "invalid_model", "unknown_model", "DeploymentNotFound"}
-_FILTERED = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
-_TOO_LONG = {"context_length_exceeded", "string_above_max_length"}
+_LONGEST_WAIT = 3600.0
 
 
 class Endpoint:
     """One provider: its client, the turns it gives, and what its errors mean.
 
     `settings` begins the names of the settings that messages point to: `LLM`, `QUERY_LLM`, `EMBEDDING`. The client
-    itself never repeats a call, for each one counts; `retries` is how often `tried` does. Raises `ConfigurationError`
-    for a key that cannot be sent.
+    itself never repeats a call, for each one counts; `retries` is how often `tried` does. Raises
+    `ConfigurationError` for a key that cannot be sent.
+
+    `control` sends something harmless that every model answers; it raises `Failure` or `ServiceError` where it fails.
     """
 
     def __init__(
@@ -58,7 +70,8 @@ class Endpoint:
             raise ConfigurationError(f"{settings}_API_KEY holds characters that no key has: enter it again")
         address = urlsplit(base_url)
         self._name = address.hostname or "the model endpoint"
-        self._secrets = [secret for secret in (key, address.password, unquote(address.password or "")) if secret]
+        passwords = (key, address.password, unquote(address.password or ""))
+        self.sender = Sender(self._name, settings, tuple(filter(None, passwords)))
         self.settings, self._limiter, self._timeout, self._retries = settings, limiter, timeout, retries
         self.client = openai.AsyncOpenAI(
             base_url=base_url or None,
@@ -69,25 +82,83 @@ class Endpoint:
             http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_bounded]}),
         )
         self._posts = JsonPosts(self.client, min(10.0, timeout))
+        self._blame = Blame()
+        self.control: Callable[[Call], Awaitable[object]] | None = None
 
     @asynccontextmanager
-    async def call(self, kind: CallKind, tokens: int, *, streaming: bool = False) -> AsyncGenerator[Call]:
+    async def call(self, kind: CallKind, tokens: int, text: str, *, streaming: bool = False) -> AsyncGenerator[Call]:
         """A turn of about so many tokens, a time limit (a stream has one per read instead) and errors of ours.
 
-        What the caller leaves in `usage` of the call is counted.
+        `text` is what is sent: its failures are counted. What the caller leaves in `usage` of the call is counted.
+        A probing call asks the control first, so that its result is never that of one text.
         """
         with waiting():
             async with self._limiter.call(tokens) as call:
-                with recorded_call(kind, self._name, call), self._translated():
-                    if streaming:
-                        yield call
-                        return
-                    async with asyncio.timeout(self._timeout):
-                        yield call
+                with recorded_call(kind, self._name, call):
+                    if call.probing and self.control:
+                        await self._probe(call)
+                    try:
+                        with self.translated():
+                            if streaming:
+                                yield call
+                            else:
+                                async with asyncio.timeout(self._timeout):
+                                    yield call
+                    except Failure as failure:
+                        raise await self._judged(failure, text, call) from None
+                    self._blame.answered(text)
 
-    async def post(self, route: str, body: Mapping[str, Any]) -> bytes:
-        """Return the answer to a request. Raises what the client raises, which `call` translates."""
-        return await self._posts.post(route, body)
+    async def ask(self, route: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the JSON object of an answer. Raises `Failure`, or `ModelRefused` for a code that says so."""
+        with self.translated():
+            content = await self._posts.post(route, body)
+        answer = parsed(content)
+        if not answer:
+            raise self.strange(content)
+        if error := error_in(answer):
+            raise self.sender.refused(error, None)
+        return answer
+
+    def unstreamed(self, content: bytes) -> Exception:
+        """Return the error of JSON that came where a stream was asked for."""
+        error = error_in(parsed(content))
+        return self.sender.refused(error, None) if error else self.strange()
+
+    def strange(self, content: bytes | str = b"") -> Failure:
+        """Return the failure of an answer in another format."""
+        sentence = sentence_of(parsed_body(content))
+        return self.sender.useless(
+            f"{self._name} did not answer in the OpenAI format; check {self.settings}_BASE_URL"
+            + (f": {sentence}" if sentence else "")
+        )
+
+    async def _probe(self, call: Call) -> None:
+        """Ask the control in a probing call; other calls begin as soon as it is answered."""
+        try:
+            await self.ask_control(call)
+        except Failure as failure:
+            raise failure.provider from None
+        await self._limiter.end_probe(call)
+
+    async def _judged(self, failure: Failure, text: str, call: Call) -> ServiceError:
+        async def answers() -> bool:
+            try:
+                await self.ask_control(call)
+            except (Failure, ServiceError):
+                return False
+            return True
+
+        if self.control is None:
+            return failure.provider
+        return await self._blame.judged(failure, text, answers)
+
+    async def ask_control(self, call: Call) -> None:
+        """Return if the provider answers something harmless, in the turn of this call. Raises what that raises."""
+        assert self.control is not None
+        with self.translated():
+            async with asyncio.timeout(min(self._timeout, CONTROL_TIMEOUT)):
+                await self.control(call)
+        self._blame.answered()
 
     async def tried(self, once: Callable[[], Awaitable[T]]) -> T:
         """Return the result of a call that is repeated a few times, unless the provider asks for a longer wait."""
@@ -106,59 +177,57 @@ class Endpoint:
         await self.client.close()
 
     @contextmanager
-    def _translated(self) -> Generator[None]:
+    def translated(self) -> Generator[None]:
         """Translate errors of the client to ours, without their cause: it holds the request, and with it the key."""
         try:
             yield
-        except ServiceError:
+        except (ServiceError, Failure) as error:
+            if type(error) is Unavailable:
+                raise self.sender.useless(str(error)) from None
             raise
         except openai.APIStatusError as error:
-            raise self._of_status(error) from None
+            raise self._of_status(error.response) from None
         except (openai.APITimeoutError, TimeoutError):
-            raise Unavailable(
-                f"{self._name} did not answer within {self._timeout:g} s; {self.settings}_TIMEOUT"
-            ) from None
-        except openai.APIConnectionError:
-            raise Unavailable(f"{self._name} cannot be reached, or broke off; {self.settings}_BASE_URL") from None
+            reason = f"{self._name} did not answer within {self._timeout:g} s; {self.settings}_TIMEOUT"
+            raise self.sender.silent(reason) from None
+        except openai.APIConnectionError as error:
+            raise self._of_connection(error) from None
+        except RedirectedAway as error:
+            raise self._redirected(error) from None
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             # The client trips over JSON of another shape with errors of every kind.
-            raise Unavailable(f"{self._name} answered what cannot be read: {self._reason(error)}") from None
+            raise self._of_answer(error) from None
 
-    def _of_status(self, error: openai.APIStatusError) -> ServiceError:
-        status, codes = error.status_code, _codes(error)
-        wait = parse_retry_after(error.response.headers.get("retry-after"), _LONGEST_WAIT)
-        if codes & (_FILTERED | _TOO_LONG):
-            filtered = bool(codes & _FILTERED)
-            what = "refuses this content" if filtered else "takes no text of this length"
-            reason = "content" if filtered else "length"
-            return ModelRefused(f"{self._name} {what} (HTTP {status}): {self._reason(error)}", reason)
-        if status == 402 or codes & _NO_QUOTA:
-            return Unavailable(
-                f"{self._name} has no quota left for this key (HTTP {status}): add some, "
-                f"or change {self.settings}_API_KEY"
-            )
-        if status == 429:
-            return RateLimited(f"{self._name} asks to wait: {self._reason(error)}", retry_after=wait)
-        if status in (401, 403) or codes & _NO_KEY:
-            return Unavailable(f"{self._name} refused the key (HTTP {status}): change {self.settings}_API_KEY")
-        return self._of_request(status, codes, wait, self._reason(error))
+    def _of_status(self, response: httpx2.Response) -> Exception:
+        wait = parse_retry_after(response.headers.get("retry-after"), _LONGEST_WAIT)
+        try:
+            body = parsed_body(response.text)
+        except (httpx2.StreamError, httpx2.ResponseNotRead):  # of a stream that was not read
+            body = ""
+        return self.sender.refused(error_of(response.status_code, body), wait)
 
-    def _of_request(self, status: int, codes: set[str], wait: float | None, reason: str) -> ServiceError:
-        if status == 404 or codes & _NO_MODEL:
-            return Unavailable(
-                f"{self._name} knows no such model, or no such address (HTTP {status}): "
-                f"change {self.settings}_MODEL or {self.settings}_BASE_URL; {reason}"
-            )
-        if status in (408, 409) or status >= 500:
-            return Unavailable(f"{self._name} answered HTTP {status}: {reason}", retry_after=wait)
-        return ModelRefused(f"{self._name} refused the request (HTTP {status}): {reason}", "request")
+    def _of_connection(self, error: openai.APIConnectionError) -> Exception:
+        causes = [error.__cause__, error.__cause__ and error.__cause__.__cause__]
+        for cause in causes:
+            if isinstance(cause, RedirectedAway):
+                return self._redirected(cause)
+            if isinstance(cause, Unavailable):
+                return self.sender.useless(str(cause))
+        if any(isinstance(cause, CANNOT_CONNECT) for cause in causes):
+            return self.sender.certain(f"{self._name} cannot be reached; {self.settings}_BASE_URL")
+        return self.sender.silent(f"{self._name} broke off; {self.settings}_BASE_URL")
 
-    def _reason(self, error: Exception) -> str:
-        """Return the provider's message, bounded, on one line, without secrets should they have been repeated there."""
-        text = str(error)
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return " ".join(text.split())[:_LONGEST_REASON]
+    def _of_answer(self, error: Exception) -> Exception:
+        """Return what an error in a stream means, or an answer that cannot be read."""
+        if body := getattr(error, "body", None):
+            return self.sender.refused(error_of(200, body), None)
+        return self.sender.useless(f"{self._name} answered what cannot be read: {error}")
+
+    def _redirected(self, error: RedirectedAway) -> Failure:
+        return self.sender.certain(
+            f"{self._name} redirects to {error.host}, which was not followed: "
+            f"if the models are there, change {self.settings}_BASE_URL"
+        )
 
 
 def estimated(texts: list[str]) -> int:
@@ -183,14 +252,10 @@ def as_dict(value: object) -> dict[str, Any]:
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
 
 
-def _codes(error: openai.APIStatusError) -> set[str]:
-    """What the provider calls the error: its code and its type, and those of the cause inside, where it gives one."""
-    body = as_dict(error.body)
-    inside = as_dict(body.get("innererror")).get("code")
-    return {code for code in (error.code, error.type, inside, body.get("status")) if isinstance(code, str)}
-
-
 async def _bounded(response: httpx2.Response) -> None:
+    """Bound an answer, and refuse a redirect to another host before it is followed."""
+    if response.has_redirect_location:
+        redirected(str(response.request.url), response.headers["Location"])
     response.stream = _Bounded(cast(httpx2.AsyncByteStream, response.stream))
 
 

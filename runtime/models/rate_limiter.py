@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from contracts.ids import sha256
 from runtime.bus.port import SharedValues
 from runtime.concurrency.fair_semaphore import FairSemaphore
-from runtime.errors import NotWanted, Poison, RateLimited, Retryable, Unavailable
+from runtime.errors import NotWanted, Poison, RateLimited, Retryable, TextFailure, Unavailable
 from runtime.models import limits as rules
 from runtime.models.call_scope import call_scope
 from runtime.models.limits import Call, Demand, Limits, ProviderState, Reservation
@@ -82,7 +82,7 @@ class RateLimiter:
             if not (call.probing or await call_scope().wanted()):
                 raise NotWanted(f"a call to {self._name} is not wanted any more")
             yield call
-        except Poison:
+        except (Poison, TextFailure):  # of one text: the provider has answered another
             await self._record_success(call)
             raise
         except Retryable as error:
@@ -92,6 +92,11 @@ class RateLimiter:
             await self._record_success(call)
         finally:
             self._end_call()
+
+    async def end_probe(self, call: Call) -> None:
+        """Let other calls begin while a probing call goes on: the provider has answered it something."""
+        await self._record_success(call)
+        call.probing = False
 
     async def note(self) -> str | None:
         """Return a sentence while the provider is paused: why and since when; else None."""

@@ -18,7 +18,7 @@ LONGEST_TOKEN = 128
 
 def cutter(tokens: int, bytes_: int, tokenizer: Callable[[], Tokenizer] | None = None) -> Callable[[str], str]:
     """Return a function that cuts a text to both limits; 0 means none."""
-    load = cache(tokenizer or _vocabulary)
+    load = cache(tokenizer or load_vocabulary)
 
     def cut(text: str) -> str:
         text = to_bytes(text, bytes_) if bytes_ else text
@@ -51,7 +51,8 @@ def _common(text: str, beginning: str) -> str:
     return beginning
 
 
-def _vocabulary() -> Tokenizer:
+def load_vocabulary() -> Tokenizer:
+    """Return the tokenizer that counts where the model's own is unknown."""
     from runtime.models.tokens import TiktokenTokenizer
 
     return TiktokenTokenizer(VOCABULARY)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
 
-from runtime.errors import EmptyAnswer, ModelRefused
+from runtime.errors import ModelRefused, TextFailure
 from runtime.models import openai
 from runtime.models.openai import OpenAiChat
 from runtime.models.port import AnswerPiece, Completion, Message
@@ -100,9 +100,9 @@ async def test_a_stream_that_ends_without_a_reason_is_cut(chat: OpenAiChat) -> N
 @pytest.mark.parametrize(
     ("marker", "error"),
     [
-        ("NULL", EmptyAnswer),
-        ("NULLREASONING", EmptyAnswer),
-        ("BLANK", EmptyAnswer),
+        ("NULL", TextFailure),
+        ("NULLREASONING", TextFailure),
+        ("BLANK", TextFailure),
         ("THINKOPEN", ModelRefused),
         ("REFUSES", ModelRefused),
         ("PROHIBITED", ModelRefused),

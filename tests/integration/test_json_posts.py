@@ -3,14 +3,14 @@
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from runtime.errors import Unavailable
-from runtime.models.json_posts import proxy_of
+from runtime.models.json_posts import MOST_REDIRECTS, RedirectedAway, proxy_of, redirected
 from runtime.models.port import Message
 from tests.support.openai_provider import KEY, chat_at
 from tests.support.tls import certificates
@@ -26,6 +26,8 @@ class Recorder:
     port: int = 0
     connections: int = 0
     heads: list[str] = field(default_factory=list[str])
+    redirect: bytes = b""
+    """The answer to the first request, where there is one."""
     answer: bytes = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(ANSWER), ANSWER)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -35,7 +37,8 @@ class Recorder:
                 self.heads.append(head)
                 fields = dict(line.lower().split(": ", 1) for line in head.splitlines()[1:] if line)
                 await reader.readexactly(int(fields["content-length"]))
-                writer.write(self.answer)
+                writer.write(self.redirect or self.answer)
+                self.redirect = b""
                 await writer.drain()
                 if len(self.answer) < len(ANSWER):
                     break
@@ -89,17 +92,68 @@ async def test_a_proxy_of_the_environment_is_asked(recorder: Recorder, monkeypat
     assert proxy_of("https://model.test/v1") == "http://other.test"
 
 
-async def test_a_redirect_is_followed_and_another_server_gets_no_key(recorder: Recorder) -> None:
+def moved(url: str) -> bytes:
+    trace = "x" * len(ANSWER)
+    return f"HTTP/1.1 307 Moved\r\nContent-Length: 0\r\nX-Trace: {trace}\r\nLocation: {url}\r\n\r\n".encode()
+
+
+async def stream(url: str) -> list[str]:
+    chat = chat_at(url, "m", timeout=10.0)
+    try:
+        return [piece.text async for piece in chat.stream(QUESTION)]
+    finally:
+        await chat.close()
+
+
+@pytest.mark.parametrize("send", [ask, stream])
+async def test_a_redirect_to_another_server_is_not_followed(
+    recorder: Recorder, send: Callable[[str], Awaitable[list[str]]]
+) -> None:
     other = Recorder()
     async with await asyncio.start_server(other.serve, "127.0.0.1", 0) as server:
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/chat/completions"
-        recorder.answer = f"HTTP/1.1 307 Moved\r\nContent-Length: 0\r\nLocation: {url}\r\n\r\n".encode()
-        assert await ask(f"http://127.0.0.1:{recorder.port}/v1") == ["the answer"]
+        port = server.sockets[0].getsockname()[1]
+        recorder.answer = moved(f"http://127.0.0.1:{port}/v1/chat/completions")
+        with pytest.raises(Unavailable, match=f"redirects to 127.0.0.1:{port}, which was not followed"):
+            await send(f"http://127.0.0.1:{recorder.port}/v1")
         server.close()
-    assert KEY in recorder.heads[0]
-    (head,) = other.heads
-    assert head.startswith("POST /v1/chat/completions HTTP/1.1\r\n")
-    assert KEY not in head
+    assert len(recorder.heads) == 1
+    assert other.heads == []
+
+
+async def test_a_redirect_on_the_same_server_is_followed_with_the_text_and_the_key(recorder: Recorder) -> None:
+    recorder.redirect = moved("/v2/chat/completions")
+    assert await ask(f"http://127.0.0.1:{recorder.port}/v1") == ["the answer"]
+    assert [head.split(" ", 2)[1] for head in recorder.heads] == ["/v1/chat/completions", "/v2/chat/completions"]
+    assert all(KEY in head for head in recorder.heads)
+
+
+async def test_redirects_without_an_end_are_given_up(recorder: Recorder) -> None:
+    recorder.answer = moved("/v1/chat/completions")
+    with pytest.raises(Unavailable, match="HTTP 307"):
+        await ask(f"http://127.0.0.1:{recorder.port}/v1")
+    assert len(recorder.heads) <= 2 * (MOST_REDIRECTS + 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "server"),
+    [
+        ("http://a.test/v1/x", "https://a.test/v1/x", "https://a.test/v1/x"),
+        ("http://ada:key@a.test/v1/x", "http://a.test/v2/x", "http://ada:key@a.test/v2/x"),
+        ("https://a.test/v1/x", "/v2/x", "https://a.test/v2/x"),
+        ("https://a.test/v1/x", "https://A.test:443/v2/x", "https://A.test:443/v2/x"),
+        ("https://a.test/v1/x", "http://a.test/v1/x", None),
+        ("https://a.test/v1/x", "//b.test/v1/x", None),
+        ("https://a.test/v1/x", "https://a.test:8443/v1/x", None),
+        ("https://a.test/v1/x", "https://a.test.evil.test/v1/x", None),
+        ("https://a.test/v1/x", "file:///etc/passwd", None),
+    ],
+)
+def test_redirects_stay_on_the_server(before: str, after: str, server: str | None) -> None:
+    if server is None:
+        with pytest.raises(RedirectedAway):
+            redirected(before, after)
+    else:
+        assert redirected(before, after) == server
 
 
 async def test_long_headers_of_a_gateway_are_read(recorder: Recorder) -> None:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from runtime.errors import ModelRefused, RateLimited, Retryable, Unavailable
+from runtime.errors import RateLimited, Retryable, Unavailable
 from runtime.models import openai_endpoint
 from runtime.models.rate_limiters import RateLimiters
 from runtime.retries import Backoff
@@ -142,7 +142,7 @@ async def test_only_places_that_there_are_count_and_each_once_the_best_first(pro
         ([1], Unavailable, "RERANK_BINDING"),
         (PlainTextResponse("<html>"), Unavailable, "read|RERANK_BINDING"),
         (Response(b'{"results": [', media_type="application/json"), Unavailable, "read"),
-        (JSONResponse({"detail": f"bad, with {KEY}"}, 400), ModelRefused, "400"),
+        (JSONResponse({"detail": f"bad, with {KEY}"}, 400), Unavailable, "400"),
         (JSONResponse({}, 401), Unavailable, "RERANK_API_KEY"),
         (JSONResponse({}, 404), Unavailable, "RERANK_BASE_URL"),
         (JSONResponse({}, 429, {"Retry-After": "7"}), RateLimited, "wait"),

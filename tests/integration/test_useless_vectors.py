@@ -72,7 +72,7 @@ async def test_no_document_fails_for_a_provider_that_is_ill_and_all_are_done_whe
 
 async def test_only_the_document_of_a_text_that_fails_alone_fails(provider: Provider) -> None:
     limiter, provider.bad = RateLimiter("m", Limits(calls=2)), "bitcoin"
-    async with indexer(provider, "not-json", limiter) as table:
+    async with indexer(provider, "nan", limiter) as table:
         await table.deliver()
         assert table.unacknowledged == []
         assert sorted(event.data.aggregate_id for event in table.published("VectorsIndexed")) == ["sea", "sky"]

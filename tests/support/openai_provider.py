@@ -17,13 +17,16 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from runtime.models.limits import Limits
+from runtime.models.openai import CONTROL as CHAT_CONTROL
 from runtime.models.openai import OpenAiChat
-from runtime.models.openai_embedder import SMALL_BATCH, OpenAiEmbedder
+from runtime.models.openai_embedder import CONTROL, OpenAiEmbedder
 from runtime.models.openai_endpoint import Endpoint
 from runtime.models.rate_limiter import RateLimiter
 from standalone.embedded.processes import free_port
 
 KEY = "sk-very-secret-0123456789"
+FEW = 10
+"""Texts a call of the mode `few`."""
 DIMENSION = 4
 WARM = "warm"
 """The model of a process's first call, which no limit holds: it does not count among those that run at once."""
@@ -43,6 +46,17 @@ def chat_at(
     return OpenAiChat(Endpoint(url, key, limiter, timeout, "LLM", retries), model)
 
 
+ONLY_TEXTS = "only:"
+"""Before a mode: the control is answered well, and other texts, or those that hold `Provider.bad`, as the mode says."""
+
+
+def is_control(body: dict[str, Any]) -> bool:
+    """Whether a request asks the harmless thing that shows whether the provider works."""
+    if "input" in body:
+        return body["input"] == [CONTROL]
+    return body["messages"][-1]["content"] == CHAT_CONTROL
+
+
 @dataclass
 class Provider:
     """A local server that speaks the OpenAI routes, and what it saw."""
@@ -59,7 +73,7 @@ class Provider:
     down: bool = False
     """Whether every request is answered with 500."""
     bad: str = "\0"
-    """Texts that hold this are embedded as the modes `picky:…` say."""
+    """Texts that hold this are embedded as the modes `picky:…` say, and answered as the modes `only:…` do."""
     pieces_sent: int = 0
     """Pieces of streamed answers that the client's side has taken."""
     text: str = ""
@@ -78,6 +92,10 @@ class Provider:
     async def handle(self, request: Request) -> Response:
         body = json.loads(await request.body())
         self.requests.append(body)
+        if body["model"].startswith(ONLY_TEXTS):
+            mode = body["model"].removeprefix(ONLY_TEXTS)
+            spared = is_control(body) or (self.bad != "\0" and self.bad not in str(body))
+            body["model"] = "good" if spared else mode
         self.times.append(time.time())
         self.keys.add(request.headers.get("authorization"))
         held = body["model"] != WARM
@@ -125,6 +143,10 @@ class Provider:
                 return Response(b" " * 200_000 + b"{}", media_type="application/json")
             case "error200":
                 return JSONResponse({"error": {"message": "no"}})
+            case "refused200":
+                return JSONResponse({"error": {"message": "too long for me", "code": 400}})
+            case "no-choices":
+                return JSONResponse({"id": "1", "choices": [], "usage": {"prompt_tokens": 7}})
         return None
 
     async def completion(self, body: dict[str, Any], request: Request) -> Response:
@@ -227,8 +249,8 @@ class Provider:
         mode, _, how = mode.partition(":")
         if how == "not-json" and (mode != "picky" or any(self.bad in text for text in texts)):
             return JSONResponse({"error": {"message": "failed to encode: json: unsupported value: NaN"}}, 500)
-        if mode == "few" and len(texts) > SMALL_BATCH:
-            return JSONResponse({"error": {"message": f"batch size must not exceed {SMALL_BATCH}"}}, 400)
+        if mode == "few" and len(texts) > FEW:
+            return JSONResponse({"error": {"message": f"batch size must not exceed {FEW}"}}, 400)
         if mode == "batches" and len(texts) > 1:
             texts = texts[:1]  # a provider that takes one text a call
         rows = [[float(len(text)), 1.0, 0.0, 0.0] for text in texts]

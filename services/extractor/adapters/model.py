@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from contracts.ids import sha256
-from runtime.errors import EmptyAnswer, Poison, Unavailable
+from runtime.bus.attempts import Attempts
+from runtime.errors import ModelRefused, Poison, Unavailable
 from runtime.models.port import Chat, Completion, Message
 from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.gleaning import merge_rounds, render_answer
@@ -11,9 +12,11 @@ from services.extractor.domain.grounding import mark_grounded
 from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.domain.json_rows import parse_json
 from services.extractor.domain.prompt import continue_prompt, prompt_version, system_prompt, user_prompt
-from services.extractor.domain.round_failures import RoundFailures
 from services.extractor.domain.rows import parse_rows
 from services.extractor.port import RoundGivenUp
+
+ROWLESS_TRIES = 3
+"""Answers without a row, each cut off at its length limit, after which a passage is given up: each of them is paid."""
 
 
 class ModelExtractor:
@@ -22,25 +25,33 @@ class ModelExtractor:
     def __init__(self, chat: Chat, config: ExtractionConfig, count: Callable[[str], int]) -> None:
         self._chat, self._config, self._count = chat, config, count
         self._system, self._continue = system_prompt(config), continue_prompt(config)
-        self._failures = RoundFailures()
+        self._rowless = Attempts()
         self.model = chat.model
         self.draft_version = prompt_version(config, gleaning=False)
         self.prompt_version = prompt_version(config, gleaning=True) if config.gleaning else self.draft_version
 
     async def extract(self, content: str, headings: Sequence[str]) -> Extraction:
-        """See `Extractor.extract`. Raises `Unavailable` also for an answer that was cut off before its first row."""
+        """See `Extractor.extract`.
+
+        An answer that was cut off before its first row raises `Unavailable`, and `ModelRefused` the third time.
+        """
         completion = await self._chat.complete(self._messages(content, headings), json=self._config.json)
-        self._failures.record_answer()
         extraction = self._parse(completion, content)
-        if completion.cut and not (extraction.entities or extraction.relations):
-            raise Unavailable(f"{self.model} was cut off before it wrote one row")
-        return extraction
+        passage = sha256("\x1f".join((*headings, content)))
+        if not completion.cut or extraction.entities or extraction.relations:
+            self._rowless.forget(passage)
+            return extraction
+        reason = f"{self.model} was cut off before it wrote one row"
+        if self._rowless.add(passage, "cut") < ROWLESS_TRIES:
+            raise Unavailable(reason)
+        self._rowless.forget(passage)
+        raise ModelRefused(f"{reason}, {ROWLESS_TRIES} times: let it write more, or choose another model", "length")
 
     async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
         """See `Extractor.glean`. Returns the first extraction if the conversation would be too long for the model.
 
-        So it does if the model refuses this round for good. Raises `RoundGivenUp` when this round has failed too often
-        though the model answers others, and the errors of `Chat` except `Poison`.
+        So it does if the model refuses this round for its content or length. Raises `RoundGivenUp` when this round has
+        failed too often though the model answers others, and the errors of `Chat` except `Poison`.
         """
         messages = [
             *self._messages(content, headings),
@@ -49,18 +60,12 @@ class ModelExtractor:
         ]
         if self._is_too_long(messages):
             return first
-        round_key = sha256("\x1f".join((*headings, content)))
         try:
             completion = await self._chat.complete(messages, json=self._config.json)
-        except Poison:
-            return first
-        except Unavailable as error:
-            if isinstance(error, EmptyAnswer):
-                self._failures.record_answer()
-            if self._failures.record_failure(round_key):
+        except Poison as error:
+            if isinstance(error, ModelRefused) and error.reason == "text":
                 raise RoundGivenUp(str(error)) from error
-            raise
-        self._failures.record_answer(round_key)
+            return first
         return merge_rounds(first, self._parse(completion, content))
 
     def _is_too_long(self, messages: Sequence[Message]) -> bool:

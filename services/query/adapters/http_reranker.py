@@ -11,9 +11,14 @@ from typing import Any, Literal, cast
 from contracts.values import TokenUsage
 from runtime.errors import Unavailable
 from runtime.metrics.model_calls import CallKind
-from runtime.models.limits import Limits
+from runtime.models.limits import Call, Limits
 from runtime.models.openai_endpoint import Endpoint, as_dict
+from runtime.models.provider_errors import error_in
 from runtime.models.rate_limiter import RateLimiter
+from runtime.models.token_counts import count_of
+
+CONTROL = ("The quick brown fox jumps over the lazy dog.", "It rains.")
+"""Texts that every model can rank."""
 
 Binding = Literal["cohere", "jina", "aliyun"]
 
@@ -77,6 +82,7 @@ class HttpReranker:
         limiter = limiter or RateLimiter(self.model, Limits(calls=4))
         self._endpoint = Endpoint(self._url, api_key, limiter, timeout, "RERANK", retries=1)
         self._kind = CallKind("rerank", self.model, self._endpoint.settings)
+        self._endpoint.control = self._control
 
     async def rerank(self, query: str, texts: Sequence[str], top_n: int) -> list[tuple[int, float]]:
         """See `Reranker.rerank`."""
@@ -86,14 +92,26 @@ class HttpReranker:
         return await self._endpoint.tried(lambda: self._once(body, len(texts)))
 
     async def _once(self, body: dict[str, Any], count: int) -> list[tuple[int, float]]:
-        async with self._endpoint.call(self._kind, 0) as call:
-            answer: Any = await self._endpoint.client.post(self._url, body=body, cast_to=object)
-            call.usage = TokenUsage(prompt=_tokens(answer), calls=1)
-            results = self._shape.results(cast("dict[str, Any]", answer)) if isinstance(answer, dict) else None
-            scores = _scores(results, count)
-            if not scores:
-                raise Unavailable(f"{self.model} gave no scores in the format that RERANK_BINDING names")
+        async with self._endpoint.call(self._kind, 0, repr(body)) as call:
+            scores = await self._scores(body, count, call)
         return sorted(scores.items(), key=lambda scored: -scored[1])
+
+    async def _control(self, call: Call) -> None:
+        """Rerank two harmless texts: whoever can shows that the provider works."""
+        body = self._shape.request(self.model, "fox", CONTROL, len(CONTROL))
+        await self._scores(body, len(CONTROL), call)
+
+    async def _scores(self, body: dict[str, Any], count: int, call: Call) -> dict[int, float]:
+        answer: Any = await self._endpoint.client.post(self._url, body=body, cast_to=object)
+        usage = TokenUsage(prompt=_tokens(answer), calls=1)
+        call.usage = call.usage + usage if call.usage else usage
+        fields = cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
+        if error := error_in(fields):
+            raise self._endpoint.sender.refused(error, None)
+        scores = _scores(self._shape.results(fields), count)
+        if not scores:
+            raise Unavailable(f"{self.model} gave no scores in the format that RERANK_BINDING names")
+        return scores
 
     async def close(self) -> None:
         """Close the connections."""
@@ -104,8 +122,7 @@ def _tokens(answer: Any) -> int:
     """Return the tokens that the provider counted, 0 where it counts something else, such as searches."""
     body = as_dict(answer)
     usage, tokens = as_dict(body.get("usage")), as_dict(as_dict(body.get("meta")).get("tokens"))
-    total = usage.get("total_tokens", tokens.get("input_tokens"))
-    return total if isinstance(total, int) else 0
+    return count_of(usage.get("total_tokens", tokens.get("input_tokens")))
 
 
 def _scores(results: Any, count: int) -> dict[int, float]:
