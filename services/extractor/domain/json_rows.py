@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-import json_repair
-
 from contracts.values import ExtractedEntity, ExtractedRelation
+from runtime.text.repaired_json import repaired_json
 from services.extractor.domain.guidance import DEFAULT, ExtractionConfig
 from services.extractor.domain.row_collector import RowCollector
 
@@ -62,12 +61,9 @@ def _repaired(piece: str) -> Any:
     """Return the object as json-repair reads it; None for one that is cut off, whose texts would be incomplete."""
     if "}" not in piece:
         return None
-    try:
-        value = json_repair.loads(piece, skip_json_loads=True)
-    except (ValueError, RecursionError):
-        return None
+    value = repaired_json(piece)
     # Behind the object may stand anything, up to the next one.
-    return value[0] if isinstance(value, list) and value else value
+    return cast(list[Any], value)[0] if isinstance(value, list) and value else value
 
 
 def _text(values: Mapping[str, Any], keys: tuple[str, ...]) -> str:

@@ -36,12 +36,16 @@ def referred(
 
 def _leading(text: str, sentences: Sequence[Sentence], occurrences: Sequence[Name]) -> Mapping[int, Name]:
     """Return, by number of the sentence, the name it begins with, apart from articles and titles."""
-    leading: dict[int, Name] = {}
+    # What stands before the first name of a sentence stands before the others too.
+    first: dict[int, Name] = {}
     for name in occurrences:
-        before = words(text, sentences[name.sentence].start, name.start)
-        if not [word for word in before if word.shape not in ("stop", "connector") and word.lower != name.title]:
-            leading.setdefault(name.sentence, name)
-    return leading
+        first.setdefault(name.sentence, name)
+    return {number: name for number, name in first.items() if _leads(text, sentences[number], name)}
+
+
+def _leads(text: str, sentence: Sentence, name: Name) -> bool:
+    before = words(text, sentence.start, name.start)
+    return all(word.shape in ("stop", "connector") or word.lower == name.title for word in before)
 
 
 def _of_headings(headings: Sequence[str]) -> Name | None:

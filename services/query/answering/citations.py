@@ -3,6 +3,8 @@
 import re
 from collections.abc import Collection, Iterator
 
+from services.query.answering.buffering import size_to_read_again
+
 _SEPARATOR = r"[ \t]*(?:[,;–-][ \t]*|[ \t])"
 _NUMBERS = re.compile(rf"\^?[ \t]*\d{{1,3}}(?:{_SEPARATOR}\^?\d{{1,3}})*[ \t]*")
 _MEMBER = re.compile(r"(\d+)(?:[ \t]*[–-][ \t]*(\d+))?")
@@ -45,6 +47,8 @@ class CitationFilter:
     def __init__(self, ids: Collection[str]) -> None:
         self._ids = ids
         self._buffer = ""
+        self._size_to_read = 0
+        """Characters that the buffer must have before it is read again."""
         self._closing_marks = ""
         """What ends the current code or address: a run of backticks or tildes, or `)`; empty in prose."""
         self._fenced = self._in_info_line = False
@@ -56,7 +60,12 @@ class CitationFilter:
 
     def feed(self, piece: str) -> str:
         """Take the next piece of input and return the output that is certain so far."""
-        return "".join(self._parts(self._buffer + piece, last=False))
+        self._buffer += piece
+        if len(self._buffer) < self._size_to_read:
+            return ""
+        output = "".join(self._parts(self._buffer, last=False))
+        self._size_to_read = size_to_read_again(len(self._buffer))
+        return output
 
     def end(self) -> str:
         """Return the output for the rest of the input; nothing may be fed afterwards."""

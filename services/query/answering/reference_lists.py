@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from services.query.answering.buffering import size_to_read_again
+
 TITLES = (
     "references", "reference", "reference list", "reference document list", "sources", "source", "source documents",
     "sources cited", "citations", "bibliography", "works cited", "quellen", "quellenverzeichnis", "literatur",
@@ -38,12 +40,19 @@ class ReferenceListFilter:
         self._files = {id: path for path, id in references.items()}
         self._buffer = self._title = self._blanks = ""
         """The start of the current line, a title that may begin a list, and the blank lines after the last output."""
+        self._size_to_read = 0
+        """Characters that the buffer must have before it is read again."""
         self._released = self._listing = self._code = False
         """Whether the start of the line was already returned, whether the text is in a list, and whether in code."""
 
     def feed(self, piece: str) -> str:
         """Take the next piece of input and return the output that is certain so far."""
-        return "".join(self._parts(self._buffer + piece, last=False))
+        self._buffer += piece
+        if len(self._buffer) < self._size_to_read:
+            return ""
+        output = "".join(self._parts(self._buffer, last=False))
+        self._size_to_read = size_to_read_again(len(self._buffer))
+        return output
 
     def end(self) -> str:
         """Return the output for the rest of the input; nothing may be fed afterwards."""

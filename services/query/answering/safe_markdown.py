@@ -3,11 +3,14 @@
 A document can inject instructions into the model's prompt, and pages show answers as Markdown: a browser fetches an
 image without a click and so sends out the data in its address. Code is left unchanged, but only where every Markdown
 parser reads it as code; where parsers may differ, the text is treated as prose.
+Time is linear in the text, however small its pieces are.
 """
 
 import html
 import re
 from collections.abc import Callable, Iterator
+
+from services.query.answering.buffering import size_to_read_again
 
 SAFE = frozenset({"http", "https", "mailto", "tel", "ftp", "ftps"})
 """Schemes of links that are allowed; addresses without a scheme are allowed too."""
@@ -19,12 +22,17 @@ LONGEST = 4096
 """Limit of buffered characters while the end of an address or of inline code has not arrived."""
 
 _FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})([^\n]*)(\n|\Z)")
-_MAYBE_FENCE = re.compile(r" {0,3}(`{1,2}|~{1,2}|`{3,}[^`\n]*|~{3,}[^\n]*)?\Z")
+_MAYBE_FENCE = re.compile(r" {0,3}+(`{1,2}|~{1,2}|`{3,}+[^`\n]*+|~{3,}+[^\n]*+)?\Z")
 _RUN = re.compile(r"`+|~+")
 _PICTURE = re.compile(r"(!+)(?:\[(.)?|\Z)", re.DOTALL)
 _ADDRESS = re.compile(r"\][(:][ \t]*(?:\n[ \t>]*)?")
 _MAYBE_ADDRESS = re.compile(r"\](?:[(:][ \t]*(?:\n[ \t>]*)?)?\Z")
-_DESTINATION = re.compile(r"<[^<>\n]*>?|[^\s<]\S*|")
+_ANGLED = re.compile(r"<[^<>\n]*>?")
+_NO_BLANKS = re.compile(r"\S*")
+_PARENTHESIS = re.compile(r"(?<!\\)[()]")
+_SCHEME = re.compile(r"(?:[^:/?#&\[\]()<>`]|&(?:\\?#)?)*:?")
+"""What may be a scheme, however obfuscated: it ends at a colon, and before a character that no scheme can have."""
+_MARKS = re.compile(r"!*")
 _AUTOLINK = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}):[^\s<>]*>")
 _MAIL = re.compile(r"<[\w.!#$%&'*+/=?^{|}~-]+@[A-Za-z0-9.-]+>", re.ASCII)
 _MAYBE_AUTOLINK = re.compile(r"<[^\s<>]*\Z")
@@ -58,10 +66,19 @@ class SafeMarkdown:
         """Whether code is certain to be code; once parsers may differ, the rest of the text is prose."""
         self._trusts_spans = self._no_html = True
         """Whether inline code is certain, and whether no HTML block has begun; a blank line resets both to True."""
+        self._size_to_read = 0
+        """Characters that the buffer must have before it is read again."""
+        self._line_end = self._word_end = 0
+        """Offsets in the current text: ends of the line and of the run without blanks that were looked up last."""
+        self._closing: dict[int, int] = {}
+        """Of that run: the offset of the closing parenthesis, by the offset behind the opening one."""
 
     def feed(self, piece: str) -> str:
         """Take the next piece of input and return the output that is certain so far."""
-        text = (self._buffer + piece).replace("\r\n", "\n")
+        self._buffer += piece
+        if len(self._buffer) < self._size_to_read:
+            return ""
+        text = self._buffer.replace("\r\n", "\n")
         if text.endswith("\r"):
             return self._filter_text(text[:-1].replace("\r", "\n"), "\r")
         return self._filter_text(text.replace("\r", "\n"), "")
@@ -69,13 +86,16 @@ class SafeMarkdown:
     def _filter_text(self, text: str, carriage_return: str) -> str:
         output = "".join(self._parts(text, last=False))
         self._buffer += carriage_return
+        self._size_to_read = size_to_read_again(len(self._buffer))
         return output
 
     def end(self) -> str:
         """Return the output for the rest of the input; nothing may be fed afterwards."""
-        return "".join(self._parts(self._buffer.replace("\r", "\n"), last=True))
+        text = self._buffer.replace("\r\n", "\n").replace("\r", "\n")
+        return "".join(self._parts(text, last=True))
 
     def _parts(self, text: str, *, last: bool) -> Iterator[str]:
+        self._line_end = self._word_end = 0
         at = 0
         while at < len(text):
             step = self._in_fence(text, at, last) if self._fence else self._in_prose(text, at, last)
@@ -142,7 +162,8 @@ class SafeMarkdown:
         """Turn an image into a link by removing its `!`; keep a `!` in front of a citation."""
         match = _PICTURE.match(text, at)
         if match is None:
-            end = at + len(text[at:]) - len(text[at:].lstrip("!"))
+            marks = _MARKS.match(text, at)
+            end = marks.end() if marks else at + 1
             return end, text[at:end]
         if match[2] is None:
             return (len(text), match[1] + text[match.end(1) :]) if last else None
@@ -155,17 +176,26 @@ class SafeMarkdown:
             return None
         if not (opening := _ADDRESS.match(text, at)):
             return at + 1, "]"
-        destination = _DESTINATION.match(text, opening.end())
-        end = destination.end() if destination else opening.end()
-        if text.startswith("](", at) and not text.startswith("<", opening.end()):
-            end = _balanced(text, opening.end(), end)
+        end = self._address_end(text, opening.end(), in_parentheses=text.startswith("](", at))
         if end == len(text) and not last and end - at < LONGEST:
             return None
+        if end - opening.end() >= LONGEST:
+            return end, opening[0] + NOWHERE
         address = text[opening.end() : end]
-        if unsafe(address) or len(address) >= LONGEST:
+        if unsafe(address):
             return end, opening[0] + NOWHERE
         # If this is no link after all, its text is read as prose.
         return (opening.end(), opening[0]) if _SPECIAL.search(address) else (end, text[at:end])
+
+    def _address_end(self, text: str, begin: int, *, in_parentheses: bool) -> int:
+        """Return where an address ends: at a blank, or at the parenthesis that closes it."""
+        if angled := _ANGLED.match(text, begin):
+            return angled.end()
+        if begin >= self._word_end:
+            word = _NO_BLANKS.match(text, begin)
+            self._word_end = word.end() if word else begin
+            self._closing = _closing_parentheses(text, begin, self._word_end)
+        return self._closing.get(begin, self._word_end) if in_parentheses else self._word_end
 
     def _tag(self, text: str, at: int, last: bool) -> Step:
         if not last and len(text) - at < LONGEST and _MAYBE_AUTOLINK.match(text, at):
@@ -190,9 +220,10 @@ class SafeMarkdown:
             self._trusts_code = False
         if run[0][0] == "~" or not (self._trusts_code and self._trusts_spans and self._no_html):
             return run.end(), run[0]
-        newline = text.find("\n", at)
-        limit = len(text) if newline < 0 else newline
-        for closing in _RUN.finditer(text, run.end(), limit):
+        if at >= self._line_end:
+            newline = text.find("\n", at)
+            self._line_end = len(text) if newline < 0 else newline
+        for closing in _RUN.finditer(text, run.end(), self._line_end):
             if closing[0] != run[0]:
                 continue
             if closing.end() == len(text) and not last:
@@ -201,27 +232,30 @@ class SafeMarkdown:
                 return closing.end(), text[at : closing.end()]
             break
         else:
-            if newline < 0 and not last and len(text) - at < LONGEST:
+            if self._line_end == len(text) and not last and len(text) - at < LONGEST:
                 return None
         self._trusts_spans = False
         return run.end(), run[0]
 
 
-def _balanced(text: str, start: int, end: int) -> int:
-    """Return the end of an address in parentheses: its first unmatched `)`, or `end` without one."""
-    depth = 0
-    for place in range(start, end):
-        if text[place] == "(" and text[place - 1] != "\\":
-            depth += 1
-        elif text[place] == ")" and text[place - 1] != "\\":
-            depth -= 1
-            if depth < 0:
-                return place
-    return end
+def _closing_parentheses(text: str, start: int, end: int) -> dict[int, int]:
+    """Return the offset of each closing parenthesis by the offset behind its opening one.
+
+    A parenthesis that was opened right before `start` counts too.
+    """
+    closing: dict[int, int] = {}
+    opened = [start]
+    for mark in _PARENTHESIS.finditer(text, start, end):
+        if mark[0] == "(":
+            opened.append(mark.end())
+        elif opened:
+            closing[opened.pop()] = mark.start()
+    return closing
 
 
 def unsafe(address: str) -> bool:
     """Return whether an address has a scheme that is not allowed, even if the scheme is obfuscated."""
-    plain = _UNSEEN.sub("", html.unescape(_ESCAPED.sub(r"\1", address.strip("<>"))))
+    beginning = _SCHEME.match(address.lstrip("<"))
+    plain = _UNSEEN.sub("", html.unescape(_ESCAPED.sub(r"\1", beginning[0] if beginning else "")))
     scheme, colon, _ = plain.partition(":")
     return bool(colon) and not re.search(r"[/?#]", scheme) and scheme.lower() not in SAFE

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from runtime.text.repaired_json import repaired_json
+
 FOLLOW_UP_VERSION = "follow-up-1"
 
 LONGEST_REPLY = 20_000
@@ -46,14 +48,8 @@ def follow_up_prompt(question: str, asked: Sequence[str], most: int, excerpts: s
 
 def parse_follow_up(reply: str) -> FollowUp | None:
     """Return what the reply says, its JSON repaired if need be; None if it does not say whether anything is missing."""
-    # Imported only here: most questions have low effort, and it brings many modules.
-    import json_repair  # noqa: PLC0415
-
-    text = reply[:LONGEST_REPLY]
-    try:
-        value: Any = json_repair.loads(text[text.index("{") :])
-    except (ValueError, RecursionError):
-        return None
+    _, brace, rest = reply[:LONGEST_REPLY].partition("{")
+    value: Any = repaired_json(brace + rest) if brace else None
     if isinstance(value, list):  # behind the object stood something else
         value = cast("list[Any]", value)[0] if value else None
     if not isinstance(value, dict):

@@ -46,7 +46,7 @@ empty when the question is about nothing.
 
 Question: {question}"""
 
-_FENCE = re.compile(r"^```[a-z]*\s*|\s*```$", re.IGNORECASE)
+_FENCE = re.compile(r"^```[a-z]*\s*|(?<!\s)\s*+```$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def parse_keywords(answer: str) -> Keywords:
     text = _FENCE.sub("", answer.strip())
     try:
         value: Any = json.loads(text[text.index("{") : text.rindex("}") + 1])
-    except ValueError:
+    except (ValueError, RecursionError):
         return Keywords()
     return Keywords(_words(value, "high_level_keywords"), _words(value, "low_level_keywords"))
 

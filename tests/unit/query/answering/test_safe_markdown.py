@@ -21,7 +21,7 @@ from services.query.answering.safe_markdown import SafeMarkdown, safe
         ("\\![a](http://x) \\\\![a](http://x)", "\\![a](http://x) \\\\[a](http://x)"),
         ("It works![1] Really!", "It works! [1] Really!"),
         ("[![a](http://x)](http://y)", "[[a](http://x)](http://y)"),
-        ("](![a](http://x)) ](![a](x))", "](#) ]([a](x))"),
+        ("](![a](http://x)) ](![a](x))", "]([a](http://x)) ]([a](x))"),
         ("[click](javascript:alert(1)) me", "[click](#) me"),
         ("[click](JaVaScRiPt:alert(1) 'title')", "[click](# 'title')"),
         ("[click](<javascript:alert(1)>)", "[click](#)"),
