@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from runtime.text.han import runs
-from runtime.text.names import Name, names
+from runtime.text.names import names
 from runtime.text.terms import Word, is_content, without_addresses, words
 
 MOST = 12
@@ -26,21 +26,16 @@ def keywords(question: str) -> tuple[list[str], list[str]]:
         return [], []
     question_names = names(question)
     masked = without_addresses(question)
-    content = [word for word in words(masked) if _is_free(word, question_names)]
-    han = [run.text for run in runs(masked) if not any(_within(run.start, name) for name in question_names)]
+    in_names = {offset for name in question_names for offset in range(name.start, name.end)}
+    content = [word for word in words(masked) if word.start not in in_names and _is_keyword(word)]
+    han = [run.text for run in runs(masked) if run.start not in in_names]
     low = [*(name.text for name in question_names), *han, *(word.lower for word in content)]
     phrases = [phrase for phrase in _phrases(masked, content) if " " in phrase]
     return _distinct(phrases) or [theme.rstrip("?？!！。. ") or theme], _distinct(low)
 
 
-def _is_free(word: Word, question_names: list[Name]) -> bool:
-    if not is_content(word) or word.lower in _ASKING:
-        return False
-    return not any(_within(word.start, name) for name in question_names)
-
-
-def _within(offset: int, name: Name) -> bool:
-    return name.start <= offset < name.end
+def _is_keyword(word: Word) -> bool:
+    return is_content(word) and word.lower not in _ASKING
 
 
 def _phrases(text: str, content: list[Word]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from contracts import names as contract_names
 from contracts import text as contract_text
 from contracts.values import Chunking
 from runtime.models import lexical
-from runtime.text import names, sentences, terms, thinking, token_boundaries
+from runtime.text import names, reasoning, sentences, terms, token_boundaries
 from services.chunker.domain import document, headings, recursive, windows
 from services.extractor.domain import fence, grounding, json_rows, legacy_format, rows
 from services.extractor.offline import extraction
@@ -101,7 +101,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "reference lists": lambda text: streamed(reference_list_filter, len(text))(text),
     "reference lists, streamed": streamed(reference_list_filter, 5),
     "an answer": lambda text: clean(text, {"a.md": "1"}),
-    "thinking": thinking.without_thinking,
+    "reasoning": reasoning.split_reasoning,
+    "reasoning, streamed": streamed(reasoning.ReasoningFilter, 5),
     "sentences": sentences.sentences,
     "names": names.names,
     "addresses": terms.without_addresses,
