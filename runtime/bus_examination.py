@@ -1,16 +1,20 @@
 """Findings about the bus: its declaration, losses, paused providers, waiting and repeated events, dead letters."""
 
+import time
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 
 from nats.js import JetStreamContext
+from nats.js.errors import NotFoundError
 
-from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
 from runtime.bus import topology
 from runtime.bus.dead_letters import count_dead_letters
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.counts import count_parked
+from runtime.clock import TOLERANCE
 from runtime.findings import Finding
 from runtime.models.rate_limiters import pause_notices
 from runtime.projections.checkpoints import rebuild_command
@@ -19,6 +23,9 @@ from runtime.projections.verdicts import RESTORE_HINT, combined_verdict
 REDELIVERY_NOTE = "tried again"
 """Suffix of a health note that tells why a consumer's events are redelivered; the consumer's name precedes it."""
 
+
+SET_CLOCK = "set this machine's clock by NTP, in UTC; nothing waits longer for it, but new events have wrong times"
+"""What to do about a clock that was set back."""
 
 PARKED_NOTE = "parked"
 """Suffix of a health note about parked events; the consumer's name precedes it."""
@@ -33,6 +40,8 @@ async def examine_bus(bus: JetStreamContext, notes: Mapping[str, str] | None) ->
         yield Finding("fault", problem, "`lightstream topology apply`")
     async for finding in _losses(bus):
         yield finding
+    if behind := await seconds_behind_log(bus):
+        yield Finding("fault", f"the newest event of the log lies {behind:.0f} s in the future", SET_CLOCK)
     for note in await pause_notices(await NatsSharedValues.bind(bus)):
         yield Finding("fault", note, "amend what the reason names; documents wait, none fails")
     async for finding in _backlog(bus, notes):
@@ -41,6 +50,16 @@ async def examine_bus(bus: JetStreamContext, notes: Mapping[str, str] | None) ->
         yield finding
     async for finding in _dead_letters(bus):
         yield finding
+
+
+async def seconds_behind_log(bus: JetStreamContext) -> float:
+    """Return by how many seconds this machine's clock is behind the newest event of the log; 0 where it is not."""
+    with suppress(NotFoundError):
+        newest = (await bus.stream_info(LOG)).state.last_seq
+        at = (await bus.get_msg(LOG, newest)).time if newest else None
+        ahead = at.timestamp() - time.time() if at else 0.0
+        return ahead if ahead > TOLERANCE else 0.0
+    return 0.0
 
 
 async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:

@@ -12,6 +12,12 @@ from collections.abc import Hashable
 TOLERANCE = 5.0
 """Seconds by which the clocks of two machines may differ: no time is cut for that."""
 
+SETTLING = 10.0
+"""Seconds after a step back for which a process is not ready, and no store that goes by the clock is asked."""
+
+INTERVAL = 0.5
+"""Seconds between two looks at the clock."""
+
 
 def legal_time(at: float, longest: float, now: float) -> float:
     """Return a time that was at most `longest` seconds ahead when it was written; cut to that where it is further."""
@@ -60,3 +66,21 @@ class ClockWatch:
         offset = time.time() - time.monotonic()
         step, self._offset = offset - self._offset, offset
         return step if abs(step) >= self._least else 0.0
+
+
+class SetBack:
+    """Says whether the clock was set back within the last SETTLING seconds."""
+
+    def __init__(self) -> None:
+        self._watch, self._step, self._until = ClockWatch(), 0.0, 0.0
+
+    def seconds(self) -> float:
+        """Return by how many seconds the clock was set back just now; 0 if it was not."""
+        if (step := self._watch.step()) < 0:
+            self._step, self._until = -step, time.monotonic() + SETTLING
+        return self._step if time.monotonic() < self._until else 0.0
+
+
+def described_step(seconds: float) -> str:
+    """Return a step of the clock for people."""
+    return f"was set {'back' if seconds < 0 else 'forward'} by {abs(seconds):.0f} s"

@@ -43,6 +43,7 @@ QUERY_MODE = "lightstream.query.mode"
 # Labels of our metrics.
 DURABLE, OUTCOME, SERVICE, VERSION = "durable", "outcome", "service", "version"
 ROLE, MODEL, KIND, PROVIDER, CACHE = "role", "model", "kind", "provider", "cache"
+DIRECTION = "direction"
 MODE, STAGE, STATUS, STREAM, PROJECTION = "mode", "stage", "status", "stream", "projection"
 
 # Metrics: what happened in this process.
@@ -52,6 +53,7 @@ MODEL_CALL = "lightstream.model.call"
 MODEL_TOKENS = "lightstream.model.tokens"
 PROVIDER_PAUSES = "lightstream.provider.pauses"
 CACHE_LOOKUPS = "lightstream.cache.lookups"
+CLOCK_STEPS = "lightstream.clock.steps"
 QUERY = "lightstream.query"
 HTTP_REQUEST = "http.server.request.duration"
 

@@ -27,6 +27,7 @@ from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import SILENT, NatsLog
 from runtime.bus.port import SharedValues
 from runtime.bus.write_status import WriteStatus
+from runtime.clock_steps import ClockSteps
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.garbage import collect_seldom
 from runtime.health import Health
@@ -218,6 +219,8 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
             connection = replace(bus.subscribing, dead_letter_limit=settings.dead_letter_limit)
             subscribed = [subscribe(broker, each, stage, connection) for each in gated]
             durables = [one.processor.durable for one in subscribed]
+            clock = ClockSteps()
+            health.probes["clock"], health.notes["clock"] = clock.problem, clock.note
             health.readings.add("durables", partial(read_durables, jetstream, durables, writes))
             for one in subscribed:
                 health.probes[one.processor.durable.name] = progress_probe(jetstream, one.processor)
@@ -233,6 +236,7 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
                     for one in subscribed:
                         tasks.create_task(one.scheduler.run())
                         tasks.create_task(one.parked.run())
+                    tasks.create_task(clock.run())
                     tasks.create_task(exposition.keep_reading(health.readings))
                     await asyncio.Event().wait()
             finally:

@@ -26,6 +26,7 @@ model_call = _histogram(names.MODEL_CALL, "one call of a model's provider, once 
 model_tokens = _meter.create_counter(names.MODEL_TOKENS, description="tokens that providers counted")
 provider_pauses = _meter.create_counter(names.PROVIDER_PAUSES, description="times that a provider was paused")
 cache_lookups = _meter.create_counter(names.CACHE_LOOKUPS, description="lookups by outcome: hit, miss")
+clock_steps = _meter.create_counter(names.CLOCK_STEPS, description="times that the machine's clock was set")
 query = _histogram(names.QUERY, "one stage of answering a question; `total` is until the answer, or its stream, begins")
 http_request = _histogram(names.HTTP_REQUEST, "requests of the query service, until the end of the answer")
 

@@ -18,6 +18,7 @@ from runtime.models.roles import ROLES, RoleSettings, language_model
 from standalone.embedded import damage, ports
 from standalone.embedded.addresses import bus_url, service_addresses
 from standalone.embedded.bus_watch import BusWatch, watch_bus
+from standalone.embedded.clock_watch import StepWatch, watch_clock
 from standalone.embedded.data_folder import DataFolder, Phase, StackState, end_orphans, new_password
 from standalone.embedded.forking import ForkServer, fork_server
 from standalone.embedded.local_http import local_client
@@ -131,13 +132,15 @@ async def _run_processes(folder: DataFolder, state: StackState, report: Report) 
     if not state.stores and (why := damage.find_damage(folder.path, "documents")):
         raise ConfigurationError(damage.describe_damage(folder, "documents", why))
     records = ChildRecords(on_change=lambda: _record(folder, state), report=report, children=state.children)
+    stores = _stores(folder, state)
+    clock = StepWatch(stores[1] if stores else None, report)
     bus = nats.nats_server(folder.path / "bus", port=state.ports["bus"], password=state.bus_password)
     async with (
         fork_server(
             folder.path / "services", [_module(name) for name in SERVICES], _service_environment(folder, state)
         ) as forks,
         supervise([bus], records) as bus_answers,
-        supervise(_stores(folder, state), records) as stores_answer,
+        supervise(stores, records) as stores_answer,
     ):
         await bus_answers()
         async with connected(bus_url(state), name="lightstream-topology") as client:
@@ -148,7 +151,7 @@ async def _run_processes(folder: DataFolder, state: StackState, report: Report) 
             await asyncio.gather(stores_answer(), services_answer())
             watch = BusWatch(bus, bus_url(state), _health_ports(state), report)
             options = ["--data", str(folder.path)]
-            async with watch_bus(watch), take_orders_at(bus_url(state), options, report):
+            async with watch_bus(watch), watch_clock(clock), take_orders_at(bus_url(state), options, report):
                 yield
 
 

@@ -17,6 +17,7 @@ from typing import NoReturn, cast
 
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.embedded.processes import Process, listening
+from standalone.embedded.servers.milvus_lite_times import date_rows_to_now
 
 HOST = "127.0.0.1"
 DATABASE = "vectors.db"
@@ -87,6 +88,10 @@ def run(folder: Path, port: int) -> NoReturn:
         raise ConfigurationError(f"port {port} is taken by another program; stop it, or choose another port")
     _write_pid(folder)
     _choose_page_size(folder / DATABASE)
+    # A database that cannot be read: the server says what is wrong with it.
+    with suppress(sqlite3.Error):
+        if dated := date_rows_to_now(folder / DATABASE):
+            sys.stderr.write(f"the clock was set back: {dated} rows of the future are dated to now\n")
     _end_with_parent()
     libraries = {"LD_LIBRARY_PATH": str(binary.parent), "DYLD_LIBRARY_PATH": str(binary.parent)}
     argv = [str(binary), str(folder / DATABASE), f"{HOST}:{port}", "ERROR"]

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 
-from runtime.bus_examination import PARKED_NOTE, REDELIVERY_NOTE
+from runtime.bus_examination import PARKED_NOTE, REDELIVERY_NOTE, SET_CLOCK
 from runtime.errors import ConfigurationError, ServiceError
 from runtime.findings import Finding
 from standalone.embedded import damage, orphans
@@ -120,6 +120,8 @@ async def _services(state: StackState, notes: dict[str, str]) -> AsyncIterator[F
             yield Finding("well", f"{name} is ready")
         if name == "indexer" and "vectors" in of_services:
             yield Finding("fault", of_services["vectors"], "`lightstream rebuild vectors`")
+        if name == "query" and "clock" in of_services:
+            yield Finding("note", of_services["clock"], SET_CLOCK)
         for part, note in of_services.items():
             # Why events are redelivered is reported with their number, and a paused provider by the bus.
             if ": " in part and not part.endswith((REDELIVERY_NOTE, PARKED_NOTE)):

@@ -35,6 +35,7 @@ def test_kills_outages_rebuilds_repeats_and_disorder_change_nothing_in_the_end(f
         ("undoing-changes-nothing", 4),
         ("parked-event-forgotten", 13),
         ("retry-has-the-ids-of-before", 16),
+        ("clock-believed", 1421),
     ],
 )
 def test_a_planted_bug_is_found(bug: str, first: int) -> None:

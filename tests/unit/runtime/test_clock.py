@@ -10,7 +10,8 @@ import pytest
 import pytest_asyncio
 
 from runtime.bus.memory import MemorySharedValues
-from runtime.clock import ClockWatch, Waits, legal_time
+from runtime.clock import SETTLING, ClockWatch, SetBack, Waits, legal_time
+from runtime.clock_steps import ClockSteps
 from runtime.errors import RateLimited
 from runtime.models import limits as rules
 from runtime.models.limits import LEASE_DURATION, LONGEST_PAUSE, Demand, Limits, ProviderState
@@ -198,3 +199,31 @@ def test_a_token_that_was_issued_before_the_clock_was_set_back_is_good(clock: Cl
     token = tokens.issue("ada", "user")
     clock.set(-DAY)
     assert tokens.read(token) is not None
+
+
+async def test_a_process_tells_of_a_step_and_is_not_ready_for_a_moment(clock: Clock) -> None:
+    steps = ClockSteps()
+    assert await steps.problem() is None
+    assert await steps.note() is None
+    clock.set(-DAY)
+    assert await steps.problem() == "the clock was set back by 86400 s just now"
+    assert await steps.note() == "the clock was set back by 86400 s, to 2030-03-16 17:46:40 UTC"
+    clock.pass_by(SETTLING + 1.0)
+    assert await steps.problem() is None
+    clock.set(3600.0)
+    assert await steps.problem() is None, "a step forward hides nothing"
+    assert await steps.note() == "the clock was set forward by 3600 s, to 2030-03-16 18:46:51 UTC; 2 steps in all"
+    clock.pass_by(2 * DAY)
+    assert await steps.note() is None
+
+
+def test_a_store_that_goes_by_the_clock_is_not_asked_for_a_moment_after_it_was_set_back(clock: Clock) -> None:
+    back = SetBack()
+    clock.set(DAY)
+    assert back.seconds() == 0.0
+    clock.set(-30.0)
+    assert back.seconds() == pytest.approx(30.0)
+    clock.pass_by(SETTLING - 1.0)
+    assert back.seconds() == pytest.approx(30.0)
+    clock.pass_by(1.0)
+    assert back.seconds() == 0.0

@@ -11,6 +11,7 @@ import grpc
 
 from contracts.graph import EmbeddingModel, VectorKind
 from contracts.ids import VECTOR_FORMAT
+from runtime.clock import SETTLING, SetBack
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.vectors import collection_names, fields
 from runtime.stores.vectors.milvus.driver import AsyncMilvusClient, DataType, MilvusClient, MilvusException
@@ -41,6 +42,10 @@ _NOT_WORKING_TEXTS = ("service not ready", "rpc error: code = Unavailable", "con
 
 # The client logs each failed call with a traceback; the error that we raise says it all.
 logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""Hosts of a server that has the clock of this process."""
 
 
 class NotServed(Unavailable):
@@ -74,6 +79,8 @@ class Collections:
         self._open: set[str] = set()
         self._outdated: dict[int, int] = {}
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        # Milvus Lite goes by this machine's clock: it hides what it wrote before that was set back.
+        self._clock = SetBack() if urlsplit(uri).hostname in LOOPBACK else None
 
     async def names(self) -> list[str]:
         """Return all collections of the server. Raises Unavailable."""
@@ -86,6 +93,7 @@ class Collections:
 
         Raises ModelChanged, OutdatedVectors for a write, and Unavailable.
         """
+        self._refuse_what_is_hidden()
         name = await self.open(generation, kind, create=create, write=write)
         if name is None:
             return None
@@ -226,11 +234,21 @@ class Collections:
         schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self._dimension)
         return schema
 
+    def _refuse_what_is_hidden(self) -> None:
+        """Raise Unavailable until a server on this machine has been started again after the clock was set back."""
+        if self._clock and (seconds := self._clock.seconds()):
+            raise Unavailable(
+                f"this machine's clock was set back by {seconds:.0f} s: the vector store is started again",
+                retry_after=SETTLING,
+            )
+
     async def _ask(self, exchange: Awaitable[T]) -> T:
         """Return the answer. Raises Unavailable without one, NotServed when opening the collection may bring one."""
         try:
             async with asyncio.timeout(self.timeout):
-                return await exchange
+                answer = await exchange
+            self._refuse_what_is_hidden()
+            return answer
         except TimeoutError as error:
             raise Unavailable(f"Milvus did not answer within {self.timeout:.0f} s") from error
         except grpc.RpcError as error:

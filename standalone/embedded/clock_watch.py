@@ -1,0 +1,50 @@
+"""Starts Milvus Lite again when this machine's clock was set back: it hides what it wrote before that."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+from runtime.clock import INTERVAL, ClockWatch, described_step
+from standalone.embedded.processes import Process
+from standalone.embedded.servers.milvus_lite_times import CLOCK_SET_BACK
+from standalone.embedded.supervisor import Report
+
+
+@dataclass
+class StepWatch:
+    """Watches the clock for one stack. `vectors`: its Milvus Lite; None where the stores are elsewhere."""
+
+    vectors: Process | None
+    report: Report
+    watch: ClockWatch = field(default_factory=ClockWatch)
+
+    async def run(self) -> None:
+        """Look at the clock for ever."""
+        while True:
+            await self.check()
+            await asyncio.sleep(INTERVAL)
+
+    async def check(self) -> None:
+        """Look at the clock once; where it was set back, stop Milvus Lite, which its supervisor starts again."""
+        step = self.watch.step()
+        if not step:
+            return
+        self.report(f"this machine's clock {described_step(step)}")
+        if step < 0 and self.vectors:
+            # Whoever starts next looks at all of its rows, also where this supervisor is killed now.
+            with suppress(OSError):
+                (self.vectors.folder / CLOCK_SET_BACK).touch()
+            self.report("milvus-lite hides what it wrote before that: it is started again")
+            await self.vectors.stop()
+
+
+@asynccontextmanager
+async def watch_clock(watch: StepWatch) -> AsyncGenerator[None]:
+    """Run the watch for as long as the block lasts."""
+    task = asyncio.create_task(watch.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
