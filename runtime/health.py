@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+import structlog
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -17,6 +18,8 @@ from runtime.activity import Activity
 from runtime.metrics import instruments
 from runtime.metrics.readings import Readings
 from runtime.semantic_conventions import SERVICE
+
+logger = structlog.get_logger(__name__)
 
 Probe = Callable[[], Awaitable[str | None]]
 """A function that returns None when all is well, else what is wrong."""
@@ -71,7 +74,17 @@ class Health:
 
 
 async def _run_probes(probes: dict[str, Probe]) -> dict[str, str]:
-    return {name: text for name, probe in probes.items() if (text := await probe())}
+    """Return what the probes say that there are now: a service that starts adds others meanwhile."""
+    results = {name: await _run_probe(name, probe) for name, probe in tuple(probes.items())}
+    return {name: text for name, text in results.items() if text}
+
+
+async def _run_probe(name: str, probe: Probe) -> str | None:
+    try:
+        return await probe()
+    except Exception as error:
+        logger.exception("a part could not be examined", part=name)
+        return f"it could not be examined ({type(error).__name__})"
 
 
 @dataclass

@@ -245,7 +245,7 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
 
 def _guarded(subscription: Subscription, integrity: Integrity, health: Health) -> Subscription:
     noting = integrity.note_beginnings(subscription.durable, subscription.handle)
-    return replace(subscription, handle=integrity.hold_while_refused(noting, health))
+    return replace(subscription, handle=integrity.hold(subscription.durable, noting, health))
 
 
 async def _bus(client: Client, jetstream: JetStreamContext, health: Health, writes: WriteStatus) -> Bus:

@@ -19,11 +19,16 @@ SECOND_LOOK = 1.0
 
 @dataclass(frozen=True)
 class WatchedProjection:
-    """A projection with its stores by name. `durables`: those that fill it, where this service does; else none."""
+    """A projection with its stores by name. `durables`: those that fill it, where this service does; else none.
+
+    `held`: the durables of this service that take nothing in while the projection is incomplete, for what they make
+    rests on it.
+    """
 
     projection: Projection
     parts: Mapping[str, CheckpointStore]
     durables: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,13 +119,18 @@ def describe_loss(state: ProjectionState) -> str:
     return f"{state.watched.projection}: {' and '.join(state.lost)} lost what was in there, or is an older copy"
 
 
+def describe_debt(projection: Projection) -> str:
+    """Return what is wrong with a projection that is owed: see `runtime/stores/documents/schema.py`."""
+    return f"{projection}: it has been incomplete since an upgrade, or since the loss of what it is made from"
+
+
 def loss_message(lost: Mapping[Projection, str]) -> str:
     """Return the message why these projections answer nothing, and what to do."""
     return f"{'; '.join(lost.values())}; run `{rebuild_command(tuple(lost))}`"
 
 
 def rebuild_command(projections: Collection[str]) -> str:
-    """Return the command that rebuilds these projections."""
+    """Return the command that rebuilds these projections; the graph comes before what is made from it."""
     if set(projections) == set(PROJECTIONS):
         return "lightstream rebuild all"
-    return " && ".join(f"lightstream rebuild {projection}" for projection in projections)
+    return " && ".join(f"lightstream rebuild {projection}" for projection in PROJECTIONS if projection in projections)

@@ -88,7 +88,7 @@ class GenerationEmbedders:
 
     async def close(self) -> None:
         """Close connections and threads."""
-        for embedding in self._opened_so_far.values():
+        for embedding in tuple(self._opened_so_far.values()):
             await embedding.vectors.close()
             await embedding.embedder.close()
 

@@ -5,7 +5,7 @@ health page and, for the other services and the command line, on the bus.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +19,7 @@ from nats.js.errors import APIError
 from contracts import subjects
 from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.topology import LOG
+from runtime.activity import waiting
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.log_integrity import Evidence
 from runtime.bus.port import Delivery, Events, Handler, LiveGenerations, ProjectionGenerations, SharedValues
@@ -28,8 +29,10 @@ from runtime.health import Health
 from runtime.projections import checkpoints
 from runtime.projections.checkpoints import ProjectionState, WatchedProjection
 from runtime.projections.verdicts import FINDERS, Verdict, read_verdict, write_verdict
+from runtime.stores.documents import schema
 from runtime.stores.documents.checkpoints import newest_version, read_mark, write_mark
 from runtime.stores.documents.port import Rows
+from runtime.stores.documents.schema import SchemaRecord
 from runtime.stores.port import Checkpoint, CheckpointStore, LogMark
 
 logger = structlog.get_logger(__name__)
@@ -48,7 +51,10 @@ PROBES: dict[str, Callable[[str], str]] = {LOG: lambda _: subjects.PROBE, "KB_BL
 
 @dataclass
 class Integrity:
-    """Whether the log and the stores that this process uses have lost anything. `mark_store` holds the log's mark."""
+    """Whether the log and the stores that this process uses have lost anything. `mark_store` holds the log's mark.
+
+    `schema_store` holds the record of what older programs left incomplete.
+    """
 
     stage: str
     jetstream: JetStreamContext
@@ -57,6 +63,11 @@ class Integrity:
     writes: WriteStatus
     watched: list[WatchedProjection] = field(default_factory=list[WatchedProjection])
     mark_store: Rows | None = None
+    schema_store: Rows | None = None
+    schema_record: SchemaRecord | None = None
+    """The one that was read last."""
+    unconfirmed: set[Projection] = field(default_factory=set[Projection])
+    """Projections that something was made from since they were last seen to be complete."""
     behind: dict[Projection, str] = field(default_factory=dict[Projection, str])
     damage: str = ""
     looked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -66,14 +77,18 @@ class Integrity:
     probe: str = ""
 
     def watch(
-        self, projection: Projection, parts: Mapping[str, CheckpointStore], durables: tuple[str, ...] = ()
+        self,
+        projection: Projection,
+        parts: Mapping[str, CheckpointStore],
+        durables: tuple[str, ...] = (),
+        held: tuple[str, ...] = (),
     ) -> None:
-        """Watch these stores of a projection; with `durables`, keep their checkpoints."""
-        self.watched.append(WatchedProjection(projection, parts, durables))
+        """Watch these stores of a projection; with `durables`, keep their checkpoints. See WatchedProjection."""
+        self.watched.append(WatchedProjection(projection, parts, durables, held))
 
     def require(self, *projections: Projection) -> None:
         """Raises `StoreBehind` when a store of one of them (none named: any) was lost, `Unavailable` before a look."""
-        if not self.looked.is_set():
+        if not self.looked.is_set() or (self.schema_store is not None and self.schema_record is None):
             raise Unavailable("the stores were not looked at yet")
         if any(projection in self.behind for projection in projections or PROJECTIONS):
             raise StoreBehind(checkpoints.loss_message(self.behind))
@@ -110,17 +125,32 @@ class Integrity:
         except Exception:
             logger.exception("could not look at the log")
 
-    def hold_while_refused(self, handle: Handler, health: Health) -> Handler:
-        """The handler, which nothing reaches while the log is refused: what waited then is delivered again."""
+    def hold(self, durable: str, handle: Handler, health: Health) -> Handler:
+        """The handler, which nothing reaches while the log is refused, or while what it builds on is incomplete.
+
+        What waited then is delivered again.
+        """
+        needed: list[Projection] = [it.projection for it in self.watched if durable in it.held]
 
         async def handle_when_allowed(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
-            if not self.writes.refused:
+            if not self._hindrance(needed):
+                self.unconfirmed.update(needed)
                 return await handle(batch, generations)
-            while self.writes.refused and not health.stage:  # noqa: ASYNC110 - two things are waited for
-                await asyncio.sleep(0.2)
-            raise Unavailable("the log was refused until now")
+            with waiting():
+                while (hindrance := self._hindrance(needed)) and not health.stage:  # noqa: ASYNC110 - of many parts
+                    await asyncio.sleep(0.2)
+            raise Unavailable(hindrance or "this had to wait for the log or for a rebuild until now")
 
         return handle_when_allowed
+
+    def _hindrance(self, needed: Collection[Projection]) -> str:
+        """Return why nothing may be handled that needs these projections; empty when it may."""
+        if self.writes.refused:
+            return self.writes.refused
+        if needed and self.schema_store is not None and self.schema_record is None:
+            return "the stores were not looked at yet"
+        lost: dict[Projection, str] = {it: self.behind[it] for it in needed if it in self.behind}
+        return checkpoints.loss_message(lost) if lost else ""
 
     def note_beginnings(self, durable: str, handle: Handler) -> Handler:
         """The handler, which also notes on the bus that stores were written, before the first of it counts as handled.
@@ -157,6 +187,7 @@ class Integrity:
         if evidence.accepted > self.accepted:
             self.accepted, self.damage = evidence.accepted, ""
             self.writes.highest = evidence.reached = 0
+        self.schema_record = await self._read_schema() or self.schema_record
         states = [one for one in [await self._state_of(watched) for watched in self.watched] if one]
         for one in states:
             evidence.checkpoints += one.checkpoints
@@ -184,18 +215,52 @@ class Integrity:
 
     async def _state_of(self, watched: WatchedProjection) -> ProjectionState | None:
         """Return the state of a projection; None where a store does not answer, which is no loss."""
+        unconfirmed = watched.projection in self.unconfirmed
+        self.unconfirmed.discard(watched.projection)
         try:
             state = await checkpoints.live_state(watched, self.pointers, self.values)
+            if state.lost and unconfirmed:
+                await self._owe_what_was_made_from(watched)
         except Retryable as error:
             logger.warning("could not look at a store", projection=watched.projection, error=str(error))
+            if unconfirmed:
+                self.unconfirmed.add(watched.projection)
             return None
-        if state.lost:
-            if watched.projection not in self.behind:
-                logger.error("a store was lost", projection=watched.projection, stores=state.lost)
-            self.behind[watched.projection] = checkpoints.describe_loss(state)
+        reason = self._incompleteness(state)
+        if reason and watched.projection not in self.behind:
+            logger.error("a projection is incomplete", projection=watched.projection, reason=reason)
+        if reason:
+            self.behind[watched.projection] = reason
         else:
             self.behind.pop(watched.projection, None)
         return state
+
+    async def _owe_what_was_made_from(self, lost: WatchedProjection) -> None:
+        """Record a debt of what this service went on making from a projection that was lost meanwhile."""
+        if self.schema_store is None:
+            return
+        live = await self.pointers.live()
+        for other in self.watched:
+            if other is not lost and not set(other.durables).isdisjoint(lost.held):
+                await schema.owe(self.schema_store, other.projection, live.of(other.projection))
+
+    def _incompleteness(self, state: ProjectionState) -> str:
+        """Return why nothing is answered from a projection; empty when all is well."""
+        if state.lost:
+            return checkpoints.describe_loss(state)
+        if self.schema_record and self.schema_record.is_owed(state.watched.projection, state.generation):
+            return checkpoints.describe_debt(state.watched.projection)
+        return ""
+
+    async def _read_schema(self) -> SchemaRecord | None:
+        """Return the record of the stores' schema; None without such a store, and when it does not answer."""
+        if self.schema_store is None:
+            return None
+        try:
+            return await schema.read(self.schema_store)
+        except Unavailable as error:
+            logger.warning("could not read the schema of the stores", error=str(error))
+            return None
 
     async def _add_versions(self, evidence: Evidence) -> None:
         """At the start, and after the bus was away: the greatest version that a document's status has."""
@@ -219,7 +284,7 @@ class Integrity:
     async def _keep(self, evidence: Evidence, states: Sequence[ProjectionState]) -> None:
         """Move the checkpoints of what this service fills, and the mark of the log."""
         for one in states:
-            if one.watched.durables and not one.lost:
+            if one.watched.durables and one.watched.projection not in self.behind:
                 position = min(evidence.floors[durable] for durable in one.watched.durables)
                 with suppress(Retryable):
                     await checkpoints.advance(one, self.values, Checkpoint(position, evidence.start.created))

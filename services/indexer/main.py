@@ -35,8 +35,10 @@ def main() -> None:
             await until_it_answers("the graph store", graph.prepare, health)
             await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
             parts = {"the document store": RowCheckpoints(rows, "vectors"), "the vector store": embeddings}
-            bus.integrity.watch("vectors", parts, ("indexer-chunks", "indexer-graph"))
-            bus.integrity.watch("graph", {"the graph store": graph})
+            filling = ("indexer-chunks", "indexer-graph")
+            bus.integrity.watch("vectors", parts, filling, held=filling)
+            bus.integrity.watch("graph", {"the graph store": graph}, held=("indexer-graph",))
+            bus.integrity.schema_store = rows
             yield [
                 Subscription("indexer-chunks", chunks),
                 Subscription("indexer-graph", graph_merged),

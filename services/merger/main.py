@@ -40,7 +40,9 @@ def main() -> None:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
             parts = {"the document store": RowCheckpoints(rows, "graph"), "the graph store": graph}
-            bus.integrity.watch("graph", parts, ("merger", "merger-extents", "merger-edits", "merger-summarized"))
+            filling = ("merger", "merger-extents", "merger-edits", "merger-summarized")
+            bus.integrity.watch("graph", parts, filling, held=(*filling, "merger-summaries"))
+            bus.integrity.schema_store = rows
             yield [
                 Subscription("merger", partial(on_entities_extracted, merging=merging)),
                 Subscription("merger-extents", partial(on_extents, merging=merging)),

@@ -238,7 +238,7 @@ def _watched_log(
 def watch_integrity(integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore) -> None:
     """Watch that the stores read here are not behind their checkpoints; write those of the status projection."""
     here = {name: RowCheckpoints(rows, name) for name in PROJECTIONS}
-    integrity.mark_store = rows
+    integrity.mark_store = integrity.schema_store = rows
     integrity.watch("status", {"the document store": here["status"]}, ("query-status",))
     integrity.watch("graph", {"the document store": here["graph"], "the graph store": graph})
     integrity.watch("vectors", {"the document store": here["vectors"], "the vector store": vectors})

@@ -12,6 +12,7 @@ import typer
 
 from runtime.errors import InvalidInput, ServiceError
 from standalone.cli import terminal
+from standalone.embedded.folder_errors import describe_folder_error
 
 
 def workspace_name(name: str) -> str:
@@ -93,10 +94,7 @@ def errors(as_json: bool) -> Generator[None]:
     try:
         yield
     except ServiceError as error:
-        if as_json:
-            print_json({"error": {"type": type(error).__name__, "message": str(error)}})
-        else:
-            note(f" {error}", label="error:", colour="red")
+        _show_error(error, str(error), as_json)
         raise typer.Exit(2 if isinstance(error, InvalidInput) else 1) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
@@ -104,6 +102,16 @@ def errors(as_json: bool) -> Generator[None]:
         # Whoever read has had enough; Python would complain again when it flushes standard output at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(1) from None
+    except OSError as error:
+        _show_error(error, describe_folder_error(error), as_json)
+        raise typer.Exit(1) from None
+
+
+def _show_error(error: Exception, message: str, as_json: bool) -> None:
+    if as_json:
+        print_json({"error": {"type": type(error).__name__, "message": message}})
+    else:
+        note(f" {message}", label="error:", colour="red")
 
 
 def interactive() -> bool:

@@ -1,16 +1,21 @@
 """`up` and `down`: the stack of a data folder."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
+from runtime.errors import Busy
 from standalone.cli import lost
 from standalone.cli.common import DATA, Data, Json, echo, errors, note, print_json, silent
 from standalone.embedded.data_folder import DataFolder, StackState
 
 # `--help` answers at once: drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
+
+Report = Callable[[str], None]
+"""Takes one line about what happened."""
 
 
 def up(
@@ -43,30 +48,47 @@ def up(
             from standalone.operations.moving.placing import use_stores
 
             use_stores(folder, stores)
-        if detach and folder.is_running() and folder.read().phase == "ready":
-            _show(folder, folder.read(), as_json, "was running already")
-            asyncio.run(lost.report_losses(folder, folder.read(), rebuild=rebuild, ask=False))
-            return
-        from standalone.embedded import daemon
-
         if detach:
-            state = daemon.start(folder, report, api=port)
-            _show(folder, state, as_json, "is running")
-            asyncio.run(lost.report_losses(folder, state, rebuild=rebuild, ask=False))
+            _start_in_background(folder, report, port, rebuild, as_json)
             return
-        from standalone.cli.common import quiet_logs
-
-        quiet_logs()
-        attending: set[asyncio.Task[None]] = set()
-
-        def ready(state: StackState) -> None:
-            _show(folder, state, as_json, "is running")
-            ask = lost.can_ask() and not as_json
-            attending.add(asyncio.create_task(lost.report_losses(folder, state, rebuild=rebuild, ask=ask)))
-
-        answered = asyncio.run(daemon.serve(folder, report, api=port, ready=ready))
+        answered = _serve(folder, report, port, rebuild, as_json)
+        if answered is None:
+            return
         report("stopped")
         raise typer.Exit(0 if answered else 130)
+
+
+def _start_in_background(folder: DataFolder, report: Report, port: int | None, rebuild: bool, as_json: bool) -> None:
+    from standalone.embedded import daemon
+
+    there = folder.is_running() and folder.read().phase == "ready"
+    state = daemon.start(folder, report, api=port)
+    _show(folder, state, as_json, "was running already" if there else "is running")
+    asyncio.run(lost.report_losses(folder, state, rebuild=rebuild, ask=False))
+
+
+def _serve(folder: DataFolder, report: Report, port: int | None, rebuild: bool, as_json: bool) -> bool | None:
+    """Run the stack until it is stopped, and return whether it was ready before; None where another process runs it."""
+    from standalone.cli.common import quiet_logs
+    from standalone.embedded import daemon
+
+    quiet_logs()
+    attending: set[asyncio.Task[None]] = set()
+
+    def ready(state: StackState) -> None:
+        _show(folder, state, as_json, "is running")
+        ask = lost.can_ask() and not as_json
+        attending.add(asyncio.create_task(lost.report_losses(folder, state, rebuild=rebuild, ask=ask)))
+
+    while True:
+        if state := daemon.running_state(folder, report):
+            _show(folder, state, as_json, "was running already")
+            asyncio.run(lost.report_losses(folder, state, rebuild=rebuild, ask=False))
+            return None
+        try:
+            return asyncio.run(daemon.serve(folder, report, api=port, ready=ready))
+        except Busy:
+            continue  # another process was faster: wait for it
 
 
 def down(data: Data = DATA, as_json: Json = False) -> None:

@@ -12,9 +12,10 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from runtime.errors import ConfigurationError, InvalidInput
+from runtime.errors import Busy, ConfigurationError, InvalidInput
 from standalone.embedded import orphans
-from standalone.embedded.data_folder import DataFolder, StackState, end_orphans
+from standalone.embedded.data_folder import LOCK_FILE, DataFolder, StackState, end_orphans
+from standalone.embedded.folder_errors import folder_errors
 from standalone.embedded.permissions import UMASK, make_private, open_private
 
 Report = Callable[[str], None]
@@ -24,6 +25,12 @@ LOG = "supervisor.log"
 
 START_TIMEOUT = 900.0
 """Seconds after which a start counts as failed; it is stopped then."""
+
+WAIT = 0.1
+"""Seconds between two looks at the record of a stack."""
+
+ANOTHER_RUNS = 75
+"""The exit code of a supervisor that finds the folder locked by another (EX_TEMPFAIL)."""
 
 STOP_GRACE = 90.0
 """Seconds a stack may take to stop in good order."""
@@ -48,12 +55,41 @@ async def serve(folder: DataFolder, report: Report, *, api: int | None, ready: C
     return answered
 
 
+def running_state(folder: DataFolder, report: Report) -> StackState | None:
+    """Wait while another process starts or stops a stack in the folder, and return the state of one that is ready.
+
+    None when none runs. Raises ConfigurationError when the other is not ready in time.
+    """
+    end, waits = time.monotonic() + START_TIMEOUT, False
+    while folder.is_running():
+        state = folder.read()
+        if state.phase == "ready":
+            return state
+        if time.monotonic() > end:
+            raise ConfigurationError(f"the stack in {folder.path} is {state.phase} since {START_TIMEOUT:.0f} s")
+        if not waits:
+            report(f"the stack in {folder.path} is being started or stopped by another process: waiting for it")
+        waits = True
+        time.sleep(WAIT)
+    return None
+
+
 def start(folder: DataFolder, report: Report, *, api: int | None) -> StackState:
-    """Start a supervisor in the background and wait until its stack is ready.
+    """Start a supervisor in the background and wait until its stack is ready; or until another's is, which is there.
 
     Raises ConfigurationError with the reason when it is not; nothing is left running then.
     """
-    make_private(folder.path)
+    with folder_errors():
+        make_private(folder.path)
+        while True:
+            if state := running_state(folder, report):
+                return state
+            if state := _start_own(folder, report, api):
+                return state
+
+
+def _start_own(folder: DataFolder, report: Report, api: int | None) -> StackState | None:
+    """Start a supervisor and wait for its stack. None when another process was faster."""
     log = folder.path / LOG
     with open_private(log) as output:
         seen = output.tell()
@@ -67,30 +103,39 @@ def start(folder: DataFolder, report: Report, *, api: int | None) -> StackState:
         code = child.poll()
         seen = _relay(log, seen, report)
         state = folder.read()
+        if code == ANOTHER_RUNS:
+            return None
         if code is not None:
             raise ConfigurationError(state.failure or f"the supervisor ended with code {code}; its log is {log}")
         if state.phase == "ready" and state.supervisor is not None and state.supervisor.pid == child.pid:
             return state
-        time.sleep(0.1)
+        time.sleep(WAIT)
     child.terminate()
     child.wait(STOP_GRACE)
     raise ConfigurationError(f"the stack was not ready within {START_TIMEOUT:.0f} s; the log is {log}")
 
 
 def stop(folder: DataFolder) -> bool:
-    """Stop the stack of the folder, or what a killed supervisor left of it. Gives whether there was anything."""
+    """Stop the stack of the folder, or what a killed supervisor left of it. Gives whether there was anything.
+
+    A folder that cannot be written keeps nothing from being stopped: then only the record stays as it was.
+    """
     state = folder.read()
     running_now = folder.is_running()
     if running_now and state.supervisor is not None:
         orphans.terminate([state.supervisor], grace=STOP_GRACE)
     if not (folder.path).is_dir():
         return False
-    with folder.lock():
+    if not (folder.path / LOCK_FILE).exists():
+        return False
+    with folder_errors(), folder.lock():
         state = folder.read()
         left = end_orphans(folder, state)
         if state.phase != "stopped" or left:
-            state.phase, state.supervisor = "stopped", None
-            folder.write(state)
+            state.phase = "stopped"
+            state.supervisor = None
+            with suppress(OSError):
+                folder.write(state)
     return running_now or left > 0
 
 
@@ -117,6 +162,8 @@ def main() -> None:
 
     try:
         asyncio.run(serve(folder, report, api=api, ready=lambda state: report(f"the stack is ready: {state.api}")))
+    except Busy:
+        raise SystemExit(ANOTHER_RUNS) from None
     except (ConfigurationError, InvalidInput) as error:
         report(f"cannot start: {error}")
         raise SystemExit(1) from None

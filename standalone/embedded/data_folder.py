@@ -11,11 +11,12 @@ import secrets
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from runtime.errors import Busy, ConfigurationError
+from runtime.version import VERSION
 from standalone.embedded import orphans
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.permissions import make_private, open_private
@@ -66,6 +67,22 @@ class StackState:
         return f"http://127.0.0.1:{self.ports.get('api', 0)}"
 
 
+_FIELDS = {field.name for field in fields(StackState)}
+
+
+class NewerRelease(ConfigurationError):
+    """The folder belongs to a newer release of this program."""
+
+
+def newer_release(path: Path, release: str) -> NewerRelease:
+    """Return the error for a file or folder of a newer release; an empty name for one that does not tell."""
+    which = f"release {release}" if release else "a newer release"
+    return NewerRelease(
+        f"{path} was made by {which} of Lightstream, and this is {VERSION}, which is older: use the newer one, "
+        "or choose another folder with --data"
+    )
+
+
 class NoStack(ConfigurationError):
     """The command needs a running stack and there is none."""
 
@@ -82,9 +99,14 @@ class DataFolder:
         return cls((path or DEFAULT).expanduser().resolve())
 
     def read(self) -> StackState:
-        """The recorded state; an empty one when nothing is recorded. Raises ConfigurationError for a damaged file."""
+        """The recorded state; an empty one when nothing is recorded.
+
+        Raises ConfigurationError for a damaged file, NewerRelease for that of a newer release.
+        """
         try:
-            state = json.loads((self.path / STATE_FILE).read_text("utf-8"))
+            state: dict[str, Any] = json.loads((self.path / STATE_FILE).read_text("utf-8"))
+            if not _FIELDS.issuperset(state):
+                raise newer_release(self.path / STATE_FILE, str(state.get("release", "")))
             return _state(state)
         except FileNotFoundError:
             return StackState()
@@ -106,7 +128,7 @@ class DataFolder:
     def lock(self) -> Generator[None]:
         """Lock the folder for a stack, creating it if need be. Raises `Busy` while another stack has it."""
         make_private(self.path)
-        with open_private(self.path / LOCK_FILE) as lock:
+        with _open_lock(self.path / LOCK_FILE) as lock:
             # `running` of another process holds the lock for an instant: that is no reason to give up.
             for attempt in range(10):
                 with suppress(BlockingIOError):
@@ -157,6 +179,16 @@ class DataFolder:
         return "" if self.path == DEFAULT.resolve() else f" --data {self.path}"
 
 
+def _open_lock(path: Path) -> BinaryIO:
+    """Open the file of the lock, made if need be; where nothing can be written the one that is there will do."""
+    try:
+        return open_private(path)
+    except OSError:
+        if not path.is_file():
+            raise
+        return path.open("rb")
+
+
 def end_orphans(folder: DataFolder, state: StackState) -> int:
     """Terminate what a killed supervisor left, and return the number of processes. The caller has the lock."""
     left = [child.identity for child in state.children.values() if orphans.runs_in(child.identity, folder.path)]
@@ -170,14 +202,14 @@ def new_password() -> str:
     return secrets.token_urlsafe(24)
 
 
-def _state(fields: Mapping[str, Any]) -> StackState:
-    supervisor = fields.get("supervisor")
+def _state(recorded: Mapping[str, Any]) -> StackState:
+    supervisor = recorded.get("supervisor")
     children = {
         name: Child(
             ProcessIdentity(**child["identity"]), bool(child["ready"]), int(child["restarts"]), child.get("fault", "")
         )
-        for name, child in fields["children"].items()
+        for name, child in recorded["children"].items()
     }
-    values: dict[str, Any] = {**fields, "children": children}
+    values: dict[str, Any] = {**recorded, "children": children}
     values["supervisor"] = ProcessIdentity(**supervisor) if supervisor else None
     return StackState(**values)

@@ -20,12 +20,14 @@ from standalone.embedded.addresses import bus_url, service_addresses
 from standalone.embedded.bus_watch import BusWatch, watch_bus
 from standalone.embedded.clock_watch import StepWatch, watch_clock
 from standalone.embedded.data_folder import DataFolder, Phase, StackState, end_orphans, new_password
+from standalone.embedded.folder_errors import describe_folder_error, folder_errors
 from standalone.embedded.forking import ForkServer, fork_server
 from standalone.embedded.local_http import local_client
 from standalone.embedded.operator_process import take_orders_at
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.permissions import private_files
 from standalone.embedded.processes import Process
+from standalone.embedded.release import enter_release
 from standalone.embedded.servers import arcadedb, milvus_lite, nats
 from standalone.embedded.supervisor import ChildRecords, Report, supervise
 
@@ -51,8 +53,9 @@ async def run_stack(folder: DataFolder, report: Report, *, api: int | None = Non
     Raises `Busy` when the folder has one already, InvalidInput when port `api` is taken, ConfigurationError, with the
     reason, when a part does not start.
     """
-    with private_files(), folder.lock():
+    with folder_errors(), private_files(), folder.lock():
         state = folder.read()
+        enter_release(folder)
         if left := end_orphans(folder, state):
             report(f"ended {left} processes of a stack that was killed")
         state.supervisor, state.failure = ProcessIdentity.of(os.getpid()), ""
@@ -61,6 +64,9 @@ async def run_stack(folder: DataFolder, report: Report, *, api: int | None = Non
         try:
             async with _run_with_ports(folder, state, report, api):
                 yield state
+        except OSError as error:
+            state.failure = describe_folder_error(error)
+            raise
         finally:
             state.supervisor = None
             _enter_phase("failed" if state.failure else "stopped", folder, state)

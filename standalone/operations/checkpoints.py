@@ -13,9 +13,17 @@ from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import translated
 from runtime.bus.port import LiveGenerations, Log, SharedValues
 from runtime.errors import InvalidInput, Unavailable
-from runtime.projections.checkpoints import WatchedProjection, advance, state_of
+from runtime.projections.checkpoints import (
+    WatchedProjection,
+    advance,
+    describe_debt,
+    describe_loss,
+    live_state,
+    state_of,
+)
 from runtime.projections.log_archive import accept_holes, begin_anew
 from runtime.projections.verdicts import FINDERS, Verdict, combined_verdict, write_verdict
+from runtime.stores.documents import schema
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.port import Checkpoint, CheckpointStore
@@ -57,6 +65,8 @@ class Checkpoints:
         projection_state = await state_of(watched_stores(projection, self.stores), generation, self.values)
         state = await log_integrity.observe(self.jetstream)
         why = f"{' and '.join(projection_state.lost)} lost what was in it" if projection_state.lost else ""
+        if (await schema.read(self.stores.rows)).is_owed(projection, generation):
+            why = why or "it has been incomplete since an upgrade or a loss"
         if any(one.log != state.created or one.sequence > state.last for _, one in projection_state.checkpoints):
             why = why or "it holds what the log has lost"
         if why:
@@ -64,6 +74,16 @@ class Checkpoints:
                 f"generation {generation} of {projection} cannot serve again: {why}; "
                 f"run `lightstream rebuild {projection}`"
             )
+
+
+async def require_sound_graph(jetstream: JetStreamContext, stores: Stores) -> None:
+    """Raises InvalidInput when the live graph, which vectors are made from, is lost or incomplete."""
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    state = await live_state(watched_stores("graph", stores), await NatsLiveGenerations.bind(jetstream), values)
+    owed = (await schema.read(stores.rows)).is_owed("graph", state.generation)
+    if state.lost or owed:
+        reason = describe_loss(state) if state.lost else describe_debt("graph")
+        raise InvalidInput(f"vectors are made from the graph, and {reason}; run `lightstream rebuild graph` first")
 
 
 async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
@@ -124,3 +144,4 @@ async def add_unfinished_again(log: Log, pointers: LiveGenerations, rows: Rows) 
 async def drop_others(projection: Projection, kept: Sequence[int | None], stores: Stores) -> None:
     """Remove the checkpoints of dropped generations."""
     await RowCheckpoints(stores.rows, projection).drop_others(kept)
+    await schema.forget_others(stores.rows, projection, kept)

@@ -233,6 +233,8 @@ async def _open_rebuild(
             stores = replace(stack.stores, vectors=embedding.vectors)
             checkpoints_of_stack = await Checkpoints.open(stack.client.jetstream(), stores)
             async with rebuild_lease.hold(checkpoints_of_stack.values, wanted.targets, wanted.reason) as lease:
+                if to == "new" and "vectors" in wanted.targets and "graph" not in wanted.targets:
+                    await checkpoints.require_sound_graph(stack.client.jetstream(), stores)
                 pace = Pace()
 
                 def tell(step: dict[str, Any]) -> None:

@@ -25,6 +25,7 @@ from runtime.garbage import collecting_seldom
 from runtime.models.port import Embedder
 from runtime.projections.rebuild_candidate import Candidate
 from runtime.replay import Replay
+from runtime.stores.documents import schema
 from services.extractor.replay import ExtractionReplay
 from services.indexer.replay import VectorReplay
 from services.merger.replay import GraphReplay
@@ -135,6 +136,8 @@ class Rebuild:
             if pointers[target].highest != generation or pointers[target].live == generation:
                 raise InvalidInput(f"generation {generation} of {target} cannot be promoted: start another rebuild")
             self.generations = self.generations.having(target, generation)
+            if self.checkpoints:
+                await self.checkpoints.require_intact(target, generation)
         self.initial_pointers, self.position = pointers, candidate.position
         self.newer = [NewerEvent(**event) for event in candidate.newer]
         await self.catch_up()
@@ -174,6 +177,10 @@ class Rebuild:
         """Take new generation numbers, remove what an unfinished rebuild left, and return the live generations."""
         await self._drop_unused()
         before = await retry_outages(self._reserve_generations)
+        for target in self.targets:
+            # Now, not at the switch: a generation is complete for the program that fills it.
+            generation = self.generations.of(target)
+            await retry_outages(partial(schema.complete, self.stores.rows, target, generation))
         if "vectors" in self.targets:
             await retry_outages(lambda: self.stores.vectors.prepare(self.generations.vectors))
         return before

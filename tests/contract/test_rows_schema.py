@@ -1,19 +1,22 @@
 """What a document store is made of: what it lacks is named, its version is recorded, and a newer one is refused."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 
+from contracts.graph import PROJECTIONS, Partition, Projection
 from runtime.errors import ConfigurationError
 from runtime.stores.documents import schema
-from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.port import Rows
-from runtime.stores.port import Checkpoint
+from runtime.stores.documents.port import Rows, Table
 from tests.support.rows import Opener
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+DOCUMENTS = Table("documents", Partition("w", 1))
+CONTRIBUTIONS = Table("chunk_contributions", Partition("w", 1))
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -37,16 +40,68 @@ async def test_preparing_again_keeps_the_version(rows: Rows) -> None:
     assert await schema.recorded(rows) == schema.VERSION
 
 
-async def test_a_store_whose_contributions_are_of_an_older_schema_counts_as_lost_for_the_graph(rows: Rows) -> None:
+async def store_of_version(rows: Rows, version: int) -> None:
+    """Make the store look as a program of that version left it, with a processed document; 0: without a version."""
+    await clean(rows)
     await rows.prepare()
-    for version, kept in ((schema.VERSION, {"graph.1", "status.1"}), (3, {"status.1"})):
-        for projection in ("graph", "status"):
-            await RowCheckpoints(rows, projection).put_checkpoint(1, Checkpoint(5, "log"))
-        await rows.put(schema.TABLE, {schema.KEY: {"version": version}})
-        await rows.prepare()
-        assert {key for key, _ in await rows.scan(schema.CHECKPOINTS)} == kept
-        assert await schema.recorded(rows) == schema.VERSION
-    await rows.drop(schema.CHECKPOINTS)
+    processed = {"id": "d", "status": "processed", "version": 7, "chunk_count": 1}
+    await rows.put(DOCUMENTS, {"d": processed})
+    await rows.put(schema.TABLE, {schema.KEY: {"version": version}})
+    if version == 0:
+        await rows.delete(schema.TABLE, [schema.KEY])
+
+
+async def clean(rows: Rows) -> None:
+    """Remove what a test stored."""
+    for table in (DOCUMENTS, CONTRIBUTIONS, schema.TABLE, schema.CHECKPOINTS):
+        await rows.drop(table)
+
+
+@pytest.mark.parametrize(
+    ("version", "owed"),
+    [(0, set(PROJECTIONS)), *((version, {"graph", "vectors"}) for version in range(1, 6)), (schema.VERSION, set())],
+)
+async def test_a_store_of_an_older_version_owes_what_this_one_cannot_go_on_with(
+    rows: Rows, version: int, owed: set[Projection]
+) -> None:
+    await store_of_version(rows, version)
+    await rows.prepare()
+    await rows.prepare()  # as a second service, or another start, does
+    record = await schema.read(rows)
+    assert record.version == schema.VERSION
+    assert {it for it in PROJECTIONS if record.is_owed(it, 1)} == owed
+    await clean(rows)
+
+
+async def test_several_services_that_start_at_once_record_the_same_debt(rows: Rows) -> None:
+    await store_of_version(rows, 2)
+    await asyncio.gather(*(schema.enter(rows) for _ in range(6)))
+    assert (await schema.read(rows)).owed == {"graph", "vectors"}
+    await clean(rows)
+
+
+async def test_a_store_whose_graph_was_made_by_versions_4_or_5_owes_nothing(rows: Rows) -> None:
+    await store_of_version(rows, 5)
+    await rows.put(CONTRIBUTIONS, {"c": {"document_id": "d", "chunk_id": "d-chunk-000"}})
+    await rows.prepare()
+    assert (await schema.read(rows)).owed == set()
+    await clean(rows)
+
+
+async def test_each_generation_pays_for_itself_when_this_program_makes_it(rows: Rows) -> None:
+    await store_of_version(rows, 3)
+    await rows.prepare()
+    await schema.complete(rows, "graph", 2)
+    record = await schema.read(rows)
+    owed = [(it, generation) for it in PROJECTIONS for generation in (1, 2) if record.is_owed(it, generation)]
+    assert owed == [("graph", 1), ("vectors", 1), ("vectors", 2)]
+
+    await schema.complete(rows, "vectors", 2)
+    await schema.owe(rows, "vectors", 2)  # made from a graph that was lost meanwhile
+    assert (await schema.read(rows)).is_owed("vectors", 2)
+    await schema.forget_others(rows, "graph", [1, None])
+    assert (await schema.read(rows)).is_owed("graph", 2), "the number may be given again"
+    await clean(rows)
 
 
 async def test_a_store_of_newer_code_is_refused_and_left_as_it_is(rows: Rows) -> None:
@@ -55,4 +110,5 @@ async def test_a_store_of_newer_code_is_refused_and_left_as_it_is(rows: Rows) ->
     with pytest.raises(ConfigurationError, match=f"schema {schema.VERSION + 1}, this program knows {schema.VERSION}"):
         await rows.prepare()
     assert await schema.recorded(rows) == schema.VERSION + 1
+    assert (await schema.read(rows)).problem
     await rows.delete(schema.TABLE, [schema.KEY])

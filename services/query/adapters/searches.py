@@ -38,7 +38,7 @@ class ModelVectorSearches:
 
     async def close(self) -> None:
         """End what is being read of vectors."""
-        for search in self._by_model.values():
+        for search in tuple(self._by_model.values()):
             await search.reader.close()
 
     def _by(self, embedded: EmbeddedVectors) -> ModelVectorSearch:

@@ -7,7 +7,8 @@ from runtime.errors import ConfigurationError, ServiceError
 from runtime.findings import Finding
 from standalone.embedded import damage, orphans
 from standalone.embedded.addresses import bus_url
-from standalone.embedded.data_folder import DataFolder, StackState
+from standalone.embedded.data_folder import DataFolder, NewerRelease, StackState
+from standalone.embedded.folder_errors import describe_folder_error
 from standalone.embedded.stack import SERVICES, health
 from standalone.operations import stores
 from standalone.operations.doctor.bus import examine_bus
@@ -21,10 +22,9 @@ async def examine(folder: DataFolder, workspace: str) -> AsyncIterator[Finding]:
     """Yield every finding about the machine and the stack of a folder. A fault is a finding, not an error."""
     for finding in examine_machine(folder.path):
         yield finding
-    try:
-        state = folder.read()
-    except ConfigurationError as error:
-        yield Finding("fault", str(error), "stop what still runs by its pid, then remove the file")
+    state = _recorded_state(folder)
+    if isinstance(state, Finding):
+        yield state
         return
     for finding in _damaged_stores(folder, state):
         yield finding
@@ -41,6 +41,18 @@ async def examine(folder: DataFolder, workspace: str) -> AsyncIterator[Finding]:
         yield finding
     async for finding in examine_bus(bus_url(state), "the supervisor starts it again; read its log", notes):
         yield finding
+
+
+def _recorded_state(folder: DataFolder) -> StackState | Finding:
+    """Return the record of the folder's stack, or the finding why it cannot be read."""
+    try:
+        return folder.read()
+    except NewerRelease as error:
+        return Finding("fault", str(error), "give this command with the newer release")
+    except ConfigurationError as error:
+        return Finding("fault", str(error), "stop what still runs by its pid, then remove the file")
+    except OSError as error:
+        return Finding("fault", describe_folder_error(error), "nothing can be said of a folder that cannot be read")
 
 
 async def examine_deployment(deployment: Target, workspace: str) -> AsyncIterator[Finding]:

@@ -21,6 +21,7 @@ from runtime.errors import ConfigurationError, InvalidInput
 from runtime.projections import rebuild_candidate, rebuild_lease
 from runtime.projections.embedding import EmbeddedVectors
 from runtime.settings import Settings
+from runtime.stores.documents import schema
 from runtime.stores.documents.schema import CHECKPOINTS
 from runtime.stores.open import open_vectors
 from runtime.stores.port import Checkpoint
@@ -63,6 +64,9 @@ class Sides:
 
     async def position(self) -> int:
         """Return the sequence up to which the other stores hold the live generations of this log; 0 if one does not."""
+        record = await schema.read(self.other.rows)
+        if any(record.is_owed(projection, self.live.of(projection)) for projection in PROJECTIONS):
+            return 0
         checkpoints = [
             await part.checkpoint(self.live.of(projection))
             for projection in PROJECTIONS
@@ -137,6 +141,8 @@ async def _fill(both: Sides, target: Target, wanted: Move, tell: Report, workspa
         events_per_second=wanted.events_per_second, generations=both.live, position=position,
     )  # fmt: skip
     if not position:
+        for projection in PROJECTIONS:
+            await schema.complete(other.rows, projection, both.live.of(projection))
         await work.load()
         # What was embedded for the present stores meanwhile.
         await copy_tables(present.rows, other.rows, ("embeddings",))

@@ -62,6 +62,7 @@ class MongoRows:
 
     async def prepare(self) -> None:
         """Make the indexes and record the schema's version; MongoDB makes collections by itself."""
+        await schema.refuse_newer(self)  # before anything of a newer program is touched
         for name, fields in INDEXES.items():
             for field in fields:
                 async with answered(self._limit):

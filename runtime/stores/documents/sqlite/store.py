@@ -50,6 +50,10 @@ class SqliteRows:
 
     async def prepare(self) -> None:
         """Make the file, its tables and its indexes, and record the schema's version."""
+        # Before anything of a newer program is touched; its version is a row, which needs its table.
+        version_table = schema_statements()[schema.TABLE.name]
+        await self._file.transact(lambda connection: connection.execute(version_table))
+        await schema.refuse_newer(self)
         statements = [*schema_statements().values(), *(f"DROP TABLE IF EXISTS {name}" for name in OBSOLETE)]
         await self._file.transact(lambda connection: [connection.execute(it) for it in statements])
         await schema.enter(self)

@@ -1,5 +1,6 @@
 """The data folder: what it records, and that one stack has it."""
 
+import json
 import stat
 import subprocess
 import sys
@@ -8,8 +9,19 @@ from pathlib import Path
 import pytest
 
 from runtime.errors import Busy, ConfigurationError
-from standalone.embedded.data_folder import STATE_FILE, Child, DataFolder, NoStack, StackState, new_password
+from runtime.stores.documents import schema
+from runtime.version import VERSION
+from standalone.embedded.data_folder import (
+    STATE_FILE,
+    Child,
+    DataFolder,
+    NewerRelease,
+    NoStack,
+    StackState,
+    new_password,
+)
 from standalone.embedded.orphans import ProcessIdentity
+from standalone.embedded.release import RELEASE_FILE, enter_release
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
@@ -66,7 +78,7 @@ def test_a_folder_that_is_not_there_is_an_empty_state(tmp_path: Path) -> None:
         folder.ready_state()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"children": {"x": {}}}', '{"children": {}, "colour": "red"}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"children": {"x": {}}}'])
 def test_a_damaged_record_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / STATE_FILE).write_text(text)
     with pytest.raises(ConfigurationError, match=r"stack\.json is damaged"):
@@ -109,3 +121,38 @@ def test_a_stack_that_is_not_ready_says_so(tmp_path: Path, phase: str) -> None:
 def test_passwords_differ_and_are_long() -> None:
     assert new_password() != new_password()
     assert len(new_password()) >= 24
+
+
+@pytest.mark.parametrize(
+    ("fields", "which"), [({"release": "7.3.1"}, "release 7.3.1"), ({"colour": "red"}, "a newer release")]
+)
+def test_the_record_of_a_newer_release_is_not_called_damaged(
+    tmp_path: Path, fields: dict[str, str], which: str
+) -> None:
+    folder = DataFolder.at(tmp_path)
+    folder.write(StackState())
+    file = tmp_path / STATE_FILE
+    file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), **fields}), "utf-8")
+    with pytest.raises(NewerRelease, match=f"was made by {which} of Lightstream, and this is {VERSION}") as caught:
+        folder.read()
+    assert "damaged" not in str(caught.value)
+
+
+def test_a_folder_that_a_release_with_a_newer_schema_used_is_refused(tmp_path: Path) -> None:
+    folder = DataFolder.at(tmp_path)
+    enter_release(folder)
+    enter_release(folder)
+    recorded = json.loads((tmp_path / RELEASE_FILE).read_text("utf-8"))
+    assert recorded == {"release": VERSION, "schema": schema.VERSION}
+    newer = json.dumps({"release": "9.0.0", "schema": schema.VERSION + 1})
+    (tmp_path / RELEASE_FILE).write_text(newer, "utf-8")
+    with pytest.raises(NewerRelease, match=r"release 9\.0\.0"):
+        enter_release(folder)
+    assert (tmp_path / RELEASE_FILE).read_text("utf-8") == newer
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "7", '{"schema": "x"}', '{"schema": null}'])
+def test_a_record_of_the_release_that_cannot_be_read_is_made_anew(tmp_path: Path, content: str) -> None:
+    (tmp_path / RELEASE_FILE).write_text(content, "utf-8")
+    enter_release(DataFolder.at(tmp_path))
+    assert json.loads((tmp_path / RELEASE_FILE).read_text("utf-8"))["release"] == VERSION
