@@ -26,7 +26,7 @@ class QuerySettings(RoleSettings):
     max_total_tokens: int = Field(default=30000, ge=1)
     cosine_threshold: float = Field(default=0.2, ge=-1, le=1)
     kg_chunk_pick_method: ChunkPickMethod = "VECTOR"
-    rerank_binding: Literal["", "null", "cohere", "jina", "aliyun"] = ""
+    rerank_binding: Literal["", "null", "cohere", "jina", "aliyun", "tei"] = ""
     rerank_model: str = ""
     rerank_binding_host: str = Field(
         default="", validation_alias=AliasChoices("RERANK_BINDING_HOST", "RERANK_BASE_URL"), description="whole address"
@@ -43,7 +43,7 @@ class QuerySettings(RoleSettings):
     )
     rerank_max_tokens_per_doc: int = Field(default=4096, ge=0, description="0: no limit")
     rerank_by_default: bool = True
-    min_rerank_score: float = 0.0
+    min_rerank_score: float = Field(default=0.0, description="from 0 to 1; logits count by their sigmoid; 0: none")
     related_chunk_number: int = Field(default=5, ge=0)
     min_position_timeout: float = Field(default=10.0, ge=0, description="seconds a question waits for its min_position")
     summary_language: str = Field(default="English", description="language of keywords")

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from runtime.errors import RateLimited, Retryable, Unavailable
+from runtime.errors import ConfigurationError, RateLimited, Retryable, Unavailable
 from runtime.models import openai_endpoint
 from runtime.models.rate_limiters import RateLimiters
 from runtime.retries import Backoff
@@ -105,6 +105,11 @@ RESULTS = [
             },
             {"output": {"results": RESULTS}, "request_id": "1"},
         ),
+        (
+            "tei",
+            {"query": "What glows?", "texts": TEXTS, "truncate": True},
+            [{"index": 1, "score": 0.9}, {"index": 0, "score": 0.2}],
+        ),
     ],
 )
 async def test_each_provider_is_asked_in_its_own_shape(
@@ -130,7 +135,53 @@ async def test_only_places_that_there_are_count_and_each_once_the_best_first(pro
         {"index": 0, "relevance_score": -3}, {"index": 2, "relevance_score": 0.5}, {"index": 2, "relevance_score": 0.9},
     ]  # fmt: skip
     provider.answer = {"results": odd}
-    assert await reranked(provider.reranker(), 3) == [(2, 0.5), (0, -3.0)]
+    assert [index for index, _ in await reranked(provider.reranker(), 3)] == [2, 0]
+
+
+SCORES = [{"index": 1, "score": 0.9}, {"index": 0, "score": 0.2}]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        SCORES,
+        {"data": SCORES},
+        {"rankings": SCORES},
+        {"results": [{**each, "score": str(each["score"])} for each in SCORES]},
+        {"results": [*SCORES, {"index": 2, "score": None}, {"index": 9, "score": 1.0}]},
+        Response(b'[{"index": 2, "score": NaN}, {"index": 1, "score": 0.9}, {"index": 0, "score": 0.2}]',
+                 media_type="application/json"),
+    ],
+    ids=lambda value: str(value)[:30],
+)  # fmt: skip
+async def test_the_shape_of_an_answer_does_not_matter(provider: Provider, answer: Any) -> None:
+    provider.answer = answer
+    assert await reranked(provider.reranker(), 3) == [(1, 0.9), (0, 0.2)]
+
+
+async def test_results_without_indices_are_in_the_order_of_the_texts(provider: Provider) -> None:
+    provider.answer = {"scores": [0.1, 0.8, 0.3]}
+    assert await reranked(provider.reranker(), 3) == [(1, 0.8), (2, 0.3), (0, 0.1)]
+
+
+@pytest.mark.parametrize("best", [-1.5, -400.0, -1e6, 8.0])
+async def test_logits_keep_their_order_on_a_scale_from_0_to_1(provider: Provider, best: float) -> None:
+    logits = [best - 2, best, best - 1]
+    provider.answer = [{"index": index, "score": logit} for index, logit in enumerate(logits)]
+    ranked = await reranked(provider.reranker(), 3)
+    assert [index for index, _ in ranked] == [1, 2, 0]
+    assert all(0.0 <= score <= 1.0 for _, score in ranked)
+    provider.answer = [{"index": 0, "score": 0.0}, {"index": 1, "score": -2.0}]
+    assert await reranked(provider.reranker(), 3) == [(0, 0.5), (1, pytest.approx(0.1192, abs=1e-4))]
+
+
+async def test_what_has_no_score_stands_behind_in_its_order(provider: Provider) -> None:
+    provider.answer = [{"index": 2, "score": -7.5}]
+    model = provider.reranker()
+    result = await ModelReranker(model, str).rerank("What glows?", passages(*TEXTS), 3)
+    await model.close()
+    assert [passage.content for passage, _ in result] == [TEXTS[2], TEXTS[0], TEXTS[1]]
+    assert [score is None for _, score in result] == [False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +189,6 @@ async def test_only_places_that_there_are_count_and_each_once_the_best_first(pro
     [
         ({"results": []}, Unavailable, "RERANK_BINDING"),
         ({"results": {"index": 1}}, Unavailable, "RERANK_BINDING"),
-        ({"output": {"results": RESULTS}}, Unavailable, "RERANK_BINDING"),
         ([1], Unavailable, "RERANK_BINDING"),
         (PlainTextResponse("<html>"), Unavailable, "read|RERANK_BINDING"),
         (Response(b'{"results": [', media_type="application/json"), Unavailable, "read"),
@@ -193,8 +243,11 @@ async def test_nobody_at_the_address_is_retryable() -> None:
 async def test_the_settings_name_the_reranker_and_without_them_there_is_none() -> None:
     assert open_reranker(QuerySettings(), RateLimiters()) is None
     assert open_reranker(QuerySettings(rerank_binding="null"), RateLimiters()) is None
+    with pytest.raises(ConfigurationError, match="RERANK_BINDING_HOST"):
+        open_reranker(QuerySettings(rerank_binding="tei"), RateLimiters())
     for binding, shape in SHAPES.items():
-        reranker = open_reranker(QuerySettings(rerank_binding=binding), RateLimiters())
+        settings = QuerySettings(rerank_binding=binding, rerank_binding_host=shape.url or "http://127.0.0.1:9/rerank")
+        reranker = open_reranker(settings, RateLimiters())
         assert reranker is not None
         assert reranker.model == shape.model
         await reranker.close()

@@ -58,6 +58,7 @@ def _row(extraction: Extraction) -> Row:
         "relations": [{**vars(relation), "keywords": [*relation.keywords]} for relation in extraction.relations],
         "usage": extraction.usage.model_dump(),
         "payer": extraction.payer,
+        "warnings": [*extraction.warnings],
     }
 
 
@@ -67,4 +68,5 @@ def _extraction(row: Row) -> Extraction:
         tuple(ExtractedRelation(**relation) for relation in row["relations"]),
         TokenUsage(**row["usage"]),
         row.get("payer", ""),
+        tuple(row.get("warnings", ())),
     )

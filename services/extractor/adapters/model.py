@@ -1,18 +1,19 @@
 """The extractor that calls a language model: once for the passage, once more for what the first answer missed."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from contracts.ids import sha256
 from runtime.bus.attempts import Attempts
 from runtime.errors import ModelRefused, Poison, Unavailable
 from runtime.models.port import Chat, Completion, Message
+from services.extractor.domain.doubts import doubts
 from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.gleaning import merge_rounds, render_answer
 from services.extractor.domain.grounding import mark_grounded
 from services.extractor.domain.guidance import ExtractionConfig
-from services.extractor.domain.json_rows import parse_json
+from services.extractor.domain.parsing import parse_answer
 from services.extractor.domain.prompt import continue_prompt, prompt_version, system_prompt, user_prompt
-from services.extractor.domain.rows import parse_rows
 from services.extractor.port import RoundGivenUp
 
 ROWLESS_TRIES = 3
@@ -66,7 +67,8 @@ class ModelExtractor:
             if isinstance(error, ModelRefused) and error.reason == "text":
                 raise RoundGivenUp(str(error)) from error
             return first
-        return merge_rounds(first, self._parse(completion, content))
+        merged = merge_rounds(first, self._parse(completion, content))
+        return replace(merged, warnings=doubts(merged, content, completion.text, cut=completion.cut))
 
     def _is_too_long(self, messages: Sequence[Message]) -> bool:
         """Return whether the conversation exceeds the limit; counted only if it may, for a token has a byte or more."""
@@ -79,5 +81,6 @@ class ModelExtractor:
         return [Message("system", self._system), Message("user", user_prompt(self._config, content, headings))]
 
     def _parse(self, completion: Completion, content: str) -> Extraction:
-        rows = (parse_json if self._config.json else parse_rows)(completion.text, self._config)
-        return mark_grounded(Extraction(*rows, completion.usage), content)
+        entities, relations = parse_answer(completion.text, self._config, cut=completion.cut)
+        extraction = mark_grounded(Extraction(entities, relations, completion.usage), content)
+        return replace(extraction, warnings=doubts(extraction, content, completion.text, cut=completion.cut))

@@ -14,3 +14,5 @@ class Extraction:
     usage: TokenUsage = field(default_factory=TokenUsage)
     payer: str = ""
     """The version of the chunk that it was paid for; empty when it was read from the log."""
+    warnings: tuple[str, ...] = ()
+    """What it may lack, in sentences for the document's reader."""

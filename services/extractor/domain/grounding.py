@@ -1,6 +1,7 @@
 """Marks the rows whose names occur in the passage, regardless of spelling variants such as case."""
 
 import unicodedata
+from dataclasses import replace
 from typing import TypeVar
 
 from contracts.names import fold
@@ -16,10 +17,10 @@ def mark_grounded(extraction: Extraction, passage: str) -> Extraction:
     names = {entity.name for entity in extraction.entities}
     names |= {name for relation in extraction.relations for name in (relation.source, relation.target)}
     absent = {name for name in names if not contains_name(fold(name), text)}
-    return Extraction(
-        tuple(_marked(e, e.name not in absent) for e in extraction.entities),
-        tuple(_marked(r, absent.isdisjoint((r.source, r.target))) for r in extraction.relations),
-        extraction.usage,
+    return replace(
+        extraction,
+        entities=tuple(_marked(e, e.name not in absent) for e in extraction.entities),
+        relations=tuple(_marked(r, absent.isdisjoint((r.source, r.target))) for r in extraction.relations),
     )
 
 

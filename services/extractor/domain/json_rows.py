@@ -25,6 +25,8 @@ _NAMES = ("name", "entity_name", "entity")
 _TYPES = ("type", "entity_type")
 _SOURCES = ("source", "src", "source_entity", "src_id")
 _TARGETS = ("target", "tgt", "target_entity", "tgt_id")
+_DESCRIPTIONS = ("description", "entity_description", "relationship_description")
+_KEYWORDS = ("keywords", "relationship_keywords")
 
 
 def parse_json(
@@ -33,9 +35,11 @@ def parse_json(
     """Return the entities and relations of an answer, in its order, each name and pair once."""
     collector = RowCollector(config.max_entities, config.max_records)
     for values in _objects(answer):
-        source, target, description = _text(values, _SOURCES), _text(values, _TARGETS), _text(values, ("description",))
+        source = _text(values, _SOURCES)
+        target = _text(values, _TARGETS)
+        description = _text(values, _DESCRIPTIONS)
         if source and target:
-            collector.add_relation(source, target, _text(values, ("keywords",)), description)
+            collector.add_relation(source, target, _text(values, _KEYWORDS), description)
         elif name := _text(values, _NAMES):
             collector.add_entity(name, _text(values, _TYPES) or "other", description)
     return tuple(collector.entities.values()), tuple(collector.relations.values())

@@ -6,7 +6,7 @@ from contracts.folding.descriptions import Group, estimated_tokens
 from contracts.graph import Partition
 from contracts.ids import sha256
 from contracts.values import TokenUsage
-from runtime.errors import Unavailable
+from runtime.errors import ModelRefused, Unavailable
 from runtime.models.port import Chat, Message
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.documents.write_behind import WriteBehind
@@ -57,6 +57,8 @@ class ModelSummarizer:
 
     async def _ask(self, group: Group) -> Summary:
         completion = await self._chat.complete([Message("user", summary_prompt(group, self._language, self._length))])
+        if completion.cut:
+            raise ModelRefused(f"{self.model} reached its length limit before the end of a summary", "length")
         if not (text := completion.text.strip()):
             raise Unavailable(f"{self.model} wrote an empty summary")
         return Summary(text, completion.usage)

@@ -1,15 +1,16 @@
-"""A model that scores how well texts answer a question, behind the HTTP shapes of Cohere, Jina and Aliyun.
+"""A model that scores how well texts answer a question, behind the HTTP shapes of Cohere, Jina, Aliyun and TEI.
 
-Many self-hosted servers (vLLM, Infinity, TEI behind a proxy) use Jina's format.
+Many self-hosted servers (vLLM, Infinity, llama.cpp, TEI behind a proxy) are asked in Jina's shape. The shape of an
+answer is read as it comes, whatever was asked.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from contracts.values import TokenUsage
-from runtime.errors import Unavailable
+from runtime.errors import ConfigurationError, Unavailable
 from runtime.metrics.model_calls import CallKind
 from runtime.models.limits import Call, Limits
 from runtime.models.openai_endpoint import Endpoint, as_dict
@@ -20,17 +21,16 @@ from runtime.models.token_counts import count_of
 CONTROL = ("The quick brown fox jumps over the lazy dog.", "It rains.")
 """Texts that every model can rank."""
 
-Binding = Literal["cohere", "jina", "aliyun"]
+Binding = Literal["cohere", "jina", "aliyun", "tei"]
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The API of one provider: default address and model, how to build a request and how to read the results."""
+    """The API of one provider: default address and model, and how to build a request."""
 
     url: str
     model: str
     request: Callable[[str, str, Sequence[str], int], dict[str, Any]]
-    results: Callable[[dict[str, Any]], Any]
 
 
 def _flat(model: str, query: str, texts: Sequence[str], top_n: int) -> dict[str, Any]:
@@ -49,29 +49,27 @@ def _nested(model: str, query: str, texts: Sequence[str], top_n: int) -> dict[st
     }
 
 
-def _outer(answer: dict[str, Any]) -> Any:
-    return answer.get("results")
-
-
-def _inner(answer: dict[str, Any]) -> Any:
-    output = answer.get("output")
-    return cast("dict[str, Any]", output).get("results") if isinstance(output, dict) else None
+def _bare(model: str, query: str, texts: Sequence[str], top_n: int) -> dict[str, Any]:
+    return {"query": query, "texts": list(texts), "truncate": True}
 
 
 SHAPES: dict[Binding, Shape] = {
-    "cohere": Shape("https://api.cohere.com/v2/rerank", "rerank-v3.5", _flat, _outer),
-    "jina": Shape("https://api.jina.ai/v1/rerank", "jina-reranker-v2-base-multilingual", _unquoted, _outer),
+    "cohere": Shape("https://api.cohere.com/v2/rerank", "rerank-v3.5", _flat),
+    "jina": Shape("https://api.jina.ai/v1/rerank", "jina-reranker-v2-base-multilingual", _unquoted),
     "aliyun": Shape(
         "https://dashscope.aliyuncs.com/api/v1/services/rerank/text-rerank/text-rerank",
         "gte-rerank-v2",
         _nested,
-        _inner,
     ),
+    "tei": Shape("", "tei", _bare),
 }
 
 
 class HttpReranker:
-    """`Reranker` at one provider. `url` is the whole address; it and `model` may be empty for the provider's own."""
+    """`Reranker` at one provider. `url` is the whole address; it and `model` may be empty for the provider's own.
+
+    Raises ConfigurationError without an address where the provider has none of its own.
+    """
 
     def __init__(
         self, binding: Binding, url: str, model: str, api_key: str, *, timeout: float = 30.0,
@@ -79,6 +77,8 @@ class HttpReranker:
     ) -> None:  # fmt: skip
         self._shape = SHAPES[binding]
         self._url, self.model = url or self._shape.url, model or self._shape.model
+        if not self._url:
+            raise ConfigurationError(f"set RERANK_BINDING_HOST: RERANK_BINDING={binding} has no address of its own")
         limiter = limiter or RateLimiter(self.model, Limits(calls=4))
         self._endpoint = Endpoint(self._url, api_key, limiter, timeout, "RERANK", retries=1)
         self._kind = CallKind("rerank", self.model, self._endpoint.settings)
@@ -94,7 +94,7 @@ class HttpReranker:
     async def _once(self, body: dict[str, Any], count: int) -> list[tuple[int, float]]:
         async with self._endpoint.call(self._kind, 0, repr(body)) as call:
             scores = await self._scores(body, count, call)
-        return sorted(scores.items(), key=lambda scored: -scored[1])
+        return sorted(_probabilities(scores).items(), key=lambda scored: -scores[scored[0]])
 
     async def _control(self, call: Call) -> None:
         """Rerank two harmless texts: whoever can shows that the provider works."""
@@ -105,12 +105,11 @@ class HttpReranker:
         answer: Any = await self._endpoint.client.post(self._url, body=body, cast_to=object)
         usage = TokenUsage(prompt=_tokens(answer), calls=1)
         call.usage = call.usage + usage if call.usage else usage
-        fields = cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
-        if error := error_in(fields):
+        if error := error_in(as_dict(answer)):
             raise self._endpoint.sender.refused(error, None)
-        scores = _scores(self._shape.results(fields), count)
+        scores = _scores(_results(answer), count)
         if not scores:
-            raise Unavailable(f"{self.model} gave no scores in the format that RERANK_BINDING names")
+            raise Unavailable(f"{self.model} gave no scores in a format that is known; check RERANK_BINDING")
         return scores
 
     async def close(self) -> None:
@@ -125,14 +124,45 @@ def _tokens(answer: Any) -> int:
     return count_of(usage.get("total_tokens", tokens.get("input_tokens")))
 
 
-def _scores(results: Any, count: int) -> dict[int, float]:
-    """Return the score of each valid index, the first one if an index repeats."""
+def _results(answer: Any) -> list[Any]:
+    """Return the list of results of an answer: the answer itself, or what stands under a usual name."""
+    if isinstance(answer, list):
+        return cast("list[Any]", answer)
+    body = as_dict(answer)
+    inner = as_dict(body.get("output"))
+    lists = [fields.get(name) for fields in (body, inner) for name in ("results", "data", "rankings", "scores")]
+    return next((cast("list[Any]", each) for each in lists if isinstance(each, list)), [])
+
+
+def _scores(results: list[Any], count: int) -> dict[int, float]:
+    """Return the score of each valid index, the first one if an index repeats.
+
+    As many results as there are texts, of which none has an index, are in the order of the texts.
+    """
+    in_order = len(results) == count and all(as_dict(result).get("index") is None for result in results)
     scores: dict[int, float] = {}
-    for result in cast("list[Any]", results) if isinstance(results, list) else []:
-        if not isinstance(result, dict):
-            continue
-        index, score = (cast("dict[str, Any]", result).get(name) for name in ("index", "relevance_score"))
-        usable = type(index) is int and 0 <= index < count and isinstance(score, int | float) and math.isfinite(score)
-        if usable:
-            scores.setdefault(cast(int, index), float(cast(float, score)))
+    for place, result in enumerate(results):
+        fields = as_dict(result)
+        index = place if in_order else fields.get("index")
+        score = _number(fields.get("relevance_score", fields.get("score")) if fields else result)
+        if type(index) is int and 0 <= index < count and score is not None:
+            scores.setdefault(index, score)
     return scores
+
+
+def _number(value: Any) -> float | None:
+    """Return a score that is a number, or the text of one; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _probabilities(scores: Mapping[int, float]) -> Mapping[int, float]:
+    """Return the scores on a scale from 0 to 1: where any lies outside of it they are logits, and get a sigmoid."""
+    if all(0.0 <= score <= 1.0 for score in scores.values()):
+        return scores
+    return {index: 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, score)))) for index, score in scores.items()}

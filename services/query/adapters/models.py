@@ -76,24 +76,25 @@ class ModelFollowUps:
     async def reply(self, workspace: str, prompt: str) -> str:
         """See `FollowUps.reply`."""
         if self._cache is None:
-            return await self._request(prompt)
+            return (await self._request(prompt)).text
         key = sha256("\x1f".join((self._chat.model, FOLLOW_UP_VERSION, prompt)))
         async with self._cache.alone(workspace, key):
             if row := await self._cache.get(workspace, key):
                 return str(row["reply"])
-            reply = await self._request(prompt)
-            # A reply that cannot be read is not cached, because a later one may be better.
-            if parse_follow_up(reply) is not None:
+            completion = await self._request(prompt)
+            reply = completion.text
+            # A reply that cannot be read or is not whole is not cached, because a later one may be better.
+            if parse_follow_up(reply) is not None and not completion.cut:
                 try:
                     await self._cache.put(workspace, key, {"reply": reply})
                 except Unavailable as error:
                     logger.warning("a round is not remembered", error=str(error))
             return reply
 
-    async def _request(self, prompt: str) -> str:
+    async def _request(self, prompt: str) -> Completion:
         try:
             with calls_to("assessment"):
-                return (await self._chat.complete([Message("user", prompt)], json=True)).text
+                return await self._chat.complete([Message("user", prompt)], json=True)
         except (Retryable, Poison) as error:
             logger.warning("what was found is not assessed", model=self._chat.model, error=str(error))
             raise
@@ -128,7 +129,9 @@ class Reranker(Protocol):
     model: str
 
     async def rerank(self, query: str, texts: Sequence[str], top_n: int) -> list[tuple[int, float]]:
-        """Return at most `top_n` indexes into `texts` with scores, the best first. Without texts there is no request.
+        """Return at most `top_n` indexes into `texts` with scores from 0 to 1, the best first.
+
+        Without texts there is no request.
 
         Raises `RateLimited`; `Unavailable`, also for a response without any usable score; `Poison` if the provider
         rejects this request for good.
@@ -156,4 +159,6 @@ class ModelReranker:
         except (Retryable, Poison) as error:
             logger.warning("passages are not reranked", model=self._model.model, error=str(error))
             return [(passage, None) for passage in passages]
-        return [(passages[place], score) for place, score in scored[:top_n]]
+        unscored = sorted(set(range(len(passages))) - {place for place, _ in scored})
+        ranked = [*scored, *((place, None) for place in unscored)]
+        return [(passages[place], score) for place, score in ranked[:top_n]]

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from runtime.text.repaired_json import repaired_json
 
-FOLLOW_UP_VERSION = "follow-up-1"
+FOLLOW_UP_VERSION = "follow-up-2"
 
 LONGEST_REPLY = 20_000
 """Characters of a reply that are read."""

@@ -158,5 +158,8 @@ class PassageReranker(Protocol):
     async def rerank(
         self, question: str, passages: Sequence[Passage], top_n: int
     ) -> Sequence[tuple[Passage, float | None]]:
-        """Return at most `top_n` with scores, the best first; after a failure all in their order, without scores."""
+        """Return at most `top_n` with scores from 0 to 1, the best first, and behind them those without a score.
+
+        After a failure all are returned in their order, without scores.
+        """
         ...

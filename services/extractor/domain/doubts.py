@@ -1,0 +1,30 @@
+"""What a document's reader is told of an extraction that may lack something."""
+
+from runtime.text.names import names
+from services.extractor.domain.extraction import Extraction
+from services.extractor.domain.guidance import COMPLETION_MARK
+
+LEAST_NAMES = 2
+"""Distinct names of a passage that a model may not pass over without a warning."""
+
+_SHOWN = 3
+_LONGEST_NAME = 60
+
+
+def doubts(extraction: Extraction, passage: str, answer: str, *, cut: bool) -> tuple[str, ...]:
+    """Return sentences on what an extraction may lack: none for one that is whole and has entities.
+
+    `cut`: the model's answer ended before its end.
+    """
+    rows = len(extraction.entities) + len(extraction.relations)
+    if cut and rows:
+        return (f"the model's answer ended before its end: {rows} rows of it are kept, others may be missing",)
+    if extraction.entities:
+        return ()
+    found = list(dict.fromkeys(name.text[:_LONGEST_NAME] for name in names(passage)))
+    is_answer = COMPLETION_MARK.lower() in answer.lower() or "{" in answer
+    if len(found) < (LEAST_NAMES if is_answer else 1):
+        return ()
+    shown = ", ".join(found[:_SHOWN])
+    what = "the model found no entity" if is_answer else "the model's answer has no rows that can be read"
+    return (f"{what}, though the passage names {len(found)}, such as {shown}",)
