@@ -9,7 +9,7 @@ from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFaile
 from contracts.graph import UNKNOWN_TYPE, Generations
 from contracts.ids import sha256
 from contracts.names import clean_name, clean_text
-from contracts.values import Chunk, ChunkRef, CustomExtraction, ExtractedEntity, ExtractedRelation
+from contracts.values import Chunk, ChunkRef, CustomExtraction, ExtractedEntity, ExtractedRelation, document_warnings
 from runtime.bus.port import ALL_WANTED, BUG_ATTEMPTS, Delivery, DocumentVersions
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
@@ -97,6 +97,7 @@ async def _extract(
         prompt_version=version,
         cache_key=cache_key(extractor, chunk, version),
         usage=extraction.usage,
+        warnings=document_warnings(extraction.warnings),
         duration_ms=round((clock() - started) * 1000),
         # An earlier attempt at this very event may have paid, and ended before it was published.
         cached=extraction.payer != _payer(delivery, chunk),

@@ -31,7 +31,7 @@ class ExtractionReplay:
         for delivery in batch:
             event = delivery.event
             if event.model != CUSTOM_KNOWLEDGE:
-                extraction = Extraction(event.entities, event.relations, event.usage)
+                extraction = Extraction(event.entities, event.relations, event.usage, warnings=event.warnings)
                 extractions[delivery.workspace][event.cache_key] = extraction
         for workspace, by_key in extractions.items():
             await self._extractions.put_missing(workspace, by_key)

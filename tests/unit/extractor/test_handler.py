@@ -10,7 +10,7 @@ from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFaile
 from contracts.graph import Generations
 from contracts.values import CustomExtraction, ExtractedEntity, ExtractedRelation, TokenUsage
 from runtime.bus.port import BUG_ATTEMPTS
-from runtime.errors import Poison, RateLimited, Retryable, Unavailable
+from runtime.errors import ModelRefused, Poison, RateLimited, Retryable
 from runtime.models.port import Completion
 from runtime.models.scripted import Answer, ScriptedChat
 from runtime.stores.documents.memory import MemoryRows
@@ -145,12 +145,60 @@ async def test_an_error_nobody_foresaw_takes_no_sibling_with_it_in_the_end() -> 
     assert (failure.chunks, failure.error_type, failure.retry_may_help) == ((reference("d", 1),), "RuntimeError", True)
 
 
-async def test_an_answer_cut_before_its_first_row_is_asked_for_again_and_one_cut_later_is_used() -> None:
-    row = f"entity{D}Zoe{D}person{D}text\nentity{D}Y"
-    with pytest.raises(Unavailable, match="cut off"):
-        await asking(ScriptedChat([Completion("entity", cut=True)])).extract("text", ())
-    extraction = await asking(ScriptedChat([Completion(row, cut=True)])).extract("text", ())
+ROW = f"entity{D}Zoe{D}person{D}text"
+CUT_ROWS = Completion(f"{ROW}\nentity{D}Yan{D}person{D}half a sen", TokenUsage(prompt=5), cut=True)
+CUT = Completion(f"entity{D}Y", TokenUsage(prompt=5), cut=True)
+
+
+async def test_an_answer_cut_before_its_first_row_is_asked_for_once_more_alone() -> None:
+    chat = ScriptedChat([CUT, CUT])
+    with pytest.raises(ModelRefused, match="length limit"):
+        await asking(chat).extract("text", ())
+    assert len(chat.calls) == 2
+    extraction = await asking(ScriptedChat([CUT, Completion(ROW, TokenUsage(prompt=5))])).extract("text", ())
     assert [entity.name for entity in extraction.entities] == ["Zoe"]
+    assert (extraction.usage.prompt, extraction.warnings) == (10, ())
+
+
+async def test_whole_rows_of_an_answer_that_is_cut_are_used_with_a_warning() -> None:
+    extraction = await asking(ScriptedChat([CUT_ROWS])).extract("text", ())
+    assert [entity.name for entity in extraction.entities] == ["Zoe"]
+    (warning,) = extraction.warnings
+    assert "ended before its end" in warning
+
+
+async def test_a_second_round_that_is_whole_takes_the_warning_back() -> None:
+    chat = ScriptedChat([CUT_ROWS, Completion("<|COMPLETE|>")])
+    extractor = ModelExtractor(chat, ExtractionConfig(gleaning=1), len)
+    first = await extractor.extract("text", ())
+    assert (await extractor.glean("text", (), first)).warnings == ()
+
+
+async def test_a_passage_of_names_without_an_entity_is_a_warning_of_the_event_also_from_the_cache() -> None:
+    harness = Harness(good="This passage speaks of several people and what they do.")
+    event = chunked(document(), "good passage: Ada Marlow and Bert Quill keep the harbour of Port Elm.")
+    for _ in range(2):
+        (result,) = await harness.extract(event)
+        assert isinstance(result, EntitiesExtracted)
+        (warning,) = result.warnings
+        assert "no rows" in warning
+        assert "Ada Marlow" in warning
+    assert len(harness.chat.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "passage", "warns"),
+    [
+        ("<|COMPLETE|>", "Ada Marlow knows Bert Quill.", True),
+        ("<|COMPLETE|>", "It rained, and nobody came.", False),
+        ("Nothing is named here.", "It rained, and nobody came.", False),
+        (f"{ROW}\n<|COMPLETE|>", "Ada Marlow knows Bert Quill.", False),
+        ("Two people know each other.", "Then Ada Marlow came.", True),
+    ],
+)
+async def test_only_a_passage_with_names_is_missed(answer: str, passage: str, warns: bool) -> None:
+    extraction = await asking(ScriptedChat([answer])).extract(passage, ())
+    assert bool(extraction.warnings) == warns
 
 
 async def test_a_chunk_that_says_nothing_is_an_event_and_is_remembered() -> None:

@@ -9,7 +9,8 @@ from contracts.events import DescriptionSummarized
 from contracts.folding.descriptions import Group, SummaryLimits, depth_of, describe, estimated_tokens
 from contracts.graph import Generations
 from contracts.ids import SEPARATOR
-from runtime.errors import Poison, Retryable, Unavailable
+from runtime.errors import ModelRefused, Poison, Retryable, Unavailable
+from runtime.models.port import Completion
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents.memory import MemoryRows
 from services.merger.adapters.summarizer import ModelSummarizer
@@ -167,6 +168,15 @@ async def test_the_model_is_asked_once_and_in_parts_that_it_can_read() -> None:
     assert len(chat.calls) == calls
     await summarizer.summarize("another tenant", group)
     assert len(chat.calls) == 2 * calls
+
+
+async def test_a_summary_that_is_cut_is_none_and_is_not_kept() -> None:
+    chat = ScriptedChat([Completion("half a summ", cut=True), "whole"])
+    summarizer = ModelSummarizer(chat, MemoryRows(), language="English", context=100, length=50)
+    group = Group(("A",), ("one", "two"))
+    with pytest.raises(ModelRefused, match="length limit"):
+        await summarizer.summarize("w", group)
+    assert (await summarizer.summarize("w", group)).text == "whole"
 
 
 async def test_the_prompt_has_the_texts_as_json_and_the_name() -> None:
