@@ -65,7 +65,9 @@ class ReasoningFilter:
         self._pending: list[str] = []
         """What follows a mark whose meaning is not known yet; the mark is its first part."""
         self._pending_length = 0
-        self._has_text = self._has_reasoning = False
+        self._has_text = self._has_reasoning = self._may_nest = False
+        """Whether there was text, and reasoning; and whether the last block of reasoning began the answer, so that a
+        closing tag that is left over ends a block around it."""
         self._line = ""
         """The end of the current line of the text."""
         self._fence = ""
@@ -164,7 +166,7 @@ class ReasoningFilter:
         """Return whether what stands behind the mark decides what it means, and has not come yet."""
         if mark.lastgroup in ("open", "close"):
             behind = _behind(mark, text)
-            return len(behind) < _LOOK_AHEAD and not behind.strip(" \t")
+            return len(behind) < _LOOK_AHEAD and not behind.strip()
         return mark.end() == len(text) and mark.lastgroup in ("code", "phrase")
 
     def _in_text(self, mark: re.Match[str], text: str) -> None:
@@ -196,6 +198,7 @@ class ReasoningFilter:
     def _begin(self, mode: str) -> None:
         """Go on in this mode, now that a mark has told reasoning from text."""
         self._mode, self._depth, self._thought_tail = mode, 1, ""
+        self._may_nest = not self._has_text
         self._has_reasoning = True
         self._holds_text = False
 
@@ -203,7 +206,7 @@ class ReasoningFilter:
         """Take a closing tag without an opening one: all before it was reasoning, unless the tag is spoken of."""
         if not self._ends_reasoning(behind):
             self._add(raw)
-        elif self._has_reasoning:
+        elif self._has_reasoning and not (self._may_nest and behind.strip()):
             self._trims = True
         else:
             self._end_unopened()

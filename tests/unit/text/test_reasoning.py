@@ -38,6 +38,7 @@ REASONED = [
     ("<think>SECRET</think>Ada leads.</think>", "Ada leads."),
     ("<think>a\n<think>\nb\n</think>\nSECRET\n</think>Ada leads.", "Ada leads."),
     ("<think>\n<think>\nSECRET</think>Ada leads.", "Ada leads."),
+    ("<think>\n<think>a</think>\nSECRET\n</think>\nAda leads.", "Ada leads."),
     ("<think>say\n<think>\nSECRET</think>Ada leads.", "Ada leads."),
     ("<think>SECRET: I close with `</think>` later</think>Ada leads.", "Ada leads."),
     ("<|channel|>analysis<|message|>SECRET<|end|><|start|>assistant<|channel|>final<|message|>Ada.", "Ada."),
