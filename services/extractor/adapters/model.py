@@ -46,7 +46,11 @@ class ModelExtractor:
         if self._rowless.add(passage, "cut") < ROWLESS_TRIES:
             raise Unavailable(reason)
         self._rowless.forget(passage)
-        raise ModelRefused(f"{reason}, {ROWLESS_TRIES} times: let it write more, or choose another model", "length")
+        raise ModelRefused(
+            f"{reason}, {ROWLESS_TRIES} times: let it write more by EXTRACT_LLM_EXTRA_BODY, "
+            "or choose another EXTRACT_LLM_MODEL",
+            "length",
+        )
 
     async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
         """See `Extractor.glean`. Returns the first extraction if the conversation would be too long for the model.

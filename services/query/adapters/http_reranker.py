@@ -131,7 +131,7 @@ def _results(answer: Any) -> list[Any]:
     body = as_dict(answer)
     inner = as_dict(body.get("output"))
     lists = [fields.get(name) for fields in (body, inner) for name in ("results", "data", "rankings", "scores")]
-    return next((cast("list[Any]", each) for each in lists if isinstance(each, list)), [])
+    return next((cast("list[Any]", each) for each in lists if isinstance(each, list)), list[Any]())
 
 
 def _scores(results: list[Any], count: int) -> dict[int, float]:
