@@ -6,6 +6,7 @@ ServiceError
 │   │   └── NotServing       the log or a store has lost what it held: an operator is told what to do
 │   ├── TextFailure      a provider fails for this text and answers others: a few tries, then it is refused
 │   ├── RateLimited      the provider asks to wait (`retry_after` seconds)
+│   │   └── ProviderPaused   it is paused for that long, and was not called
 │   ├── NewerVersion     the event is newer than this code: it is parked until the code knows its version
 │   ├── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
 │   ├── OutdatedVectors  the vectors have ids of an older version: they can be searched, and wait for a rebuild
@@ -52,10 +53,13 @@ class Retryable(ServiceError):
 def longest_wait(errors: Sequence[Retryable], events: Sequence[Event]) -> Retryable:
     """Return one error for several: that with the longest Retry-After, which is also its cause, with the `events`.
 
-    It is `BudgetSpent` where all of them are.
+    It is `BudgetSpent` where all of them are, and `ProviderPaused` where none of them was tried.
     """
     longest = max(errors, key=lambda error: error.retry_after or 0.0)
-    kind = BudgetSpent if all(isinstance(error, BudgetSpent) for error in errors) else Retryable
+    kind: type[Retryable] = Retryable
+    for same in (BudgetSpent, ProviderPaused):
+        if all(isinstance(error, same) for error in errors):
+            kind = same
     joined = kind(str(longest), retry_after=longest.retry_after, events=events)
     joined.__cause__ = longest
     return joined
@@ -79,6 +83,10 @@ class StoreBehind(NotServing):
 
 class RateLimited(Retryable):
     """The provider asks to wait."""
+
+
+class ProviderPaused(RateLimited):
+    """The provider is paused for `retry_after` seconds, and was not called: nothing was tried."""
 
 
 class TextFailure(Retryable):

@@ -6,6 +6,7 @@ suffers for its neighbours.
 """
 
 import asyncio
+import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ from runtime.bus.retried_message import RetriedMessage
 from runtime.bus.retry_reasons import RetryReasons
 from runtime.bus.retry_requests import failed_inputs, takes_retries
 from runtime.concurrency.isolated import run_isolated
-from runtime.errors import NewerVersion, Poison, Retryable, StagePaused
+from runtime.errors import NewerVersion, Poison, ProviderPaused, Retryable, StagePaused
 from runtime.metrics import instruments
 from runtime.retries import Backoff
 from runtime.semantic_conventions import DURABLE, OUTCOME
@@ -39,6 +40,9 @@ logger = structlog.get_logger(__name__)
 
 REDELIVERY = Backoff(first=1.0, longest=30.0)
 """Until a message that failed is delivered again; a provider that asks for more with Retry-After gets more."""
+
+PAUSE_SPREAD = 1.0
+"""Seconds within which messages come again when the pause of a provider ends; one of them asks it."""
 
 BATCH_ATTEMPTS = 5
 """Tries up to which a batch comes again as a whole when a store or provider does not answer. Each message on its
@@ -198,11 +202,10 @@ class EventProcessor:
                 await self.log.publish(self._results.wrap(delivery, event))
 
     async def _retry_later(self, message: Message, error: Exception) -> None:
-        tries = self.attempts.add(message.sequence, _cause(error))
+        delay = self._delay_after(message, error)
         if isinstance(message, RetriedMessage):
             message.error = error  # its request comes again, or is parked
             return
-        delay = self.delay(tries, getattr(error, "retry_after", None))
         counts = self.attempts.of(message.sequence)
         if self.parking and await self.parking.takes(message, error, counts, delay):
             self._count("parked")
@@ -219,6 +222,14 @@ class EventProcessor:
             error=f"{type(error).__name__}: {error}",
         )
         await message.nak(delay)
+
+    def _delay_after(self, message: Message, error: Exception) -> float:
+        """Count the failure, and return the seconds until the message is delivered again."""
+        if isinstance(error, ProviderPaused):
+            # It was not tried. It comes when the pause ends, however often it has come for nothing before.
+            return (error.retry_after or 0.0) + random.uniform(0.1, PAUSE_SPREAD)  # noqa: S311
+        tries = self.attempts.add(message.sequence, _cause(error))
+        return self.delay(tries, getattr(error, "retry_after", None))
 
     async def _dead_letter(self, message: Message, delivery: Delivery[Event] | None, error: Exception) -> None:
         reason = f"{type(error).__name__}: {error}"

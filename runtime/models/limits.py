@@ -23,8 +23,12 @@ LEASE_DURATION = 10.0
 FAILURES_TO_OPEN = 5
 """Consecutive failures that open the breaker."""
 
-PROBE_INTERVALS = (2.0, 5.0, 10.0, 20.0, 30.0)
-"""Seconds from each probing call to the next while they fail; the last one repeats."""
+PROBE_INTERVALS = (1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0)
+"""Seconds from each probing call to the next while they fail; the last one repeats.
+
+Each is about a quarter of the time since the first failure: an outage is found to be over soon after it is, and a long
+one is asked after seldom.
+"""
 
 PROBE_DURATION, PROBE_RECHECK = 30.0, 2.0
 """Seconds that a probing call has the provider to itself, and after which others read its result."""

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from contracts.ids import sha256
 from runtime.bus.port import SharedValues
 from runtime.concurrency.fair_semaphore import FairSemaphore
-from runtime.errors import NotWanted, Poison, RateLimited, Retryable, TextFailure, Unavailable
+from runtime.errors import NotWanted, Poison, ProviderPaused, RateLimited, Retryable, TextFailure, Unavailable
 from runtime.models import limits as rules
 from runtime.models.call_scope import call_scope
 from runtime.models.limits import Call, Demand, Limits, ProviderState, Reservation
@@ -154,7 +154,7 @@ class RateLimiter:
                 at = time.time()
                 rest = rules.seconds_paused(self._state, at)
                 if rest > 0 and not probing:
-                    raise RateLimited(rules.pause_notice(self._state, at) or self._name, retry_after=rest)
+                    raise ProviderPaused(rules.pause_notice(self._state, at) or self._name, retry_after=rest)
                 if not self._has_turn(tokens):
                     return None
             self._running, self._last_call = self._running + 1, time.time()

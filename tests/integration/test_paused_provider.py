@@ -81,17 +81,19 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
     assert KEY not in note
     asked = len(provider.requests)
     await until_waiting(6.0)
-    assert len(provider.requests) - asked <= 3
+    assert len(provider.requests) - asked <= 10, "more than five probes, each with the question that controls it"
     assert await said(jetstream, StageFailed) == 0
     provider.down, back = False, time.time()
     await until_all_is_extracted(jetstream)
+    assert time.time() - back < 15.0, "what waited was not woken when the outage was over"
     assert await pause_notices(values) == []
     for process in extractors:
         status, body = await page(process, "ready")
         assert (status, body["problems"]) == (200, {})
         # An event that the other replica has done is taken to come again here for a while yet.
         assert body.get("notes", {}).keys() <= {"extractor: tried again"}
-    assert len([at for at in provider.times if at > back]) <= DOCUMENTS * CHUNKS
+    # One more may have controlled whether the last failing call's text was to blame.
+    assert len([at for at in provider.times if at > back]) <= DOCUMENTS * CHUNKS + 1
     assert provider.most_running <= 3
 
     async def acknowledged() -> bool:

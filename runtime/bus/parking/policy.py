@@ -18,7 +18,7 @@ from runtime.bus.codec import header_of
 from runtime.bus.parking.port import ParkedEvent, ParkedEvents, Reason
 from runtime.bus.port import Message
 from runtime.bus.stored_original import StoredOriginal
-from runtime.errors import BudgetSpent, NewerVersion, Poison, RateLimited, Retryable, Unavailable
+from runtime.errors import BudgetSpent, NewerVersion, Poison, ProviderPaused, RateLimited, Retryable, Unavailable
 from runtime.retries import Backoff
 
 logger = structlog.get_logger(__name__)
@@ -34,6 +34,9 @@ UNKNOWN = 3600.0
 
 SUCCESS = 30.0
 """Seconds for which a success proves that the trouble of others is their own."""
+
+OUTAGE = 3.0
+"""Seconds without a success, while messages fail, after which a success shows that an outage is over."""
 
 PER_SECOND = 8.0
 """Messages parked a second while nothing succeeds."""
@@ -75,11 +78,14 @@ class ParkedMessage(StoredOriginal):
 
     async def heartbeat(self) -> None:
         if time.monotonic() - self.claimed_at > LEASE / 3:
-            await self.again(self.event, LEASE)
+            await self._write(self.event.claimed(LEASE))
 
     async def again(self, event: ParkedEvent, delay: float) -> bool:
         """Write the record, due in `delay` s. False when another replica has taken the event meanwhile."""
-        event, now = event.due_in(delay), time.monotonic()
+        return await self._write(event.due_in(delay))
+
+    async def _write(self, event: ParkedEvent) -> bool:
+        now = time.monotonic()
         if revision := await self.parked.put(event, self.revision):
             self.event, self.revision, self.claimed_at = event, revision, now
         return bool(revision)
@@ -104,7 +110,7 @@ class ParkingPolicy:
     def succeeded(self, message: Message) -> None:
         """Note that the message was handled."""
         now = time.monotonic()
-        self.recoveries += self._failing and now - max(self._succeeded, self._began) >= SUCCESS
+        self.recoveries += self._failing and now - max(self._succeeded, self._began) >= OUTAGE
         self._succeeded, self._failing = now, False
         self.settled(message)
 
@@ -155,7 +161,7 @@ class ParkingPolicy:
     ) -> ParkedEvent:
         before = message.event if isinstance(message, ParkedMessage) else None
         tries, now = sum(attempts.values()), self.clock()
-        wait = WAITS.get(reason, RETRY.delay(tries, delay))
+        wait = delay if isinstance(error, ProviderPaused) else WAITS.get(reason, RETRY.delay(tries, delay))
         workspace, document, event_type = _names(message)
         return ParkedEvent(
             durable=self.durable.name,

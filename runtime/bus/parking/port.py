@@ -21,8 +21,8 @@ class ParkedEvent(BaseModel):
     """One record: which event waits for which durable, and why. Times are seconds since 1970.
 
     `wait`: seconds that `not_before` was ahead when it was written; nobody waits longer, whatever the clock says.
-    `workspace` and `document` are names where the event could be read, else tokens of its subject. `attempts`: failures
-    by cause. Nothing of the event's text is in it.
+    `is_claimed`: whether a replica is trying it until then. `workspace` and `document` are names where the event could
+    be read, else tokens of its subject. `attempts`: failures by cause. Nothing of the event's text is in it.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -40,10 +40,15 @@ class ParkedEvent(BaseModel):
     parked_at: float
     not_before: float
     wait: float = 3600.0
+    is_claimed: bool = False
 
     def due_in(self, seconds: float) -> "ParkedEvent":
         """Return the same, to be tried in so many seconds."""
-        return self.model_copy(update={"not_before": time.time() + seconds, "wait": seconds})
+        return self.model_copy(update={"not_before": time.time() + seconds, "wait": seconds, "is_claimed": False})
+
+    def claimed(self, seconds: float) -> "ParkedEvent":
+        """Return the same for a replica that has it to itself for so many seconds."""
+        return self.due_in(seconds).model_copy(update={"is_claimed": True})
 
 
 @dataclass(frozen=True)

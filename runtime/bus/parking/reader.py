@@ -24,7 +24,7 @@ logger = structlog.get_logger(__name__)
 PAUSE = 1.0
 """Seconds between two looks at the list."""
 
-FIRST_HOLD, LONGEST_HOLD = 1.0, 60.0
+FIRST_HOLD, LONGEST_HOLD = 1.0, 15.0
 """Seconds until the next try of a workspace whose last one failed; doubled each time."""
 
 ANEW = 600.0
@@ -120,9 +120,8 @@ class ParkedReader:
 
     def _hastened(self, now: float, due: float, sequence: int, revision: int) -> float:
         entry = self._entries.get(sequence)
-        failed = entry is not None and entry.event is not None and entry.event.reason == "retried"
-        # A nearer time may be another replica's claim.
-        return now if failed and due > now + 2 * LEASE else due
+        event = entry.event if entry is not None else None
+        return now if event and event.reason == "retried" and not event.is_claimed else due
 
     def _note(self, entry: ParkedRecord) -> None:
         """Keep the newest record of an event; one whose version the code does not know is counted only."""
@@ -175,7 +174,7 @@ class ParkedReader:
         claims: dict[int, tuple[ParkedEvent, int]] = {}
         for entry in batch:
             assert entry.event is not None
-            event = entry.event.due_in(LEASE)
+            event = entry.event.claimed(LEASE)
             if revision := await self._parked.put(event, entry.revision):
                 claims[entry.sequence] = event, revision
             elif self._entries.get(entry.sequence) is entry:

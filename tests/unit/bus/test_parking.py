@@ -17,7 +17,7 @@ from runtime.bus.parking.port import ParkedEvent, ParkedRecord
 from runtime.bus.parking.reader import ParkedReader
 from runtime.bus.port import BUG_ATTEMPTS, Delivery
 from runtime.bus.processor import each
-from runtime.errors import Unavailable, longest_wait
+from runtime.errors import ProviderPaused, Unavailable, longest_wait
 from tests.support.events import added, chunked, document, sealed
 from tests.support.processors import ProcessorBench, bench
 
@@ -232,6 +232,34 @@ async def test_a_parked_event_is_tried_after_its_wait_although_the_clock_was_set
         real, monotonic = real + 61.0, monotonic + 61.0
     await reader.step()
     assert parked.records == {}
+
+
+async def test_an_event_whose_provider_was_not_called_has_used_up_no_try_and_comes_when_the_pause_ends() -> None:
+    handle = FailingHandler("d", error=ProviderPaused("paused", retry_after=3.0))
+    table, parked = parking(handle)
+    table.append(sealed(added("d"), id="d"))
+    for _ in range(3 * RETRIES):
+        await table.deliver()
+    assert all(3.0 < delay < 4.5 for delay in table.consumer.delays)
+    assert (table.unacknowledged, records(parked)) == ([1], [])
+
+
+async def test_a_parked_event_whose_provider_is_paused_is_due_when_the_pause_ends() -> None:
+    handle = FailingHandler("a", error=ProviderPaused("paused", retry_after=3.0))
+    table, parked = parking(handle)
+    await due(table, parked, "a")
+    await SteppedReader(table.processor, parked).step()
+    (event,) = records(parked)
+    assert 3.0 < event.wait < 4.5
+    assert event.attempts == {"retry": 9}
+
+
+def test_several_errors_of_which_none_was_tried_are_a_pause() -> None:
+    paused = [ProviderPaused("paused", retry_after=1.0), ProviderPaused("paused", retry_after=2.0)]
+    joined = longest_wait(paused, [])
+    assert isinstance(joined, ProviderPaused)
+    assert joined.retry_after == 2.0
+    assert not isinstance(longest_wait([*paused, Unavailable("down")], []), ProviderPaused)
 
 
 async def test_an_event_that_another_replica_has_claimed_is_left_to_it() -> None:

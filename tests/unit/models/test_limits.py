@@ -167,6 +167,15 @@ def test_failures_one_after_the_other_open_the_breaker_and_an_answer_forgets_the
     assert "2030-03-17T17:46:40+00:00" in said
 
 
+def test_an_outage_is_found_to_be_over_within_a_third_of_its_length_and_a_long_one_costs_few_probes() -> None:
+    away = 0.0
+    for number, interval in enumerate((*rules.PROBE_INTERVALS, *[rules.PROBE_INTERVALS[-1]] * 100)):
+        away += interval
+        assert number < 6 or interval <= away / 3
+    assert sum(rules.PROBE_INTERVALS) < 130.0
+    assert rules.PROBE_INTERVALS[-1] == 30.0
+
+
 def test_calls_that_were_under_way_when_it_opened_do_not_lengthen_the_pause() -> None:
     state = ProviderState()
     fail(state, FAILURES_TO_OPEN + 20)
@@ -186,7 +195,7 @@ def test_one_call_probes_at_growing_intervals_and_closes_the_breaker_when_it_is_
         assert 0 < rules.seconds_paused(state, at) <= rules.PROBE_RECHECK
         assert "probing" in (rules.pause_notice(state, at) or "")
         rules.record_failure(state, "HTTP 500", None, probing=True, now=at)
-    assert waits == [2, 5, 10, 20, 30, 30, 30]
+    assert waits == [1, 1, 2, 2, 3, 3, 4]
     assert state.since == NOW
     at += 30
     assert rules.start_probe(state, at)
