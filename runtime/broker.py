@@ -19,7 +19,7 @@ from runtime.settings import Settings
 
 logger = structlog.get_logger(__name__)
 
-STOPPING, GRACE = "stopping", 20.0
+STOPPING, GRACE = "stopping", 3.0
 """Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered again."""
 
 

@@ -90,6 +90,8 @@ class Integrity:
         """Raises `StoreBehind` when a store of one of them (none named: any) was lost, `Unavailable` before a look."""
         if not self.looked.is_set() or (self.schema_store is not None and self.schema_record is None):
             raise Unavailable("the stores were not looked at yet")
+        if self.schema_record and self.schema_record.problem:
+            raise Unavailable(self.schema_record.problem)
         if any(projection in self.behind for projection in projections or PROJECTIONS):
             raise StoreBehind(checkpoints.loss_message(self.behind))
 
@@ -149,6 +151,8 @@ class Integrity:
             return self.writes.refused
         if needed and self.schema_store is not None and self.schema_record is None:
             return "the stores were not looked at yet"
+        if needed and self.schema_record and self.schema_record.problem:
+            return self.schema_record.problem
         lost: dict[Projection, str] = {it: self.behind[it] for it in needed if it in self.behind}
         return checkpoints.loss_message(lost) if lost else ""
 
@@ -317,6 +321,8 @@ class Integrity:
         return self.writes.refused or None
 
     async def _losses(self) -> str | None:
+        if self.schema_record and self.schema_record.problem:
+            return self.schema_record.problem
         return checkpoints.loss_message(self.behind) if self.behind else None
 
 

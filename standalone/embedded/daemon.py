@@ -26,6 +26,9 @@ LOG = "supervisor.log"
 START_TIMEOUT = 900.0
 """Seconds after which a start counts as failed; it is stopped then."""
 
+ROOM = 16_384
+"""Bytes that the record and the first lines of the log take."""
+
 WAIT = 0.1
 """Seconds between two looks at the record of a stack."""
 
@@ -84,8 +87,19 @@ def start(folder: DataFolder, report: Report, *, api: int | None) -> StackState:
         while True:
             if state := running_state(folder, report):
                 return state
+            _require_room(folder.path)
             if state := _start_own(folder, report, api):
                 return state
+
+
+def _require_room(folder: Path) -> None:
+    """Raises OSError where a process in the background could not even write down why it does not start."""
+    probe = folder / "room.probe"
+    try:
+        probe.write_bytes(b"\1" * ROOM)
+    finally:
+        with suppress(OSError):
+            probe.unlink(missing_ok=True)
 
 
 def _start_own(folder: DataFolder, report: Report, api: int | None) -> StackState | None:

@@ -136,6 +136,22 @@ async def test_until_the_record_was_read_nothing_counts_as_complete(
     integrity.require("graph")
 
 
+async def test_a_program_that_runs_while_a_newer_one_prepares_the_stores_stops(
+    jetstream: JetStreamContext, rows: SqliteRows
+) -> None:
+    integrity, handler, health = await merger(jetstream, rows), Handler(), Health("merger", stage=None)
+    held = integrity.hold(MERGER, handler, health)
+    await held([], Generations())
+    await rows.put(schema.TABLE, {schema.KEY: {"version": schema.VERSION + 1}})
+    await integrity.look()
+    with pytest.raises(Unavailable, match="run the newer program"):
+        integrity.require("graph")
+    health.stage = "stopping"
+    with pytest.raises(Unavailable, match="run the newer program"):
+        await held([], Generations())
+    assert handler.batches == 1
+
+
 async def test_what_was_made_from_a_graph_that_was_lost_meanwhile_is_owed(
     jetstream: JetStreamContext, rows: SqliteRows
 ) -> None:
