@@ -64,7 +64,7 @@ def _row(way: str, name: str, text: str, how: Chunking) -> str:
     tokens = open_tokenizer()
     tokens.encode(text[:1000])
     size, began = len(text.encode()) / MB, time.perf_counter()
-    count = sum(1 for _ in document.chunks("d", lambda: [text], tokens, how))
+    count = sum(1 for _ in document.chunks("d", document.Source(lambda: [text]), tokens, how))
     seconds = time.perf_counter() - began
     return f"| {way} | {name} | {size:.1f} | {count} | {count / seconds:,.0f} | {size / seconds:.1f} |"
 

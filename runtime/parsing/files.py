@@ -13,6 +13,7 @@ from runtime.parsing.encodings import NO_HINT, Encoding, Hint, codec, validated_
 from runtime.parsing.kinds import KINDS, PDF, PLAIN, RTF, Kind, disguised, refuse_kind
 from runtime.parsing.names import printable_name, validated_text
 from runtime.parsing.sandbox import parse_apart
+from runtime.text.ballast import clean_text
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
 
@@ -45,7 +46,7 @@ async def parse(data: bytes, name: str, hint: Hint = NO_HINT) -> Parsed:
     try:
         hint = Hint(validated_encoding(hint.asked) if hint.asked else "", codec(hint.declared) or "")
         kind = _kind(data, PurePosixPath(name).suffix.lower())
-        content = await _content(data, kind, hint)
+        content = await _without_binary_data(await _content(data, kind, hint))
     except InvalidInput as error:
         raise _named(name, str(error)) from None
     metadata = _metadata(data, name, kind) | _read_in(content.encoding) if name else {}
@@ -85,6 +86,15 @@ async def _content(data: bytes, kind: Kind, hint: Hint) -> Content:
     # Statistics over a sample take a tenth of a second: not on the event loop of who serves others meanwhile.
     decoded = await asyncio.to_thread(decode, data, *hint)
     return Content(decoded.text, encoding=decoded.encoding)
+
+
+async def _without_binary_data(content: Content) -> Content:
+    """Return the content without inline pictures and other binary data. Raises InvalidInput when nothing is left."""
+    clean = await asyncio.to_thread(clean_text, content.text, content.pages)
+    if clean.warnings and not clean.text.strip():
+        raise InvalidInput(f"has no text in it ({'; '.join(clean.warnings)}): add a file that has some")
+    warnings = (*content.warnings, *clean.warnings)
+    return content._replace(text=clean.text, pages=clean.marks, warnings=warnings)
 
 
 def _read_in(encoding: Encoding | None) -> dict[str, Scalar]:

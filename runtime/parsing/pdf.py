@@ -1,43 +1,106 @@
 """PDF to text, page by page. It runs in the sandbox only: pdfium is not thread-safe, and no file is above suspicion."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pypdfium2
 
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, paged
+from runtime.parsing.omissions import PICTURE, Omissions
+from runtime.parsing.pdf_annotations import Annotations
+from runtime.parsing.pdf_columns import page_text
+from runtime.parsing.pdf_fonts import is_language, unreadable_share
 
 MAX_PAGES = 10_000
 
+MOST_UNREADABLE = 0.2
+"""Share of the characters of a page without a meaning in Unicode with which the page is left out."""
+
+RECOGNIZE = "run text recognition over it first"
+
 
 def text(data: bytes) -> Content:
-    """Return the text layer, with where pages begin. Raises InvalidInput for a protected or damaged file and for one
-    without a text layer."""
+    """Return the text layer, filled form fields and notes, with where pages begin.
+
+    Raises InvalidInput for a protected or damaged file, and for one without a text that can be read.
+    """
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         if "password" in str(error).lower():
             raise InvalidInput("protected by a password: save it without one first") from None
         raise InvalidInput("damaged, or not a PDF: open it in a viewer and save it anew") from None
+    reader = _Reader(document)
     try:
         if len(document) > MAX_PAGES:
             raise InvalidInput(f"has {len(document):,} pages, at most {MAX_PAGES:,} are read: split it")
-        content = paged(_pages(document))
+        document.init_forms()
+        content = paged(reader.pages())
     except pypdfium2.PdfiumError as error:
         raise InvalidInput(f"damaged: {error}: open it in a viewer and save it anew") from None
     finally:
         document.close()
+    if not content.text and reader.unreadable:
+        raise InvalidInput(f"has fonts that do not say which letters they draw: {RECOGNIZE}")
     if not content.text:
-        raise InvalidInput("has no text layer (a scan?): run text recognition over it first")
-    return content
+        raise InvalidInput(f"has no text layer (a scan?): {RECOGNIZE}")
+    return content._replace(warnings=tuple(reader.warnings()))
 
 
-def _pages(document: pypdfium2.PdfDocument) -> Iterator[str]:
-    for number in range(len(document)):
-        page = document[number]
+class _Reader:
+    """Reads the pages of a document, and keeps the numbers of those that give no text."""
+
+    def __init__(self, document: pypdfium2.PdfDocument) -> None:
+        self._document = document
+        self._omissions = Omissions()
+        self.empty: list[int] = []
+        self.unreadable: list[int] = []
+
+    def pages(self) -> Iterator[str]:
+        """Yield the text of each page."""
+        for number in range(len(self._document)):
+            page = self._document[number]
+            try:
+                yield self._page(page, number + 1)
+            finally:
+                page.close()
+
+    def warnings(self) -> Iterator[str]:
+        """Yield what was left out, in sentences."""
+        if self.empty:
+            yield f"{_pages(self.empty)} no text layer (scanned?) and {_were(self.empty)} left out"
+        if self.unreadable:
+            fonts = "fonts that do not say which letters they draw"
+            yield f"{_pages(self.unreadable)} {fonts}: the text there was left out, {RECOGNIZE}"
+        yield from self._omissions.sentences()
+
+    def _page(self, page: pypdfium2.PdfPage, number: int) -> str:
         layer = page.get_textpage()
         try:
-            yield layer.get_text_bounded().replace("\r\n", "\n")
+            words = page_text(layer, page.get_width())
+            is_unreadable = unreadable_share(layer) > MOST_UNREADABLE and not is_language(words)
+            words = "" if is_unreadable else words
         finally:
             layer.close()
-            page.close()
+        annotations = Annotations(self._document, page, self._omissions).lines()
+        if is_unreadable:
+            self.unreadable.append(number)
+        elif not words.strip() and not annotations:
+            self.empty.append(number)
+        else:
+            kinds = (item.type for item in page.get_objects(max_depth=2))
+            self._omissions.add(PICTURE, sum(kind == pypdfium2.raw.FPDF_PAGEOBJ_IMAGE for kind in kinds))
+        return "\n\n".join(filter(None, [words.strip(), "\n".join(annotations)]))
+
+
+def _pages(numbers: Sequence[int]) -> str:
+    """Return `page 3 has` or `pages 1, 3 and 5 have`."""
+    if len(numbers) == 1:
+        return f"page {numbers[0]} has"
+    shown = [str(number) for number in numbers[:20]]
+    rest = f"{len(numbers) - len(shown)} more" if len(numbers) > len(shown) else shown.pop()
+    return f"pages {', '.join(shown)} and {rest} have"
+
+
+def _were(numbers: Sequence[int]) -> str:
+    return "was" if len(numbers) == 1 else "were"

@@ -13,6 +13,7 @@ from contracts.text import INLINE_LIMIT
 from contracts.values import Chunk, Chunking
 from runtime.bus.port import ALL_WANTED, Blobs, Delivery, DocumentVersions, version_added
 from runtime.errors import Poison
+from runtime.text.ballast import LeftOut
 from services.chunker.domain import custom_knowledge, document
 from services.chunker.domain.parts import chunks_created_events, split_into_parts
 from services.chunker.domain.spans import TokenCodec
@@ -58,8 +59,16 @@ async def on_document_added(
     _check_size(event.blob.size if event.blob else 0, limits.max_bytes)
     parts = await blobs.parts(event.blob) if event.blob else [(event.text or "").encode()]
     _check_size(sum(map(len, parts)), limits.max_bytes)  # the size in a reference may be too small
-    chunks = _chunks(event, parts, tokens, document_chunking, limits.max_chunks)
-    return _cut_in_thread(chunks_created_events(version, split_into_parts(chunks, INLINE_LIMIT)))
+    left_out = LeftOut()
+    source = document.Source(lambda: _decode(parts), event.pages)
+
+    def document_chunks() -> Iterator[Chunk]:
+        size = sum(map(len, parts))
+        document.check_chunk_count(limits.max_chunks, source, tokens, document_chunking, size)
+        yield from document.chunks(event.document_id, source, tokens, document_chunking, left_out)
+
+    runs = split_into_parts(document_chunks(), INLINE_LIMIT)
+    return _cut_in_thread(chunks_created_events(version, runs, left_out.sentences))
 
 
 async def _cut_in_thread(events: Iterable[ChunksCreated]) -> AsyncGenerator[Event]:
@@ -67,13 +76,6 @@ async def _cut_in_thread(events: Iterable[ChunksCreated]) -> AsyncGenerator[Even
     iterator = iter(events)
     while (event := await asyncio.to_thread(next, iterator, None)) is not None:
         yield event
-
-
-def _chunks(
-    event: DocumentAdded, parts: Sequence[bytes], tokens: TokenCodec, chunking: Chunking, max_chunks: int
-) -> Iterator[Chunk]:
-    document.check_chunk_count(max_chunks, lambda: _decode(parts), tokens, chunking, sum(map(len, parts)))
-    yield from document.chunks(event.document_id, lambda: _decode(parts), tokens, chunking, event.pages)
 
 
 def _decode(parts: Sequence[bytes]) -> Iterator[str]:

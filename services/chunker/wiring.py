@@ -10,4 +10,4 @@ from services.chunker.settings import ChunkerSettings
 
 def cut(text: str, tokens: TokenCodec, settings: ChunkerSettings) -> Sequence[Chunk]:
     """Return the chunks of a text that says nothing of its own about cutting. Raises Poison for an empty one."""
-    return list(document.chunks("", lambda: [text], tokens, settings.chunking))
+    return list(document.chunks("", document.Source(lambda: [text]), tokens, settings.chunking))

@@ -35,6 +35,69 @@ def pdf(*pages: str, password: str = "") -> bytes:
     return _written(objects, b"/Root 1 0 R/ID[<%s><%s>]%s" % (_ID.hex().encode(), _ID.hex().encode(), protection))
 
 
+def drawn(stream: str, *, font: bytes = b"", objects: dict[int, bytes] | None = None, form: bytes = b"") -> bytes:
+    """A page on which this is drawn with the font F1, with annotations where the objects have some from 6 on."""
+    content = stream.encode("latin-1")
+    more = objects or {}
+    notes = b" ".join(b"%d 0 R" % number for number, body in more.items() if b"/Subtype" in body)
+    return _written(
+        {
+            1: b"<</Type/Catalog/Pages 2 0 R%s>>" % form,
+            2: b"<</Type/Pages/Count 1/Kids[4 0 R]>>",
+            3: font or b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+            4: b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>/Contents 5 0 R"
+            b"/Annots[%s]>>" % notes,
+            5: b"<</Length %d>>stream\n%s\nendstream" % (len(content), content),
+            **more,
+        },
+        b"/Root 1 0 R",
+    )
+
+
+def line(left: int, bottom: int, text: str) -> str:
+    """Draw a line of text at a place of the page."""
+    return f"BT /F1 10 Tf {left} {bottom} Td ({text}) Tj ET\n"
+
+
+def form() -> bytes:
+    """A form: a field with a value, one without, a ticked box, a note and a comment on a passage."""
+    place = b"/Rect[200 700 500 720]/F 4/P 4 0 R"
+    fields = {
+        6: b"<</Type/Annot/Subtype/Widget/FT/Tx/T(owner)/TU(Name of the owner)/V(Bruno Keel)%s>>" % place,
+        7: b"<</Type/Annot/Subtype/Widget/FT/Tx/T(empty)%s>>" % place,
+        8: b"<</Type/Annot/Subtype/Widget/FT/Btn/T(insured)/V/Yes/AS/Yes/AP<</N<</Yes 12 0 R/Off 12 0 R>>>>%s>>"
+        % place,
+        9: b"<</Type/Annot/Subtype/FreeText/Contents(Approved by Ada Marlow)%s>>" % place,
+        10: b"<</Type/Annot/Subtype/Highlight/Contents(\xfe\xff\x00T\x00o\x00o\x01\x42)%s>>" % place,
+        11: b"<</Type/Annot/Subtype/Link/Contents(a link)%s>>" % place,
+        12: b"<</Length 0/Type/XObject/BBox[0 0 9 9]>>stream\n\nendstream",
+    }
+    entry = b"/AcroForm<</Fields[6 0 R 7 0 R 8 0 R]>>"
+    return drawn(line(72, 780, "Application for a berth"), objects=fields, form=entry)
+
+
+def without_letters(text: str) -> bytes:
+    """A page whose font draws these characters and does not say which letters they are."""
+    names = b"".join(b"/g%d " % code for code in range(32, 127))
+    glyphs = b"".join(b"/g%d 6 0 R" % code for code in range(32, 127))
+    font = (
+        b"<</Type/Font/Subtype/Type3/FontBBox[0 0 500 700]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 32/LastChar 126"
+        b"/Widths[%s]/Encoding<</Differences[32 %s]>>/CharProcs<<%s>>/Resources<<>>>>" % (b"600 " * 95, names, glyphs)
+    )
+    glyph = b"600 0 0 0 500 700 d1 50 0 400 600 re f"
+    shape = {6: b"<</Length %d>>stream\n%s\nendstream" % (len(glyph), glyph)}
+    return drawn(line(72, 700, text), font=font, objects=shape)
+
+
+def columns(left: list[str], right: list[str], title: str = "") -> bytes:
+    """A page with two columns whose lines a program drew from left to right, row by row."""
+    rows = [
+        line(60, 740 - 14 * row, one) + line(310, 740 - 14 * row, other)
+        for row, (one, other) in enumerate(zip(left, right, strict=True))
+    ]
+    return drawn((line(60, 780, title) if title else "") + "".join(rows))
+
+
 def _written(objects: dict[int, bytes], trailer: bytes) -> bytes:
     out, places = BytesIO(), {}
     out.write(b"%PDF-1.4\n")

@@ -2,11 +2,13 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from contracts.ids import chunk_id
 from contracts.text import sanitized
 from contracts.values import Chunk, Chunking
 from runtime.errors import Poison
+from runtime.text.ballast import LeftOut, without_ballast
 from services.chunker.domain.headings import Outline
 from services.chunker.domain.recursive import split_recursively
 from services.chunker.domain.spans import Span, TokenCodec
@@ -19,21 +21,36 @@ ReadText = Callable[[], Iterable[str]]
 """Returns the text as it was published, in pieces, from its beginning at each call."""
 
 
+class Source(NamedTuple):
+    """The text of one document: how it is read, and at which characters of it as published its pages begin."""
+
+    read: ReadText
+    pages: Sequence[int] = ()
+
+    def sanitized(self, left_out: LeftOut | None = None) -> Iterator[tuple[str, list[int]]]:
+        """Yield the sanitised text in pieces, with the pages that begin in each. `left_out` counts its binary data."""
+        return without_ballast(sanitized(self.read(), self.pages), left_out or LeftOut())
+
+    def texts(self) -> Iterator[str]:
+        """Yield the sanitised text in pieces."""
+        return (text for text, _ in self.sanitized())
+
+
 def chunks(
-    document_id: str, read_text: ReadText, tokens: TokenCodec, chunking: Chunking, pages: Sequence[int] = ()
+    document_id: str, source: Source, tokens: TokenCodec, chunking: Chunking, left_out: LeftOut | None = None
 ) -> Iterator[Chunk]:
-    """Yield the chunks of the sanitised text. `pages` are the offsets of pages in the text as it was published.
+    """Yield the chunks of the sanitised text, which has no binary data; `left_out` counts what was left out of it.
 
     Raises Poison for a text without chunks, and before the first chunk for one that `chunking` forbids to cut.
     """
     if chunking.split_by_character_only:
-        for _ in spans((text for text, _ in sanitized(read_text())), tokens, chunking):
+        for _ in spans(source.texts(), tokens, chunking):
             pass
     outline = Outline()
     page_starts: list[int] = []
 
     def clean() -> Iterator[str]:
-        for text, offsets in sanitized(read_text(), pages):
+        for text, offsets in source.sanitized(left_out):
             page_starts.extend(offsets)
             yield text
 
@@ -52,18 +69,17 @@ def chunks(
         order += 1
     if not order:
         what = f" and {chunking.split_by_character!r}" if chunking.split_by_character else ""
-        raise Poison(f"the text is empty once control characters and blanks{what} are gone")
+        raise Poison(f"the text is empty once control characters, binary data and blanks{what} are gone")
 
 
-def check_chunk_count(max_chunks: int, read_text: ReadText, tokens: TokenCodec, chunking: Chunking, size: int) -> None:
+def check_chunk_count(max_chunks: int, source: Source, tokens: TokenCodec, chunking: Chunking, size: int) -> None:
     """Raise Poison for a text of `size` bytes that makes more than `max_chunks` chunks.
 
     Chunks are counted only if a text of this size can make so many; no chunk is published before.
     """
     if _max_chunks(size, chunking) <= max_chunks:
         return
-    texts = (text for text, _ in sanitized(read_text()))
-    for count, _ in enumerate(spans(texts, tokens, chunking), 1):
+    for count, _ in enumerate(spans(source.texts(), tokens, chunking), 1):
         if count > max_chunks:
             raise Poison(
                 f"the text makes more than {max_chunks:,} chunks of {chunking.size} tokens: choose larger "

@@ -1,10 +1,10 @@
 """Turns chunks into ChunksCreated events, one by one, each below the size limit of an event."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from contracts.events import ChunksCreated
-from contracts.values import Chunk, DocumentVersion
+from contracts.values import Chunk, DocumentVersion, document_warnings
 from runtime.batching import batched_by_bytes
 
 HELD_BACK = 4
@@ -16,8 +16,18 @@ def split_into_parts(chunks: Iterable[Chunk], limit: int) -> Iterator[list[Chunk
     return batched_by_bytes(chunks, lambda chunk: len(chunk.model_dump_json().encode()) + 1, max_bytes=limit)
 
 
-def chunks_created_events(document: DocumentVersion, runs: Iterable[list[Chunk]]) -> Iterator[ChunksCreated]:
-    """Yield one event per run. The last `HELD_BACK` events name the number of parts and of chunks."""
+def no_warnings() -> tuple[str, ...]:
+    """Return the warnings about a text of which nothing is left out."""
+    return ()
+
+
+def chunks_created_events(
+    document: DocumentVersion, runs: Iterable[list[Chunk]], warnings: Callable[[], Sequence[str]] = no_warnings
+) -> Iterator[ChunksCreated]:
+    """Yield one event per run. The last `HELD_BACK` events name the number of parts and of chunks.
+
+    The very last has the warnings, which are asked for once all chunks are there.
+    """
     last_runs: deque[list[Chunk]] = deque()
     part, count = 0, 0
     for run in runs:
@@ -28,5 +38,12 @@ def chunks_created_events(document: DocumentVersion, runs: Iterable[list[Chunk]]
             part += 1
     total = part + len(last_runs)
     for run in last_runs:
-        yield ChunksCreated(document=document, part=part, parts=total, chunk_count=count, chunks=tuple(run))
+        yield ChunksCreated(
+            document=document,
+            part=part,
+            parts=total,
+            chunk_count=count,
+            chunks=tuple(run),
+            warnings=document_warnings(warnings()) if part == total - 1 else (),
+        )
         part += 1

@@ -1,16 +1,19 @@
 """Publishes texts as documents. A request has one track id; repeated with its Idempotency-Key it adds nothing."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import uuid4
 
 from contracts.ids import UNKNOWN_SOURCE, canonical_name, sha256
+from contracts.text import sanitize
 from contracts.values import Chunking, Scalar
 from runtime.bus.port import Blobs, Log
 from runtime.bus.publisher import Added, Submission, add_document
 from runtime.errors import InvalidInput
 from runtime.parsing.names import validated_name
+from runtime.text.ballast import clean_text
 from services.query.event_source import SOURCE
 
 
@@ -56,6 +59,17 @@ class NewDocument:
     chunking: Chunking | None = None
     warnings: Sequence[str] = ()
     """What may be missing or wrong in the text."""
+
+
+async def new_document(text: str, name: str, chunking: Chunking | None = None) -> NewDocument:
+    """Return the document of a text, without inline pictures and other binary data, which its warnings tell.
+
+    Raises InvalidInput for a text that has nothing else.
+    """
+    clean = await asyncio.to_thread(clean_text, text)
+    if clean.warnings and not sanitize(clean.text):
+        raise InvalidInput(f"the text is empty: {'; '.join(clean.warnings)}")
+    return NewDocument(clean.text, name, chunking=chunking, warnings=clean.warnings)
 
 
 async def publish_documents(

@@ -97,7 +97,7 @@ def test_a_long_text_without_headings_or_line_breaks_passes_on_while_it_is_read(
 def test_chunks_carry_their_headings_and_keep_their_text(how: dict[str, str]) -> None:
     text = "Before.\n\n# Mill\n\nBuilt in 1788.\n\n## Flood\n\nSold in 1831.\n\n# Quay\n\nStill there."
     chunking = Chunking.model_validate({"size": 16, "overlap": 0, **how})
-    chunks = list(document.chunks("d", lambda: [text], CodePointTokenizer(), chunking))
+    chunks = list(document.chunks("d", document.Source(lambda: [text]), CodePointTokenizer(), chunking))
     for chunk in chunks:
         outline = Outline()
         "".join(outline.read([text]))

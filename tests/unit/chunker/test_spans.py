@@ -36,7 +36,9 @@ def tokens() -> Tokenizer:
 
 
 def cut(parts: list[str], tokens: TokenCodec, size: int, overlap: int, **how: Any) -> list[Chunk]:
-    return list(document.chunks("d", lambda: parts, tokens, Chunking(size=size, overlap=overlap, **how)))
+    return list(
+        document.chunks("d", document.Source(lambda: parts), tokens, Chunking(size=size, overlap=overlap, **how))
+    )
 
 
 def check(parts: list[str], tokens: TokenCodec, size: int, overlap: int, how: dict[str, Any]) -> list[Chunk]:

@@ -32,7 +32,7 @@ def words(count: int, tokens: Tokenizer) -> str:
 
 
 def cut(text: str, tokens: Tokenizer, size: int = 1200, overlap: int = 100) -> list[Chunk]:
-    return list(domain.chunks("doc", lambda: [text], tokens, Chunking(size=size, overlap=overlap)))
+    return list(domain.chunks("doc", domain.Source(lambda: [text]), tokens, Chunking(size=size, overlap=overlap)))
 
 
 @pytest.mark.parametrize(

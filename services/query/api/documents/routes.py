@@ -7,6 +7,7 @@ from fastapi import APIRouter, Header, Path, Query, Request
 
 from contracts.graph import Partition
 from contracts.ids import UNKNOWN_SOURCE
+from contracts.text import one_line
 from runtime.bus.publisher import Added
 from runtime.parsing.kinds import KINDS
 from services.query.api.context import Context, Ctx, Workspace
@@ -33,7 +34,13 @@ from services.query.api.documents.multipart import receive_file
 from services.query.api.reference.links import DOCUMENT_LIST, DOCUMENTS_ADDED, SCAN_STARTED, TRACKED_DOCUMENTS
 from services.query.api.reference.responses import error_responses
 from services.query.errors import NotFound
-from services.query.ingestion.adding import DocumentPublisher, IngestRequest, NewDocument, publish_documents
+from services.query.ingestion.adding import (
+    DocumentPublisher,
+    IngestRequest,
+    NewDocument,
+    new_document,
+    publish_documents,
+)
 from services.query.ingestion.removing import delete, delete_all, retry_failed
 from services.query.ingestion.scanning import AlreadyRunning
 from services.query.ingestion.uploading import UploadOptions, upload
@@ -116,12 +123,16 @@ async def _add(
 ) -> InsertResponse:
     chunking_values = chunking.chunking() if chunking else None
     named_texts = zip(texts, sources or [UNKNOWN_SOURCE] * len(texts), strict=True)
-    added = await publish_documents(
-        DocumentPublisher(ctx.log, ctx.blobs, workspace),
-        ingest,
-        [NewDocument(text, name, chunking=chunking_values) for text, name in named_texts],
-    )
-    return await _insert_response(ctx, workspace, added, ingest)
+    documents = [await new_document(text, name, chunking_values) for text, name in named_texts]
+    added = await publish_documents(DocumentPublisher(ctx.log, ctx.blobs, workspace), ingest, documents)
+    return (await _insert_response(ctx, workspace, added, ingest)).with_warnings(_warnings(documents))
+
+
+def _warnings(documents: Sequence[NewDocument]) -> list[str]:
+    """Return the warnings of all documents, of several each with the name of the document that it is about."""
+    if len(documents) == 1:
+        return list(documents[0].warnings)
+    return [f"{one_line(document.name)}: {warning}" for document in documents for warning in document.warnings]
 
 
 async def _insert_response(

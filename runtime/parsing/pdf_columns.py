@@ -1,0 +1,90 @@
+"""The text of a PDF page in the order of reading: of two columns that a program drew line by line, one comes first.
+
+A page is left as it was drawn unless it has lines of prose on both sides of a gap, drawn by turns: a table has short
+cells, and most programs draw one column after the other.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import pypdfium2
+
+FEWEST_LINES = 5
+"""Lines of prose that each of two columns has at least."""
+
+LONGEST_PAGE = 3000
+"""Rectangles of text of a page that are looked at."""
+
+_PROSE = 18
+"""Characters of a line of prose in a column, at least."""
+
+_FILLED = 0.6
+"""The part of a column's width that the usual line of prose fills."""
+
+_MOST_TURNS = 0.35
+"""Share of changes between the columns, from line to line, with which they were drawn by turns."""
+
+
+class _Line(NamedTuple):
+    left: float
+    bottom: float
+    right: float
+    top: float
+    text: str
+
+
+def page_text(layer: pypdfium2.PdfTextPage, width: float) -> str:
+    """Return the text of a page that is this many points wide."""
+    drawn = layer.get_text_bounded().replace("\r\n", "\n")
+    count = layer.count_rects()
+    if not 2 * FEWEST_LINES <= count <= LONGEST_PAGE:
+        return drawn
+    rectangles = [layer.get_rect(index) for index in range(count)]
+    gap = _gap(rectangles, width)
+    if gap is None:
+        return drawn
+    lines = [_Line(*one, text=layer.get_text_bounded(*one).strip()) for one in rectangles]
+    return _by_columns([line for line in lines if line.text], gap) or drawn
+
+
+def _gap(rectangles: Sequence[tuple[float, float, float, float]], width: float) -> float | None:
+    """Return a place in the middle of the page that few rectangles cross; None without one."""
+    most = len(rectangles) // 5
+    for step in range(21):
+        place = width * (0.5 + (step // 2) * 0.01 * (1 if step % 2 else -1))
+        crossing = sum(left < place < right for left, _, right, _ in rectangles)
+        beside = min(sum(right <= place for _, _, right, _ in rectangles), sum(r[0] >= place for r in rectangles))
+        if crossing <= most and beside >= FEWEST_LINES:
+            return place
+    return None
+
+
+def _by_columns(lines: Sequence[_Line], gap: float) -> str:
+    """Return the text with the left column before the right one; empty where they were not drawn by turns."""
+    left = [line for line in lines if line.right <= gap]
+    right = [line for line in lines if line.left >= gap]
+    if not (_is_prose(left) and _is_prose(right)):
+        return ""
+    sides = [line.left >= gap for line in lines if line.right <= gap or line.left >= gap]
+    turns = sum(one != other for one, other in pairwise(sides))
+    if turns < _MOST_TURNS * len(sides):
+        return ""
+    parts: list[str] = []
+    bounds = sorted((line for line in lines if line.left < gap < line.right), key=lambda line: -line.top)
+    for across in [*bounds, None]:
+        bottom = across.bottom if across else float("-inf")
+        for column in (left, right):
+            parts += [line.text for line in column if line.bottom > bottom]
+            column[:] = [line for line in column if line.bottom <= bottom]
+        parts += [across.text] if across else []
+    return "\n".join(parts)
+
+
+def _is_prose(column: Sequence[_Line]) -> bool:
+    if len(column) < FEWEST_LINES:
+        return False
+    width = max(line.right for line in column) - min(line.left for line in column)
+    filled = sorted((line.right - line.left) / width if width else 0.0 for line in column)
+    lengths = sorted(len(line.text) for line in column)
+    return lengths[len(lengths) // 2] >= _PROSE and filled[len(filled) // 2] >= _FILLED
