@@ -11,6 +11,7 @@ from runtime.errors import InvalidInput
 from runtime.parsing import html
 from runtime.parsing.content import Content, joined
 from runtime.parsing.decoding import decode
+from runtime.parsing.omissions import Omissions
 from runtime.parsing.package import DAMAGE, PROTECTED, check, damaged
 
 WHAT = "an e-book in EPUB"
@@ -27,12 +28,13 @@ def text(data: bytes) -> Content:
     check(data, WHAT, pages=PAGES)
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            return joined(_chapters(archive))
+            omissions = Omissions()
+            return joined(_chapters(archive, omissions), omissions)
     except DAMAGE:
         raise damaged(WHAT) from None
 
 
-def _chapters(archive: zipfile.ZipFile) -> Iterator[str]:
+def _chapters(archive: zipfile.ZipFile, omissions: Omissions) -> Iterator[str]:
     """Yield the text of each chapter, once however often the order of reading names it."""
     package = _attributes(archive, _CONTAINER, "rootfile", "full-path")[0][0]
     if not package.lower().endswith(".opf"):
@@ -41,17 +43,17 @@ def _chapters(archive: zipfile.ZipFile) -> Iterator[str]:
     for (id,) in dict.fromkeys(_attributes(archive, package, "itemref", "idref")):
         path, kind = parts[id]
         if kind in _CHAPTERS:
-            yield _chapter(archive, posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(path))))
+            place = posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(path)))
+            yield _chapter(archive, place, omissions)
 
 
-def _chapter(archive: zipfile.ZipFile, path: str) -> str:
+def _chapter(archive: zipfile.ZipFile, path: str, omissions: Omissions) -> str:
+    """Return the text of a chapter; empty for a cover or another page with a picture."""
     try:
-        return html.text(decode(archive.read(path)).text).text
-    except InvalidInput as error:
+        return html.page_text(decode(archive.read(path)).text, omissions)
+    except InvalidInput:
         if not _PROTECTION.isdisjoint(archive.namelist()):
             raise InvalidInput(PROTECTED) from None
-        if "has no text" in str(error):  # a cover, a page with a picture
-            return ""
         raise
 
 

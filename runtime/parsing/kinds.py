@@ -5,10 +5,10 @@ from typing import Literal
 
 from runtime.errors import InvalidInput
 
-Parser = Literal["html", "pdf", "docx", "pptx", "xlsx", "odt", "epub", "rtf", "csv", "json", "jsonl"]
+Parser = Literal["html", "pdf", "docx", "pptx", "xlsx", "odt", "epub", "rtf", "csv", "json", "jsonl", "eml", "ipynb"]
 """A module of this room that has `text(data) -> Content`."""
 
-TEXT_PARSERS = frozenset({"html", "csv", "json", "jsonl"})
+TEXT_PARSERS = frozenset({"html", "csv", "json", "jsonl", "ipynb"})
 """Those whose files are text themselves, in some encoding: their `text` gets it decoded."""
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -55,6 +55,8 @@ KINDS: dict[str, Kind] = {
     ".odt": Kind("application/vnd.oasis.opendocument.text", "odt", is_package=True),
     ".epub": Kind("application/epub+zip", "epub", is_package=True),
     ".rtf": RTF,
+    ".eml": Kind("message/rfc822", "eml"),
+    ".ipynb": Kind("application/x-ipynb+json", "ipynb"),
     ".mdx": Kind("text/mdx"),
     ".xml": Kind("application/xml"),
     ".yaml": Kind("application/yaml"),
@@ -76,7 +78,7 @@ _WAYS: dict[str, str] = {
     "save it as .xlsx or .csv": ".xls .xlsm .xlsb .xltx .ods .numbers",
     "save it as .pptx": ".ppt .pptm .pps .ppsx .odp .key",
     "save it as .pdf, .html or .txt": ".mobi .azw .azw3 .djvu .xps .ps",
-    "save its text as .txt": ".eml .msg .mbox",
+    "save its text as .txt": ".msg .mbox",
     "write down what is said in it and save that as .txt": ".mp3 .wav .flac .ogg .m4a .mp4 .mkv .avi .mov .webm",
     "it holds keys, no document: if it is meant, name it .txt": ".pem .p12 .pfx .jks .kdbx .der .crt .cer .gpg .asc",
     "programs are not read, their source code is": ".exe .dll .so .o .a .dylib .class .pyc .wasm .bin .msi .apk .iso",

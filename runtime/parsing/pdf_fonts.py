@@ -4,6 +4,9 @@ import unicodedata
 
 import pypdfium2
 
+FEWEST = 20
+"""Characters without a letter that are no mere signs and accents of an old font."""
+
 MAX_LOOKED_AT = 4000
 """Characters of a page that are looked at."""
 
@@ -39,4 +42,4 @@ def unreadable_share(layer: pypdfium2.PdfTextPage) -> float:
         looked_at += 1
         has_no_map = pypdfium2.raw.FPDFText_HasUnicodeMapError(layer, index) == 1
         bad += has_no_map or code == 0xFFFD or unicodedata.category(chr(code)) in _NO_LETTERS
-    return bad / looked_at if looked_at else 0.0
+    return bad / looked_at if bad >= FEWEST else 0.0

@@ -3,22 +3,29 @@
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import cast
+from xml.etree.ElementTree import Element, fromstring
 
+from lxml import etree
 from pptx import Presentation
 from pptx.exc import PythonPptxError
 from pptx.shapes.autoshape import Shape
 from pptx.shapes.base import BaseShape
 from pptx.shapes.graphfrm import GraphicFrame
 from pptx.shapes.group import GroupShape
+from pptx.shapes.picture import Movie, Picture
 from pptx.slide import Slide
 from pptx.text.text import TextFrame
 
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, paged
+from runtime.parsing.drawings import alternative_text, chart_text, diagram_text, paragraphs
+from runtime.parsing.office_parts import attribute, local
+from runtime.parsing.omissions import EMBEDDED, MEDIA, PICTURE, Omission, Omissions
 from runtime.parsing.package import DAMAGE, check, damaged
 from runtime.parsing.tables import cell, markdown
 
 WHAT = "a presentation"
+HIDDEN_SLIDE = Omission("1 hidden slide was read", "{} hidden slides were read")
 
 
 def text(data: bytes) -> Content:
@@ -29,7 +36,9 @@ def text(data: bytes) -> Content:
     check(data, WHAT)
     try:
         slides = Presentation(BytesIO(data)).slides
-        content = paged(_slide(number, slide) for number, slide in enumerate(slides, start=1))
+        omissions = Omissions()
+        texts = (_slide(number, slide, omissions) for number, slide in enumerate(slides, start=1))
+        content = paged(texts, omissions)
     except (PythonPptxError, *DAMAGE):
         raise damaged(WHAT) from None
     if not content.text:
@@ -37,30 +46,84 @@ def text(data: bytes) -> Content:
     return content
 
 
-def _slide(number: int, slide: Slide) -> str:
+def _slide(number: int, slide: Slide, omissions: Omissions) -> str:
     """Return the text of a slide; empty when it has none, for its number alone says nothing."""
     title = slide.shapes.title
     head = " ".join(title.text_frame.text.split()) if title is not None else ""
-    blocks = [block for shape in slide.shapes if shape != title for block in _shape(shape)]
+    shapes = [shape for shape in slide.shapes if shape != title]
+    blocks = [block for shape in shapes for block in _shape(shape, omissions)]
+    blocks += _of_newer_programs(slide)
+    blocks += _comments(slide)
     notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
     if notes and notes.text.strip():
         blocks.append(f"Notes: {_paragraphs(notes)}")
     if not head and not blocks:
         return ""
-    hidden = " (hidden)" if slide.element.get("show") in {"0", "false"} else ""
+    is_hidden = slide.element.get("show") in {"0", "false"}
+    omissions.add(HIDDEN_SLIDE, int(is_hidden))
+    hidden = " (hidden)" if is_hidden else ""
     return "\n\n".join([f"## Slide {number}{hidden}{': ' * bool(head)}{head}", *blocks])
 
 
-def _shape(shape: BaseShape) -> Iterator[str]:
+def _shape(shape: BaseShape, omissions: Omissions) -> Iterator[str]:
     """Yield the texts of a shape, those of a group in their order."""
     if isinstance(shape, GroupShape):
         for inner in cast(Iterable[BaseShape], shape.shapes):
-            yield from _shape(inner)
+            yield from _shape(inner, omissions)
     elif isinstance(shape, GraphicFrame):
-        if shape.has_table:
-            yield markdown([[cell(each.text_frame.text) for each in row.cells] for row in shape.table.rows])
+        yield from _frame(shape, omissions)
+    elif isinstance(shape, Movie):
+        omissions.add(MEDIA)
+    elif isinstance(shape, Picture):
+        omissions.add(PICTURE)
+        if words := alternative_text(_description(shape)):
+            yield f"[Picture: {words}]"
     elif isinstance(shape, Shape) and (words := _paragraphs(shape.text_frame, listed=shape.is_placeholder)):
         yield words
+
+
+def _frame(frame: GraphicFrame, omissions: Omissions) -> Iterator[str]:
+    """Yield the table, the chart or the diagram in a frame; what is embedded otherwise is counted."""
+    if frame.has_table:
+        yield markdown([[cell(each.text_frame.text) for each in row.cells] for row in frame.table.rows])
+        return
+    if frame.has_chart:
+        yield "\n\n".join(chart_text(_root(frame.chart_part.blob)))
+        return
+    ids = [attribute(each, "dm") for each in _tree(frame) if local(each) == "relIds"]
+    if not ids:
+        omissions.add(EMBEDDED)
+    for id in ids:
+        yield diagram_text(_root(frame.part.related_part(id).blob))
+
+
+def _of_newer_programs(slide: Slide) -> Iterator[str]:
+    """Yield the texts of shapes that are there in two ways, one of them for older programs; of each the first."""
+    for each in _root(slide.part.blob).iter():
+        if local(each) == "AlternateContent" and len(each) and local(each[0]) == "Choice":
+            yield from filter(None, (paragraphs(body) for body in each[0].iter() if local(body) == "txBody"))
+
+
+def _comments(slide: Slide) -> Iterator[str]:
+    for relationship in slide.part.rels.values():
+        if relationship.reltype.rpartition("/")[2] == "comments" and not relationship.is_external:
+            for each in _root(relationship.target_part.blob).iter():
+                words = (each.text or "").strip() if local(each) == "text" else ""
+                words = paragraphs(each) if local(each) == "txBody" else words
+                if words:
+                    yield f"Comment: {words}"
+
+
+def _description(shape: BaseShape) -> str:
+    return next((attribute(each, "descr") for each in _tree(shape) if local(each) == "cNvPr"), "")
+
+
+def _tree(shape: BaseShape) -> list[Element]:
+    return list(_root(etree.tostring(shape.element)).iter())
+
+
+def _root(blob: bytes) -> Element:
+    return fromstring(blob)  # noqa: S314 - `check` let no document type pass
 
 
 def _paragraphs(frame: TextFrame, *, listed: bool = False) -> str:

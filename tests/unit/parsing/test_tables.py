@@ -33,7 +33,7 @@ async def test_the_values_that_formulas_had_are_read_and_percentages_look_like_i
             else part.replace(b"</cellXfs>", b'<xf numFmtId="10"/></cellXfs>')
         ),
     )
-    assert (await parse(data, "a.xlsx")).text.splitlines()[-2:] == ["| salt | 12.5% |", "| corn | 3 |"]
+    assert (await parse(data, "a.xlsx")).text.splitlines()[-2:] == ["| salt | 12.50% |", "| corn | 3 |"]
 
 
 async def test_a_sheet_is_read_whole_whatever_size_it_claims() -> None:

@@ -1,0 +1,179 @@
+"""E-mail to Markdown: headers, text, and attachments of kinds that are read. It runs in the sandbox only."""
+
+import importlib
+from collections.abc import Iterator
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import PurePosixPath
+from typing import cast
+
+from runtime.errors import InvalidInput
+from runtime.parsing import html
+from runtime.parsing.content import Content, joined
+from runtime.parsing.decoding import decode
+from runtime.parsing.kinds import KINDS, TEXT_PARSERS, Parser
+from runtime.parsing.omissions import PICTURE, Omissions
+
+HEADERS = ("From", "To", "Cc", "Date", "Subject")
+MAX_DEPTH = 5
+"""Messages in messages that are read."""
+
+MAX_PARTS = 1000
+"""Parts of a message that are read."""
+
+_SIGNS_OF_MAIL = ("From", "Date", "Subject", "Received", "Message-ID", "MIME-Version")
+_ENOUGH = 0.3
+"""The length of a plain text, as a part of that of the page beside it, with which it says the same."""
+
+_OFFICE_PARSERS: dict[str, Parser] = {
+    kind.media_type: kind.parser for kind in KINDS.values() if kind.parser and kind.parser not in TEXT_PARSERS
+}
+
+
+def text(data: bytes) -> Content:
+    """Return the message, and in it those that are attached. Raises InvalidInput for what is no e-mail."""
+    message = _message(data)
+    if not any(name in message for name in _SIGNS_OF_MAIL):
+        raise InvalidInput("no e-mail: it has none of its headers: save it anew as .eml, or its text as .txt")
+    omissions = Omissions()
+    return joined(_Reader(omissions).message(message, 0), omissions)
+
+
+def _message(data: bytes) -> EmailMessage:
+    return cast(EmailMessage, message_from_bytes(data, policy=policy.default))
+
+
+class _Reader:
+    """Reads one message with all in it."""
+
+    def __init__(self, omissions: Omissions) -> None:
+        self._omissions = omissions
+        self._parts = 0
+
+    def message(self, message: EmailMessage, depth: int) -> Iterator[str]:
+        """Yield the headers, and the texts of the parts in their order."""
+        yield "\n".join(f"{name}: {words}" for name in HEADERS if (words := _header(message, name)))
+        yield from self._part(message, depth)
+
+    def _part(self, part: EmailMessage, depth: int) -> Iterator[str]:
+        self._parts += 1
+        if self._parts > MAX_PARTS:
+            raise InvalidInput(f"has more than {MAX_PARTS:,} parts: save what matters of it as files")
+        kind = part.get_content_type()
+        if kind == "message/rfc822":
+            yield from self._attached_message(part, depth)
+        elif kind == "multipart/alternative":
+            yield from self._alternative(part, depth)
+        elif part.is_multipart():
+            for inner in _inner(part):
+                yield from self._part(inner, depth)
+        elif part.get_content_disposition() == "attachment" or _name(part):
+            yield from self._attachment(part)
+        elif part.get_content_maintype() == "text":
+            yield _text(part, self._omissions)
+        else:
+            self._leave_out(part)
+
+    def _alternative(self, part: EmailMessage, depth: int) -> Iterator[str]:
+        """Yield the plain text, or the page where that says more; of neither what else there is."""
+        texts: dict[str, str] = {}
+        others: list[EmailMessage] = []
+        for inner in _inner(part):
+            kind = inner.get_content_type()
+            if kind in ("text/plain", "text/html") and inner.get_content_disposition() != "attachment":
+                texts.setdefault(kind, _text(inner, self._omissions))
+            else:
+                others.append(inner)
+        blocks = [block for inner in others for block in self._part(inner, depth)]
+        plain, page = texts.get("text/plain", ""), texts.get("text/html", "")
+        beside = page or "\n\n".join(blocks)
+        if plain.strip() and len(plain) >= _ENOUGH * len(beside):
+            yield plain
+        elif page:
+            yield page
+        else:
+            yield from blocks or [plain]
+
+    def _attached_message(self, part: EmailMessage, depth: int) -> Iterator[str]:
+        if depth == MAX_DEPTH:
+            self._omissions.note(f"messages more than {MAX_DEPTH} deep in one another were left out")
+            return
+        for inner in _inner(part):
+            yield "## Attached message"
+            yield from self.message(inner, depth + 1)
+
+    def _attachment(self, part: EmailMessage) -> Iterator[str]:
+        name, data = _name(part) or "without a name", _bytes(part)
+        suffix = PurePosixPath(name).suffix.lower()
+        if suffix == ".eml":
+            yield f"## Attachment: {name}"
+            yield from self.message(_message(data), MAX_DEPTH)
+            return
+        parser = KINDS[suffix].parser if suffix in KINDS else _OFFICE_PARSERS.get(part.get_content_type())
+        is_text = suffix in KINDS or part.get_content_maintype() == "text"
+        if not parser and not is_text:
+            self._leave_out(part)
+            return
+        try:
+            content = _parsed(parser, data)
+        except InvalidInput as error:
+            self._omissions.note(f"the attachment {name} was left out: {error}")
+            return
+        for warning in content.warnings:
+            self._omissions.note(f"{name}: {warning}")
+        yield f"## Attachment: {name}"
+        yield content.text
+
+    def _leave_out(self, part: EmailMessage) -> None:
+        if part.get_content_maintype() == "image" and not _name(part):
+            self._omissions.add(PICTURE)
+        elif not part.get_content_type().startswith(("application/pgp-signature", "application/pkcs7-signature")):
+            what = _name(part) or "without a name"
+            kind, size = part.get_content_type(), len(_bytes(part))
+            self._omissions.note(f"the attachment {what} ({kind}, {size:,} bytes) was left out")
+
+
+def _parsed(parser: Parser | None, data: bytes) -> Content:
+    if parser is None:
+        return Content(decode(data).text)
+    module = importlib.import_module(f"runtime.parsing.{parser}")
+    return module.text(decode(data).text if parser in TEXT_PARSERS else data)
+
+
+def _inner(part: EmailMessage) -> list[EmailMessage]:
+    payload: object = part.get_payload()
+    return cast("list[EmailMessage]", payload) if isinstance(payload, list) else []
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    """Return a header as people read it, all of that name together; empty where it cannot be read."""
+    try:
+        values = [str(value) for value in message.get_all(name, [])]
+    except (ValueError, LookupError, AttributeError, TypeError):
+        return ""
+    return ", ".join(" ".join(value.split()) for value in values)
+
+
+def _name(part: EmailMessage) -> str:
+    try:
+        name = part.get_filename() or ""
+    except (ValueError, LookupError, AttributeError, TypeError):
+        return "with a damaged name"
+    return " ".join(str(name).split()).replace("/", "_")[:200]
+
+
+def _bytes(part: EmailMessage) -> bytes:
+    payload: object = part.get_payload(decode=True)
+    return payload if isinstance(payload, bytes) else b""
+
+
+def _text(part: EmailMessage, omissions: Omissions) -> str:
+    """Return the text of a part; a page as Markdown."""
+    data = _bytes(part)
+    if not data.strip():
+        return ""
+    charset: object = part.get_param("charset") or ""
+    words = decode(data, declared=charset if isinstance(charset, str) else "").text
+    if part.get_content_type() != "text/html":
+        return words.replace("\r\n", "\n").strip()
+    return html.page_text(words, omissions)
