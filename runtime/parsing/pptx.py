@@ -5,7 +5,6 @@ from io import BytesIO
 from typing import cast
 from xml.etree.ElementTree import Element, fromstring
 
-from lxml import etree
 from pptx import Presentation
 from pptx.exc import PythonPptxError
 from pptx.shapes.autoshape import Shape
@@ -119,10 +118,10 @@ def _description(shape: BaseShape) -> str:
 
 
 def _tree(shape: BaseShape) -> list[Element]:
-    return list(_root(etree.tostring(shape.element)).iter())
+    return list(_root(str(shape.element.xml)).iter())
 
 
-def _root(blob: bytes) -> Element:
+def _root(blob: bytes | str) -> Element:
     return fromstring(blob)  # noqa: S314 - `check` let no document type pass
 
 

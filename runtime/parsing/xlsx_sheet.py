@@ -84,7 +84,7 @@ def _formula(cell: ElementTree.Element, extras: SheetExtras, shared: dict[str, t
 
 def _translated(formula: str, origin: str, place: str) -> str:
     try:
-        return Translator(f"={formula}", origin=origin).translate_formula(place)
+        return str(Translator(f"={formula}", origin=origin).translate_formula(place))
     except TranslatorError:
         return formula
 
