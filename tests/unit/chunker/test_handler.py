@@ -17,6 +17,7 @@ from services.chunker.domain.document import MAX_CHUNKS
 from services.chunker.domain.parts import HELD_BACK
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.settings import ChunkerSettings
+from tests.support.binary_data import BASE64
 from tests.support.chunking import CodePointTokenizer
 from tests.support.events import added, delivered, document
 
@@ -39,6 +40,15 @@ async def test_a_short_document_is_one_chunk_of_the_version_that_its_place_gives
     assert event.document == document("d", 7)
     assert (event.part, event.parts, event.chunk_count) == (0, 1, 1)
     assert [(chunk.id, chunk.content, chunk.tokens) for chunk in event.chunks] == [("d-chunk-000", "12345678", 8)]
+
+
+async def test_binary_data_of_a_text_from_the_bus_reaches_no_chunk_and_the_last_event_says_so() -> None:
+    text = f"one ![lamp](data:image/png;base64,{BASE64}) two"
+    (event,) = await cut(added("d", text, pages=(0, text.index("two"))), size=50)
+    (chunk,) = event.chunks
+    assert (chunk.content, chunk.start, chunk.end, chunk.page) == ("one lamp two", 0, 12, 1)
+    assert event.warnings == ("1 inline file (image/png; 40,031 bytes) was left out: only text is read",)
+    assert all(one.warnings == () for one in await cut(added("d", "one two")))
 
 
 async def test_the_document_s_own_options_come_first() -> None:

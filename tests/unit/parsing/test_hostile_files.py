@@ -218,6 +218,10 @@ SEEDS = {
     "a.odt": office.odt(),
     "a.epub": office.epub(),
     "a.rtf": office.RICH_TEXT,
+    "a.eml": b"From: ada@example.org\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nAda\n--x\n"
+    b"Content-Type: text/html\n"
+    b"Content-Transfer-Encoding: base64\n\nPHA+SGVjdG9yPC9wPg==\n--x--\n",
+    "a.ipynb": b'{"cells": [{"cell_type": "code", "source": ["a"], "outputs": [{"text": "b"}]}]}',
     "a.html": b"<h1>Ada</h1><table><tr><td>x</table>",
     "a.csv": b'a,b\n"x",2\n' * 20,
     "a.json": b'{"a": [1, {"b": "c"}], "d": null}',
