@@ -9,9 +9,10 @@ from contracts.registry import CONSUMERS_OF
 from contracts.topology import CONSUMERS, LOG, STREAMS, Consumer
 from runtime.bus.nats.consumers import ConsumerState, read_consumers
 from runtime.bus.nats.log import translated
-from runtime.bus.port import LiveGenerations
+from runtime.bus.port import LiveGenerations, SharedValues
 from runtime.bus.write_status import WriteStatus
 from runtime.metrics import instruments
+from runtime.projections.audit_progress import read_audit_progress
 from runtime.semantic_conventions import DURABLE, PROJECTION, STREAM
 
 DEAD, DEAD_SUBJECTS = "KB_DEAD", "dead.*"
@@ -34,6 +35,14 @@ async def read_deployment(bus: JetStreamContext, pointers: LiveGenerations) -> N
         instruments.generation.set(getattr(live, projection), {PROJECTION: projection})
     for stream in STREAMS:
         await _read_stream(bus, stream.name)
+
+
+async def read_audit(values: SharedValues) -> None:
+    """Set the gauges of the rolling audit of the log. Raises `Unavailable`."""
+    if progress := await read_audit_progress(values):
+        instruments.audit_position.set(progress.position)
+        instruments.audit_finished.set(progress.finished_at)
+        instruments.audit_problems.set(len(progress.problems))
 
 
 def _set_durables(states: Iterable[ConsumerState]) -> None:

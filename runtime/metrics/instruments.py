@@ -48,6 +48,9 @@ stream_size = _meter.create_gauge(names.STREAM_SIZE, "By", "bytes on the bus's d
 stream_messages = _meter.create_gauge(names.STREAM_MESSAGES, description="messages on the bus")
 log_sequence = _meter.create_gauge(names.LOG_SEQUENCE, description="the end of the log")
 log_writable = _meter.create_gauge(names.LOG_WRITABLE, description="1 while events can be written, else 0")
+audit_position = _meter.create_gauge(names.AUDIT_POSITION, description="how far the rolling audit of the log is")
+audit_finished = _meter.create_gauge(names.AUDIT_FINISHED, "s", description="when its last whole pass ended; 0: never")
+audit_problems = _meter.create_gauge(names.AUDIT_PROBLEMS, description="problems that it found in the log")
 
 
 def count_lookups(cache: str, *, hits: int = 0, misses: int = 0) -> None:

@@ -10,7 +10,8 @@ from fastapi import FastAPI
 
 from runtime.bus.nats.feed import NatsEventFeed
 from runtime.health import Health
-from runtime.metrics.bus_readings import read_deployment
+from runtime.metrics.bus_readings import read_audit, read_deployment
+from runtime.projections.audit_progress import AUDIT_NOTE, audit_note
 from runtime.projections.integrity import WatchedPointers
 from runtime.service import Bus, Subscription, run, starting
 from runtime.stores.open import open_documents
@@ -44,6 +45,7 @@ def main() -> None:
             pointers = WatchedPointers(bus.pointers, bus.integrity)
             feed, streams = NatsEventFeed(bus.jetstream), EventStreams(settings.max_event_streams, health.stopping)
             rows = open_documents(settings)
+            health.notes[AUDIT_NOTE] = partial(audit_note, bus.integrity.values)
             health.notes["webhooks"] = partial(disabled_webhooks, webhooks.endpoints)
             try:
                 app.state.context = context = Context(
@@ -54,6 +56,7 @@ def main() -> None:
                 sender = WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents))
                 async with sending(sender), context.charges.published_each_second():
                     health.readings.add("the deployment", partial(read_deployment, bus.jetstream, bus.pointers))
+                    health.readings.add("the audit", partial(read_audit, bus.integrity.values))
                     health.readings.add("documents", partial(read_document_counts, rows, bus.pointers))
                     yield [Subscription("query-status", handle)]
             finally:

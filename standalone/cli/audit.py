@@ -18,6 +18,9 @@ def audit(
     accept: Annotated[
         bool, typer.Option("--accept", help="Let the log count as it is, whatever is found, and forget what it was.")
     ] = False,
+    part: Annotated[
+        float, typer.Option("--part", hidden=True, help="Audit the next part only, in so many seconds of CPU.")
+    ] = 0.0,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -35,7 +38,8 @@ def audit(
 
         settings = select_target(data).settings
         report = ignore if as_json else Progress()
-        findings = asyncio.run(operation.audit(settings, report, accept=accept))
+        work = operation.audit_part(settings, part) if part else operation.audit(settings, report, accept=accept)
+        findings = asyncio.run(work)
         if as_json:
             print_json(asdict(findings))
         else:

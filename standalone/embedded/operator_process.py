@@ -30,6 +30,7 @@ from runtime.bus.port import SharedValues
 from runtime.errors import ServiceError
 from runtime.projections.operator_orders import OperatorOrder, OrderOutcome, Step, write_outcome
 from runtime.settings import Settings
+from standalone.embedded.rolling_audit import auditing
 
 GRACE = 10.0
 """Seconds a command may take to end when this process stops."""
@@ -189,7 +190,8 @@ async def take_orders(client: Client, options: Sequence[str], report: Callable[[
     orders = StackOrders(values, options, report)
     subscription = await client.subscribe(subjects.REBUILDS, queue="operator", cb=orders.answer)
     try:
-        yield
+        async with auditing(options, lambda: orders.current is not None):
+            yield
     finally:
         with suppress(Exception):  # the connection may be closed
             await subscription.unsubscribe()

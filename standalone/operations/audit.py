@@ -1,9 +1,11 @@
 """Audits the log: every event is what the chain of its workspace has, every sequence without an event was erased."""
 
 import json
+import math
+import time
 from collections.abc import Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from nats.js import JetStreamContext
@@ -17,6 +19,12 @@ from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.port import SharedValues
 from runtime.bus.records import leaf
 from runtime.errors import ServiceError
+from runtime.projections.audit_progress import (
+    MOST_LINKS,
+    AuditProgress,
+    read_audit_progress,
+    write_audit_progress,
+)
 from runtime.projections.log_archive import (
     CHAIN_KEY,
     LogArchive,
@@ -35,18 +43,25 @@ from runtime.stores.open import open_documents
 from standalone.operations import checkpoints
 from standalone.operations.publishing import connect_bus
 
+MOST_PROBLEMS = 20
+"""Problems that are noted on the bus."""
+
 Report = Callable[[dict[str, Any]], None]
 
 
 @dataclass
 class Findings:
-    """What an audit found. `chained`: events whose place in a chain was noted by an earlier audit or the archive."""
+    """What an audit found. `chained`: events whose place in a chain was noted by an earlier audit or the archive.
+
+    `complete`: whether it reached the end of the log; a part of a rolling audit may not.
+    """
 
     events: int = 0
     last: int = 0
     workspaces: int = 0
     chained: int = 0
     problems: list[str] = field(default_factory=list[str])
+    complete: bool = True
 
 
 @dataclass
@@ -64,30 +79,47 @@ class Audit:
     verified: dict[str, int] = field(default_factory=dict[str, int])
     """Sequence of the last link of each workspace that was as noted."""
     joint: tuple[int, str] = (0, "")
+    cpu_seconds: float = math.inf
+    """Seconds of CPU after which it stops, between two pages."""
+    missing: list[int] = field(default_factory=list[int])
+
+    def go_on(self, progress: AuditProgress) -> None:
+        """Begin where a part ended."""
+        self.findings.last, self.findings.events = progress.position, progress.events
+        self.findings.problems, self.missing = [*progress.problems], [*progress.missing]
+        self.links = {workspace: Link(*link) for workspace, link in progress.links.items()}
 
     async def run(self) -> Findings:
         """Read the whole log and compare. Raises `Unavailable` without the bus or the document store."""
         await self._read_notes()
         await self._compare_marks()
-        accepted, missing = await holes_accepted_to(self.rows), list[int]()
         try:
-            end = (await log_integrity.observe(self.jetstream)).last
-            async with aclosing(chained_pages(self.jetstream, 0)) as pages:
-                async for page in pages:
-                    missing += [sequence for sequence in page.missing if sequence > accepted]
-                    self.findings.events += len(page.records)
-                    self.findings.last = page.records[-1].sequence
-                    for sequence, workspace, leaf_hash in page.leaves:
-                        await self._add(sequence, workspace, leaf_hash)
-                    self.report({"position": self.findings.last, "end": end})
+            await self._read_log()
         except ServiceError as error:
             self.findings.problems.append(f"the log cannot be read behind sequence {self.findings.last}: {error}")
-        await self._end()
+        if self.findings.complete:
+            await self._end()
         self.findings.problems += [
-            f"sequences {first} to {last} hold no event, and no erasure says why" for first, last in _ranges(missing)
+            f"sequences {first} to {last} hold no event, and no erasure says why"
+            for first, last in _ranges(self.missing)
         ]
         self.findings.workspaces = len(self.links.keys() - {subjects.QUESTIONS})  # a chain of its own
         return self.findings
+
+    async def _read_log(self) -> None:
+        end, began = (await log_integrity.observe(self.jetstream)).last, time.process_time()
+        accepted = await holes_accepted_to(self.rows)
+        async with aclosing(chained_pages(self.jetstream, self.findings.last)) as pages:
+            async for page in pages:
+                self.missing += [sequence for sequence in page.missing if sequence > accepted]
+                self.findings.events += len(page.records)
+                self.findings.last = page.records[-1].sequence
+                for sequence, workspace, leaf_hash in page.leaves:
+                    await self._add(sequence, workspace, leaf_hash)
+                self.report({"position": self.findings.last, "end": end})
+                if time.process_time() - began >= self.cpu_seconds and self.findings.last < end:
+                    self.findings.complete = False
+                    return
 
     async def _read_notes(self) -> None:
         for partition in await self.rows.partitions("chain"):
@@ -97,11 +129,13 @@ class Audit:
                 links += [Link(**row) for _, row in page]
                 after = page[-1][0]
             # The head may stand under its sequence, too.
-            self.noted[partition.workspace] = sorted(set(links), key=lambda link: link.sequence)
+            to_meet = {link for link in links if link.sequence > self.findings.last}
+            self.noted[partition.workspace] = sorted(to_meet, key=lambda link: link.sequence)
             self.findings.chained += max(link.events for link in links)
         note, _ = await self.values.read(CHAIN_KEY)
         if note:
-            self.joint = (note := json.loads(note))["sequence"], note["sha256"]
+            at, noted = (note := json.loads(note))["sequence"], note["sha256"]
+            self.joint = (at, noted) if at > self.findings.last else (0, "")
 
     async def _compare_marks(self) -> None:
         names = [consumer.name for consumer in CONSUMERS if consumer.stream == LOG]
@@ -199,6 +233,52 @@ async def audit_log(
         await LogArchive(jetstream, rows, values, copies=False).extend()
     damage = "" if accept else "; ".join(findings.problems[:3])
     await write_verdict(values, AUDITOR, Verdict(f"audit: {damage}" if damage else ""))
+    return findings
+
+
+async def audit_part(settings: Settings, cpu_seconds: float) -> Findings:
+    """Audit the next part of a stack's log, with so many seconds of CPU at most, and note on the bus how far it came.
+
+    Where something is found services write no more, as after a whole audit; where a pass ended well the chains are
+    extended. Raises `Unavailable` or ConfigurationError.
+    """
+    url, rows = settings.nats_url, open_documents(settings)
+    try:
+        await rows.prepare()
+        async with connect_bus(url) as reader, connect_bus(url) as jetstream:
+            return await audit_part_of_log(reader, jetstream, rows, cpu_seconds)
+    finally:
+        await rows.close()
+
+
+async def audit_part_of_log(
+    reader: JetStreamContext, jetstream: JetStreamContext, rows: Rows, cpu_seconds: float
+) -> Findings:
+    """Audit the next part of a log with open stores, as `audit_part` does."""
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    log, before = await log_integrity.observe(jetstream), await read_audit_progress(values)
+    part = Audit(reader, rows, values, lambda _: None, cpu_seconds=cpu_seconds)
+    if before and before.is_under_way and before.links and before.log == log.created:
+        part.go_on(before)
+    findings = await part.run()
+    finished_at = time.time() if findings.complete else before.finished_at if before else 0.0
+    links = {} if findings.complete or len(part.links) > MOST_LINKS else part.links
+    progress = AuditProgress(
+        log=log.created,
+        position=findings.last,
+        end=findings.last if findings.complete else log.last,
+        finished_at=finished_at,
+        problems=findings.problems[:MOST_PROBLEMS],
+        missing=part.missing[:MOST_PROBLEMS],
+        events=findings.events,
+        links={workspace: astuple(link) for workspace, link in links.items()},
+    )
+    await write_audit_progress(values, progress)
+    if findings.complete and not findings.problems:
+        await LogArchive(jetstream, rows, values, copies=False).extend()
+    if findings.complete or findings.problems:
+        damage = "; ".join(findings.problems[:3])
+        await write_verdict(values, AUDITOR, Verdict(f"audit: {damage}" if damage else ""))
     return findings
 
 

@@ -13,6 +13,7 @@ from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import translated
 from runtime.bus.port import LiveGenerations, Log, SharedValues
 from runtime.errors import InvalidInput, Unavailable
+from runtime.projections.audit_progress import write_audit_progress
 from runtime.projections.checkpoints import (
     WatchedProjection,
     advance,
@@ -123,6 +124,7 @@ async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
         raise Unavailable("somebody else accepted the loss at the same moment; start again")
     for stage in FINDERS:
         await write_verdict(values, stage, Verdict())
+    await write_audit_progress(values, None)
     await begin_anew(rows, values, mark.sequence)
     await accept_holes(rows, mark.sequence)
 
