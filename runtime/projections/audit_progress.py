@@ -44,12 +44,13 @@ class AuditProgress:
         return 0 < self.position < self.end
 
     def __str__(self) -> str:
-        at = f"event {self.position} of {self.end}"
-        under_way = f"a pass is at {at}" if self.is_under_way else f"up to {at}"
+        # Strangers may read health pages: neither how much the log holds, nor whose events.
+        under_way = f"a pass is at {100 * self.position // self.end} %; " if self.is_under_way else ""
         ended = f"{datetime.fromtimestamp(self.finished_at, UTC):%Y-%m-%d %H:%M:%S} UTC"
         last = f"the last whole pass ended at {ended}" if self.finished_at else "no pass has ended yet"
-        found = f"found: {'; '.join(self.problems[:3])}" if self.problems else "nothing was found changed or missing"
-        return f"{under_way}; {last}; {found}"
+        count = len(self.problems)
+        found = f"{count} problems were found: `lightstream audit` names them" if count else "nothing is amiss"
+        return f"{under_way}{last}; {found}"
 
 
 async def read_audit_progress(values: SharedValues) -> AuditProgress | None:

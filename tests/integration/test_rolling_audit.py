@@ -86,12 +86,12 @@ async def test_parts_go_on_where_the_last_one_stopped_and_find_nothing_in_a_log_
         places.append(findings.last)
         if findings.complete:
             break
-        assert f"a pass is at event {findings.last} of {EVENTS}" in str(await log.progress())
+        assert f"a pass is at {100 * findings.last // EVENTS} %; " in str(await log.progress())
     assert places == sorted(set(places)) and len(places) > 2 and places[-1] == EVENTS
     assert findings.events == EVENTS
     note = await audit_note(await log.values())
-    assert note and note.startswith(f"up to event {EVENTS} of {EVENTS}; the last whole pass ended at ")
-    assert note.endswith("; nothing was found changed or missing")
+    assert note and note.startswith("the last whole pass ended at ")
+    assert note.endswith(" UTC; nothing is amiss")
     whole = await audit_log(log.jetstream, log.jetstream, log.rows, lambda _: None)
     assert (whole.chained, whole.problems) == (EVENTS, []), "a pass that ended well extends the chains"
 
@@ -107,7 +107,7 @@ async def test_a_bit_that_was_flipped_while_the_bus_was_down_is_found_and_told(
         pass
     assert findings.problems
     values = await log.values()
-    assert f"found: {findings.problems[0]}" in str(await log.progress())
+    assert f"{len(findings.problems)} problems were found" in str(await log.progress())
     assert (await combined_verdict(values)).log.startswith("audit: "), "doctor and the services say so"
     gauge = Gauge()
     monkeypatch.setattr(instruments, "audit_problems", gauge)
