@@ -17,6 +17,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from runtime.costs.prices import Prices, parse_prices
 from runtime.errors import ConfigurationError
+from runtime.models.request_fields import merged_fields, parse_fields
 
 
 class Settings(BaseSettings):
@@ -52,6 +53,31 @@ class Settings(BaseSettings):
         default=SecretStr(""), validation_alias=AliasChoices("LLM_API_KEY", "OPENAI_API_KEY")
     )
     llm_timeout: float = Field(default=240.0, gt=0, description="seconds")
+    llm_extra_body: str = Field(
+        default="",
+        validation_alias=AliasChoices("LLM_EXTRA_BODY", "OPENAI_LLM_EXTRA_BODY"),
+        description="JSON object: further fields of every request, as to turn thinking off",
+    )
+    llm_temperature: float | None = Field(
+        default=None, ge=0, le=2, validation_alias=AliasChoices("LLM_TEMPERATURE", "OPENAI_LLM_TEMPERATURE")
+    )
+    llm_max_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        validation_alias=AliasChoices("LLM_MAX_TOKENS", "OPENAI_LLM_MAX_TOKENS"),
+        description="tokens of one answer, as `max_tokens`; empty: the provider's default",
+    )
+    llm_max_completion_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        validation_alias=AliasChoices("LLM_MAX_COMPLETION_TOKENS", "OPENAI_LLM_MAX_COMPLETION_TOKENS"),
+        description="the same as `max_completion_tokens`, which newer models of OpenAI take",
+    )
+    llm_reasoning_effort: str = Field(
+        default="",
+        validation_alias=AliasChoices("LLM_REASONING_EFFORT", "OPENAI_LLM_REASONING_EFFORT"),
+        description="`reasoning_effort` of every request, as `low`; empty: none is sent",
+    )
     llm_max_async: int = Field(
         default=4,
         ge=0,
@@ -70,6 +96,13 @@ class Settings(BaseSettings):
         default=SecretStr(""), validation_alias=AliasChoices("EMBEDDING_API_KEY", "OPENAI_API_KEY")
     )
     embedding_timeout: float = Field(default=30.0, gt=0, description="seconds")
+    embedding_send_dim: bool | None = Field(
+        default=None,
+        description="send EMBEDDING_DIM as `dimensions`; empty: to text-embedding-3 models alone",
+    )
+    embedding_use_base64: bool = Field(
+        default=True, description="ask for base64, where the endpoint does not refuse it"
+    )
     embedding_batch_num: int = Field(default=32, ge=1, le=2048, description="texts of one call, or fewer long ones")
     embedding_max_tokens: int = Field(
         default=8191,
@@ -139,6 +172,12 @@ class Settings(BaseSettings):
         parse_prices(text)
         return text
 
+    @field_validator("llm_extra_body")
+    @classmethod
+    def _fields_can_be_read(cls, text: str) -> str:
+        parse_fields(text)
+        return text
+
     @field_validator("forwarded_allow_ips")
     @classmethod
     def _are_addresses(cls, given: str) -> str:
@@ -149,6 +188,17 @@ class Settings(BaseSettings):
             except ValueError:
                 raise ValueError("give addresses or networks with commas between, such as 10.0.0.0/8, or *") from None
         return ",".join(names)
+
+    @property
+    def llm_fields(self) -> dict[str, Any]:
+        """Return the further fields of every request to a language model; those of LLM_EXTRA_BODY go first."""
+        single = {
+            "temperature": self.llm_temperature,
+            "max_tokens": self.llm_max_tokens,
+            "max_completion_tokens": self.llm_max_completion_tokens,
+            "reasoning_effort": self.llm_reasoning_effort or None,
+        }
+        return merged_fields(single, parse_fields(self.llm_extra_body))
 
     @property
     def prices(self) -> Prices:

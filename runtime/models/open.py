@@ -52,7 +52,9 @@ def open_chat(
         configured.counted_as, _shown(model, address), f"{address} {model} {key}", configured.limits, max_wait
     )
     return OpenAiChat(
-        Endpoint(address, key, limiter, configured.timeout, configured.settings, _retries(max_wait)), model
+        Endpoint(address, key, limiter, configured.timeout, configured.settings, _retries(max_wait)),
+        model,
+        configured.fields,
     )
 
 
@@ -98,7 +100,7 @@ def open_embedder_of(
 
 
 def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: float) -> Embedder:
-    from runtime.models.openai_embedder import OpenAiEmbedder
+    from runtime.models.openai_embedder import OpenAiEmbedder, VectorForm
     from runtime.models.openai_endpoint import Endpoint
     from runtime.models.truncation import cutter
 
@@ -117,6 +119,7 @@ def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: flo
         model,
         dimension,
         batch=settings.embedding_batch_num,
+        form=VectorForm(settings.embedding_send_dim, settings.embedding_use_base64),
         cut=cutter(settings.embedding_max_tokens, settings.embedding_max_bytes),
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from types import MappingProxyType
 from typing import Any
 
 import structlog
@@ -35,6 +36,12 @@ ROUTE = "/chat/completions"
 CONTROL = "Reply with this one word and nothing else: ready"
 """A prompt that every model answers: its result shows whether the provider works."""
 
+LEAST_PROMPT = 4000
+"""Bytes of a prompt below which it fits into every context window."""
+
+MOST_BYTES_PER_TOKEN = 8
+"""Bytes of a token: no tokenizer has more on average, so a provider that counts fewer tokens did not read them all."""
+
 FIRST_ANSWER = 500
 """Tokens an answer is taken to have before the first one came; then their running mean is."""
 
@@ -49,12 +56,15 @@ class OpenAiChat:
     before the first word are `Poison`; one that ended later before its end says so by `cut`.
     """
 
-    def __init__(self, endpoint: Endpoint, model: str) -> None:
+    def __init__(self, endpoint: Endpoint, model: str, fields: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """`fields`: further fields of each request."""
+        self._fields = fields
         self.model = model
         self._answer = float(FIRST_ANSWER)
         self._json = RequestForms({"response_format": {"type": "json_object"}}, {})
         self._counted = RequestForms({"stream_options": {"include_usage": True}}, {})
         self._address = str(endpoint.client.base_url), model
+        self._narrow_told = False
         self._endpoint, self._kind = endpoint, CallKind("chat", model, endpoint.settings)
         endpoint.control = self._control
 
@@ -70,9 +80,9 @@ class OpenAiChat:
 
         tokens, text = self._estimate(messages), _text(messages)
         async with self._endpoint.call(self._kind, tokens, text) as call:
-            return self._read(await (self._json.ask(ask) if json else ask({})), call)
+            return self._read(await (self._json.ask(ask) if json else ask({})), call, _bytes(messages))
 
-    def _read(self, answer: dict[str, Any], call: Call) -> Completion:
+    def _read(self, answer: dict[str, Any], call: Call, size: int) -> Completion:
         """Return the completion in an answer. Raises `Failure` where there is none, `ModelRefused` for a refusal."""
         choice = first_choice(answer)
         message = field(choice, "message")
@@ -86,7 +96,7 @@ class OpenAiChat:
         parts = answer_parts(message, cut=cut)
         self._note_opening(parts.lacks_opening)
         self._check_text(parts.text, cut=cut)
-        return Completion(parts.text, usage, cut, parts.reasoning)
+        return Completion(parts.text, usage, cut, parts.reasoning, self._is_narrow(usage, size))
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         """Yield the answer in pieces. Closing the iterator closes the connection, so the provider stops writing."""
@@ -108,7 +118,9 @@ class OpenAiChat:
                     self._note_opening(piece.resets)
                     if piece or piece.resets:
                         yield piece
-            self._learn(call, usage_of_chat(usage))
+            counted = usage_of_chat(usage)
+            self._learn(call, counted)
+            self._is_narrow(counted, _bytes(messages))
             last = reader.end()
             self._note_opening(last.resets)
             if not (has_text or last.text.strip()):
@@ -136,7 +148,10 @@ class OpenAiChat:
 
         async def begin(form: Mapping[str, Any]) -> Any:
             with self._endpoint.translated():
-                answer = await create(**self._request(messages), stream=True, **form)
+                request = self._request(messages)
+                answer = await create(
+                    model=self.model, messages=request["messages"], stream=True, extra_body=dict(self._fields), **form
+                )
             if not hasattr(answer, "response"):
                 raise self._endpoint.strange()
             if "json" in answer.response.headers.get("content-type", ""):
@@ -176,9 +191,23 @@ class OpenAiChat:
             _WITHOUT_OPENING.add(self._address)
             logger.warning("a model ends its reasoning with a tag that it did not open", model=self.model)
 
+    def _is_narrow(self, usage: TokenUsage, size: int) -> bool:
+        """Return whether the provider read far less than the prompt's bytes, as with a small context window."""
+        is_narrow = size >= LEAST_PROMPT and 0 < usage.prompt * MOST_BYTES_PER_TOKEN < size
+        if is_narrow and not self._narrow_told:
+            self._narrow_told = True
+            logger.warning(
+                "the model reads only a part of its prompts: its context window is too small",
+                model=self.model,
+                prompt_tokens=usage.prompt,
+                prompt_bytes=size,
+                remedy="raise the window where the model is served (Ollama: OLLAMA_CONTEXT_LENGTH)",
+            )
+        return is_narrow
+
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
         turns = [{"role": message.role, "content": encodable(message.content)} for message in messages]
-        return {"model": self.model, "messages": turns}
+        return {**self._fields, "model": self.model, "messages": turns}
 
     def _estimate(self, messages: Sequence[Message]) -> int:
         return estimated([message.content for message in messages]) + round(self._answer)
@@ -188,6 +217,10 @@ class OpenAiChat:
         if usage.prompt or usage.completion:
             call.cost = call.usage.prompt + call.usage.completion
             self._answer += (usage.completion - self._answer) / 8
+
+
+def _bytes(messages: Sequence[Message]) -> int:
+    return sum(len(message.content.encode("utf-8", "replace")) for message in messages)
 
 
 def _text(messages: Sequence[Message]) -> str:

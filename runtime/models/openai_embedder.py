@@ -10,7 +10,7 @@ import base64
 import math
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,18 @@ USELESS_TWICE = 2
 """Times that a text must have no usable vector, while the control has one, before it is given up."""
 
 
+class VectorForm(NamedTuple):
+    """How vectors are asked for."""
+
+    sends_dimension: bool | None = None
+    """Whether their dimension is sent; None: to models that are known to shorten vectors."""
+    base64: bool = True
+    """Whether base64 is asked for first."""
+
+
+DEFAULT_FORM = VectorForm()
+
+
 class OpenAiEmbedder:
     """Embeddings of an endpoint's `POST /embeddings`, each text once however often given.
 
@@ -67,16 +79,20 @@ class OpenAiEmbedder:
         *,
         batch: int = BATCH,
         cut: Callable[[str], str] = str,
+        form: VectorForm = DEFAULT_FORM,
     ) -> None:
         self.model = model
         self.dimension = dimension
         self._endpoint, self._batch, self._cut = endpoint, batch, cut
         self._kind = CallKind("embeddings", model, endpoint.settings)
-        # Only these models can shorten their vectors, and others refuse the parameter.
-        size: dict[str, Any] = {"dimensions": dimension} if "text-embedding-3" in model else {}
-        forms: list[dict[str, Any]] = [{"encoding_format": "base64"}, {"encoding_format": "float"}, {}]
+        # Of others it is not known whether they can shorten their vectors, and some refuse the parameter.
+        sends_dimension = "text-embedding-3" in model if form.sends_dimension is None else form.sends_dimension
+        size: dict[str, Any] = {"dimensions": dimension} if sends_dimension else {}
+        forms: list[dict[str, Any]] = [{"encoding_format": "float"}, {}]
+        if form.base64:
+            forms.insert(0, {"encoding_format": "base64"})
         sized = [{**form, **size} for form in forms]
-        self._forms = RequestForms(*sized, *(forms[2:] if size else []))
+        self._forms = RequestForms(*sized, *(forms[-1:] if size else []))
         self._length = TextLength()
         self._halvings = self._cuts = 0
         endpoint.control = self._control

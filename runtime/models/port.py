@@ -22,13 +22,15 @@ class Message:
 class Completion:
     """The answer of a language model, never blank. `cut`: it ended at its length limit or broke off, not by itself.
 
-    `reasoning` is what the model wrote before or amid its answer; it is no part of the text.
+    `reasoning` is what the model wrote before or amid its answer; it is no part of the text. `narrow`: the provider
+    counted far fewer tokens of the prompt than it has, so the model's window cut it.
     """
 
     text: str
     usage: TokenUsage = field(default_factory=TokenUsage)
     cut: bool = False
     reasoning: str = ""
+    narrow: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """Language models by role: a setting of a role's own goes before the general one, under LightRAG's names."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, field_validator
 
 from runtime.models.limits import Limits
+from runtime.models.request_fields import merged_fields, parse_fields
 from runtime.settings import Settings
 
 Role = Literal["extract", "summary", "keyword", "query"]
@@ -33,12 +35,18 @@ def _named(*names: str, text: str = "", **limits: float) -> Any:
     return Field(default=None, validation_alias=AliasChoices(*names), description=text or None, **bounds)
 
 
+_EXTRA_BODY = "JSON object: further fields of its requests, before the general ones; null takes one away"
+
+
 class RoleSettings(Settings):
     """Models of single roles. What is not set is as in the general setting."""
 
     extract_llm_base_url: str | None = _named("EXTRACT_LLM_BASE_URL", "EXTRACT_LLM_BINDING_HOST")
     extract_llm_model: str | None = _named("EXTRACT_LLM_MODEL", text="extracts, and summarises")
     extract_llm_api_key: SecretStr | None = _named("EXTRACT_LLM_API_KEY", "EXTRACT_LLM_BINDING_API_KEY")
+    extract_llm_extra_body: str | None = _named(
+        "EXTRACT_LLM_EXTRA_BODY", "EXTRACT_OPENAI_LLM_EXTRA_BODY", text=_EXTRA_BODY
+    )
     extract_llm_timeout: float | None = _named("EXTRACT_LLM_TIMEOUT", gt=0)
     extract_llm_max_async: int | None = _named("EXTRACT_LLM_MAX_ASYNC", "EXTRACT_MAX_ASYNC_LLM", ge=0)
     extract_llm_max_requests_per_minute: int | None = _named("EXTRACT_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
@@ -47,6 +55,9 @@ class RoleSettings(Settings):
     summary_llm_base_url: str | None = _named("SUMMARY_LLM_BASE_URL", "SUMMARY_LLM_BINDING_HOST")
     summary_llm_model: str | None = _named("SUMMARY_LLM_MODEL", text="condenses descriptions")
     summary_llm_api_key: SecretStr | None = _named("SUMMARY_LLM_API_KEY", "SUMMARY_LLM_BINDING_API_KEY")
+    summary_llm_extra_body: str | None = _named(
+        "SUMMARY_LLM_EXTRA_BODY", "SUMMARY_OPENAI_LLM_EXTRA_BODY", text=_EXTRA_BODY
+    )
     summary_llm_timeout: float | None = _named("SUMMARY_LLM_TIMEOUT", gt=0)
     summary_llm_max_async: int | None = _named("SUMMARY_LLM_MAX_ASYNC", "SUMMARY_MAX_ASYNC_LLM", ge=0)
     summary_llm_max_requests_per_minute: int | None = _named("SUMMARY_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
@@ -55,6 +66,9 @@ class RoleSettings(Settings):
     keyword_llm_base_url: str | None = _named("KEYWORD_LLM_BASE_URL", "KEYWORD_LLM_BINDING_HOST")
     keyword_llm_model: str | None = _named("KEYWORD_LLM_MODEL", text="names the keywords of a question")
     keyword_llm_api_key: SecretStr | None = _named("KEYWORD_LLM_API_KEY", "KEYWORD_LLM_BINDING_API_KEY")
+    keyword_llm_extra_body: str | None = _named(
+        "KEYWORD_LLM_EXTRA_BODY", "KEYWORD_OPENAI_LLM_EXTRA_BODY", text=_EXTRA_BODY
+    )
     keyword_llm_timeout: float | None = _named("KEYWORD_LLM_TIMEOUT", gt=0)
     keyword_llm_max_async: int | None = _named("KEYWORD_LLM_MAX_ASYNC", "KEYWORD_MAX_ASYNC_LLM", ge=0)
     keyword_llm_max_requests_per_minute: int | None = _named("KEYWORD_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
@@ -63,10 +77,17 @@ class RoleSettings(Settings):
     query_llm_base_url: str | None = _named("QUERY_LLM_BASE_URL", "QUERY_LLM_BINDING_HOST")
     query_llm_model: str | None = _named("QUERY_LLM_MODEL", text="answers questions")
     query_llm_api_key: SecretStr | None = _named("QUERY_LLM_API_KEY", "QUERY_LLM_BINDING_API_KEY")
+    query_llm_extra_body: str | None = _named("QUERY_LLM_EXTRA_BODY", "QUERY_OPENAI_LLM_EXTRA_BODY", text=_EXTRA_BODY)
     query_llm_timeout: float | None = _named("QUERY_LLM_TIMEOUT", gt=0)
     query_llm_max_async: int | None = _named("QUERY_LLM_MAX_ASYNC", "QUERY_MAX_ASYNC_LLM", ge=0)
     query_llm_max_requests_per_minute: int | None = _named("QUERY_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
     query_llm_max_tokens_per_minute: int | None = _named("QUERY_LLM_MAX_TOKENS_PER_MINUTE", ge=0)
+
+    @field_validator(*(f"{role}_llm_extra_body" for role in ROLES))
+    @classmethod
+    def _fields_of_a_role_can_be_read(cls, text: str | None) -> str | None:
+        parse_fields(text or "")
+        return text
 
     @property
     def contradictions(self) -> list[str]:
@@ -92,21 +113,27 @@ class LanguageModel:
     """The beginning of the names of the variables that describe it, for messages."""
     counted_as: str = "language model"
     """Calls with the same text here, address, model and key share their limits."""
+    fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Further fields of each request."""
 
 
 def language_model(settings: Settings, role: Role | None = None) -> LanguageModel | None:
     """Return the language model of a role, of no role the general one; None if none is configured.
 
-    The general key goes to the general endpoint alone: a role on another server has its own key or none.
+    The general key and the general fields of requests go to the general endpoint alone: a role on another server has
+    its own or none.
     """
     values: dict[str, Any] = {name: getattr(settings, field) for name, field in _GENERAL.items()}
+    fields = settings.llm_fields
     configured, beginning, kind = settings.has_llm, "LLM", "language model"
     for part in _CHAINS.get(role, (role,)) if role else ():
         own = own_settings(settings, part)
         if "base_url" in own and _server(own["base_url"]) != _server(values["base_url"]):
             values["api_key"] = SecretStr("")
+            fields = {}
         configured = configured or bool(own.keys() & {"base_url", "api_key"})
         values |= own
+        fields = merged_fields(fields, parse_fields(getattr(settings, f"{part}_llm_extra_body", None) or ""))
         if own.keys() & {"base_url", "model", "api_key"}:
             beginning = f"{part.upper()}_LLM"
         if own.keys() - {"timeout"}:
@@ -115,7 +142,7 @@ def language_model(settings: Settings, role: Role | None = None) -> LanguageMode
         return None
     limits = Limits(values["max_requests_per_minute"], values["max_tokens_per_minute"], values["max_async"])
     where = values["base_url"], values["model"], values["api_key"]
-    return LanguageModel(*where, values["timeout"], limits, beginning, kind)
+    return LanguageModel(*where, values["timeout"], limits, beginning, kind, fields)
 
 
 def own_settings(settings: Settings, role: Role) -> dict[str, Any]:

@@ -7,8 +7,12 @@ import pytest
 
 from runtime.errors import ModelRefused, TextFailure
 from runtime.models import openai
+from runtime.models.limits import Limits
 from runtime.models.openai import OpenAiChat
+from runtime.models.openai_endpoint import Endpoint
 from runtime.models.port import AnswerPiece, Completion, Message
+from runtime.models.rate_limiter import RateLimiter
+from tests.support import openai_provider
 from tests.support.misbehaving_provider import MisbehavingProvider, serving
 from tests.support.misbehaving_provider.good_answers import ANSWER
 from tests.support.misbehaving_provider.messages import SECRET
@@ -125,3 +129,29 @@ async def test_a_model_that_opens_no_reasoning_is_held_back_once_it_is_known(cha
     await chat.complete(question("THINKTAIL"))
     after_a_whole_one = [piece async for piece in chat.stream(question("THINKTAIL"))]
     assert SECRET not in "".join(piece.text for piece in after_a_whole_one)
+
+
+async def test_a_context_window_that_is_smaller_than_the_prompt_is_noticed(
+    provider: MisbehavingProvider, chat: OpenAiChat, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = [Message("system", "You answer from a knowledge base. " * 200), Message("user", "Who leads?")]
+    provider.set_mode(chat="narrow")
+    try:
+        assert (await chat.complete(long)).narrow
+        assert not (await whole(chat, "NOTHING")).narrow
+        assert "context window is too small" in capsys.readouterr().out
+    finally:
+        provider.set_mode(chat="")
+
+
+@pytest.mark.parametrize("answer", [whole, streamed])
+async def test_further_fields_of_the_settings_are_in_every_request(answer: Answering) -> None:
+    fields = {"temperature": 0.5, "chat_template_kwargs": {"enable_thinking": False}}
+    async with openai_provider.serving() as provider:
+        limiter = RateLimiter("good", Limits(calls=4))
+        chat = OpenAiChat(Endpoint(provider.url, "key", limiter, 10.0, "LLM"), "good", fields)
+        assert (await answer(chat, "NOTHING")).text
+        await chat.close()
+    request = provider.requests[-1]
+    assert fields.items() <= request.items()
+    assert request["model"] == "good"

@@ -72,7 +72,7 @@ class ModelExtractor:
                 raise RoundGivenUp(str(error)) from error
             return first
         merged = merge_rounds(first, self._parse(completion, content))
-        return replace(merged, warnings=doubts(merged, content, completion.text, cut=completion.cut))
+        return replace(merged, warnings=doubts(merged, content, completion))
 
     def _is_too_long(self, messages: Sequence[Message]) -> bool:
         """Return whether the conversation exceeds the limit; counted only if it may, for a token has a byte or more."""
@@ -87,4 +87,4 @@ class ModelExtractor:
     def _parse(self, completion: Completion, content: str) -> Extraction:
         entities, relations = parse_answer(completion.text, self._config, cut=completion.cut)
         extraction = mark_grounded(Extraction(entities, relations, completion.usage), content)
-        return replace(extraction, warnings=doubts(extraction, content, completion.text, cut=completion.cut))
+        return replace(extraction, warnings=doubts(extraction, content, completion))

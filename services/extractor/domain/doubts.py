@@ -1,5 +1,6 @@
 """What a document's reader is told of an extraction that may lack something."""
 
+from runtime.models.port import Completion
 from runtime.text.names import names
 from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.guidance import COMPLETION_MARK
@@ -11,11 +12,19 @@ _SHOWN = 3
 _LONGEST_NAME = 60
 
 
-def doubts(extraction: Extraction, passage: str, answer: str, *, cut: bool) -> tuple[str, ...]:
-    """Return sentences on what an extraction may lack: none for one that is whole and has entities.
+NARROW = (
+    "the model read only a part of the passage or of its instructions: its context window is too small, "
+    "raise it where the model is served"
+)
 
-    `cut`: the model's answer ended before its end.
-    """
+
+def doubts(extraction: Extraction, passage: str, completion: Completion) -> tuple[str, ...]:
+    """Return sentences on what an extraction may lack: none for one that is whole and has entities."""
+    narrow = (NARROW,) if completion.narrow else ()
+    return (*narrow, *_doubts(extraction, passage, completion.text, cut=completion.cut))
+
+
+def _doubts(extraction: Extraction, passage: str, answer: str, *, cut: bool) -> tuple[str, ...]:
     rows = len(extraction.entities) + len(extraction.relations)
     if cut and rows:
         return (f"the model's answer ended before its end: {rows} rows of it are kept, others may be missing",)

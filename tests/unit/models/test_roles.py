@@ -1,6 +1,7 @@
 """Which language model serves which role, with which key, and what is counted together."""
 
 import pytest
+from pydantic import ValidationError
 
 from runtime.bus.memory import MemorySharedValues
 from runtime.models.limits import Limits
@@ -139,3 +140,34 @@ def test_the_doctor_says_which_model_serves_which_role() -> None:
         "role extract: the language model cheap",
         "role keyword: no language model",
     ]
+
+
+def test_further_fields_are_those_of_the_role_before_the_general_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLM_BASE_URL", "http://models.example/v1")
+    monkeypatch.setenv("OPENAI_LLM_EXTRA_BODY", '{"chat_template_kwargs": {"enable_thinking": false}, "top_p": 0.9}')
+    monkeypatch.setenv("OPENAI_LLM_TEMPERATURE", "0.5")
+    monkeypatch.setenv("OPENAI_LLM_MAX_TOKENS", "9000")
+    monkeypatch.setenv("OPENAI_LLM_REASONING_EFFORT", "low")
+    monkeypatch.setenv("EXTRACT_LLM_EXTRA_BODY", '{"temperature": 0, "reasoning_effort": null}')
+    monkeypatch.setenv("KEYWORD_LLM_BASE_URL", "http://elsewhere.example/v1")
+    settings = RoleSettings()
+    general = {"chat_template_kwargs": {"enable_thinking": False}, "top_p": 0.9, "temperature": 0.5}
+    general |= {"max_tokens": 9000, "reasoning_effort": "low"}
+    fields = {role: model.fields for role in ROLES if (model := language_model(settings, role))}
+    assert fields["query"] == general
+    extraction = {**general, "temperature": 0}
+    del extraction["reasoning_effort"]
+    assert fields["extract"] == fields["summary"] == extraction
+    assert fields["keyword"] == {}, "another server may know none of them"
+    query, extract = (language_model(settings, role) for role in ("query", "extract"))
+    assert query
+    assert extract
+    assert query.counted_as == extract.counted_as, "fields alone share the limits"
+
+
+@pytest.mark.parametrize("text", ["no JSON", "[1]", '{"messages": []}', '{"model": "x"}', '{"stream": true}'])
+@pytest.mark.parametrize("name", ["LLM_EXTRA_BODY", "QUERY_LLM_EXTRA_BODY"])
+def test_fields_that_cannot_be_sent_are_refused(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+    monkeypatch.setenv(name, text)
+    with pytest.raises(ValidationError):
+        RoleSettings()
