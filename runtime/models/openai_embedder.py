@@ -26,7 +26,7 @@ from runtime.models.limits import Call
 from runtime.models.openai import encodable
 from runtime.models.openai_endpoint import Endpoint, as_dict, estimated
 from runtime.models.port import Vector
-from runtime.models.request_forms import REFUSALS, RequestForms
+from runtime.models.request_forms import RequestForms
 from runtime.models.text_length import TextLength
 from runtime.models.token_counts import count_of
 
@@ -190,7 +190,7 @@ class OpenAiEmbedder:
             try:
                 return await self._request(texts, call, form)
             except Failure as failure:
-                if self._forms.is_settled or failure.status not in REFUSALS:
+                if not self._forms.may_refuse(failure):
                     raise
                 if not await self._finds_form(call):
                     raise self._endpoint.sender.certain(str(failure.provider)) from None

@@ -10,8 +10,10 @@ T = TypeVar("T")
 REFUSALS = (400, 404, 405, 413, 415, 422, 500, 501)
 """Statuses with which servers refuse a field that they do not know, whatever they say."""
 
+BROKEN = 500
+
 BROKEN_TWICE = 2
-"""Times that a server must have broken (5xx) over a form, and answered the next, before it is given up."""
+"""Times that a server must have broken over a form, and answered the next, before it is given up."""
 
 
 class RequestForms:
@@ -29,17 +31,23 @@ class RequestForms:
         """Return the form to ask in."""
         return self._forms[self._best]
 
+    def may_refuse(self, failure: Failure) -> bool:
+        """Return whether a failure can be about the form."""
+        return failure.status in REFUSALS and not (self.is_settled and failure.status == BROKEN)
+
     async def ask(self, send: Callable[[Mapping[str, Any]], Awaitable[T]]) -> T:
-        """Return what `send` returns for the first form that is not refused. Raises the `Failure` of the last one."""
+        """Return what `send` returns for the first form that is not refused. Raises the `Failure` of the last one.
+
+        A server that breaks over a form that it took before is not asked in another one; one that refuses it is.
+        """
         broken = False
         for place in range(self._best, len(self._forms)):
             try:
                 answer = await send(self._forms[place])
             except Failure as failure:
-                is_last = place == len(self._forms) - 1
-                if self.is_settled or is_last or failure.status not in REFUSALS:
+                if place == len(self._forms) - 1 or not self.may_refuse(failure):
                     raise
-                broken = failure.status >= 500
+                broken = failure.status == BROKEN
                 continue
             self._settle(place, broken=broken)
             return answer

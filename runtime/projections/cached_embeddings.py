@@ -15,6 +15,7 @@ from runtime.batching import batched
 from runtime.concurrency.key_locks import KeyLocks
 from runtime.metrics.instruments import count_lookups
 from runtime.models.call_scope import calls_for
+from runtime.models.cut_texts import note_cut, noted_cuts
 from runtime.models.port import Embedder, Vector
 from runtime.projections.embedding_keys import embedding_key, is_older, older_embedding_key
 from runtime.stores.documents.port import Row, Rows, Table
@@ -37,7 +38,10 @@ class CachedEmbeddings:
         self._with_older_keys: dict[str, bool] = {}
 
     async def embed(self, workspace: str, texts: Sequence[str]) -> list[Sequence[float]]:
-        """Return one vector per text, in order. Raises what `Embedder.embed` raises."""
+        """Return one vector per text, in order. Raises what `Embedder.embed` raises.
+
+        Texts that were cut, now or when their vectors were cached, are noted (`noted_cuts`).
+        """
         table = Table("embeddings", Partition(workspace, 0))
         keys = {text: embedding_key(self.model, self.dimension, text) for text in texts}
         async with self._locks.hold(f"{workspace} {key}" for key in keys.values()):
@@ -55,6 +59,9 @@ class CachedEmbeddings:
                 if isinstance(result, BaseException):
                     raise result
                 vectors |= result
+        for text, key in keys.items():
+            if characters := cached_rows.get(key, {}).get("cut"):
+                note_cut(text, characters)
         return [vectors[text] if text in vectors else _vector_of(cached_rows[keys[text]]) for text in texts]
 
     async def _cached(self, table: Table, keys: Mapping[str, str]) -> Mapping[str, Row]:
@@ -76,7 +83,11 @@ class CachedEmbeddings:
     async def _embed_group(
         self, table: Table, keys: Mapping[str, str], texts: Sequence[str]
     ) -> dict[str, Sequence[float]]:
-        rows = dict(zip(texts, _rows_of(await self._embedder.embed(texts)), strict=True))
+        with noted_cuts() as cuts:
+            rows = dict(zip(texts, _rows_of(await self._embedder.embed(texts)), strict=True))
+        for text, characters in cuts.items():
+            rows[text] = {**rows[text], "cut": characters}
+            note_cut(text, characters)
         note_progress()
         await self._rows.put(table, {keys[text]: row for text, row in rows.items()})
         return {text: _vector_of(row) for text, row in rows.items()}

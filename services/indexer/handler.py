@@ -10,8 +10,10 @@ from contracts.values import ChunkRef, DocumentVersion, TokenUsage
 from runtime.bus.batches import by_workspace, document_bounds
 from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, version_deleted
 from runtime.models.call_scope import PaidCall, billed_calls
+from runtime.models.cut_texts import noted_cuts
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
+from services.indexer.domain.cut_warnings import cut_warnings
 from services.indexer.domain.usage_shares import usage_shares
 from services.indexer.graph_index import GraphKeys, index_graph
 from services.indexer.port import Embeddings, Extents
@@ -48,7 +50,7 @@ async def on_chunks(
         for event in sorted(current_events.values(), key=lambda e: e.document.version):
             rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
         outdated = await find_outdated(partition, "chunks", rows, vectors)
-        with billed_calls() as bill:
+        with billed_calls() as bill, noted_cuts() as cuts:
             await embed_and_put(partition, [outdated], vectors, embeddings)
             # Of an obsolete version, too: an earlier attempt may have written it while it was current.
             await _restore_newer_chunks(partition, created.values(), vectors, embeddings, versions)
@@ -61,7 +63,9 @@ async def on_chunks(
                 changed_ids = outdated.changed & {
                     chunk_vector_id(event.document.id, chunk.order) for chunk in event.chunks
                 }
-                events = [_vectors_indexed(event.document, "chunks", event.chunks, len(changed_ids), embeddings)]
+                indexed_event = _vectors_indexed(event.document, "chunks", event.chunks, len(changed_ids), embeddings)
+                warnings = cut_warnings(event, cuts, embeddings.model)
+                events = [indexed_event.model_copy(update={"warnings": warnings})]
             else:
                 events = []
             indexed[delivery.sequence] = events

@@ -10,7 +10,16 @@ import structlog
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
-from runtime.errors import InvalidInput, ModelChanged, ModelRefused, NotServing, Poison, RateLimited, Retryable
+from runtime.errors import (
+    InvalidInput,
+    ModelChanged,
+    ModelRefused,
+    NotServing,
+    Poison,
+    RateLimited,
+    Retryable,
+    TextFailure,
+)
 
 logger = structlog.get_logger(__name__)
 
@@ -62,6 +71,7 @@ def _field_error(fault: Mapping[str, Any]) -> str:
 MODEL_REFUSALS = {
     "content": (422, "refuses to answer this: ask in other words"),
     "length": (422, "takes no request of this length: ask for less, such as with a lower max_total_tokens"),
+    "text": (422, "fails for this text each time, while it answers others: ask in other words"),
     "request": (502, "refused the request: whoever runs this service finds the reason in its log"),
 }
 """Status code and sentence by the reason for which a model refuses a request for good."""
@@ -89,6 +99,8 @@ def describe_error(error: Exception, path: str) -> tuple[int, str]:
 def _unavailable(error: Retryable) -> str:
     if not error.model:
         return "a part of the system does not answer now; try again"
+    if isinstance(error, TextFailure):
+        return f"the {error.model} failed for this text, while it answers others; try again, or ask in other words"
     if isinstance(error, RateLimited):
         wait = f" in {math.ceil(error.retry_after)} s" if error.retry_after else ""
         return f"the {error.model} is paused or busy, as its provider asks to wait or fails; try again{wait}"

@@ -56,10 +56,13 @@ async def _asked(harness: QueryHarness, path: str = "/query", **deps: Any) -> ht
 @pytest.mark.parametrize(
     ("model", "status", "said"),
     [
-        ("status:400", 502, "the language model status:400 refused the request"),
+        ("only:status:400", 502, "the language model only:status:400 refused the request"),
         ("code:400:content_filter", 422, "refuses to answer this"),
         ("code:400:context_length_exceeded", 422, "takes no request of this length"),
         ("refusal", 422, "the language model refusal refuses to answer this"),
+        ("only:status:403", 422, "refuses to answer this"),
+        ("only:status:500", 503, "failed for this text, while it answers others"),
+        ("status:400", 503, "the language model status:400 does not answer now"),
         ("status:500", 503, "the language model status:500 does not answer now"),
     ],
 )
@@ -74,16 +77,16 @@ async def test_an_answer_that_a_model_refuses_names_the_model_and_no_address(
 
 @pytest.mark.parametrize("path", ["/api/chat", "/v1/chat/completions"])
 async def test_clients_of_other_protocols_hear_the_same(harness: QueryHarness, provider: Provider, path: str) -> None:
-    async with _answers(provider, "status:400") as answers:
+    async with _answers(provider, "only:status:400") as answers:
         answer = await _asked(harness, path, answer_generator=answers)
     assert answer.status_code == 502
-    assert "the language model status:400 refused the request" in answer.text
+    assert "the language model only:status:400 refused the request" in answer.text
 
 
 async def test_a_stream_that_a_model_refuses_ends_with_its_name(harness: QueryHarness, provider: Provider) -> None:
-    async with _answers(provider, "status:400") as answers:
+    async with _answers(provider, "only:status:400") as answers:
         answer = await _asked(harness, "/query/stream", answer_generator=answers)
-    assert "the language model status:400 refused the request" in answer.text.splitlines()[-1]
+    assert "the language model only:status:400 refused the request" in answer.text.splitlines()[-1]
 
 
 async def test_a_paused_model_is_named_with_the_time_to_wait(harness: QueryHarness, provider: Provider) -> None:
