@@ -45,10 +45,14 @@ class Turn:
 
 @dataclass(frozen=True)
 class Keywords:
-    """Keywords of a question: `high` are themes, `low` are names and terms. False if there are none."""
+    """Keywords of a question: `high` are themes, `low` are names and terms. False if there are none.
+
+    `note`: what readers of the answer should know about how they were found.
+    """
 
     high: tuple[str, ...] = ()
     low: tuple[str, ...] = ()
+    note: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.high or self.low)

@@ -1,12 +1,13 @@
 """Keywords and answers, with a language model and without one."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import structlog
 
 from contracts.ids import sha256
-from runtime.errors import Poison, Retryable, Unavailable
+from runtime.errors import Poison, Retryable, TextFailure, Unavailable
 from runtime.metrics.instruments import count_lookups
 from runtime.models.call_scope import calls_to
 from runtime.models.port import AnswerPiece, Chat, Completion, Message
@@ -21,6 +22,11 @@ from services.query.question import Keywords
 logger = structlog.get_logger(__name__)
 
 
+NO_KEYWORDS_BY_MODEL = (
+    "the language model gave no keywords: the words of the question were searched for instead, "
+    "which finds less, above all in other languages than English"
+)
+
 UNREAD = 256 * 1024
 """Most buffered characters of a streamed answer for a slow client; longer than any model's answer."""
 
@@ -28,7 +34,7 @@ UNREAD = 256 * 1024
 class ModelKeywordExtractor:
     """Extracts keywords with the model, once per question if there is a cache.
 
-    If the model rejects the request, the names and words of the question are the keywords.
+    If the model rejects the request, or fails for it alone, the names and words of the question are the keywords.
     """
 
     def __init__(self, chat: Chat, language: str, cache: RowCache | None = None) -> None:
@@ -38,8 +44,9 @@ class ModelKeywordExtractor:
         """Return the keywords, with at most one call of the model."""
         try:
             return await self._extract_cached(workspace, question)
-        except Poison:
-            return offline_keywords(question)
+        except (Poison, TextFailure) as error:
+            logger.warning("no keywords by the model", model=self._chat.model, error=str(error))
+            return replace(offline_keywords(question), note=NO_KEYWORDS_BY_MODEL)
 
     async def _extract_cached(self, workspace: str, question: str) -> Keywords:
         if self._cache is None:

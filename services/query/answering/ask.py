@@ -67,7 +67,7 @@ async def _ask(
     entry_for = await cache.entry_factory(question, partitions.all) if cache else None
     retrieval = await retrieve_with_effort(question, partitions, deps)
     if not retrieval and (not bypass or output == "context"):
-        return Answer(NO_CONTEXT, retrieval)
+        return Answer(_no_context(retrieval), retrieval)
     context = (
         ""
         if bypass
@@ -90,6 +90,13 @@ async def _ask(
         return Answer("", retrieval, deps.answer_generator.uses_model, _clean_stream(pieces, references))
     with deps.measure("generate", question.mode):
         return await _generate(prompt, retrieval, references, entry, deps)
+
+
+def _no_context(retrieval: RetrievalResult) -> str:
+    """Return the answer without context, with the reason if the search was a poor one; its marker ends it."""
+    note = retrieval.info.get("keywords_note")
+    sentence, _, marker = NO_CONTEXT.rpartition(" ")
+    return f"{sentence} ({note}) {marker}" if note else NO_CONTEXT
 
 
 async def _generate(

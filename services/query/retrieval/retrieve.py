@@ -53,7 +53,8 @@ async def _retrieve(
         if walked:
             search_result = with_walked(search_result, walked)
         result = await _select_passages(question, search_result, partitions, deps)
-    return replace(result, keywords=keywords)
+    note = {"keywords_note": keywords.note} if keywords.note else {}
+    return replace(result, keywords=keywords, info={**result.info, **note})
 
 
 @asynccontextmanager

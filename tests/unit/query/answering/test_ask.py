@@ -6,9 +6,13 @@ from typing import Any, get_args
 
 import pytest
 
-from runtime.errors import Unavailable
+from runtime.errors import ModelRefused, TextFailure, Unavailable
 from runtime.models.scripted import ScriptedChat
-from services.query.adapters.models import ModelAnswerGenerator, ModelKeywordExtractor
+from services.query.adapters.models import (
+    NO_KEYWORDS_BY_MODEL,
+    ModelAnswerGenerator,
+    ModelKeywordExtractor,
+)
 from services.query.answering.ask import NO_CONTEXT, ask
 from services.query.offline.models import NO_MODEL, NO_MODEL_READ, NOT_SAID
 from services.query.partitions import Partitions
@@ -110,6 +114,17 @@ async def test_keywords_that_cannot_be_read_are_replaced_by_the_words_of_the_que
         harness, Question(QUESTION, "local"), keyword_extractor=ModelKeywordExtractor(ScriptedChat([answer]), "English")
     )
     assert "Radium" in {entity.name for entity in result.entities}
+
+
+async def test_an_answer_that_finds_nothing_says_that_the_model_gave_no_keywords() -> None:
+    refuses = ScriptedChat([ModelRefused("no", "request"), TextFailure("fails for this text")])
+    keywords = ModelKeywordExtractor(refuses, "English")
+    for _ in range(2):
+        deps = (await library_of_two()).deps(keyword_extractor=keywords, min_score=0.99)
+        answer = await ask(Question("Wer leitet denn den Hafen?", "local"), W, deps)
+        assert NO_KEYWORDS_BY_MODEL in answer.text
+        assert answer.text.endswith("[no-context]")
+        assert answer.retrieval.info["keywords_note"] == NO_KEYWORDS_BY_MODEL
 
 
 async def test_the_question_is_embedded_in_one_call() -> None:
