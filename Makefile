@@ -15,6 +15,7 @@ QUESTION ?=
 
 UNIT := tests/architecture tests/unit
 REST := tests/e2e tests/integration tests/contract
+CASES := tests/e2e/cases tests/integration/test_provider_cases.py tests/unit/docs/test_providers_page.py
 PRODUCTION := tests/integration/test_deploy.py tests/e2e/test_production_stores.py
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 # Tests that mostly wait for servers: more of them at once than there are cores; tests/support/scheduling.py orders them.
@@ -32,7 +33,7 @@ PAGE := services/query/api/web_page_files/index.html
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down web screenshots webui test test-production test-model check style types page unit simulate chaos parity chart cluster replicas image compose-test pin-images lock schemas clean
+.PHONY: help setup demo up down web screenshots webui test test-production test-model cases check style types page unit simulate chaos parity chart cluster replicas image compose-test pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -106,6 +107,9 @@ compose-test: $(VENV)/.dev ## Build the image, bring docker-compose.yml up by po
 
 parity: $(VENV)/.dev $(VENV)/.peer ## Ask LightRAG and us the same 600 questions about one graph (some four minutes)
 	$(BIN)/pytest -x tests/peer
+
+cases: $(VENV)/.dev ## Go through the tables of docs/providers.md with a provider that misbehaves as they say
+	$(PYTEST) $(CASES)
 
 test-model: $(VENV)/.model ## Documents and questions through two small real language models (downloads some 350 MB)
 	$(BIN)/pytest -x -rs tests/real_model

@@ -6,10 +6,20 @@ import pytest
 from _pytest.nodeid import NodeId
 from xdist.scheduler import LoadFileScheduling
 
-TOGETHER = ("tests/e2e/shared_stack/", "tests/e2e/killed_processes/", "tests/e2e/own_page/")
+TOGETHER = (
+    "tests/e2e/shared_stack/",
+    "tests/e2e/killed_processes/",
+    "tests/e2e/own_page/",
+    "tests/e2e/cases/",
+)
 """Folders whose tests share a stack, so that one worker runs them all."""
 
-FIRST = ("tests/e2e/outages/", "tests/e2e/killed_processes/", "tests/e2e/shared_stack/")
+FIRST = (
+    "tests/e2e/outages/",
+    "tests/e2e/killed_processes/",
+    "tests/e2e/cases/",
+    "tests/e2e/shared_stack/",
+)
 """What takes longest, so that no worker is at it when the others have nothing left to do. Outages mostly wait."""
 
 

@@ -1,0 +1,139 @@
+"""Documents whose language model misbehaves: a document for each row of docs/providers.md, all added at once."""
+
+import json
+from typing import Any
+
+import pytest
+
+from lightstream.models import Document
+from tests.support.misbehaving_provider import MisbehavingProvider
+from tests.support.misbehaving_provider.messages import GHOST, SECRET
+from tests.support.misbehaving_provider.refusals import REFUSALS
+from tests.support.provider_page import Case, cases
+from tests.support.raw_events import history
+from tests.support.stack import Stack, ended, until
+
+WORKSPACE = "documents"
+REFUSED = cases("A text that is refused")
+ODD = cases("An answer in an odd shape")
+ROWS = cases("Rows that are no rows")
+EMBEDDED = cases("A text that has no embedding")
+CASES = [*REFUSED, *ODD, *ROWS, *EMBEDDED]
+GOOD = [f"good-{number}.md" for number in range(10)]
+SECONDS = 900.0
+"""Seconds for all documents: some are tried five times and more, and wait in between."""
+
+
+def people(word: str) -> list[str]:
+    """Return the two names in the document of a case; no other document has them."""
+    name = word.removeprefix("ZZ").title()
+    return [f"Ada {name}", f"Hector {name}"]
+
+
+def text(case: Case) -> str:
+    first, second = people(case.marker)
+    return f"{first} met {second} at the quay. {case.marker}"
+
+
+@pytest.fixture(scope="module")
+def documents(stack: Stack) -> dict[str, Document]:
+    """The documents by name, each of which has come to an end."""
+    texts = {f"{case}.md": text(case) for case in CASES}
+    texts |= {name: f"{name.removesuffix('.md').title()} Marlow keeps the light." for name in GOOD}
+    stack.add(texts, WORKSPACE)
+    until(lambda: ended(stack.counts(WORKSPACE), len(texts)), lambda: unfinished(stack), SECONDS)
+    with stack.service(WORKSPACE) as service:
+        return {document.file_path: document for document in service.all_documents()}
+
+
+def unfinished(stack: Stack) -> str:
+    with stack.service(WORKSPACE) as service:
+        names = [document.file_path for document in service.all_documents() if not document.is_final]
+    return f"unfinished: {names}\n{stack.logs()}"
+
+
+def extracted(stack: Stack, document: Document) -> list[Any]:
+    """Return the entities of a document as the log has them."""
+    events = [event["data"] for event in history(stack, document.id, WORKSPACE)]
+    of_extraction = [data for data in events if data.type_name() == "EntitiesExtracted"]
+    return [entity for data in of_extraction for entity in data.entities]
+
+
+def strings(value: Any) -> list[str]:
+    """Return all texts in a JSON value."""
+    if isinstance(value, str):
+        return [value]
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for each in values for text in strings(each)]
+
+
+def sentence(marker: str) -> str:
+    """Return the provider's own sentence: the longest text of what it answers, empty for a page of HTML."""
+    body = REFUSALS[marker].body if marker in REFUSALS else ""
+    if isinstance(body, str) and body.startswith(("<", "{")):
+        return ""
+    return max((text for text in strings(body) if " " in text), key=len, default="")
+
+
+@pytest.mark.parametrize("case", [*REFUSED, *EMBEDDED], ids=str)
+def test_a_refused_text_fails_with_the_providers_own_sentence(case: Case, documents: dict[str, Document]) -> None:
+    document = documents[f"{case}.md"]
+    assert document.status in ("failed", "partial"), document
+    assert document.error_msg
+    said = sentence(case.marker)[:60]
+    assert said in document.error_msg, document.error_msg
+
+
+@pytest.mark.parametrize("case", ODD, ids=str)
+def test_an_odd_answer_is_read_and_its_reasoning_left_out(
+    case: Case, documents: dict[str, Document], stack: Stack
+) -> None:
+    document = documents[f"{case}.md"]
+    assert document.status == "processed", document.error_msg
+    entities = extracted(stack, document)
+    assert {entity.name for entity in entities} == set(people(case.marker))
+    shown = json.dumps([entity.model_dump(mode="json") for entity in entities])
+    assert SECRET not in shown and GHOST not in shown and "<|" not in shown
+
+
+@pytest.mark.parametrize("case", ROWS, ids=str)
+def test_rows_in_another_form_are_read_or_said_to_be_missing(
+    case: Case, documents: dict[str, Document], stack: Stack
+) -> None:
+    document = documents[f"{case}.md"]
+    names = {entity.name for entity in extracted(stack, document)}
+    match case.outcome:
+        case "read":
+            assert (document.status, names) == ("processed", set(people(case.marker))), document
+        case "warns":
+            assert (document.status, names) == ("processed", set()), document
+            assert document.warnings
+        case _:
+            assert document.status in ("failed", "partial") and document.error_msg, document
+
+
+def test_good_documents_are_processed_beside_them(documents: dict[str, Document]) -> None:
+    assert {documents[name].status for name in GOOD} == {"processed"}
+
+
+def test_each_bad_text_was_tried_a_bounded_number_of_times(
+    documents: dict[str, Document], provider: MisbehavingProvider
+) -> None:
+    tries = {str(case): len(provider.asked("extract", case.marker)) for case in CASES}
+    assert {marker: count for marker, count in tries.items() if count > 24} == {}
+
+
+def test_a_text_that_is_too_long_for_the_embedder_is_shortened_with_a_warning(
+    stack: Stack, provider: MisbehavingProvider
+) -> None:
+    long = "The harbour office keeps a log of every ship. " * 110
+    provider.set_mode(embeddings="window-500")
+    try:
+        stack.add({"long.md": long, "short.md": "Celia Finch makes ropes."}, "windows")
+        assert stack.settled(2, "windows")["processed"] == 2
+    finally:
+        provider.set_mode(embeddings="")
+    with stack.service("windows") as service:
+        warnings = {document.file_path: document.warnings for document in service.all_documents()}
+    assert warnings["short.md"] == []
+    assert len(warnings["long.md"]) == 1, warnings
