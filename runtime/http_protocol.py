@@ -6,10 +6,13 @@ too large or too slow, bodies that do not arrive, and answers that nobody reads.
 
 import asyncio
 import json
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 logger = structlog.get_logger(__name__)
@@ -35,7 +38,7 @@ class HttpLimits:
     header_timeout: float = 15.0
     """Seconds from the first byte of a request, or the start of the connection, to the end of the headers."""
     body_timeout: float = 30.0
-    """Seconds for a body, and one more for each `body_rate` bytes of it that have arrived."""
+    """Seconds for a body. Each `body_rate` bytes of it that arrive give one back, so never more than these are left."""
     body_rate: int = 16384
     write_timeout: float = 30.0
     """Seconds for which the client may read nothing of an answer."""
@@ -43,6 +46,26 @@ class HttpLimits:
 
 class _RequestRefused(Exception):
     """Stops the parser; the answer is in `LimitedProtocol._refusal`."""
+
+
+class _WatchedFlow(FlowControl):
+    """Flow control that tells for how many seconds nothing was read, because the application was busy."""
+
+    def __init__(self, transport: asyncio.Transport, on_resumed: Callable[[float], None]) -> None:
+        super().__init__(transport)
+        self._on_resumed, self._paused_at = on_resumed, 0.0
+
+    def pause_reading(self) -> None:
+        """See uvicorn."""
+        if not self.read_paused:
+            self._paused_at = time.monotonic()
+        super().pause_reading()
+
+    def resume_reading(self) -> None:
+        """See uvicorn."""
+        if self.read_paused:
+            self._on_resumed(time.monotonic() - self._paused_at)
+        super().resume_reading()
 
 
 class LimitedProtocol(HttpToolsProtocol):
@@ -53,8 +76,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._phase, self._requests = "idle", 0
-        self._head_size = self._header_count = self._bytes_without_progress = self._body_size = 0
-        self._body_began = 0.0
+        self._head_size = self._header_count = self._bytes_without_progress = 0
+        self._body_ends = 0.0
         self._refusal: tuple[int, str] | None = None
         self._read_deadline: asyncio.TimerHandle | None = None
         self._write_deadline: asyncio.TimerHandle | None = None
@@ -62,6 +85,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """See asyncio.Protocol."""
         super().connection_made(transport)
+        self.flow = _WatchedFlow(transport, self._on_reading_resumed)
         self._read_deadline = self.loop.call_later(self.limits.header_timeout, self._on_header_timeout)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -94,15 +118,18 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._phase == "head":
             self._read_deadline = self.loop.call_later(self.limits.header_timeout, self._on_header_timeout)
         elif self._phase == "body":
-            self._body_began = self.loop.time()
+            self._body_ends = self.loop.time() + self.limits.body_timeout
             self._read_deadline = self.loop.call_later(self.limits.body_timeout, self._on_body_timeout)
         elif (self.cycle is None or self.cycle.response_complete) and self.timeout_keep_alive_task is None:  # pyright: ignore[reportUnnecessaryComparison]
             # Line breaks between requests reset no deadline.
             self._read_deadline = self.loop.call_later(self.timeout_keep_alive, self._on_header_timeout)
 
+    def _on_reading_resumed(self, paused: float) -> None:
+        self._body_ends += paused
+
     def on_message_begin(self) -> None:
         """See httptools."""
-        self._phase, self._head_size, self._header_count, self._body_size = "head", 0, 0, 0
+        self._phase, self._head_size, self._header_count = "head", 0, 0
         self._requests += 1
         super().on_message_begin()
 
@@ -133,7 +160,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """See httptools."""
         self._bytes_without_progress = 0
-        self._body_size += len(body)
+        most = self.loop.time() + self.limits.body_timeout
+        self._body_ends = min(self._body_ends + len(body) / self.limits.body_rate, most)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -174,14 +202,17 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.cycle.response_complete:
             self.transport.close()
             return
-        now = self.loop.time()
+        rest = self._body_ends - self.loop.time()
         if self.flow.read_paused:  # the application does not read
-            self._body_began = now
-        rest = self._body_began + self.limits.body_timeout + self._body_size / self.limits.body_rate - now
+            rest = self.limits.body_timeout
         if rest > 0:
             self._read_deadline = self.loop.call_later(rest, self._on_body_timeout)
             return
-        self._refuse(408, f"the body did not come within {self.limits.body_timeout:g} s (HTTP_BODY_TIMEOUT)")
+        self._refuse(
+            408,
+            f"for {self.limits.body_timeout:g} s (HTTP_BODY_TIMEOUT) the body came at less than "
+            f"{self.limits.body_rate:,} bytes a second (HTTP_MIN_BODY_RATE)",
+        )
 
     def _on_write_timeout(self) -> None:
         logger.info("an answer is given up: nobody reads it", seconds=self.limits.write_timeout)

@@ -138,10 +138,10 @@ class Settings(BaseSettings):
     http_max_headers: int = Field(default=100, ge=10, le=1000, description="headers of a request; else 431")
     http_header_timeout: float = Field(default=15.0, gt=0, description="seconds for a request's headers; else 408")
     http_body_timeout: float = Field(
-        default=30.0, gt=0, description="seconds for a request's body, and more by HTTP_MIN_BODY_RATE; else 408"
+        default=30.0, gt=0, description="seconds for a body; what arrives gives some back; else 408"
     )
     http_min_body_rate: int = Field(
-        default=16384, ge=1, description="bytes of a body that give its sender a second more"
+        default=16384, ge=1, description="bytes of a body that give its sender a second back"
     )
     http_write_timeout: float = Field(
         default=30.0, gt=0, description="seconds an answer waits for a client that reads nothing, then it hangs up"

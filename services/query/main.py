@@ -18,7 +18,7 @@ from runtime.stores.open import open_documents
 from services.query.adapters.document_counts import read_document_counts
 from services.query.adapters.stages import measured_stage
 from services.query.api.app import create_app
-from services.query.api.auth.config import auth_config
+from services.query.api.auth.config import AuthConfig, auth_config
 from services.query.api.auth.settings import AccessSettings
 from services.query.api.context import Context
 from services.query.feeds.streams import EventStreams
@@ -38,7 +38,11 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        async with open_dependencies(settings, bus, health) as opened, open_webhooks(settings, bus) as webhooks:
+        auth: AuthConfig = app.state.auth
+        async with (
+            open_dependencies(settings, bus, health) as opened,
+            open_webhooks(settings, bus, auth.may_write) as webhooks,
+        ):
             deps = replace(opened, measure=measured_stage)
             documents, passages = deps.documents, deps.passages
             positions = LogPositions(bus.log, documents)

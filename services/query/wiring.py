@@ -176,12 +176,17 @@ async def _examine(jetstream: JetStreamContext) -> AsyncGenerator[Finding]:
 
 
 @asynccontextmanager
-async def open_webhooks(settings: QuerySettings, bus: Bus) -> AsyncGenerator[Webhooks]:
-    """Open what webhooks are sent with. Raises ConfigurationError for networks that are none."""
+async def open_webhooks(
+    settings: QuerySettings, bus: Bus, may_write: Callable[[str, str], bool]
+) -> AsyncGenerator[Webhooks]:
+    """Open what webhooks are sent with. `may_write`: see `Webhooks`.
+
+    Raises ConfigurationError for networks that are none.
+    """
     endpoints = Endpoints(await NatsSharedValues.bind(bus.jetstream, WEBHOOKS_BUCKET))
     poster = HttpPoster()
     try:
-        yield Webhooks(endpoints, poster, settings.webhook_networks)
+        yield Webhooks(endpoints, poster, settings.webhook_networks, may_write)
     finally:
         await poster.close()
 

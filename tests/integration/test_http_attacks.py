@@ -145,6 +145,14 @@ STANDSTILLS: dict[str, tuple[int, bytes]] = {
         + b"Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000\r\n\r\n"
         + b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhalf',
     ),
+    # What came before buys no time: at 16 KB a second it would be 61 s.
+    "a megabyte of a file and no more": (
+        408,
+        HEAD.replace(b"/query", b"/documents/upload").replace(READER.encode(), WRITER.encode())
+        + b"Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 2000000\r\n\r\n"
+        + b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
+        + b"y" * 1_000_000,
+    ),
     "half a body of a stranger": (403, b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc"),
 }  # fmt: skip
 """By what is sent, and nothing more: the answer, 0 for none."""
@@ -163,6 +171,23 @@ async def test_connections_that_stand_still_are_let_go(server: GuardedServer) ->
         await asyncio.gather(*(stood(name) for name in STANDSTILLS for _ in range(10)))
         while server.files() > held:
             await asyncio.sleep(0.05)
+
+
+async def test_a_body_that_drips_after_a_flood_is_given_up(server: GuardedServer) -> None:
+    length = 2_000_000
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    upload = HEAD.replace(b"/query", b"/documents/text").replace(READER.encode(), WRITER.encode())
+    writer.write(upload + JSON + b"Content-Length: %d\r\n\r\n" % length + b'{"text": "' + b"y" * 1_000_000)
+    await writer.drain()
+    began, answer = time.monotonic(), asyncio.ensure_future(reader.read())
+    with suppress(ConnectionError):
+        while not answer.done() and time.monotonic() - began < MANY_SECONDS:
+            writer.write(b"y")
+            await writer.drain()
+            await asyncio.wait({answer}, timeout=DEADLINE / 10)
+    writer.transport.abort()
+    assert (await answer).startswith(b"HTTP/1.1 408")
+    assert time.monotonic() - began < MANY_SECONDS
 
 
 async def test_a_body_that_comes_slowly_but_steadily_is_taken(server: GuardedServer) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from services.query.webhooks.addresses import Target
 
 TIMEOUT = 15.0
-"""Seconds for one attempt, all of it."""
+"""Seconds for each operation of an attempt; its caller ends the attempt as a whole."""
 
 
 class HttpPoster:
@@ -23,7 +23,8 @@ class HttpPoster:
             trust_env=False,
             follow_redirects=False,
             timeout=TIMEOUT,
-            limits=httpx2.Limits(max_connections=50, max_keepalive_connections=0),
+            # No pool: who waits for the connections of others is not sent to. Callers bound the attempts.
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
             verify=ssl.create_default_context(),
         )
 

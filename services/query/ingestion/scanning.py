@@ -7,11 +7,12 @@ process that started it knows.
 import asyncio
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from contracts.ids import path_id
 from runtime.errors import InvalidInput, Retryable
@@ -145,10 +146,12 @@ class Scans:
                 scan.status = "failed"
             scan.touch()
 
-    def _read(self, path: Path) -> bytes:
-        # A user who may write into the folder could replace a file with a link after it was listed.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            self._limits.refuse_larger(os.fstat(file.fileno()).st_size)
+    def _read(self, folder: Path, name: str) -> bytes:
+        with _opened_beneath(folder, name) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError("no file any more")
+            self._limits.refuse_larger(status.st_size)
             return file.read()
 
     async def _add(
@@ -158,7 +161,7 @@ class Scans:
         try:
             validated_text(name)
             async with self._limits.slots.hold(publisher.workspace):
-                parsed = await parse(await asyncio.to_thread(self._read, path), name)
+                parsed = await parse(await asyncio.to_thread(self._read, folder, name), name)
             # A name with folders is an id of its own, as on the command line.
             id = path_id(name) if "/" in name else None
             document = NewDocument(
@@ -175,6 +178,23 @@ class Scans:
             else:
                 scan.count("unchanged")
                 scan.unchanged += [added.document_id] if len(scan.unchanged) < MAX_UNCHANGED else []
+
+
+def _opened_beneath(folder: Path, name: str) -> BinaryIO:
+    """Open a file below the folder, by its path from there. Raises OSError where any part of the path is a link.
+
+    A user who may write into the folder could replace a file, or a folder above it, with a link after it was listed.
+    """
+    *parents, last = name.split("/")
+    here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for parent in parents:
+            below = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+            os.close(here)
+            here = below
+        return os.fdopen(os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here), "rb")
+    finally:
+        os.close(here)
 
 
 def _documents_in(folder: Path) -> Iterator[Path]:

@@ -4,6 +4,7 @@ Whoever may register a webhook must not reach what only this machine can reach: 
 """
 
 import asyncio
+import re
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +14,45 @@ from urllib.parse import urlsplit
 from services.query.errors import BadRequest
 
 Network = IPv4Network | IPv6Network
-NAT64 = ip_network("64:ff9b::/96")
-"""IPv6 addresses that stand for IPv4 ones; so do those of 6to4 and Teredo."""
+SPECIAL = tuple(
+    ip_network(block)
+    for block in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.31.196.0/24",
+        "192.52.193.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "192.175.48.0/24",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+        "2001::/23",
+        "2001:db8::/32",
+        "2002::/16",
+        "2620:4f:8000::/48",
+        "3fff::/20",
+    )
+)
+"""What IANA's registries of special-purpose addresses list, and multicast; of IPv6 what is below `UNICAST`. Among them
+are Teredo and 6to4, whose addresses stand for others."""
+
+UNICAST = ip_network("2000::/3")
+"""Where IPv6 addresses of the public internet are: what is local, mapped (but for IPv4's own), translated by NAT64 or
+reserved is elsewhere."""
 
 RESOLVE_SECONDS = 5.0
+
+_PRINTABLE = re.compile(r"[!-\[\]-~]+")
+"""ASCII without spaces, control characters and backslashes: Python drops line breaks from an URL without a word."""
 
 
 class AddressRefused(BadRequest):
@@ -52,6 +88,11 @@ async def resolved(url: str, allowed: Sequence[Network]) -> list[Target]:
     Private, local and reserved addresses are refused but for `allowed`; http is for these only. When a name has several
     addresses, one that is refused is enough.
     """
+    if not _PRINTABLE.fullmatch(url):
+        raise AddressRefused(
+            "the address of the webhook is no URL: it has a line break, a space, a backslash or another character"
+            " that must be written as %XX"
+        )
     try:
         parts = urlsplit(url)
         scheme, host, port = parts.scheme, parts.hostname or "", parts.port
@@ -82,9 +123,8 @@ async def _addresses(host: str, port: int) -> list[IPv4Address | IPv6Address]:
 
 
 def _is_public(address: IPv4Address | IPv6Address) -> bool:
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped:
-            return _is_public(address.ipv4_mapped)
-        if address in NAT64 or address.sixtofour or address.teredo or address.is_site_local:
-            return False
-    return address.is_global and not address.is_multicast and not address.is_reserved
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        return _is_public(address.ipv4_mapped)
+    if isinstance(address, IPv6Address) and address not in UNICAST:
+        return False
+    return address.is_global and not any(address in block for block in SPECIAL)

@@ -1,15 +1,22 @@
 """Sends one message to one endpoint, once."""
 
+import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from services.query.webhooks.addresses import AddressRefused, Network, Target, resolved
 from services.query.webhooks.endpoints import Endpoint, Endpoints
 from services.query.webhooks.signing import signed_headers
+
+ATTEMPT_SECONDS = 15.0
+"""Seconds that one attempt may take, with all of it: names, connections, every byte that the receiver sends."""
+
+AT_ONCE = 8
+"""Attempts of one workspace that a process makes at the same time."""
 
 GONE = 410
 """The status by which a receiver says that it wants nothing more."""
@@ -49,11 +56,20 @@ class Poster(Protocol):
 
 @dataclass(frozen=True)
 class Webhooks:
-    """The endpoints, how they are reached, and the private networks that they may be in."""
+    """The endpoints, how they are reached, and the private networks that they may be in.
+
+    `may_write`: whether a principal, by its name, still exists and may write in a workspace.
+    """
 
     endpoints: Endpoints
     poster: Poster
     allowed: Sequence[Network] = ()
+    may_write: Callable[[str, str], bool] = lambda _name, _workspace: True
+    _turns: dict[str, asyncio.Semaphore] = field(default_factory=dict[str, asyncio.Semaphore])
+
+    def turn(self, workspace: str) -> asyncio.Semaphore:
+        """Return what an attempt of the workspace waits for: slow receivers of one keep nobody else waiting."""
+        return self._turns.setdefault(workspace, asyncio.Semaphore(AT_ONCE))
 
 
 async def deliver(webhooks: Webhooks, endpoint: Endpoint, message: Notification) -> Outcome:
@@ -65,10 +81,13 @@ async def deliver(webhooks: Webhooks, endpoint: Endpoint, message: Notification)
         **signed_headers(endpoint.secrets(now), message.id, int(now), message.body),
     }
     try:
-        targets = await resolved(endpoint.url, webhooks.allowed)
-        status = await _posted(webhooks.poster, targets, headers, message.body)
+        async with asyncio.timeout(ATTEMPT_SECONDS):
+            targets = await resolved(endpoint.url, webhooks.allowed)
+            status = await _posted(webhooks.poster, targets, headers, message.body)
     except AddressRefused as error:
         return Outcome(error=str(error))
+    except TimeoutError:
+        return Outcome(error=f"no answer within {ATTEMPT_SECONDS:g} s")
     except OSError as error:
         return Outcome(error=f"no answer: {type(error).__name__}")
     if 200 <= status < 300:

@@ -43,6 +43,12 @@ LEASE_EXPIRES = 60.0
 """Seconds without a renewal after which another process takes over; longer than an attempt."""
 
 
+WITHOUT_CREDENTIALS = (
+    "the key or user who registered this webhook is gone or may not write in the workspace any more:"
+    " somebody who may can enable it"
+)
+
+
 @dataclass
 class Lease:
     """Which process sends to an endpoint. It saves double sending; receivers are safe by the ids of messages."""
@@ -124,7 +130,7 @@ class WebhookSender:
                 with suppress(Retryable):
                     for endpoint in await self.endpoints.all():
                         if endpoint.id not in self._tasks:
-                            task = asyncio.create_task(self._send(endpoint.id))
+                            task = asyncio.create_task(self._send(endpoint.id, endpoint.workspace))
                             self._tasks[endpoint.id] = task
                             task.add_done_callback(lambda _, id=endpoint.id: self._tasks.pop(id, None))
                 await asyncio.sleep(POLL)
@@ -135,14 +141,15 @@ class WebhookSender:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _send(self, id: str) -> None:
+    async def _send(self, id: str, workspace: str) -> None:
         """Send to one endpoint until it is removed."""
         lease = Lease(self.endpoints, id, self.holder)
         try:
             while not self.stopping:
                 busy = False
                 try:
-                    busy = await lease.hold() and await self.step(id, lease)
+                    async with self.webhooks.turn(workspace):
+                        busy = await lease.hold() and await self.step(id, lease)
                 except Retryable as error:
                     logger.warning("webhook waits", webhook=id, error=str(error))
                 except NotFound:
@@ -162,6 +169,9 @@ class WebhookSender:
         if stored is None or stored.state.disabled:
             return False
         if self._waits.left(id, stored.state.next_attempt, _pause(stored.state.failures)):
+            return False
+        if not self.webhooks.may_write(endpoint.created_by, endpoint.workspace):
+            await self._failed(endpoint, stored, failed(stored.state, WITHOUT_CREDENTIALS, time.time()))
             return False
         wanted = EventFilter(endpoint.workspace)
         messages, _ = await self.feed.page(wanted.subject, stored.state.cursor, PAGE)

@@ -1,5 +1,7 @@
 """What a login gives away by its cost, and how long it holds: passwords and tokens against the clock."""
 
+import asyncio
+import statistics
 import time
 
 import bcrypt
@@ -45,6 +47,53 @@ async def test_the_right_password_still_opens(user: str) -> None:
     async with client(app) as api:
         given = {"username": user, "password": PASSWORD if user == "ada" else "stable battery"}
         assert (await api.post("/login", data=given)).status_code == 200
+
+
+async def _timed_login(app: FastAPI, user: str, password: str, address: str = "127.0.0.1") -> tuple[int, float]:
+    """The answer's status, and the seconds that it took."""
+    async with client(app, address) as api:
+        before = time.monotonic()
+        answer = await api.post("/login", data={"username": user, "password": password})
+    return answer.status_code, time.monotonic() - before
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "203.0.113.9"])
+async def test_a_flood_of_names_that_nobody_has_keeps_no_user_waiting(address: str) -> None:
+    """The users' turns are their own, wherever the flood comes from: also from their own address."""
+    app = QueryHarness().app(with_accounts(auth_accounts=f"ada:{PASSWORD},bob:{PASSWORD}"))
+    _, alone = await _timed_login(app, "ada", PASSWORD)
+    flood = [asyncio.create_task(_timed_login(app, f"fresh-{number}", "x", address)) for number in range(60)]
+    await asyncio.sleep(0)
+    status, waited = await _timed_login(app, "ada", PASSWORD)
+    answers = await asyncio.gather(*flood)
+    assert status == 200
+    assert waited < 10 * alone, (waited, alone)
+    refused = [status for status, _ in answers]
+    assert {*refused} == {401, 429}
+    assert refused.count(401) == 30
+
+
+async def test_under_a_flood_too_the_time_does_not_tell_which_names_there_are() -> None:
+    app = QueryHarness().app(with_accounts(login_max_failed_attempts=0, lightstream_account_rights=""))
+    flood = [asyncio.create_task(_timed_login(app, f"fresh-{number}", "x")) for number in range(40)]
+    spent: dict[str, list[float]] = {"ada": [], "nobody": []}
+    for _ in range(8):
+        for name, seconds in spent.items():
+            seconds.append((await _timed_login(app, name, "x"))[1])
+    await asyncio.gather(*flood)
+    middle = {name: statistics.median(seconds) for name, seconds in spent.items()}
+    assert max(middle.values()) < 2 * min(middle.values()), spent
+
+
+async def test_an_address_that_failed_with_many_names_is_refused_and_the_right_password_still_opens() -> None:
+    app = QueryHarness().app(with_accounts(login_max_failed_attempts=1, lightstream_account_rights=""))
+    first = [await _timed_login(app, f"fresh-{number}", "x") for number in range(6)]
+    assert [status for status, _ in first] == [401] * 6
+    for name in ("ada", "another"):
+        assert (await _timed_login(app, name, "x"))[0] == 429
+    assert (await _timed_login(app, "bob", "stable battery"))[0] == 200
+    # From elsewhere nothing is counted yet.
+    assert (await _timed_login(app, "another", "x", "203.0.113.9"))[0] == 401
 
 
 async def test_a_token_is_renewed_until_its_login_is_too_long_ago() -> None:

@@ -129,6 +129,10 @@ PRIVATE = (
     "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
     "255.255.255.255", "198.18.0.1", "240.0.0.1", "[::1]", "[::]", "[fe80::1]", "[fc00::1]", "[ff02::1]",
     "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[2001:0:7f00:1::1]", "2130706433", "127.1", "0x7f.1",
+    "192.0.0.8", "192.0.0.9", "192.88.99.1", "192.31.196.1", "192.52.193.1", "192.175.48.1", "192.0.2.1", "203.0.113.1",
+    "198.51.100.1", "198.19.255.255", "[::ffff:192.88.99.1]", "[::7f00:1]", "[::ffff:0:7f00:1]", "[64:ff9b:1::1]",
+    "[100::1]", "[100:0:0:1::1]", "[2001:1::1]", "[2001:2::1]", "[2001:20::1]", "[2001:db8::1]", "[3fff::1]",
+    "[5f00::1]", "[fec0::1]", "[2620:4f:8000::1]", "[4000::1]",
 )  # fmt: skip
 
 
@@ -141,7 +145,9 @@ async def test_private_and_reserved_addresses_are_refused_however_they_are_writt
 @pytest.mark.parametrize(
     "url",
     ["ftp://8.8.8.8/", "https://", "8.8.8.8/hook", "https://a:b@8.8.8.8/", "https://8.8.8.8/#x", "http://8.8.8.8/",
-     "https://8.8.8.8:99999/", "https://[::1/"],
+     "https://8.8.8.8:99999/", "https://[::1/", "https://8.8.8.8/a\r\nX-Other: b", "https://8.8.8.8/a\nb",
+     "https://8.8.8.8\r/", "\thttps://8.8.8.8/", "https://8.8.8.8/a b", "https://8.8.8.8/ü",
+     "https://8.8.8.8\\@10.0.0.1/"],
 )  # fmt: skip
 async def test_what_is_no_safe_url_is_refused(url: str) -> None:
     with pytest.raises(AddressRefused):
@@ -384,3 +390,25 @@ async def test_a_rate_is_counted_from_a_reading_of_the_last_minute() -> None:
         (one,) = await rates.current()
         result.append(one.rate)
     assert result == [None, 5.0, 50 / 10.5, 50 / 50.5, None]
+
+
+async def test_a_webhook_ends_with_the_credentials_that_registered_it(bench: Bench) -> None:
+    config = behind(lightstream_api_keys=SEVERAL)
+    assert config.may_write("key:writer", "w")
+    assert not config.may_write("key:reader", "w")
+    assert not config.may_write("key:writer", "elsewhere")
+    assert not config.may_write("key:removed", "w")
+    assert not config.may_write("anyone", "w")
+    assert behind().may_write("anyone", "w")
+    bench.webhooks = replace(bench.webhooks, may_write=config.may_write)
+    bench.sender = bench.another()
+    await bench.registered("DocumentAdded", created_by="key:removed")
+    await bench.logged(added("d"))
+    assert not await bench.step()
+    state = await bench.state()
+    assert (bench.receiver.got, state.cursor) == ([], 0)
+    assert "is gone or may not write" in state.last_error
+    await bench.endpoints.adopt(bench.id, "key:writer")
+    await bench.endpoints.change_state(bench.id)
+    assert await bench.step()
+    assert bench.receiver.types == ["DocumentAdded"]

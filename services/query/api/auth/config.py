@@ -22,6 +22,11 @@ RENEWAL_INTERVAL = 60.0
 """Seconds between two renewed tokens for one user, however many requests there are."""
 
 
+NAMES_PER_ADDRESS = 6
+"""Failed logins of one address, whatever names it tries, as a multiple of those of one name: then each further failure
+is refused. Who gives the right password is let in all the same."""
+
+
 def _random_tokens() -> Tokens:
     return Tokens(secrets.token_urlsafe(32))
 
@@ -39,6 +44,7 @@ class AuthConfig:
     renew_below: float = 0.0
     renewals: Cooldown = field(default_factory=lambda: Cooldown(RENEWAL_INTERVAL))
     lockout: Lockout = field(default_factory=lambda: Lockout(5, 300))
+    address_lockout: Lockout = field(default_factory=lambda: Lockout(5 * NAMES_PER_ADDRESS, 300))
     whitelist: tuple[str, ...] = ("/health",)
     cors_origins: tuple[str, ...] = ()
     request_limit: TokenBuckets = field(default_factory=lambda: TokenBuckets(0))
@@ -48,6 +54,14 @@ class AuthConfig:
     own_page: Path | None = None
     loopback: bool = False
     body_limits: BodyLimits = field(default_factory=BodyLimits)
+
+    def may_write(self, name: str, workspace: str) -> bool:
+        """Return whether the principal of that name still exists and may write there."""
+        account = self.accounts.get(name.removeprefix("user:")) if name.startswith("user:") else None
+        principal = account.principal if account else self.keys.named(name)
+        if self.is_open:
+            return True
+        return bool(principal and principal.permissions.covers(workspace) and principal.permissions.allows("write"))
 
     @property
     def is_open(self) -> bool:
@@ -78,6 +92,9 @@ def auth_config(settings: AccessSettings) -> AuthConfig:
         ),
         renew_below=settings.token_renew_threshold if settings.token_auto_renew else 0.0,
         lockout=Lockout(settings.login_max_failed_attempts, settings.login_lockout_window_seconds),
+        address_lockout=Lockout(
+            settings.login_max_failed_attempts * NAMES_PER_ADDRESS, settings.login_lockout_window_seconds
+        ),
         whitelist=split_list(settings.whitelist_paths),
         cors_origins=split_list(settings.cors_origins),
         request_limit=_rate_limit(settings, "rate_limit_per_minute"),

@@ -4,7 +4,9 @@ import asyncio
 import hashlib
 import hmac
 import re
+import secrets
 import time
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -51,6 +53,10 @@ class ApiKeys:
                 principal = caller
         return principal
 
+    def named(self, name: str) -> Principal | None:
+        """Return the principal of that name whose key this is, None where no key has it."""
+        return next((caller for _, caller in self._keys if caller.name == name), None)
+
 
 @dataclass(frozen=True)
 class Account:
@@ -95,6 +101,8 @@ class Accounts:
         }
         """A hash of each cost in use: every attempt costs one comparison of each, whichever user it names."""
         self._slots = asyncio.Semaphore(PARALLEL_COMPARISONS)
+        self._unknown = asyncio.Semaphore(1)
+        self._seconds = deque[float](maxlen=64)
 
     def __bool__(self) -> bool:
         return bool(self._users)
@@ -106,12 +114,27 @@ class Accounts:
     async def verify(self, name: str, password: str) -> Account | None:
         """Return the user when the password is right, else None.
 
-        Takes the same time for every name, whether the user exists and whatever the cost of the hash.
+        Takes the same time for every name, whether the user exists and whatever the cost of the hash. Names that
+        nobody has are compared apart, one at a time, and no user waits for them.
         """
         account = self._users.get(name)
         async with self._slots:
-            right = await asyncio.to_thread(self._compare, account, password)
-        return account if right else None
+            if account is not None:
+                return account if await self._timed_comparison(account, password) else None
+        # It has waited for its turn as a user's would, and takes none.
+        if self._unknown.locked() and self._seconds:
+            await asyncio.sleep(secrets.choice(self._seconds))
+            return None
+        async with self._unknown:
+            await self._timed_comparison(None, password)
+        return None
+
+    async def _timed_comparison(self, account: Account | None, password: str) -> bool:
+        """Compare, and note the seconds it took: those are what further unknown names wait."""
+        before = time.monotonic()
+        right = await asyncio.to_thread(self._compare, account, password)
+        self._seconds.append(time.monotonic() - before)
+        return right
 
     def _compare(self, account: Account | None, password: str) -> bool:
         raw = bool(account and not account.plain)
@@ -169,6 +192,11 @@ class Tokens:
         if self._expiry(token.role, int(time.time()), int(token.login_at)) <= token.expires_at:
             return ""
         return self.issue(token.name, token.role, token.mark, token.login_at)
+
+    def ends(self, token: Token) -> float:
+        """Return when the token ends, in seconds since 1970: the setting may be shorter than when it was made."""
+        most = token.login_at + 3600 * self.max_hours
+        return min(token.expires_at, most) if token.role == "user" else token.expires_at
 
     def _expiry(self, role: Role, now: int, login: int) -> int:
         life = int(3600 * (self.hours if role == "user" else self.guest_hours))

@@ -38,14 +38,19 @@ async def login(request: Request, username: UserName, password: Password) -> dic
     if not config.accounts:
         return _guest_login(request, config)
     request.state.principal = request.state.principal.renamed(f"login:{username[:64]}")
-    who = f"{client_address(request.scope)}:{username}"
+    address = client_address(request.scope)
+    who = f"{address}:{username}"
     if wait := config.lockout.begin(who, time.monotonic()):
-        error = too_many_requests(wait, "Too many failed login attempts; try again later.")
-        raise HTTPException(error.status, error.detail, dict(error.headers))
+        raise _locked_out(wait)
+    wait = config.address_lockout.begin(address, time.monotonic())
     account = await config.accounts.verify(username, password)
+    if account is None and wait:
+        raise _locked_out(wait)
     if account is None:
         raise HTTPException(401, "Incorrect credentials", {"WWW-Authenticate": "Bearer"})
     config.lockout.succeeded(who)
+    if not wait:
+        config.address_lockout.take_back(address)
     request.state.principal = account.principal
     token = config.tokens.issue(username, "user", account.mark)
     return {"access_token": token, "token_type": "bearer", **_deployment(request, "enabled")}
@@ -68,6 +73,11 @@ async def current_principal(request: Request) -> CurrentPrincipal:
         workspaces=sorted(permissions.workspaces),
         default_workspace=permissions.resolve_workspace("", default_workspace(request.scope)) or "",
     )
+
+
+def _locked_out(wait: float) -> HTTPException:
+    error = too_many_requests(wait, "Too many failed login attempts; try again later.")
+    return HTTPException(error.status, error.detail, dict(error.headers))
 
 
 def _guest_login(request: Request, config: AuthConfig) -> dict[str, Any]:

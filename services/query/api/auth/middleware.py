@@ -18,6 +18,7 @@ from runtime.bus.actor import acting_as
 from runtime.retries import format_retry_after
 from services.query.api.auth.config import AuthConfig, is_loopback
 from services.query.api.auth.credentials import Token
+from services.query.api.auth.lifetimes import answered_until
 from services.query.api.auth.permissions import (
     ANONYMOUS,
     READING_POST_PREFIXES,
@@ -103,7 +104,11 @@ class AuthMiddleware:
             await send(message)
 
         with acting_as(scope["state"]["principal"].name):
-            await self._app(scope, receive, send_with_token if new_token else send)
+            sending, ends = send_with_token if new_token else send, scope["state"].get("token_ends")
+            if ends is None:
+                await self._app(scope, receive, sending)
+            else:
+                await answered_until(ends, self._app, scope, receive, sending)
 
     def _authorize(self, scope: Scope, headers: Headers) -> str:
         """Set the principal and the workspace of a request, and return a new token when one is due, else "".
@@ -118,6 +123,7 @@ class AuthMiddleware:
         if self._config.is_open:
             _refuse_foreign_origins(method, headers, self._config)
         principal, token, denial = self._authenticate(headers)
+        state["token_ends"] = self._config.tokens.ends(token) if token else None
         state["principal"] = principal = principal or Principal(
             "nobody", Permissions(frozenset({default})), signed_in=False
         )

@@ -57,6 +57,11 @@ class Lockout:
         """Forget the client's failures."""
         self._failed.pop(client, None)
 
+    def take_back(self, client: str) -> None:
+        """Count the newest attempt of the client no longer."""
+        if times := self._failed.get(client):
+            self._failed[client] = times[:-1]
+
 
 @dataclass
 class Cooldown:

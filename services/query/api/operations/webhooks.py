@@ -58,7 +58,7 @@ class Webhook(BaseModel):
     last_success: AwareDatetime | None
     next_attempt: AwareDatetime | None
     created_at: AwareDatetime
-    created_by: str
+    created_by: str = Field(description="on whose credentials it depends: without them nothing is sent")
     former_secret_until: AwareDatetime | None = Field(
         default=None, description="until then messages are signed with the former secret too"
     )
@@ -177,9 +177,12 @@ async def remove_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace, 
 
 
 @router.post("/webhooks/{webhook_id}/enable", responses=error_responses(404))
-async def enable_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace, _: NotedReason) -> Webhook:
-    """Try again at once, from where it stopped."""
-    endpoint = await _endpoints(ctx).get(webhook_id, workspace)
+async def enable_webhook(
+    request: Request, webhook_id: WebhookId, ctx: Ctx, workspace: Workspace, _: NotedReason
+) -> Webhook:
+    """Try again at once, from where it stopped. From now on it depends on the credentials of this request."""
+    await _endpoints(ctx).get(webhook_id, workspace)
+    endpoint = await _endpoints(ctx).adopt(webhook_id, request.state.principal.name)
     return await Webhook.of(ctx, endpoint, await _endpoints(ctx).change_state(webhook_id))
 
 
@@ -214,5 +217,6 @@ async def test_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace) ->
     endpoint = await _endpoints(ctx).get(webhook_id, workspace)
     now = timestamp()
     message = Notification(f"test-{webhook_id}-{now}", "test", now, {"workspace": workspace})
-    outcome = await deliver(ctx.operations.webhooks, endpoint, message)
+    async with ctx.operations.webhooks.turn(workspace):
+        outcome = await deliver(ctx.operations.webhooks, endpoint, message)
     return TestResult(delivered=not outcome.error, status=outcome.status or None, error=outcome.error or None)
