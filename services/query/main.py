@@ -57,7 +57,7 @@ def main() -> None:
                     operations_on(bus, webhooks, health), feed, streams, MemoryPastAnswers(bus.log, rows),
                 )  # fmt: skip
                 handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
-                sender = WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents))
+                sender = WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents, places_of=auth.places_of))
                 async with sending(sender), context.charges.published_each_second():
                     health.readings.add("the deployment", partial(read_deployment, bus.jetstream, bus.pointers))
                     health.readings.add("the audit", partial(read_audit, bus.integrity.values))

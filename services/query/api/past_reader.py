@@ -9,9 +9,11 @@ from contracts.graph import Partition
 from runtime.stores.graph.memory import MemoryGraph
 from services.query.api.connection import while_connected
 from services.query.api.context import Ctx, Workspace
+from services.query.api.places import CallerPlaces
 from services.query.past.events import WorkspaceEvents
 from services.query.past.reading import Past
 from services.query.past.state import PastState
+from services.query.places import PLAIN, Places
 
 
 @dataclass(frozen=True)
@@ -24,10 +26,11 @@ class PastReader:
     past: Past
     workspace: str
     request: Request
+    places: Places = PLAIN
 
     async def point(self, point: str) -> int:
         """See `Past.point`."""
-        return await self.past.point(self.workspace, point)
+        return await self.past.point(self.workspace, point, self.places)
 
     async def events(self, until: int) -> WorkspaceEvents:
         """See `Past.events`."""
@@ -42,9 +45,9 @@ class PastReader:
         return await while_connected(self.request, self.past.graph(self.workspace, sequence))
 
 
-async def past_reader(request: Request, ctx: Ctx, workspace: Workspace) -> PastReader:
+async def past_reader(request: Request, ctx: Ctx, workspace: Workspace, places: CallerPlaces) -> PastReader:
     """Return the reader of a request."""
-    return PastReader(ctx.past, workspace, request)
+    return PastReader(ctx.past, workspace, request, places)
 
 
 WorkspacePast = Annotated[PastReader, Depends(past_reader)]

@@ -7,6 +7,7 @@ from contracts import subjects
 from runtime.bus.event_summary import EventSummary, summarize
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import Message
+from services.query.places import PLAIN, Places
 
 PAGE = 100
 """Events read at once; only their summaries are kept."""
@@ -14,11 +15,12 @@ PAGE = 100
 
 @dataclass(frozen=True)
 class EventFilter:
-    """Which events of a workspace: of one document or all, of some types or all."""
+    """Which events of a workspace: of one document or all, of some types or all; and how their reader sees places."""
 
     workspace: str
     document: str | None = None
     types: tuple[str, ...] = ()
+    places: Places = PLAIN
 
     @property
     def subject(self) -> str:

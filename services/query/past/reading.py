@@ -19,6 +19,7 @@ from services.query.past.events import WorkspaceEvents
 from services.query.past.sizes import EventSizes
 from services.query.past.state import REVISION, PastState, state_at
 from services.query.past.turns import PastTurns
+from services.query.places import PLAIN, Places
 
 MAX_WORKSPACES, MAX_STATES, MAX_REFUSALS = 2, 4, 1000
 """Workspaces whose events, states, and workspaces whose refusals are kept in memory."""
@@ -54,8 +55,10 @@ class Past:
     def __post_init__(self) -> None:
         self._sizes = EventSizes(self.log, MAX_BYTES)
 
-    async def point(self, workspace: str, point: str) -> int:
-        """See `sequence_at`. Raises BadRequest where it finds no place."""
+    async def point(self, workspace: str, point: str, places: Places = PLAIN) -> int:
+        """See `sequence_at`; a number is a place as its caller sees it. Raises BadRequest where it finds no place."""
+        if places.key and point.strip().isdecimal():
+            return min(places.sequence(int(point)), await self.log.last(workspace))
         try:
             return await sequence_at(self.log, workspace, point)
         except InvalidInput as error:

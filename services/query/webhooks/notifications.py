@@ -10,6 +10,7 @@ from contracts.graph import Partition
 from runtime.bus.event_summary import EventSummary, summarize, whole_event
 from runtime.bus.port import LiveGenerations, Log, Message
 from runtime.errors import Unavailable
+from services.query.places import PLAIN, Places, shown_text
 from services.query.status.document_status import DELETED, SETTLED
 from services.query.status.port import Documents
 from services.query.webhooks.delivery import Notification
@@ -28,18 +29,25 @@ MAX_TOLD = 10_000
 
 @dataclass
 class Notifier:
-    """Makes notifications of events. `told`: what documents came to when it was told last, by endpoint and document."""
+    """Makes notifications of events. `told`: what documents came to when it was told last, by endpoint and document.
+
+    `places_of`: how a principal, by its name, sees places of a workspace.
+    """
 
     log: Log
     pointers: LiveGenerations
     documents: Documents
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    places_of: Callable[[str, str], Places] = lambda _name, _workspace: PLAIN
     told: OrderedDict[tuple[str, str], str] = field(default_factory=OrderedDict[tuple[str, str], str])
 
     async def notifications(self, endpoint: Endpoint, message: Message) -> list[Notification]:
         """Return what this event makes the endpoint be told. Raises `Unavailable`."""
         event = summarize(message)
-        notifications = [_of_event(event, message, endpoint.with_body)] if event.type in endpoint.types else []
+        places = self.places_of(endpoint.created_by, endpoint.workspace)
+        notifications = list[Notification]()
+        if event.type in endpoint.types:
+            notifications.append(_of_event(event, message, places, with_body=endpoint.with_body))
         if event.type in BEGINNING:
             self.told.pop((endpoint.id, event.document), None)
         if event.type in SETTLING and set(NOTICES).intersection(endpoint.types):
@@ -56,6 +64,7 @@ class Notifier:
         status, _ = documents[event.document]
         kind = f"document.{status.status}"
         settled = status.status in (*SETTLED, DELETED)
+        places = self.places_of(endpoint.created_by, endpoint.workspace)
         key, state = (endpoint.id, event.document), f"{kind} {status.version}"
         if not settled or kind not in endpoint.types or self.told.get(key) == state:
             return []
@@ -70,10 +79,11 @@ class Notifier:
             "status": status.status,
             "chunks": status.chunk_count,
             "errors": [f"{failure.stage}: {failure.message}"[:500] for failure in status.open_failures[:5]],
-            "sequence": status.sequence,
+            "sequence": places.shown(status.sequence),
         }
         # Of the state as it stands, so that a process that forgot what it told makes the same id of the same state.
-        return [Notification(f"{status.id}:{status.version}:{status.sequence}", kind, status.updated_at, data)]
+        id = f"{status.id}:{places.shown(status.version)}:{places.shown(status.sequence)}"
+        return [Notification(id, kind, status.updated_at, data)]
 
     async def _until_projected(self, workspace: str, sequence: int) -> None:
         waited = 0.0
@@ -84,11 +94,12 @@ class Notifier:
             waited += POLL_SECONDS
 
 
-def _of_event(event: EventSummary, message: Message, with_body: bool) -> Notification:
-    time = event.time.isoformat()
+def _of_event(event: EventSummary, message: Message, places: Places, *, with_body: bool) -> Notification:
+    time, place = event.time.isoformat(), places.shown(event.sequence)
     tokens = event.tokens.model_dump() if event.tokens else None
-    fields = {**asdict(event), "time": time, "tokens": tokens}
+    seen = {"sequence": place, "text": shown_text(event, places)}
+    fields = {**asdict(event), **seen, "time": time, "tokens": tokens}
     data = {name: value for name, value in fields.items() if value is not None}
     if with_body:
-        data["event"] = whole_event(message)
-    return Notification(event.id or f"sequence-{event.sequence}", event.type, time, data)
+        data["event"] = places.shown_in_fields(whole_event(message))
+    return Notification(event.id or f"sequence-{place}", event.type, time, data)

@@ -1,17 +1,27 @@
 """The configuration of access, built once from the settings before the server listens."""
 
+import hashlib
 import secrets
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 
+from runtime.bus.nats.addresses import parse_bus_address
 from runtime.errors import ConfigurationError
 from services.query.api.auth.credentials import MIN_SECRET_LENGTH, Accounts, ApiKeys, Tokens
-from services.query.api.auth.permissions import MIN_KEY_LENGTH, Principal, parse_accounts, parse_keys, split_list
+from services.query.api.auth.permissions import (
+    ANONYMOUS,
+    MIN_KEY_LENGTH,
+    Principal,
+    parse_accounts,
+    parse_keys,
+    split_list,
+)
 from services.query.api.auth.rate_limits import Cooldown, Lockout, TokenBuckets
 from services.query.api.auth.settings import AccessSettings
 from services.query.api.body_limits import BodyLimits
 from services.query.api.web_page import built_page
+from services.query.places import PLAIN, Places
 
 CREDENTIALS_HINT = (
     "set LIGHTRAG_API_KEY, LIGHTSTREAM_API_KEYS or AUTH_ACCOUNTS, or HOST=127.0.0.1; only where something in front "
@@ -54,13 +64,27 @@ class AuthConfig:
     own_page: Path | None = None
     loopback: bool = False
     body_limits: BodyLimits = field(default_factory=BodyLimits)
+    places_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    """With which sequences are hidden from those who are bound to workspaces."""
+
+    def places_for(self, principal: Principal, workspace: str) -> Places:
+        """Return how a principal sees places in the log that stand for events of the workspace."""
+        return PLAIN if principal.permissions.covers_all else Places(workspace, self.places_key)
+
+    def places_of(self, name: str, workspace: str) -> Places:
+        """Return how the principal of that name, if it still exists, sees them."""
+        principal = ANONYMOUS if self.is_open else self._principal(name)
+        return self.places_for(principal, workspace) if principal else Places(workspace, self.places_key)
+
+    def _principal(self, name: str) -> Principal | None:
+        account = self.accounts.get(name.removeprefix("user:")) if name.startswith("user:") else None
+        return account.principal if account else self.keys.named(name)
 
     def may_write(self, name: str, workspace: str) -> bool:
         """Return whether the principal of that name still exists and may write there."""
-        account = self.accounts.get(name.removeprefix("user:")) if name.startswith("user:") else None
-        principal = account.principal if account else self.keys.named(name)
         if self.is_open:
             return True
+        principal = self._principal(name)
         return bool(principal and principal.permissions.covers(workspace) and principal.permissions.allows("write"))
 
     @property
@@ -103,8 +127,20 @@ def auth_config(settings: AccessSettings) -> AuthConfig:
         web_page=_web_page(settings.webui_dir),
         own_page=built_page(),
         loopback=loopback,
+        places_key=_places_key(settings),
         body_limits=BodyLimits(settings.max_login_body, settings.max_document_body, settings.max_request_body),
     )
+
+
+def _places_key(settings: AccessSettings) -> bytes:
+    """Return a key that all replicas have and that a restart keeps: from the bus's password, else from all keys."""
+    address = parse_bus_address(settings.nats_url)
+    own = (
+        address.password
+        or address.user
+        or (settings.lightstream_api_keys.get_secret_value() + settings.auth_accounts.get_secret_value())
+    )
+    return hashlib.scrypt(own.encode(), salt=b"lightstream places in the log", n=1 << 13, r=8, p=1, dklen=32)
 
 
 def is_loopback(host: str) -> bool:

@@ -13,6 +13,7 @@ from runtime.bus.points import MAX_SEQUENCE
 from runtime.costs.prices import Prices
 from services.query.feeds.reading import EventPage
 from services.query.graph.document_passages import PassageWithGraph
+from services.query.places import PLAIN, Places, shown_text
 
 EventType = Literal[
     "DocumentAdded", "DocumentDeleted", "DocumentCancelled", "ChunksCreated", "EntitiesExtracted", "GraphMerged",
@@ -22,8 +23,8 @@ EventType = Literal[
 """A test compares it with the events that there are, but for those on subjects apart, which no feed reads."""
 
 EventTypes = Annotated[Sequence[EventType], Query(alias="type", max_length=32, description="of these types only")]
-After = Annotated[int | None, Query(ge=0, le=MAX_SEQUENCE, description="events behind this sequence")]
-Before = Annotated[int | None, Query(ge=0, le=MAX_SEQUENCE, description="events in front of this sequence")]
+After = Annotated[int | None, Query(ge=0, le=MAX_SEQUENCE, description="events behind this place")]
+Before = Annotated[int | None, Query(ge=0, le=MAX_SEQUENCE, description="events in front of this place")]
 Limit = Annotated[int, Query(ge=1, le=500)]
 DocumentId = Annotated[
     str, Path(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"], description="its id")
@@ -33,7 +34,7 @@ DocumentId = Annotated[
 class EventSummary(BaseModel):
     """One event in short, without the texts it carries."""
 
-    sequence: int = Field(description="its place in the log")
+    sequence: int = Field(description="its place; in the order of the log for credentials of all workspaces only")
     id: str = Field(description="empty for a message that is no event")
     time: AwareDatetime
     type: str
@@ -53,11 +54,12 @@ class EventSummary(BaseModel):
     currency: str | None = Field(None, description="of `money`")
 
     @classmethod
-    def of(cls, summary: event_summary.EventSummary, prices: Prices) -> "EventSummary":
-        """Return the summary as answers have it."""
+    def of(cls, summary: event_summary.EventSummary, prices: Prices, places: Places = PLAIN) -> "EventSummary":
+        """Return the summary as answers have it, with its place as the caller sees places."""
         money = _money(summary, prices)
         priced = {} if money is None else {"money": float(money), "currency": prices.currency}
-        return cls.model_validate({**vars(summary), "chunks": list(summary.chunks), **priced})
+        seen = {"sequence": places.shown(summary.sequence), "text": shown_text(summary, places)}
+        return cls.model_validate({**vars(summary), "chunks": list(summary.chunks), **seen, **priced})
 
 
 def _money(summary: event_summary.EventSummary, prices: Prices) -> Decimal | None:
@@ -77,9 +79,9 @@ class EventList(BaseModel):
     remaining: int = Field(description="such events beyond this page, in the direction that was asked for")
 
     @classmethod
-    def of(cls, page: EventPage, prices: Prices) -> "EventList":
+    def of(cls, page: EventPage, prices: Prices, places: Places = PLAIN) -> "EventList":
         """Return the page as answers have it."""
-        events = [EventSummary.of(summary, prices) for summary in page.events]
+        events = [EventSummary.of(summary, prices, places) for summary in page.events]
         first, last = (events[0].sequence, events[-1].sequence) if events else (None, None)
         return cls(events=events, after=last, before=first, remaining=page.remaining)
 

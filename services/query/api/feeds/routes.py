@@ -24,6 +24,7 @@ from services.query.api.feeds.models import (
     WholeEvent,
 )
 from services.query.api.feeds.stream import event_block, event_stream, started
+from services.query.api.places import CallerPlaces, end_of_log
 from services.query.api.reference.responses import Responses, error_responses
 from services.query.errors import BadRequest, NotFound
 from services.query.feeds.reading import EventFilter, event_at, events_after, events_before
@@ -59,23 +60,27 @@ class Paging:
 
 
 # Coroutines, though they await nothing: FastAPI runs a plain function in another thread, which costs a millisecond.
-async def _paging(after: After = None, before: Before = None, limit: Limit = 100) -> Paging:
+async def _paging(places: CallerPlaces, after: After = None, before: Before = None, limit: Limit = 100) -> Paging:
     if after is not None and before is not None:
         raise BadRequest("give `after` or `before`, not both")
-    return Paging(after, before, limit)
+    start, end = (None if place is None else places.sequence(place) for place in (after, before))
+    return Paging(start, end, limit)
 
 
 async def _start(
     ctx: Ctx,
+    places: CallerPlaces,
     after: After = None,
     last_event_id: Annotated[int | None, Header(ge=0, le=MAX_SEQUENCE, description="goes before `after`")] = None,
 ) -> int:
     start = after if last_event_id is None else last_event_id
-    return await ctx.feed.last_sequence() if start is None else start
+    return await end_of_log(ctx, places) if start is None else places.sequence(start)
 
 
-async def _of_workspace(workspace: Workspace, document: DocumentName = None, types: EventTypes = ()) -> EventFilter:
-    return EventFilter(workspace, document, tuple(types))
+async def _of_workspace(
+    workspace: Workspace, places: CallerPlaces, document: DocumentName = None, types: EventTypes = ()
+) -> EventFilter:
+    return EventFilter(workspace, document, tuple(types), places)
 
 
 async def _of_document(document_id: DocumentId, workspace: Workspace, types: EventTypes = ()) -> EventFilter:
@@ -99,33 +104,42 @@ async def stream_events(
     principal: str = request.state.principal.name
     if ctx.streams.has_all(principal):
         raise too_many_requests(RETRY_AFTER, f"{ctx.streams.share} event streams of these credentials are open")
-    block = partial(event_block, prices=ctx.settings.prices, with_body=include == "body")
+    block = partial(event_block, prices=ctx.settings.prices, with_body=include == "body", places=wanted.places)
     lines = event_stream(ctx.streams, ctx.feed, wanted, after, principal=principal, block=block)
     return await started(lines)
 
 
 @router.get("/events")
-async def list_events(ctx: Ctx, wanted: OfWorkspace, paging: Page) -> EventList:
+async def list_events(ctx: Ctx, wanted: OfWorkspace, paging: Page, places: CallerPlaces) -> EventList:
     """Return a page of events: those behind `after`, or the last ones in front of `before`, else the newest."""
     if paging.after is not None:
-        return EventList.of(await events_after(ctx.feed, wanted, paging.after, paging.limit), ctx.settings.prices)
-    return EventList.of(await events_before(ctx.feed, wanted, paging.before, paging.limit), ctx.settings.prices)
+        page = await events_after(ctx.feed, wanted, paging.after, paging.limit)
+    else:
+        page = await events_before(ctx.feed, wanted, paging.before, paging.limit)
+    return EventList.of(page, ctx.settings.prices, places)
 
 
 @router.get("/events/{sequence}", responses=error_responses(404))
 async def get_event(
-    sequence: Annotated[int, Path(ge=1, le=MAX_SEQUENCE, examples=[4711])], ctx: Ctx, workspace: Workspace
+    sequence: Annotated[int, Path(ge=1, le=MAX_SEQUENCE, examples=[4711])],
+    ctx: Ctx,
+    workspace: Workspace,
+    places: CallerPlaces,
 ) -> WholeEvent:
     """Return one event of the workspace whole."""
-    message = await event_at(ctx.feed, EventFilter(workspace), sequence)
+    try:
+        message = await event_at(ctx.feed, EventFilter(workspace), places.sequence(sequence))
+    except BadRequest:
+        message = None
     if message is None:
         raise NotFound("there is no event of that sequence")
-    summary = EventSummary.of(summarize(message), ctx.settings.prices)
-    return WholeEvent(sequence=sequence, summary=summary, event=whole_event(message))
+    summary = EventSummary.of(summarize(message), ctx.settings.prices, places)
+    whole = places.shown_in_fields(whole_event(message))
+    return WholeEvent(sequence=sequence, summary=summary, event=whole)
 
 
 @router.get("/documents/{document_id:path}/events", responses=error_responses(404))
-async def document_events(ctx: Ctx, wanted: OfDocument, paging: Page) -> EventList:
+async def document_events(ctx: Ctx, wanted: OfDocument, paging: Page, places: CallerPlaces) -> EventList:
     """Return what happened to a document, from the first event on; also of one that was deleted since."""
     if paging.before is not None:
         page = await events_before(ctx.feed, wanted, paging.before, paging.limit)
@@ -133,7 +147,7 @@ async def document_events(ctx: Ctx, wanted: OfDocument, paging: Page) -> EventLi
         page = await events_after(ctx.feed, wanted, paging.after or 0, paging.limit)
     if not page.events and not await ctx.feed.count(EventFilter(wanted.workspace, wanted.document).subject):
         raise NotFound("there is no event of a document of that id")
-    return EventList.of(page, ctx.settings.prices)
+    return EventList.of(page, ctx.settings.prices, places)
 
 
 @router.get("/documents/{document_id:path}/chunks", responses=error_responses(404))

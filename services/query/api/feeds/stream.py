@@ -14,6 +14,7 @@ from services.query.api.feeds.models import EventSummary
 from services.query.api.questions.streaming import EventStreamResponse
 from services.query.feeds.reading import EventFilter
 from services.query.feeds.streams import EventStreams
+from services.query.places import PLAIN, Places
 
 HEARTBEAT_SECONDS = 15.0
 """After so long without an event a comment is sent, so that no proxy takes the connection for dead."""
@@ -34,13 +35,13 @@ async def event_stream(
     principal: str,
     block: Callable[[Message], str],
 ) -> AsyncGenerator[str]:
-    """Yield the events behind `after` as server-sent events, each as `block` writes it, `id` being the sequence.
+    """Yield the events behind `after` as server-sent events, each as `block` writes it, `id` being its place.
 
     Nothing is buffered: of a client that reads slowly the log keeps what it has not read. When the bus does not answer,
     the stream ends, and the client comes back.
     """
     with streams.opened(principal):
-        yield f"retry: {RECONNECT_MS}\nid: {after}\n: connected\n\n"
+        yield f"retry: {RECONNECT_MS}\nid: {wanted.places.shown(after)}\n: connected\n\n"
         pages = streams.follow(feed, wanted, after, wait=HEARTBEAT_SECONDS, seconds=MAX_SECONDS)
         try:
             async with aclosing(pages):
@@ -49,7 +50,7 @@ async def event_stream(
                         yield block(message)
                     if not messages:
                         # Without data nothing is dispatched, but a client resumes from there.
-                        yield f": heartbeat\nid: {seen}\n\n"
+                        yield f": heartbeat\nid: {wanted.places.shown(seen)}\n\n"
         except Retryable as error:
             yield f": ends, for {type(error).__name__}\n\n"
 
@@ -67,10 +68,10 @@ async def started(lines: AsyncGenerator[str]) -> EventStreamResponse:
     return EventStreamResponse(all_lines())
 
 
-def event_block(message: Message, *, prices: Prices, with_body: bool) -> str:
+def event_block(message: Message, *, prices: Prices, with_body: bool, places: Places = PLAIN) -> str:
     """Return one event in the format of server-sent events."""
-    summary = EventSummary.of(summarize(message), prices)
+    summary = EventSummary.of(summarize(message), prices, places)
     fields: dict[str, Any] = summary.model_dump(mode="json", exclude_none=True)
     if with_body:
-        fields["event"] = whole_event(message)
-    return f"id: {message.sequence}\nevent: {summary.type}\ndata: {json.dumps(fields, ensure_ascii=False)}\n\n"
+        fields["event"] = places.shown_in_fields(whole_event(message))
+    return f"id: {summary.sequence}\nevent: {summary.type}\ndata: {json.dumps(fields, ensure_ascii=False)}\n\n"

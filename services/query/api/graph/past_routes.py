@@ -86,7 +86,7 @@ async def history(
     past: WorkspacePast,
     name: Annotated[Name, Query(examples=["Ada Marlow"])],
     at: Annotated[str, Query(max_length=64, description=f"up to {FORM}")] = NOW,
-    after: Annotated[int, Query(ge=0, description="the last sequence of the page before")] = 0,
+    after: Annotated[int, Query(ge=0, description="the last `sequence` of the page before")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> EntityHistoryResponse:
     """Return the events that made an entity what it is, each with its chunk. 404: nothing ever spoke of it."""
@@ -94,5 +94,7 @@ async def history(
     (state,) = await past.states(sequence)
     changes = entity_history(await past.events(sequence), state, name)
     if not changes.events:
-        raise NotFound(f"up to sequence {sequence} nothing speaks of an entity of the name {name!r}")
-    return EntityHistoryResponse.of(changes, after, limit)
+        place = past.places.shown(sequence)
+        raise NotFound(f"up to sequence {place} nothing speaks of an entity of the name {name!r}")
+    page = EntityHistoryResponse.of(changes, past.places.sequence(after), limit)
+    return past.places.shown_in(page)

@@ -11,6 +11,7 @@ from runtime.bus.dead_letters import DeadLetter
 from services.query.api.auth.audit import note_details
 from services.query.api.context import Ctx
 from services.query.api.operations.scope import ChosenWorkspace
+from services.query.api.places import CallerPlaces
 from services.query.api.reference.responses import error_responses
 from services.query.api.strict_model import StrictModel
 from services.query.operations.dead_letters import drop_letters, list_letters, read_letters, redrive_letters
@@ -77,21 +78,27 @@ class Dropped(BaseModel):
 async def list_dead_letters(
     ctx: Ctx,
     workspace: ChosenWorkspace,
+    places: CallerPlaces,
     stage: Annotated[Stage | None, Query(description="only what this service has given up")] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 100,
 ) -> LetterList:
     """Return the dead letters of the workspace. Those that name no workspace are only among all of the deployment."""
     letters = await list_letters(ctx.operations.dead_letters, workspace, stage)
-    return LetterList(dead_letters=[Letter.of(letter) for letter in letters[:limit]], total=len(letters))
+    page = LetterList(dead_letters=[Letter.of(letter) for letter in letters[:limit]], total=len(letters))
+    return places.shown_in(page)
 
 
 @router.get("/dead_letters/{number}", responses=error_responses(404))
 async def read_dead_letter(
-    ctx: Ctx, workspace: ChosenWorkspace, number: Annotated[int, Path(ge=1, le=2**53, examples=[7])]
+    ctx: Ctx,
+    workspace: ChosenWorkspace,
+    places: CallerPlaces,
+    number: Annotated[int, Path(ge=1, le=2**53, examples=[7])],
 ) -> WholeLetter:
     """Return one dead letter with its bytes."""
     (letter,) = await read_letters(ctx.operations.dead_letters, workspace, [number])
-    return WholeLetter(**Letter.of(letter).model_dump(), data=letter.data.decode("utf-8", "replace"))
+    whole = WholeLetter(**Letter.of(letter).model_dump(), data=letter.data.decode("utf-8", "replace"))
+    return places.shown_in(whole)
 
 
 @router.post("/dead_letters/redrive", responses=error_responses(404))
@@ -104,8 +111,10 @@ async def redrive_dead_letters(request: Request, body: LetterNumbers, ctx: Ctx, 
 
 
 @router.post("/dead_letters/drop", responses=error_responses(404))
-async def drop_dead_letters(request: Request, body: LetterNumbers, ctx: Ctx, workspace: ChosenWorkspace) -> Dropped:
+async def drop_dead_letters(
+    request: Request, body: LetterNumbers, ctx: Ctx, workspace: ChosenWorkspace, places: CallerPlaces
+) -> Dropped:
     """Remove dead letters for good. The log keeps the events; only a retry can try them again then."""
     note_details(request, numbers=body.numbers, reason=body.reason)
     dropped = await drop_letters(ctx.operations.dead_letters, workspace, body.numbers)
-    return Dropped(dropped=[Letter.of(letter) for letter in dropped])
+    return places.shown_in(Dropped(dropped=[Letter.of(letter) for letter in dropped]))

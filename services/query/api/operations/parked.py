@@ -7,6 +7,7 @@ from runtime.bus.parking.counts import ParkedCount, count_parked
 from runtime.bus.parking.port import Reason
 from services.query.api.context import Ctx
 from services.query.api.operations.scope import ChosenWorkspace
+from services.query.api.places import CallerPlaces
 
 router = APIRouter()
 
@@ -38,7 +39,7 @@ class ParkedList(BaseModel):
 
 
 @router.get("/parked")
-async def list_parked(ctx: Ctx, workspace: ChosenWorkspace) -> ParkedList:
+async def list_parked(ctx: Ctx, workspace: ChosenWorkspace, places: CallerPlaces) -> ParkedList:
     """Return how many events of the workspace are parked, for which reason, and the first of them."""
     counts = await count_parked(ctx.operations.parked, workspace)
-    return ParkedList(parked=[ParkedEvents.of(count) for count in counts])
+    return places.shown_in(ParkedList(parked=[ParkedEvents.of(count) for count in counts]), "first")

@@ -11,8 +11,10 @@ from services.query.api.auth.audit import note_details
 from services.query.api.auth.permissions import Principal
 from services.query.api.context import Ctx, Workspace
 from services.query.api.past_reader import WorkspacePast
+from services.query.api.places import CallerPlaces
 from services.query.api.reference.responses import error_responses
 from services.query.api.strict_model import StrictModel
+from services.query.errors import BadRequest, Conflict, NotFound
 from services.query.past.diff import Change, Diff, Difference, diff
 from services.query.past.undo import Undo, Undoing
 
@@ -137,13 +139,21 @@ async def compare(
     """Return documents, entities and relations that appeared, changed or went between two places of the log."""
     places = [await past.point(point) for point in (from_, to)]
     before, after = await past.states(*places)
-    return DiffResponse.of(diff(before, after, document=document, limit=limit))
+    return past.places.shown_in(DiffResponse.of(diff(before, after, document=document, limit=limit)))
 
 
 @router.post("/undo", operation_id="undo", responses=error_responses(404, 409))
-async def undo(body: UndoRequest, ctx: Ctx, workspace: Workspace, request: Request) -> UndoResponse:
+async def undo(
+    body: UndoRequest, ctx: Ctx, workspace: Workspace, request: Request, places: CallerPlaces
+) -> UndoResponse:
     """Take back an edit of the graph, a deletion or a new text of a document, by the event that compensates it."""
     note_details(request, sequence=body.sequence, reason=body.reason, dry_run=body.dry_run)
     principal: Principal = request.state.principal
     work = Undo(ctx.log, workspace, principal.name, body.reason)
-    return UndoResponse.of(await (work.plan(body.sequence) if body.dry_run else work.apply(body.sequence)))
+    sequence = places.sequence(body.sequence)
+    try:
+        undone = await (work.plan(sequence) if body.dry_run else work.apply(sequence))
+    except (BadRequest, Conflict, NotFound) as error:
+        raise type(error)(places.shown_in_sentence(str(error))) from None
+    answer = places.shown_in(UndoResponse.of(undone))
+    return answer.model_copy(update={"description": places.shown_in_sentence(answer.description)})

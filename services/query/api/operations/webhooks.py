@@ -13,9 +13,11 @@ from contracts.text import encodable
 from services.query.api.auth.audit import note_details
 from services.query.api.context import Ctx, Workspace
 from services.query.api.operations.scope import NotedReason
+from services.query.api.places import CallerPlaces, end_of_log
 from services.query.api.reference.responses import error_responses
 from services.query.api.strict_model import StrictModel
 from services.query.errors import BadRequest, NotFound
+from services.query.places import Places
 from services.query.webhooks.addresses import resolved
 from services.query.webhooks.delivery import Notification, deliver
 from services.query.webhooks.endpoints import NOTICES, Endpoint, Endpoints, EndpointState, timestamp
@@ -37,7 +39,7 @@ class NewWebhook(StrictModel):
     )
     description: Annotated[str, AfterValidator(encodable)] = Field(default="", max_length=500)
     include_body: bool = Field(default=False, description="send events whole, with the texts they carry")
-    after: int | None = Field(default=None, ge=0, le=2**53, description="send from behind this sequence on")
+    after: int | None = Field(default=None, ge=0, le=2**53, description="send from behind this place on")
     reason: Reason = ""
 
 
@@ -51,7 +53,7 @@ class Webhook(BaseModel):
     description: str
     include_body: bool
     state: Literal["active", "failing", "disabled"]
-    cursor: int = Field(description="everything up to this sequence was delivered, or was not asked for")
+    cursor: int = Field(description="everything up to this place was delivered, or was not asked for")
     lag: int = Field(description="events of the workspace behind the cursor")
     failures: int = Field(description="attempts in a row that failed")
     last_error: str | None
@@ -64,7 +66,7 @@ class Webhook(BaseModel):
     )
 
     @classmethod
-    async def of(cls, ctx: Ctx, endpoint: Endpoint, state: EndpointState) -> "Webhook":
+    async def of(cls, ctx: Ctx, endpoint: Endpoint, state: EndpointState, places: Places) -> "Webhook":
         """Return the address as the API shows it, without its secret."""
         next_attempt = 0.0 if state.disabled else state.next_attempt
         return cls(
@@ -75,7 +77,7 @@ class Webhook(BaseModel):
             description=endpoint.description,
             include_body=endpoint.with_body,
             state="disabled" if state.disabled else "failing" if state.failures else "active",
-            cursor=state.cursor,
+            cursor=places.shown(state.cursor),
             lag=await ctx.feed.count(of_workspace(endpoint.workspace), state.cursor),
             failures=state.failures,
             last_error=state.last_error or None,
@@ -102,7 +104,7 @@ class WebhookList(BaseModel):
 class ReplayRequest(StrictModel):
     """From where to send again."""
 
-    after: int = Field(ge=0, le=2**53, description="the first event sent is the one behind this sequence", examples=[0])
+    after: int = Field(ge=0, le=2**53, description="the first event sent is the one behind this place", examples=[0])
     reason: Reason = ""
 
 
@@ -136,23 +138,25 @@ def _endpoints(ctx: Ctx) -> Endpoints:
 
 
 @router.get("/webhooks")
-async def list_webhooks(ctx: Ctx, workspace: Workspace) -> WebhookList:
+async def list_webhooks(ctx: Ctx, workspace: Workspace, places: CallerPlaces) -> WebhookList:
     """Return the addresses of the workspace, and how far each is."""
     webhooks = list[Webhook]()
     for endpoint in await _endpoints(ctx).all(workspace):
         if stored := await _endpoints(ctx).state(endpoint.id):
-            webhooks.append(await Webhook.of(ctx, endpoint, stored.state))
+            webhooks.append(await Webhook.of(ctx, endpoint, stored.state, places))
     return WebhookList(webhooks=webhooks)
 
 
 @router.post("/webhooks", responses=error_responses(409))
-async def add_webhook(request: Request, body: NewWebhook, ctx: Ctx, workspace: Workspace) -> CreatedWebhook:
+async def add_webhook(
+    request: Request, body: NewWebhook, ctx: Ctx, workspace: Workspace, places: CallerPlaces
+) -> CreatedWebhook:
     """Register an address. The answer has its secret, which is shown this once."""
     if unknown := sorted(set(body.types).difference(TYPES)):
         raise BadRequest(f"unknown types: {', '.join(unknown)[:200]}; there are {', '.join(TYPES)}")
     target, *_ = await resolved(body.url, ctx.operations.webhooks.allowed)
     note_details(request, host=target.host, types=body.types, reason=body.reason)
-    cursor = await ctx.feed.last_sequence() if body.after is None else body.after
+    cursor = await end_of_log(ctx, places) if body.after is None else places.sequence(body.after)
     new = Endpoint(
         id="",
         workspace=workspace,
@@ -164,7 +168,7 @@ async def add_webhook(request: Request, body: NewWebhook, ctx: Ctx, workspace: W
         created_by=request.state.principal.name,
     )
     endpoint = await _endpoints(ctx).add(new, cursor)
-    shown = await Webhook.of(ctx, endpoint, EndpointState(cursor))
+    shown = await Webhook.of(ctx, endpoint, EndpointState(cursor), places)
     return CreatedWebhook(**shown.model_dump(), secret=endpoint.secret)
 
 
@@ -178,17 +182,27 @@ async def remove_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace, 
 
 @router.post("/webhooks/{webhook_id}/enable", responses=error_responses(404))
 async def enable_webhook(
-    request: Request, webhook_id: WebhookId, ctx: Ctx, workspace: Workspace, _: NotedReason
+    request: Request,
+    webhook_id: WebhookId,
+    ctx: Ctx,
+    workspace: Workspace,
+    places: CallerPlaces,
+    _: NotedReason,
 ) -> Webhook:
     """Try again at once, from where it stopped. From now on it depends on the credentials of this request."""
     await _endpoints(ctx).get(webhook_id, workspace)
     endpoint = await _endpoints(ctx).adopt(webhook_id, request.state.principal.name)
-    return await Webhook.of(ctx, endpoint, await _endpoints(ctx).change_state(webhook_id))
+    return await Webhook.of(ctx, endpoint, await _endpoints(ctx).change_state(webhook_id), places)
 
 
 @router.post("/webhooks/{webhook_id}/rotate", responses=error_responses(404))
 async def rotate_webhook(
-    request: Request, webhook_id: WebhookId, body: Rotation, ctx: Ctx, workspace: Workspace
+    request: Request,
+    webhook_id: WebhookId,
+    body: Rotation,
+    ctx: Ctx,
+    workspace: Workspace,
+    places: CallerPlaces,
 ) -> CreatedWebhook:
     """Give it a new secret, which is shown this once. For a time messages are signed with the former one too."""
     note_details(request, keep_hours=body.keep_hours, reason=body.reason)
@@ -197,18 +211,25 @@ async def rotate_webhook(
     stored = await _endpoints(ctx).state(webhook_id)
     if stored is None:
         raise NotFound("there is no webhook of that id")
-    shown = await Webhook.of(ctx, endpoint, stored.state)
+    shown = await Webhook.of(ctx, endpoint, stored.state, places)
     return CreatedWebhook(**shown.model_dump(), secret=endpoint.secret)
 
 
 @router.post("/webhooks/{webhook_id}/replay", responses=error_responses(404))
 async def replay_webhook(
-    request: Request, webhook_id: WebhookId, body: ReplayRequest, ctx: Ctx, workspace: Workspace
+    request: Request,
+    webhook_id: WebhookId,
+    body: ReplayRequest,
+    ctx: Ctx,
+    workspace: Workspace,
+    places: CallerPlaces,
 ) -> Webhook:
-    """Send everything behind a sequence again, or skip what cannot be delivered. Ids of messages stay the same."""
+    """Send everything behind a place again, or skip what cannot be delivered. Ids of messages stay the same."""
     note_details(request, after=body.after, reason=body.reason)
     endpoint = await _endpoints(ctx).get(webhook_id, workspace)
-    return await Webhook.of(ctx, endpoint, await _endpoints(ctx).change_state(webhook_id, cursor=body.after))
+    cursor = places.sequence(body.after)
+    state = await _endpoints(ctx).change_state(webhook_id, cursor=cursor)
+    return await Webhook.of(ctx, endpoint, state, places)
 
 
 @router.post("/webhooks/{webhook_id}/test", responses=error_responses(404))

@@ -10,10 +10,12 @@ from services.query.answering.ask import Answer, ask
 from services.query.answering.dependencies import QueryDependencies
 from services.query.api.connection import while_connected
 from services.query.api.context import Context, Ctx, Workspace
+from services.query.api.places import caller_places
 from services.query.api.questions.models import QueryRequest, QueryResponse, references_of, rounds_of
 from services.query.api.questions.streaming import NdjsonResponse, answer_lines
 from services.query.api.reference.responses import Responses, error_responses
 from services.query.partitions import Partitions
+from services.query.places import PLAIN
 from services.query.question import RESPONSE_TYPE, Keywords, Output, Question, Turn
 from services.query.retrieval.dependencies import ProgressCallback
 from services.query.settings import QuerySettings
@@ -45,7 +47,8 @@ async def where_to_search(
     """
     set_call_scope(workspace)
     if body.as_of is not None:
-        sequence = await ctx.past.point(workspace, body.as_of)
+        places = await caller_places(request, workspace) if request else PLAIN
+        sequence = await ctx.past.point(workspace, body.as_of, places)
         response.headers[POSITION_HEADER] = str(await ctx.past.time_of(workspace, sequence))
         generation = (await ctx.pointers.live("vectors")).vectors
         reading = ctx.past_answers.at(ctx.past, workspace, sequence, ctx.deps, generation)

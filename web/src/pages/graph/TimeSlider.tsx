@@ -28,6 +28,9 @@ function Counts({ changes }: { changes: Changes }) {
   );
 }
 
+/** Callers who are bound to workspaces see places from here on, which have no order: for them the slider goes over times. */
+const WITHOUT_ORDER = 2 ** 52;
+
 /** When the log took the event at a place, or the one before it. */
 function useMoment(place: number | null) {
   const api = useApi();
@@ -40,38 +43,51 @@ function useMoment(place: number | null) {
   return place === null ? null : found.data;
 }
 
-/** The last place of the workspace's log, which moves while one looks. */
-function useNewest() {
+/** The first and the last place of the workspace's log, or the milliseconds of its first and last event; they move while one looks. */
+function useRange() {
   const api = useApi();
+  const workspace = useWorkspace();
   const newest = useQuery({
-    queryKey: [useWorkspace(), "newest"],
-    queryFn: async () => data(await api.GET("/events", { params: { query: { limit: 1 } } })).events[0]?.sequence ?? 0,
+    queryKey: [workspace, "newest"],
+    queryFn: async () => data(await api.GET("/events", { params: { query: { limit: 1 } } })).events[0] ?? null,
     refetchInterval: 15_000,
   });
-  return newest.data ?? 0;
+  const isTime = (newest.data?.sequence ?? 0) >= WITHOUT_ORDER;
+  const oldest = useQuery({
+    queryKey: [workspace, "oldest"],
+    queryFn: async () => data(await api.GET("/events", { params: { query: { limit: 1, after: 0 } } })).events[0] ?? null,
+    enabled: isTime,
+  });
+  if (!isTime) return { first: 1, last: newest.data?.sequence ?? 0, isTime };
+  // The next millisecond: an event's own time is a little earlier than when the log took it.
+  const last = newest.data ? Date.parse(newest.data.time) + 1 : 0;
+  return { first: oldest.data ? Date.parse(oldest.data.time) : last, last, isTime };
 }
 
 /** Chooses a place in the log, and the graph is shown as it was then; or two, and what changed between them is shown in colours. */
 export function TimeSlider({ onChange, changes }: TimeSliderProps) {
   const texts = useTexts();
   const format = useFormat();
-  const last = useNewest();
+  const { first, last, isTime } = useRange();
   // null is the end of the log, wherever that is by now; `since` is null as long as nothing is compared.
   const [since, setSince] = useState<number | null>(null);
   const [place, setPlace] = useState<number | null>(null);
   const [shown, setShown] = useState<number | null>(null);
-  const moment = useMoment(shown);
-  if (last < 2) return null;
+  const moment = useMoment(isTime ? null : shown);
+  if (last < 2 || last <= first) return null;
+
+  const point = (at: number | null) => (at === null ? "" : isTime ? new Date(at).toISOString() : String(at));
+  const named = (at: number) => (isTime ? format.moment(new Date(at).toISOString()) : `#${format.number(at)}`);
 
   const show = (from: number | null, to: number | null) => {
     setSince(from);
     setPlace(to);
     setShown(to);
-    onChange(from === null ? "" : String(from), to === null ? "" : String(to));
+    onChange(point(from), point(to));
   };
   const read = (values: number[]): [number | null, number | null] => {
     const to = values.at(-1) ?? last;
-    return [values.length > 1 ? (values[0] ?? 1) : null, to >= last ? null : to];
+    return [values.length > 1 ? (values[0] ?? first) : null, to >= last ? null : to];
   };
   const move = (values: number[]) => {
     const [from, to] = read(values);
@@ -80,9 +96,9 @@ export function TimeSlider({ onChange, changes }: TimeSliderProps) {
   };
   const values = since === null ? [place ?? last] : [since, place ?? last];
   const names = since === null ? [texts.graph.time] : [texts.graph.from, texts.graph.until];
-  const said = place === null ? texts.graph.now : texts.graph.at(format.number(place));
+  const said = place === null ? texts.graph.now : isTime ? named(place) : texts.graph.at(format.number(place));
   return (
-    <Slider className="time" minValue={1} maxValue={last} value={values} onChange={move} onChangeEnd={(ended) => show(...read(ended))} aria-label={texts.graph.time}>
+    <Slider className="time" minValue={first} maxValue={last} value={values} onChange={move} onChangeEnd={(ended) => show(...read(ended))} aria-label={texts.graph.time}>
       <SliderTrack className="rail">
         {values.map((_, index) => (
           <SliderThumb key={index} index={index} className="thumb" aria-label={names[index] ?? ""} />
@@ -95,7 +111,7 @@ export function TimeSlider({ onChange, changes }: TimeSliderProps) {
         </button>
       )}
       <SliderOutput>
-        {since !== null && `#${format.number(since)} – `}
+        {since !== null && `${named(since)} – `}
         {said}
         {moment && <span className="hint"> · {format.moment(moment)}</span>}
       </SliderOutput>
