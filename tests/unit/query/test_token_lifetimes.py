@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from tests.support.access import SECRET, bearing, client, with_accounts
 from tests.support.querying import library_of_two
 
 
-async def _lines() -> Any:
+async def _lines() -> AsyncGenerator[bytes]:
     while True:
         yield b"data: more\n\n"
         await asyncio.sleep(0.05)
