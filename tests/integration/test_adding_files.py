@@ -57,8 +57,14 @@ async def test_files_of_a_folder_are_read_each_in_its_encoding(
         (folder / name).write_bytes(data)
     code, outcome, _ = await add(server.url, str(folder), "--json")
     assert (code, len(outcome["added"]), outcome["refused"], outcome["skipped"]) == (0, 7, [], 1)
-    assert [doubt["name"] for doubt in outcome["warnings"]] == ["short.txt"]
+    assert [(doubt["name"], doubt["warning"].split(":")[0]) for doubt in outcome["warnings"]] == [
+        ("book.epub", "1 picture was left out"),
+        ("book.odt", "1 tracked deletion was left out"),
+        ("short.txt", outcome["warnings"][2]["warning"].split(":")[0]),
+    ]
+    assert "encoding" in outcome["warnings"][2]["warning"]
     result = await events(server)
+    assert result["book.odt"].warnings == ("1 tracked deletion was left out: changes are read as accepted",)
     assert (result["fr.txt"].text, result["sv.log"].text) == (FRENCH, SWEDISH)
     assert result["fr.txt"].metadata["encoding"] == "windows-1252"
     assert "encoding_warning" in result["short.txt"].metadata
