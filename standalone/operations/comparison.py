@@ -5,11 +5,14 @@ from typing import Any
 
 from contracts.graph import Generations, Projection
 from runtime.errors import Retryable
+from runtime.stores.documents import schema
 from standalone.operations.digest import Stores, digest
 from standalone.operations.retries import retry_outages
 
 MAX_LIVE_OUTAGE = 30.0
 """Seconds for which the live generation may be silent: it is only compared with, and may be what was lost."""
+
+INCOMPLETE = "the live one has been incomplete since an upgrade or a loss"
 
 Side = tuple[Generations, Stores]
 
@@ -17,7 +20,12 @@ Side = tuple[Generations, Stores]
 async def compare(projection: Projection, workspace: str, rebuilt: Side, live: Side) -> dict[str, Any]:
     """The digests of both, and whether they are the same. Raises Unavailable for the rebuilt one only."""
     new = await retry_outages(lambda: digest(projection, workspace, *rebuilt))
+    generations, stores = live
     try:
+        record = await retry_outages(lambda: schema.read(stores.rows), seconds=MAX_LIVE_OUTAGE)
+        if record.is_owed(projection, generations.of(projection)):
+            # Perhaps it cannot even be read: its properties may be of an older schema.
+            return {"same": False, "rebuilt": asdict(new), "live": None, "why": INCOMPLETE}
         now = await retry_outages(lambda: digest(projection, workspace, *live), seconds=MAX_LIVE_OUTAGE)
     except Retryable as error:
         # The live one may be what was lost.

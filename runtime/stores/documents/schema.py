@@ -20,12 +20,14 @@ VERSION = 6
 3: vectors of entities and relations have other ids. Older ones are only searched.
 4: contributions of chunks stand in other tables.
 5: new embeddings in the cache have half precision. Older ones stay, and are read.
-6: the row names the projections that are owed. Those of versions before 4 owe graph and vectors."""
+6: the row names the projections that are owed. Those of versions before 4 owe graph and vectors,
+those of version 1 the status of documents, too."""
 
 TABLE = Table("schema", Partition("lightstream", 0))
 CHECKPOINTS = Table("checkpoints", Partition("lightstream", 0))
 KEY = "stores"
 
+_OTHER_STATUS = 2
 _OTHER_CONTRIBUTIONS = 4
 _DEBTS_RECORDED = 6
 
@@ -136,6 +138,8 @@ async def _left_incomplete(rows: Rows, version: int) -> Collection[Projection]:
         # Either nothing is stored yet, or it is from before versions were recorded, or the record was lost.
         filled = [await rows.partitions(name) for name in _FILLED_BY_PROJECTIONS]
         return PROJECTIONS if any(filled) else ()
+    if version < _OTHER_STATUS:
+        return PROJECTIONS
     if version < _OTHER_CONTRIBUTIONS:
         return _OF_GRAPH
     if version < _DEBTS_RECORDED and await _lacks_contributions(rows):

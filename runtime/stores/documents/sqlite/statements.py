@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from runtime.stores.documents.port import INDEXES, SMALL, Condition, Containing, Row, Table, Where
+from runtime.stores.documents.port import INDEXES, OBSOLETE, SMALL, Condition, Containing, Row, Table, Where
 from runtime.stores.documents.row_json import (
     checked_key,
     decode,
@@ -46,6 +46,28 @@ def schema_statements() -> dict[str, str]:
             covered = f"workspace, generation, {column_of(field)}, key"
             statements[f"{name}_{field}"] = f"CREATE INDEX IF NOT EXISTS {name}_{field} ON {name} ({covered})"
     return statements
+
+
+def make_schema(connection: sqlite3.Connection) -> None:
+    """Make the tables, columns and indexes that are missing, and drop obsolete tables. Runs in one transaction."""
+    statements = schema_statements()
+    for name, fields in INDEXES.items():
+        connection.execute(statements.pop(name))
+        _add_columns(connection, name, fields)
+    for statement in statements.values():
+        connection.execute(statement)
+    for name in OBSOLETE:
+        connection.execute(f"DROP TABLE IF EXISTS {name}")
+
+
+def _add_columns(connection: sqlite3.Connection, name: str, fields: Collection[str]) -> None:
+    """Add the columns of fields that were indexed only after the table was made, with the values of its rows."""
+    present = {column for _, column, *_ in connection.execute(f"PRAGMA table_info({name})")}
+    for field in fields:
+        column = column_of(field)
+        if column not in present:
+            connection.execute(f"ALTER TABLE {name} ADD COLUMN {column}")
+            connection.execute(f"UPDATE {name} SET {column} = json_extract(body, ?)", (f"$.{field}",))
 
 
 def column_of(field: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.stores.documents import schema
-from runtime.stores.documents.port import OBSOLETE, Change, Row, Table, Where
+from runtime.stores.documents.port import Change, Row, Table, Where
 from runtime.stores.documents.row_json import indexed_fields, version_field
 from runtime.stores.documents.sqlite.file import Parameters, SqliteFile
 from runtime.stores.documents.sqlite.statements import (
@@ -19,6 +19,7 @@ from runtime.stores.documents.sqlite.statements import (
     count_up,
     decoded,
     json_list,
+    make_schema,
     partition_parameters,
     record_of,
     schema_statements,
@@ -54,8 +55,7 @@ class SqliteRows:
         version_table = schema_statements()[schema.TABLE.name]
         await self._file.transact(lambda connection: connection.execute(version_table))
         await schema.refuse_newer(self)
-        statements = [*schema_statements().values(), *(f"DROP TABLE IF EXISTS {name}" for name in OBSOLETE)]
-        await self._file.transact(lambda connection: [connection.execute(it) for it in statements])
+        await self._file.transact(make_schema)
         await schema.enter(self)
 
     async def missing(self) -> list[str]:

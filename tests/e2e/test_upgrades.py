@@ -1,0 +1,89 @@
+"""Folders of every older schema, taken over by this program: what doctor names, rebuilt, equals a clean build."""
+
+import os
+import signal
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.graph import PROJECTIONS
+from runtime.stores.documents import schema
+from tests.support import language_model, older_folders
+from tests.support.language_model import LanguageModel, serving
+from tests.support.older_folders import ADDED, DIMENSION, LATE
+from tests.support.stack import Stack, running, unacknowledged, until
+
+OWED = {1: [*PROJECTIONS], 2: ["graph", "vectors"], 3: ["graph", "vectors"]}
+"""What this program cannot go on with, by schema."""
+
+
+MOST_BYTES = 300_000
+"""Of the archive, which everybody gets with the repository."""
+
+
+@pytest.fixture(scope="module")
+def model() -> Generator[LanguageModel]:
+    with pytest.MonkeyPatch.context() as patch, serving() as model:
+        patch.setattr(language_model, "DIMENSION", DIMENSION)
+        model.varied = True
+        yield model
+
+
+def test_there_is_a_folder_of_every_older_schema() -> None:
+    assert older_folders.schemas() == list(range(1, schema.VERSION)), "see tests/support/older_folders/make.py"
+    assert older_folders.ARCHIVE.stat().st_size < MOST_BYTES
+
+
+def settled(stack: Stack) -> dict[str, Any]:
+    """The digest once all documents are processed and nothing waits."""
+    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), stack.logs)
+    counts = stack.counts()
+    assert counts["processed"] == counts["all"]
+    return stack.digest()
+
+
+def owed(stack: Stack) -> list[str]:
+    """The projections that doctor finds incomplete, in the order in which it names their rebuilds."""
+    done = stack.run("doctor")
+    named = [name for name in PROJECTIONS if f"FAIL  {name}: it has been incomplete" in done.stdout]
+    assert done.returncode == (1 if named else 0), done.stdout
+    if named:
+        commands = " && ".join(f"lightstream rebuild {name}" for name in named)
+        assert f"`{commands}`" in done.stdout.replace("lightstream rebuild all", commands)
+    return named
+
+
+def crash(stack: Stack) -> None:
+    """End every process of the stack at once."""
+    state = stack.state
+    assert state.supervisor is not None
+    for identity in (state.supervisor, *(child.identity for child in state.children.values())):
+        os.kill(identity.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("version", older_folders.schemas())
+def test_a_folder_of_an_older_schema_becomes_what_a_clean_build_makes(
+    version: int, tmp_path: Path, model: LanguageModel
+) -> None:
+    folder = older_folders.unpack(version, tmp_path)
+    extracted = model.calls["extract"]
+    with running(folder, SUMMARY_QUIET_SECONDS="0.5", **model.environment()) as stack:
+        named = owed(stack)
+        assert named == OWED.get(version, [])
+        if named:
+            refused = stack.run("rebuild", "vectors")
+            assert "run `lightstream rebuild graph` first" in refused.stderr, "its vectors would be of that graph"
+            crash(stack)  # in the middle of the upgrade
+            stack.up()
+            assert owed(stack) == named
+        for projection in named:
+            stack.json("rebuild", projection)
+        upgraded = settled(stack)
+        assert owed(stack) == []
+        assert model.calls["extract"] - extracted <= LATE, "nothing that was paid for is paid again"
+        assert upgraded["counts"]["status"]["documents"] >= ADDED + LATE - 2
+        stack.json("rebuild", "all")
+        assert stack.digest() == upgraded
+        assert (version, owed(stack)) == (version, [])
