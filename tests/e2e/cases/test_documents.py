@@ -137,3 +137,16 @@ def test_a_text_that_is_too_long_for_the_embedder_is_shortened_with_a_warning(
         warnings = {document.file_path: document.warnings for document in service.all_documents()}
     assert warnings["short.md"] == []
     assert len(warnings["long.md"]) == 1, warnings
+
+
+def test_a_window_that_is_smaller_than_the_prompt_is_noticed(stack: Stack, provider: MisbehavingProvider) -> None:
+    (case,) = cases("A window that is smaller than the prompt")
+    provider.set_mode(chat=case.marker)
+    try:
+        stack.add({"narrow.md": "Celia Narrow met Milo Narrow."}, "narrow")
+        assert stack.settled(1, "narrow")["processed"] == 1
+    finally:
+        provider.set_mode(chat="")
+    with stack.service("narrow") as service:
+        (document,) = service.all_documents()
+    assert any("context window" in warning for warning in document.warnings), document

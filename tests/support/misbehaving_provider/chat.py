@@ -1,7 +1,7 @@
 """Chat completions: what is refused, what is answered, and in which shape.
 
 Modes of `POST /mode {"chat": …}`, for all requests: `no-json-object` and `no-response-format`
-refuse that parameter, `no-stream-options` that one; `narrow` reads the first 64 words of a prompt
+refuse that parameter, `no-stream-options` that one; `narrow` reads the first 64 tokens of a prompt
 only, as Ollama does, and says so nowhere but in `usage`; `down` answers 503 and `forbidden` 403
 with nothing but a code, whatever is asked.
 """
@@ -45,7 +45,8 @@ def answered(request: Mapping[str, Any], mode: str) -> Answer:
             return Answer(stream=iter([b"data: " + json.dumps(refusal.body).encode()]))
         return Answer(refusal)
     message = misbehaved(prompt, Message(good_answer(prompt)))
-    usage = _narrow_usage(request) if mode == "narrow" else usage_of(prompt)
+    tokens = _tokens(request)
+    usage = usage_of(prompt, min(NARROW, tokens) if mode == "narrow" else tokens)
     if is_streamed:
         return Answer(stream=pieces(prompt, message, usage))
     return Answer(Refusal(200, _completion(message, usage)))
@@ -95,7 +96,6 @@ def _completion(message: Message, usage: Any) -> dict[str, Any]:
     }
 
 
-def _narrow_usage(request: Mapping[str, Any]) -> dict[str, int]:
-    """Return what a server counts that cut the prompt to its window."""
-    words = sum(len(text_of(message.get("content")).split()) for message in request["messages"])
-    return {"prompt_tokens": min(NARROW, words), "completion_tokens": 5, "total_tokens": NARROW + 5}
+def _tokens(request: Mapping[str, Any]) -> int:
+    """Return the tokens of a request's messages, four characters each."""
+    return sum(len(text_of(message.get("content"))) for message in request["messages"]) // 4

@@ -5,7 +5,8 @@ from typing import Any
 
 from tests.support.misbehaving_provider.prompts import Prompt
 
-GOOD = {"prompt_tokens": 50, "completion_tokens": 20, "total_tokens": 70}
+COMPLETION = 20
+_DETAILED = {"prompt_tokens": 5000, "completion_tokens": COMPLETION, "total_tokens": 5020}
 
 ODD: Mapping[str, Any] = {
     "ZZUSAGEFRACTION": {"prompt_tokens": 50.5, "completion_tokens": 20.25, "total_tokens": 70.75},
@@ -17,10 +18,15 @@ ODD: Mapping[str, Any] = {
     "ZZUSAGENULL": None,
     "ZZUSAGELIST": [50, 20],
     "ZZUSAGEWORD": "70 tokens",
-    "ZZUSAGEDETAILS": {**GOOD, "prompt_tokens_details": [1], "completion_tokens_details": "none"},
+    "ZZUSAGEDETAILS": {**_DETAILED, "prompt_tokens_details": [1], "completion_tokens_details": "none"},
 }
 
 
-def usage_of(prompt: Prompt) -> Any:
-    """Return the `usage` of the answer to a prompt."""
-    return next((ODD[marker] for marker in sorted(prompt.markers & ODD.keys())), GOOD)
+def usage_of(prompt: Prompt, tokens: int) -> Any:
+    """Return the `usage` of the answer to a prompt of so many tokens."""
+    good = {
+        "prompt_tokens": tokens,
+        "completion_tokens": COMPLETION,
+        "total_tokens": tokens + COMPLETION,
+    }
+    return next((ODD[marker] for marker in sorted(prompt.markers & ODD.keys())), good)
