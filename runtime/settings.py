@@ -103,6 +103,18 @@ class Settings(BaseSettings):
     embedding_use_base64: bool = Field(
         default=True, description="ask for base64, where the endpoint does not refuse it"
     )
+    embedding_document_prefix: str = Field(
+        default="", description="what stands before each text of a document, as `passage: `"
+    )
+    embedding_query_prefix: str = Field(
+        default="", description="what stands before each text of a question, as `query: `"
+    )
+    embedding_document_extra_body: str = Field(
+        default="", description="JSON object: further fields of requests for vectors of documents"
+    )
+    embedding_query_extra_body: str = Field(
+        default="", description="JSON object: further fields of requests for vectors of questions"
+    )
     embedding_batch_num: int = Field(default=32, ge=1, le=2048, description="texts of one call, or fewer long ones")
     embedding_max_tokens: int = Field(
         default=8191,
@@ -172,7 +184,7 @@ class Settings(BaseSettings):
         parse_prices(text)
         return text
 
-    @field_validator("llm_extra_body")
+    @field_validator("llm_extra_body", "embedding_document_extra_body", "embedding_query_extra_body")
     @classmethod
     def _fields_can_be_read(cls, text: str) -> str:
         parse_fields(text)

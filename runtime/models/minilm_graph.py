@@ -33,10 +33,12 @@ def quantized_graph(content: bytes, *, signed: bool) -> bytes:
 
 def weights_and_zeros(weights: NDArray[np.int8], *, signed: bool) -> tuple[Array, Array]:
     """Return weights, shape (rows, columns), as bytes of this kind, and the zero point of each column."""
+    columns = int(weights.shape[1])
     if signed:
-        return weights, np.zeros(weights.shape[1], np.int8)
+        return weights, np.zeros(columns, np.int8)
     shifted = (weights.astype(np.int16) + 128).astype(np.uint8)
-    return shifted, np.full(weights.shape[1], 128, np.uint8)
+    zeros: NDArray[np.uint8] = np.full(columns, 128, np.uint8)
+    return shifted, zeros
 
 
 def _tensors(content: bytes) -> dict[str, Array]:

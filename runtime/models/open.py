@@ -2,15 +2,21 @@
 
 import math
 from importlib import import_module
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from contracts.graph import EmbeddingModel
 from runtime.errors import ConfigurationError
+from runtime.models.embedding_names import provider_name
 from runtime.models.limits import Limits
 from runtime.models.port import Chat, Embedder, Tokenizer
 from runtime.models.rate_limiters import RateLimiters
+from runtime.models.request_fields import parse_fields
 from runtime.models.roles import ROLES, Role, language_model
 from runtime.settings import OFFLINE_EMBEDDERS, Settings
+
+if TYPE_CHECKING:
+    from runtime.models.openai_embedder import TextForm
 
 # Imported where they are needed: openai takes seconds to load, onnxruntime 70 MB, and most processes need neither.
 # ruff: noqa: PLC0415
@@ -80,7 +86,8 @@ def can_embed(settings: Settings, model: str) -> bool:
 
 def as_setting(model: str) -> str:
     """Return the value of EMBEDDING_MODEL for an embedder with this model name."""
-    return next((setting for beginning, setting in _OWN.items() if model.startswith(beginning)), model)
+    built_in = (setting for beginning, setting in _OWN.items() if model.startswith(beginning))
+    return next(built_in, provider_name(model))
 
 
 def open_embedder_of(
@@ -97,6 +104,25 @@ def open_embedder_of(
     if EmbeddingModel(embedder.model, embedder.dimension) != made:
         raise ConfigurationError(f"{made} is not what this version of the program has under that name")
     return embedder
+
+
+def open_question_embedder(settings: Settings, documents: Embedder) -> Embedder:
+    """Return the embedder of questions that are compared with what `documents` embeds, which is the one to close.
+
+    It is the same, unless the settings tell questions and documents apart.
+    """
+    if not settings.has_embedding_endpoint:
+        return documents
+    from runtime.models.openai_embedder import OpenAiEmbedder
+
+    return documents.of_questions(_text_form(settings, "query")) if isinstance(documents, OpenAiEmbedder) else documents
+
+
+def _text_form(settings: Settings, kind: Literal["document", "query"]) -> "TextForm":
+    from runtime.models.openai_embedder import TextForm
+
+    fields = parse_fields(getattr(settings, f"embedding_{kind}_extra_body"))
+    return TextForm(getattr(settings, f"embedding_{kind}_prefix"), fields)
 
 
 def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: float) -> Embedder:
@@ -119,7 +145,11 @@ def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: flo
         model,
         dimension,
         batch=settings.embedding_batch_num,
-        form=VectorForm(settings.embedding_send_dim, settings.embedding_use_base64),
+        form=VectorForm(
+            settings.embedding_send_dim,
+            settings.embedding_use_base64,
+            _text_form(settings, "document"),
+        ),
         cut=cutter(settings.embedding_max_tokens, settings.embedding_max_bytes),
     )
 

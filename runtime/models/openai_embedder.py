@@ -7,20 +7,25 @@ provider that works refuses is asked for in another form, in smaller batches and
 
 import asyncio
 import base64
+import copy
+import json
 import math
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 import structlog
 
+from contracts.ids import sha256
 from contracts.values import TokenUsage
 from runtime.batching import batched_by_bytes
 from runtime.errors import ModelRefused, TextFailure, Unavailable
 from runtime.metrics.model_calls import CallKind
 from runtime.models.cut_texts import note_cut
+from runtime.models.embedding_names import FORM_DIGITS
 from runtime.models.failures import Failure
 from runtime.models.limits import Call
 from runtime.models.openai import encodable
@@ -45,6 +50,18 @@ USELESS_TWICE = 2
 """Times that a text must have no usable vector, while the control has one, before it is given up."""
 
 
+class TextForm(NamedTuple):
+    """How texts of one kind, documents or questions, are sent to models that tell them apart."""
+
+    prefix: str = ""
+    """What stands before each text, as `query: `."""
+    fields: Mapping[str, Any] = MappingProxyType({})
+    """Further fields of the request, as `input_type`."""
+
+
+PLAIN = TextForm()
+
+
 class VectorForm(NamedTuple):
     """How vectors are asked for."""
 
@@ -52,9 +69,18 @@ class VectorForm(NamedTuple):
     """Whether their dimension is sent; None: to models that are known to shorten vectors."""
     base64: bool = True
     """Whether base64 is asked for first."""
+    documents: TextForm = PLAIN
 
 
 DEFAULT_FORM = VectorForm()
+
+
+def embedding_name(model: str, documents: TextForm) -> str:
+    """Return the name that makes vectors of a model comparable: another form of documents makes other vectors."""
+    if documents == PLAIN:
+        return model
+    form = json.dumps([documents.prefix, dict(documents.fields)], sort_keys=True)
+    return f"{model}#{sha256(form)[:FORM_DIGITS]}"
 
 
 class OpenAiEmbedder:
@@ -81,8 +107,10 @@ class OpenAiEmbedder:
         cut: Callable[[str], str] = str,
         form: VectorForm = DEFAULT_FORM,
     ) -> None:
-        self.model = model
+        self.model = embedding_name(model, form.documents)
         self.dimension = dimension
+        self._name = model
+        self._texts = form.documents
         self._endpoint, self._batch, self._cut = endpoint, batch, cut
         self._kind = CallKind("embeddings", model, endpoint.settings)
         # Of others it is not known whether they can shorten their vectors, and some refuse the parameter.
@@ -96,6 +124,15 @@ class OpenAiEmbedder:
         self._length = TextLength()
         self._halvings = self._cuts = 0
         endpoint.control = self._control
+
+    def of_questions(self, questions: TextForm) -> Self:
+        """Return the embedder of questions that are compared with the documents of this one.
+
+        It shares the endpoint with this one, which is the one to be closed, and what was learnt of it.
+        """
+        embedder = copy.copy(self)
+        embedder._texts = questions
+        return embedder
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector per text, in order. When one call fails, the others are cancelled."""
@@ -112,9 +149,9 @@ class OpenAiEmbedder:
             await asyncio.gather(*tasks, return_exceptions=True)
         vectors = dict(zip(distinct, embeddings, strict=True))
         for text, sent_text in zip(texts, sent, strict=True):
-            embedded = beginnings.get(sent_text, sent_text)
-            if text.strip() and len(embedded) < len(text):
-                note_cut(text, len(embedded))
+            embedded = len(beginnings.get(sent_text, sent_text)) - len(self._texts.prefix)
+            if text.strip() and embedded < len(text):
+                note_cut(text, max(0, embedded))
         return [vectors[text] for text in sent]
 
     async def close(self) -> None:
@@ -122,8 +159,10 @@ class OpenAiEmbedder:
         await self._endpoint.close()
 
     def _prepared(self, text: str) -> str:
-        """Return the text as it is sent: cut, without half characters, never blank."""
-        return self._length.cut(self._cut(encodable(text))) if text.strip() else " "
+        """Return the text as it is sent: with its prefix, cut, without half characters, never blank."""
+        if not text.strip():
+            return " "
+        return self._length.cut(self._cut(encodable(self._texts.prefix + text)))
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
         return batched_by_bytes(
@@ -212,7 +251,7 @@ class OpenAiEmbedder:
 
     async def _request(self, texts: list[str], call: Call, form: Mapping[str, Any]) -> list[Vector]:
         """Return the vectors of one request. Raises `Failure`, also for vectors that no store should hold."""
-        body = {"model": self.model, "input": texts, **form}
+        body = {"model": self._name, "input": texts, **form, **self._texts.fields}
         answered = await self._endpoint.ask("/embeddings", body)
         cost = count_of(as_dict(answered.get("usage")).get("total_tokens"))
         usage = TokenUsage(prompt=cost, calls=1)

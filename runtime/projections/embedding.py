@@ -14,7 +14,7 @@ import structlog
 from contracts.graph import EmbeddingModel
 from runtime.bus.port import LiveGenerations
 from runtime.errors import ConfigurationError, ModelChanged, Retryable
-from runtime.models.open import UNSHARED_LIMITERS, open_embedder, open_embedder_of
+from runtime.models.open import UNSHARED_LIMITERS, open_embedder, open_embedder_of, open_question_embedder
 from runtime.models.port import Embedder
 from runtime.models.rate_limiters import RateLimiters
 from runtime.settings import Settings
@@ -30,6 +30,9 @@ class EmbeddedVectors:
     """An embedder, and the vector store as a client that has this model's vectors."""
 
     embedder: Embedder
+    """Of documents."""
+    questions: Embedder
+    """Of what is compared with documents; often the same one."""
     vectors: Vectors
 
     @property
@@ -122,4 +125,4 @@ class GenerationEmbedders:
 
     def _opened(self, embedder: Embedder) -> EmbeddedVectors:
         vectors = open_vectors(self._settings, model=embedder.model, dimension=embedder.dimension)
-        return EmbeddedVectors(embedder, vectors)
+        return EmbeddedVectors(embedder, open_question_embedder(self._settings, embedder), vectors)

@@ -194,7 +194,7 @@ class MemoryPastAnswers:
         }
         if (count := sum(map(len, rows.values()))) > MAX_VECTORS:
             raise TooLarge(f"workspace {workspace!r} had {count:,} vectors by then, at most {MAX_VECTORS:,} are made")
-        embedder = _NamedEmbedder(deps.vectors.model, deps.vectors.dimension, deps.embed)
+        embedder = _NamedEmbedder(deps.vectors.model, deps.vectors.dimension, deps.embed_documents or deps.embed)
         embeddings = CachedEmbeddings(self.rows, embedder)
         for kind, of_kind in rows.items():
             for some in batched(of_kind, TEXTS_AT_ONCE):

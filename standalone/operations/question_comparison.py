@@ -103,7 +103,7 @@ async def _ask(
     questions: Sequence[str], embedded: EmbeddedVectors, partition: Partition, k: int
 ) -> list[list[PassageHit]]:
     answers: list[list[PassageHit]] = []
-    for vector in await embedded.embedder.embed(questions):
+    for vector in await embedded.questions.embed(questions):
         hits = await embedded.vectors.search(partition, "chunks", vector, top_k=k)
         rows = await embedded.vectors.get(partition, "chunks", [hit.id for hit in hits])
         answers.append(

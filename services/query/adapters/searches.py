@@ -20,6 +20,7 @@ class ModelVectorSearch:
     vectors: Vectors
     reader: CachedVectors
     embed: EmbedTexts
+    embed_documents: EmbedTexts
 
 
 class ModelVectorSearches:
@@ -43,8 +44,11 @@ class ModelVectorSearches:
 
     def _by(self, embedded: EmbeddedVectors) -> ModelVectorSearch:
         if embedded.model not in self._by_model:
-            embedder, vectors = NamedEmbedder(embedded.embedder), embedded.vectors
+            vectors = embedded.vectors
             self._by_model[embedded.model] = ModelVectorSearch(
-                vectors, CachedVectors(vectors, self._cache), embedder.embed
+                vectors,
+                CachedVectors(vectors, self._cache),
+                embed=NamedEmbedder(embedded.questions).embed,
+                embed_documents=NamedEmbedder(embedded.embedder).embed,
             )
         return self._by_model[embedded.model]

@@ -46,6 +46,8 @@ class VectorSearch(Protocol):
     def reader(self) -> VectorReader: ...
     @property
     def embed(self) -> EmbedTexts: ...
+    @property
+    def embed_documents(self) -> EmbedTexts: ...
 
 
 class VectorSearches(Protocol):
@@ -108,6 +110,8 @@ class RetrievalDependencies:
     on_progress: ProgressCallback = ignore_progress
     measure: MeasureStage = unmeasured
     concurrency: ConcurrencyLimit = field(default_factory=ConcurrencyLimit)
+    embed_documents: EmbedTexts | None = None
+    """How texts of documents are embedded; None: as those of questions."""
     vector_searches: VectorSearches | None = None
     """None: every generation is searched by `vectors`, `vector_reader` and `embed`."""
 
@@ -118,4 +122,10 @@ class RetrievalDependencies:
             yield self
             return
         async with self.vector_searches.of(generation) as by:
-            yield replace(self, vectors=by.vectors, vector_reader=by.reader, embed=by.embed)
+            yield replace(
+                self,
+                vectors=by.vectors,
+                vector_reader=by.reader,
+                embed=by.embed,
+                embed_documents=by.embed_documents,
+            )

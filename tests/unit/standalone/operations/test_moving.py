@@ -166,7 +166,8 @@ def test_every_table_is_replayed_copied_or_of_one_store_alone() -> None:
 
 
 def both(other: Stores, log: str = "2026") -> Sides:
-    embedding = EmbeddedVectors(LexicalEmbedder(64), other.vectors)
+    embedder = LexicalEmbedder(64)
+    embedding = EmbeddedVectors(embedder, embedder, other.vectors)
     return Sides(cast(JetStreamContext, None), Generations(1, 1, 1), other, other, embedding, log)
 
 

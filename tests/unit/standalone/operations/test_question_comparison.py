@@ -36,7 +36,7 @@ async def side(dimension: int, generation: int, *left_out: str) -> tuple[Embedde
             (vector,) = await embedder.embed([text])
             row = VectorRow(id, text, f"hash-{id}", vector=vector, document_id=id, file_path=f"{id}.txt")
             await vectors.put(partition, "chunks", [row])
-    return EmbeddedVectors(embedder, vectors), partition
+    return EmbeddedVectors(embedder, embedder, vectors), partition
 
 
 async def test_what_both_find_is_the_overlap_and_each_side_keeps_its_order() -> None:
