@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from uuid import UUID, uuid5
 
+from contracts.spelling import former_spellings, name_spelling
+
 EVENTS = UUID("6f1b7c1e-53a7-5e0b-9f5c-2d8a54b0c9d1")
 """Namespace of all derived event ids. Never change it: ids in old logs were made with it."""
 
@@ -59,7 +61,11 @@ def canonical_name(file_path: str) -> str:
 
 
 def document_id(text: str, file_path: str = UNKNOWN_SOURCE) -> str:
-    """`doc-` + md5 of the base name where there is one, else of the text."""
+    """`doc-` + md5 of the base name where there is one, in the one spelling of names, else of the text."""
+    return _document_id(text, name_spelling(file_path))
+
+
+def _document_id(text: str, file_path: str) -> str:
     name = canonical_name(file_path)
     return "doc-" + md5(name if name and name != UNKNOWN_SOURCE else text)
 
@@ -69,12 +75,31 @@ def path_id(path: str) -> str:
 
     For a name without folders it is the id that `document_id` derives from the base name.
     """
+    return _path_id(name_spelling(path))
+
+
+def _path_id(path: str) -> str:
     return "doc-" + md5(path if "/" in path else canonical_name(path) or path)
 
 
 def ids_of_name(name: str) -> list[str]:
-    """The ids that a document of this name may have, without repeats: that of the path, that of the base name."""
-    return list(dict.fromkeys((path_id(name), document_id("", name))))
+    """The ids that a document of this name may have, without repeats: that of the path, that of the base name.
+
+    Behind them those under which it may have been added before names had one spelling.
+    """
+    spellings = (name_spelling(name), *former_spellings(name))
+    return list(dict.fromkeys(id for each in spellings for id in (_path_id(each), _document_id("", each))))
+
+
+def former_ids(id: str, file_path: str = UNKNOWN_SOURCE) -> list[str]:
+    """The ids, without repeats, that a document of this id and name may have had before names had one spelling."""
+    if id == path_id(file_path):
+        ids = map(_path_id, former_spellings(file_path))
+    elif id == document_id("", file_path):
+        ids = (_document_id("", each) for each in former_spellings(file_path))
+    else:
+        ids = iter(former_spellings(id))
+    return list(dict.fromkeys(ids))
 
 
 def chunk_id(document: str, order: int) -> str:

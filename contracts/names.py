@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+from contracts.spelling import one_spelling, readable
 from contracts.text import sanitize
 
 MAX_CHARACTERS, MAX_BYTES = 256, 512
@@ -24,7 +25,7 @@ _ASCII_QUOTE_AT_CJK = re.compile(rf"['\"](?=[{_CJK}])|(?<=[{_CJK}])['\"]")
 
 def clean_text(text: str) -> str:
     """Return a description or keyword as it is stored: printable, without markup, in half-width letters, unquoted."""
-    text = sanitize(text)
+    text = readable(sanitize(text))
     if "<" in text:
         text = _TAGS.sub("", text)
     if not text.isascii():
@@ -36,9 +37,8 @@ def clean_text(text: str) -> str:
 
 def clean_name(text: str) -> str:
     """Return an entity's name as it is stored; empty for what is no name. At most 256 characters and 512 bytes."""
-    name = clean_text(text)
+    name = one_spelling(clean_text(one_spelling(text)))
     if not name.isascii():
-        name = name.replace("\xa0", " ")
         for quote in "“”‘’《》":
             name = name.replace(quote, "")
         name = _ASCII_QUOTE_AT_CJK.sub("", name)
@@ -52,6 +52,7 @@ def clean_name(text: str) -> str:
 
 def fold(text: str) -> str:
     """Return a name or a passage for comparison: cleaned as a name is, without case, each run of blanks one."""
+    text = one_spelling(text)
     for quote in "“”‘’《》\"'":
         text = text.replace(quote, "")
     return " ".join(unicodedata.normalize("NFKC", clean_text(text)).casefold().split())

@@ -2,7 +2,11 @@
 
 import html
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+
+from contracts.spelling import BASE, DECOMPOSED, UNSEEN_IN_TEXT, composed
 
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
@@ -63,6 +67,38 @@ def sanitized(texts: Iterable[str], marks: Sequence[int] = ()) -> Iterator[tuple
         else:
             blanks += clean
             yield "", here
+
+
+_LONGEST_CLUSTER = 64
+"""Characters of a letter with its marks that are looked through; nobody reads a longer one."""
+
+_END: tuple[None, list[int]] = (None, [])
+
+
+def cleaned(texts: Iterable[str], marks: Sequence[int] = ()) -> Iterator[tuple[str, list[int]]]:
+    """`sanitized` and `readable`: the text of a document as its passages are cut from it, with the places in it."""
+    waiting = ""
+    read = made = 0  # characters of the sanitised text, and of the readable one, that are done
+    left: list[int] = []
+    for text, places in chain(sanitized(texts, marks), (_END,)):
+        buffer = waiting + (text or "")
+        left += places
+        done = len(buffer) if text is None else _last_base(buffer)
+        count = len(left) if text is None else bisect_left(left, read + done)
+        here = [place - read for place in left[:count]]
+        clean, here = _replaced(UNSEEN_IN_TEXT, _nothing, buffer[:done], here)
+        clean, here = _replaced(DECOMPOSED, composed, clean, here)
+        waiting, left, read = buffer[done:], left[count:], read + done
+        yield clean, [made + place for place in here]
+        made += len(clean)
+
+
+def _last_base(buffer: str) -> int:
+    """Return where the last character begins that another one may still be joined to."""
+    for place in range(len(buffer) - 1, max(-1, len(buffer) - _LONGEST_CLUSTER), -1):
+        if BASE.match(buffer, place):
+            return place
+    return len(buffer)
 
 
 def _and_end(texts: Iterable[str]) -> Iterator[str | None]:

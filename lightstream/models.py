@@ -31,6 +31,8 @@ class Reference(ResponseModel):
     reference_id: str
     file_path: str
     content: list[str] | None = None
+    also_in: list[str] | None = None
+    """Files that say the same in a passage which was left out as a double."""
     chunks: list[PassageLocation] | None = None
 
 

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 from contracts import subjects
 from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentAdded, DocumentCancelled, DocumentDeleted, Event, GraphEdited
-from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
+from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, former_ids, sha256
 from contracts.moments import microseconds
+from contracts.spelling import name_spelling
 from contracts.text import INLINE_LIMIT, encodable, sanitize
 from contracts.values import BlobRef, Chunking, CustomKnowledge, DocumentVersion, Scalar, document_warnings
 from runtime.bus.codec import decode, explain
@@ -100,8 +101,10 @@ async def add_document(
     Raises InvalidInput for a submission that cannot be a document, `Unavailable` when the log does not take it.
     """
     content, knowledge = submission.validated_content(), submission.knowledge
-    file_path = validated_name(encodable(submission.file_path)) or UNKNOWN_SOURCE
-    name = encodable(submission.id or "") or document_id(content if knowledge else sanitize(content), file_path)
+    given_path = encodable(submission.file_path)
+    file_path = validated_name(name_spelling(given_path)) or UNKNOWN_SOURCE
+    given_id = encodable(submission.id or "") or document_id(content if knowledge else sanitize(content), file_path)
+    name = await existing_id(log, workspace=workspace, id=given_id, file_path=given_path)
     before, current, at = await _current_version(log, workspace, name)
     if current and content_hash_of(current) == sha256(content):
         return Added(name, before, is_new=False, track_id=current.track_id or "", at=microseconds(at))
@@ -121,8 +124,22 @@ async def add_document(
     return Added(name, await log.publish(envelope), True, submission.track_id or "", _time(envelope))
 
 
-async def current_content_hash(log: Log, *, workspace: str, id: str) -> str | None:
-    """SHA-256 of what the document says now; None when the log has none of that id, or it is deleted."""
+async def existing_id(log: Log, *, workspace: str, id: str, file_path: str = UNKNOWN_SOURCE) -> str:
+    """Return the id under which the log has the document: this one, or one from before names had one spelling.
+
+    Where it has none, the id in the one spelling of names.
+    """
+    spelled = name_spelling(id)
+    if former := former_ids(id, file_path):
+        for each in dict.fromkeys((spelled, *former)):
+            if (await _current_version(log, workspace, each)).event:
+                return each
+    return spelled
+
+
+async def current_content_hash(log: Log, *, workspace: str, id: str, file_path: str = UNKNOWN_SOURCE) -> str | None:
+    """SHA-256 of what the document says now; None when the log has none of that id and name, or it is deleted."""
+    id = await existing_id(log, workspace=workspace, id=id, file_path=file_path)
     _, current, _ = await _current_version(log, workspace, id)
     return content_hash_of(current) if current else None
 
@@ -171,6 +188,7 @@ async def delete_document(
 
     One that is deleted already is not deleted again (`is_new` is False). Raises `Unavailable`.
     """
+    id = await existing_id(log, workspace=workspace, id=id)
     added, deleted = await asyncio.gather(
         log.newest(workspace, id, "DocumentAdded"), log.newest(workspace, id, "DocumentDeleted")
     )

@@ -9,7 +9,7 @@ from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, 
 from standalone.cli.terminal import line
 
 if TYPE_CHECKING:
-    from lightstream.models import Answer
+    from lightstream.models import Answer, Reference
 
 # `--help` answers at once: the HTTP client is loaded by the command that needs it.
 # ruff: noqa: PLC0415
@@ -84,7 +84,10 @@ def show_answer(answer: "Answer") -> None:
     """Print the answer, and its sources by number unless it lists them itself."""
     text = answer.response.strip()
     echo(text)
-    lines = [f"[{reference.reference_id}] {line(reference.file_path)}" for reference in answer.references or ()]
+    lines = [
+        f"[{reference.reference_id}] {line(reference.file_path)}{_also_in(reference)}"
+        for reference in answer.references or ()
+    ]
     if answer.truncated:
         note(f"\n{TRUNCATED}")
     missing = [each for each in lines if each not in text]
@@ -99,3 +102,8 @@ def show_answer(answer: "Answer") -> None:
         note(f"Round {number}: {each.new_passages} new passages, {each.tokens} tokens{searches}{ended}")
     if answer.references and not answer.llm_generated:  # else nothing was found, with a model or without
         note(f"\n{NO_MODEL}")
+
+
+def _also_in(reference: "Reference") -> str:
+    """Return what stands behind a source of which other files say the same."""
+    return f" (also in {', '.join(line(file) for file in reference.also_in)})" if reference.also_in else ""

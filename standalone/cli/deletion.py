@@ -89,6 +89,7 @@ def delete(
 
 
 async def _delete(stack: "Target", wanted: Deletion) -> DeleteOutcome:
+    from contracts.spelling import name_spelling
     from runtime.bus.nats.log import NatsLog
     from runtime.bus.publisher import current_content_hash, delete_document
     from standalone.operations.publishing import SOURCE, connect_bus
@@ -99,7 +100,8 @@ async def _delete(stack: "Target", wanted: Deletion) -> DeleteOutcome:
         log, known = NatsLog(bus), await client.all_documents()
         outcome.names = {each.id: each.file_path for each in known}
         for name in wanted.documents:
-            ids = [each.id for each in known if name in (each.id, each.file_path)]
+            spelled = name_spelling(name)
+            ids = [each.id for each in known if spelled in map(name_spelling, (each.id, each.file_path))]
             for id in ids or [name]:
                 found = (
                     await delete_document(log, workspace=wanted.workspace, id=id, source=SOURCE, reason=wanted.reason)

@@ -12,6 +12,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field, create_model
 
 from contracts.ids import ids_of_name
+from contracts.spelling import spellings
 from lightstream.client import AsyncLightstream
 from lightstream.models import AddedDocument
 from runtime.errors import ServiceError
@@ -142,7 +143,7 @@ async def get_document(
     A track_id of several texts gives several documents.
     """
     async with _client(ctx).open() as client:
-        for id in dict.fromkeys((document, *ids_of_name(document))):
+        for id in dict.fromkeys((*spellings(document), *ids_of_name(document))):
             if state := await document_by_id(client, id):
                 return DocumentList(documents=[Document.of(state)], total=1)
         states = await documents_of_track(client, document)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from contracts.ids import path_id
+from contracts.ids import ids_of_name
+from contracts.spelling import spellings
 from contracts.subjects import PREFIX, of_document, token
 from runtime.bus.event_summary import summarize
 from runtime.bus.port import Message
@@ -28,7 +29,7 @@ def subjects_of(workspace: str, document: str | None) -> list[str]:
     """The subjects of a workspace's events, or of one document's: by its id, or by the name it was added under."""
     if document is None:
         return [f"{PREFIX}.{token(workspace)}.*.*"]
-    return [of_document(workspace, name) for name in dict.fromkeys((document, path_id(document)))]
+    return [of_document(workspace, name) for name in dict.fromkeys((*spellings(document), *ids_of_name(document)))]
 
 
 def event_line(message: Message) -> EventLine:

@@ -7,6 +7,7 @@ with text are written, one a line, into further chunks behind the others, so the
 from collections.abc import Iterable, Iterator, Sequence
 
 from contracts.ids import chunk_id
+from contracts.spelling import readable
 from contracts.text import sanitize
 from contracts.values import (
     Chunk,
@@ -34,7 +35,7 @@ def chunks(document_id: str, knowledge: CustomKnowledge, tokens: TokenCodec, siz
         rows_by_source.setdefault(row.source_id, []).append(row)
     order = 0
     for chunk in knowledge.chunks:
-        if content := sanitize(chunk.content):
+        if content := readable(sanitize(chunk.content)):
             yield _chunk(document_id, order, content, rows_by_source.pop(chunk.source_id, []), tokens)
             order += 1
     others = (row for source_rows in rows_by_source.values() for row in source_rows)
@@ -78,7 +79,7 @@ def _pages(rows: Iterable[Row], tokens: TokenCodec, size: int) -> Iterator[tuple
     page_rows: list[Row] = []
     tokens_left = size
     for row in rows:
-        line = sanitize(_line(row))
+        line = readable(sanitize(_line(row)))
         if not line:
             continue
         cost = len(tokens.encode(line)) + 1

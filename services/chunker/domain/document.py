@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from contracts.ids import chunk_id
-from contracts.text import sanitized
+from contracts.text import cleaned
 from contracts.values import Chunk, Chunking
 from runtime.errors import Poison
 from runtime.text.ballast import LeftOut, without_ballast
@@ -29,7 +29,7 @@ class Source(NamedTuple):
 
     def sanitized(self, left_out: LeftOut | None = None) -> Iterator[tuple[str, list[int]]]:
         """Yield the sanitised text in pieces, with the pages that begin in each. `left_out` counts its binary data."""
-        return without_ballast(sanitized(self.read(), self.pages), left_out or LeftOut())
+        return without_ballast(cleaned(self.read(), self.pages), left_out or LeftOut())
 
     def texts(self) -> Iterator[str]:
         """Yield the sanitised text in pieces."""

@@ -3,6 +3,7 @@
 import re
 
 from contracts.names import clean_name, clean_text
+from contracts.spelling import one_spelling
 from contracts.values import ExtractedEntity, ExtractedRelation
 
 MAX_DESCRIPTION = 4000
@@ -83,5 +84,5 @@ def _type(field: str) -> str:
 
 
 def _keywords(field: str) -> tuple[str, ...]:
-    words = (word.strip()[:_LONGEST_KEYWORD].strip() for word in _COMMA.split(clean_text(field)))
+    words = (word.strip()[:_LONGEST_KEYWORD].strip() for word in _COMMA.split(one_spelling(clean_text(field))))
     return tuple(dict.fromkeys(word for word in words if word))[:_MOST_KEYWORDS]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from contracts.ids import pair
+from contracts.spelling import one_spelling
 from contracts.values import ExtractedEntity, ExtractedRelation
 from runtime.text.names import Name, names_in
 from runtime.text.sentences import Sentence, sentences
@@ -51,6 +52,8 @@ def extract(text: str, headings: Sequence[str] = ()) -> Extraction:
     `headings` are evidence that a word is a name; nothing is extracted from them. Never raises, and an empty or blank
     text gives an empty extraction.
     """
+    text = one_spelling(text)
+    headings = [one_spelling(heading) for heading in headings]
     all_sentences = sentences(text)
     heading_names = {word.text for heading in headings for word in words(heading) if word.shape == "proper"}
     occurrences = _significant_names(names_in(text, all_sentences, heading_names), all_sentences)

@@ -14,6 +14,7 @@ from services.query.context.layout import (
 )
 from services.query.context.reference_ids import assign_reference_ids
 from services.query.question import Question
+from services.query.retrieval.doubles import distinct_passages
 from services.query.retrieval.fusion import reciprocal_rank_fusion
 from services.query.retrieval.results import RetrievalResult
 from services.query.retrieval.retrieve import frame_tokens
@@ -30,6 +31,7 @@ def combine(results: Sequence[RetrievalResult], question: Question, count: Count
     entities = {each.name: each for result in reversed(results) for each in result.entities}
     relations = {"\x1f".join(each.key): each for result in reversed(results) for each in result.relations}
     passages = {passage.id: passage for result in reversed(results) for _, passage in result.passages}
+    doubles = {id: some for result in reversed(results) for id, some in result.doubles.items()}
     by_name = reciprocal_rank_fusion(*(([each.name for each in result.entities], 1.0) for result in results))
     by_pair = reciprocal_rank_fusion(
         *((["\x1f".join(each.key) for each in result.relations], 1.0) for result in results)
@@ -43,7 +45,9 @@ def combine(results: Sequence[RetrievalResult], question: Question, count: Count
     )
     frame = frame_tokens(question, count)
     budget = question.max_total_tokens - frame - count_context_tokens(chosen_entities, chosen_relations, count)
-    chosen = fit_budget([passages[id] for id in by_id[: question.chunk_top_k]], budget, partial(count_passage, count))
+    # Two searches may have chosen different ones of those that say the same.
+    distinct = distinct_passages(each for id in by_id for each in (passages[id], *doubles.get(id, ())))
+    chosen = fit_budget(distinct.passages[: question.chunk_top_k], budget, partial(count_passage, count))
     ids = assign_reference_ids([passage.file_path for passage in chosen])
     return replace(
         results[0],
@@ -51,6 +55,7 @@ def combine(results: Sequence[RetrievalResult], question: Question, count: Count
         relations=chosen_relations,
         passages=[(ids.get(passage.file_path, ""), passage) for passage in chosen],
         references=ids,
+        doubles={each.id: distinct.doubles[each.id] for each in chosen if each.id in distinct.doubles},
         info={**results[0].info, "final_chunks_count": len(chosen)},
     )
 

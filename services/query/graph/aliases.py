@@ -7,6 +7,7 @@ from typing import Literal
 from contracts.graph import Partition
 from contracts.values import GraphOperation
 from services.query.errors import BadRequest, NotFound
+from services.query.graph.browsing import known_name
 from services.query.graph.editing import EditResult, GraphEditor
 from services.query.retrieval.port import AliasEdit, EntityAliases
 
@@ -66,10 +67,11 @@ async def decide(
     `said`: `proposed_by` and `evidence`, as in the event. Raises NotFound for an entity that is not there and for an
     undoing of what nobody decided, BadRequest for an entity as an alias of itself.
     """
-    names = list(dict.fromkeys(names))
+    partition = await editor.partition()
+    target = await known_name(editor.graph, partition, target)
+    names = list(dict.fromkeys([await known_name(editor.graph, partition, name) for name in names]))
     if target in names:
         raise BadRequest(f"{target!r} is no alias of itself")
-    partition = await editor.partition()
     before = {(one.name, one.target): one for one in decided(await aliases.edits(partition))}
     accepted_before = any((known := before.get((name, target))) and known.state == "accepted" for name in names)
     if decision in ("accept", "propose"):

@@ -6,6 +6,7 @@ from heapq import nsmallest
 from itertools import islice
 
 from contracts.graph import Entity, Partition, Relation
+from contracts.spelling import one_spelling
 from runtime.stores.graph.port import Graph, RelationSummary
 from runtime.stores.graph.write_batches import sorted_ties
 
@@ -41,13 +42,21 @@ async def search(graph: Graph, partition: Partition, text: str, limit: int) -> l
     """Return names that contain a text, ignoring case: an equal name first, then those with that prefix, then shorter
     ones.
     """
-    query = text.strip().casefold()
+    query = one_spelling(text).strip().casefold()
     if not query:
         return []
     scored = (
-        (-score, name) for name in await names(graph, partition) if (score := match_score(query, name.casefold()))
+        (-score, name)
+        for name in await names(graph, partition)
+        if (score := match_score(query, one_spelling(name).casefold()))
     )
     return [name for _, name in nsmallest(limit, scored)]
+
+
+async def known_name(graph: Graph, partition: Partition, name: str) -> str:
+    """Return the name as the graph has it: as given, else in the one spelling of names."""
+    spelled = one_spelling(name)
+    return name if spelled == name or await graph.entities(partition, [name]) else spelled
 
 
 def match_score(wanted: str, name: str) -> int:
@@ -71,7 +80,7 @@ async def neighbourhood(graph: Graph, partition: Partition, label: str, depth: i
         hubs = await graph.hubs(partition, limit=most + 1)
         summaries = await _relation_summaries(graph, partition, hubs[:most], most)
         return await _part_between(graph, partition, hubs[:most], most, {*summaries}, len(hubs) > most)
-    chosen = dict.fromkeys(await graph.entities(partition, [label]))
+    chosen = dict.fromkeys(await graph.entities(partition, [await known_name(graph, partition, label)]))
     level, all_summaries, truncated = list(chosen), set[RelationSummary](), False
     for _ in range(depth):
         summaries = await _relation_summaries(graph, partition, level, CANDIDATE_FACTOR * most)

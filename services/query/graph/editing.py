@@ -16,6 +16,7 @@ from runtime.bus.publisher import edit_graph
 from runtime.stores.graph.port import Graph
 from services.query.errors import BadRequest, NotFound
 from services.query.event_source import SOURCE
+from services.query.graph.browsing import known_name
 
 POLL_INTERVAL = 0.05
 """Seconds between two reads of the graph while an edit is awaited."""
@@ -43,8 +44,10 @@ class GraphEditor:
         return Partition(self.workspace, (await self.pointers.live("graph")).graph)
 
     async def entity(self, name: str) -> Entity:
-        """Return the entity of that name. Raises NotFound."""
-        entities = await self.graph.entities(await self.partition(), [name])
+        """Return the entity of that name, whose spelling may differ from the given one. Raises NotFound."""
+        partition = await self.partition()
+        name = await known_name(self.graph, partition, name)
+        entities = await self.graph.entities(partition, [name])
         if name not in entities:
             raise NotFound(f"there is no entity of the name {name!r}")
         return entities[name]
@@ -115,7 +118,7 @@ async def edit_entity(
     Raises NotFound for an unknown entity, and BadRequest for a new name that is invalid, not allowed, or that of
     another entity without permission to merge, and when there is nothing to change.
     """
-    await editor.entity(name)
+    name = (await editor.entity(name)).name
     new = name if rename.name is None else entity_name(rename.name)
     removed = [name] if new != name else []
     moved = await _relations_after_merge(editor, removed, new)
@@ -140,11 +143,10 @@ async def merge_entities(editor: GraphEditor, names: Sequence[str], target: str)
     """Merge several entities into one, which may be new. Raises NotFound for an unknown one, BadRequest for none."""
     entities = await editor.graph.entities(await editor.partition(), [target])
     target = target if entities else entity_name(target)
-    sources = [name for name in dict.fromkeys(names) if name != target]
+    known = dict.fromkeys([(await editor.entity(name)).name for name in names if name != target])
+    sources = [name for name in known if name != target]
     if not sources:
         raise BadRequest("give at least one entity to merge that is not the one to merge into")
-    for name in sources:
-        await editor.entity(name)
     moved = await _relations_after_merge(editor, sources, target)
     sequence = await editor.publish("merge_entities", sources, target=target)
     look = _entity_visible(editor, target, NO_VALUES, sources, moved)
@@ -153,7 +155,7 @@ async def merge_entities(editor: GraphEditor, names: Sequence[str], target: str)
 
 async def delete_entity(editor: GraphEditor, name: str) -> EditResult[bool]:
     """Hide what documents say by now about an entity and its relations. Raises NotFound."""
-    await editor.entity(name)
+    name = (await editor.entity(name)).name
     degrees = await editor.graph.degrees(await editor.partition(), [name])
     sequence = await editor.publish("delete_entity", [name])
 
@@ -165,9 +167,7 @@ async def delete_entity(editor: GraphEditor, name: str) -> EditResult[bool]:
 
 async def create_relation(editor: GraphEditor, source: str, target: str, values: EditedValues) -> EditResult[Relation]:
     """Create a relation. Raises NotFound for an unknown entity, BadRequest for a loop or an existing relation."""
-    key = _relation_key(source, target)
-    for name in (source, target):
-        await editor.entity(name)
+    key = _relation_key((await editor.entity(source)).name, (await editor.entity(target)).name)
     if await editor.graph.relations(await editor.partition(), [key]):
         raise BadRequest(f"there is a relation between {source!r} and {target!r} already: edit it")
     sequence = await editor.publish("create_relation", key, values=values)
@@ -261,7 +261,8 @@ def _relation_key(source: str, target: str) -> tuple[str, str]:
 
 
 async def _existing_relation(editor: GraphEditor, source: str, target: str) -> tuple[str, str]:
-    key = _relation_key(source, target)
-    if not await editor.graph.relations(await editor.partition(), [key]):
+    partition = await editor.partition()
+    key = _relation_key(*[await known_name(editor.graph, partition, name) for name in (source, target)])
+    if not await editor.graph.relations(partition, [key]):
         raise NotFound(f"there is no relation between {source!r} and {target!r}")
     return key

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from contracts.graph import Partition
 from contracts.ids import ids_of_name
+from contracts.spelling import spellings
 from services.query.errors import BadRequest
 from services.query.graph.editing import EditResult, GraphEditor, entity_name
 from services.query.retrieval.port import ProvenanceReader
@@ -25,7 +26,7 @@ async def split(
     `documents`: ids or file names. Raises NotFound for an entity that is not there; BadRequest for a target that is no
     name, or is the name itself, and for a document that says nothing of the entity.
     """
-    await editor.entity(name)
+    name = (await editor.entity(name)).name
     target = entity_name(target)
     if target == name:
         raise BadRequest("what is split off needs a name of its own")
@@ -44,7 +45,7 @@ async def _documents_that_say(
     provenance: ProvenanceReader, partition: Partition, name: str, documents: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the ids of these documents, all of which say something of the entity."""
-    possible = {document: {document, *ids_of_name(document)} for document in documents}
+    possible = {document: {*spellings(document), *ids_of_name(document)} for document in documents}
     among = set[str]().union(*possible.values())
     said = {one.document_id for one in await provenance.of(partition, (name,), limit=MAX_CONTRIBUTIONS, among=among)}
     if silent := [document for document, some in possible.items() if not said & some]:

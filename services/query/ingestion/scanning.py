@@ -59,6 +59,9 @@ class Scan:
     unchanged: list[str] = field(default_factory=list[str])
     """Ids of documents whose text was in the log already, the first of them."""
 
+    ids: set[str] = field(default_factory=set[str])
+    """Ids of the documents that the scan has read the files of."""
+
     def count(self, kind: str, said: str = "") -> None:
         """Count one file of this outcome, and record `said` as a sample of it while there are few."""
         self.counts[kind] += 1
@@ -160,6 +163,9 @@ class Scans:
         name = path.relative_to(folder).as_posix()
         try:
             validated_text(name)
+            if path_id(name) in scan.ids:
+                raise InvalidInput(f"{name}: another file here has this name in another spelling; rename one of them")
+            scan.ids.add(path_id(name))
             async with self._limits.slots.hold(publisher.workspace):
                 parsed = await parse(await asyncio.to_thread(self._read, folder, name), name)
             # A name with folders is an id of its own, as on the command line.

@@ -129,7 +129,7 @@ def _accepted_encoding(name: str) -> str:
 
 async def _refuse_other_text(publisher: DocumentPublisher, name: str, document: NewDocument) -> None:
     id = document.id or document_id("", name)
-    current_hash = await current_content_hash(publisher.log, workspace=publisher.workspace, id=id)
+    current_hash = await current_content_hash(publisher.log, workspace=publisher.workspace, id=id, file_path=name)
     if current_hash not in {None, content_hash(document.text)}:
         raise Conflict(
             f"there is another document of the name {name}: give replace=true to make this its new version, "

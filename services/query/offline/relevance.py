@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
+from contracts.spelling import one_spelling
 from runtime.text.scripts import HAN
 from runtime.text.words import STOP
 
@@ -79,7 +80,7 @@ def stem(word: str) -> str:
 def terms(text: str) -> frozenset[str]:
     """Return the stems of the words except stopwords; Han characters one by one."""
     result: set[str] = set()
-    for word in _WORD.findall(text.lower()):
+    for word in _WORD.findall(one_spelling(text).lower()):
         if _HAN.search(word):
             result.update(word)
         elif word not in STOP:

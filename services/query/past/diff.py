@@ -6,7 +6,8 @@ from typing import Any, Literal, TypeVar
 
 from contracts.folding.contributions import Key
 from contracts.graph import Entity, Relation
-from contracts.ids import path_id
+from contracts.ids import ids_of_name
+from contracts.spelling import name_spelling, spellings
 from services.query.past.events import DocumentRecord
 from services.query.past.state import PastState
 
@@ -106,8 +107,13 @@ def _fields(thing: Entity | Relation, names: Iterable[str]) -> dict[str, Any]:
 
 def _ids(document: str, *states: PastState) -> set[str]:
     """Return the ids of the documents of that id or file name."""
-    named = {document, path_id(document)}
-    return named | {id for state in states for id, record in state.documents.items() if record.file_path == document}
+    named = {*spellings(document), *ids_of_name(document)}
+    return named | {
+        id
+        for state in states
+        for id, record in state.documents.items()
+        if name_spelling(record.file_path) == name_spelling(document)
+    }
 
 
 def _keys(ids: set[str], state: PastState) -> set[Key]:

@@ -9,6 +9,7 @@ import numpy as np
 from anyascii import anyascii
 from rapidfuzz.distance import OSA
 
+from contracts.spelling import one_spelling
 from services.query.retrieval.words import Word, is_character, normal_form, words
 
 MAX_NAME_WORDS = 12
@@ -48,7 +49,8 @@ class NameIndex:
     def add(self, names: Iterable[tuple[str, str]]) -> None:
         """Add pairs of an entity name and its type; the caller gives each name once."""
         for name, type in names:
-            some = words(name)
+            spelled = one_spelling(name)
+            some = words(spelled)
             if not some or len(some) > MAX_NAME_WORDS:
                 continue
             number = len(self._names)
@@ -59,14 +61,14 @@ class NameIndex:
             if is_character(some[0].form) and (reading := words(anyascii(name))):
                 self._by_reading.setdefault(normal_form(reading), []).append(number)
                 self._note_length(reading)
-            if type.lower() in _SURNAMED and _ends_with_surname(name, some):
+            if type.lower() in _SURNAMED and _ends_with_surname(spelled, some):
                 self._by_last.setdefault(some[-1].form, []).append(number)
 
     def add_aliases(self, aliases: Iterable[tuple[str, str]]) -> None:
         """Add pairs of another name and the entity it means, of entities that are in the index already."""
         numbers = {name: number for number, name in enumerate(self._names)}
         for alias, name in aliases:
-            if name in numbers and 0 < len(some := words(alias)) <= MAX_NAME_WORDS:
+            if name in numbers and 0 < len(some := words(one_spelling(alias))) <= MAX_NAME_WORDS:
                 self._add_form(some, numbers[name])
 
     def _add_form(self, some: Sequence[Word], number: int) -> None:

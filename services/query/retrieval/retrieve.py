@@ -12,6 +12,7 @@ from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords, Question, search_keywords
 from services.query.retrieval.dependencies import RetrievalDependencies
+from services.query.retrieval.doubles import DistinctPassages, distinct_passages
 from services.query.retrieval.mode_selection import choose_mode, with_walked
 from services.query.retrieval.modes import search_by_mode
 from services.query.retrieval.multihop.walk import walk
@@ -95,8 +96,8 @@ async def _select_passages(
     # A reranker judges all of them; without one only the first are used.
     most = len(search_result.chunk_ids) if question.rerank and deps.reranker else question.chunk_top_k
     with deps.measure("gather", question.mode):
-        passages = await _read_passages(search_result.chunk_ids, most, partitions, deps)
-    passages = await _rerank(question, passages, deps)
+        distinct = await _read_passages(search_result.chunk_ids, most, partitions, deps)
+    passages = await _rerank(question, distinct.passages, deps)
     budget = question.max_total_tokens - search_result.tokens - frame_tokens(question, deps.count_tokens)
     selection = fit_budget(passages[: question.chunk_top_k], budget, partial(count_passage, deps.count_tokens))
     ids = assign_reference_ids([passage.file_path for passage in selection])
@@ -105,22 +106,25 @@ async def _select_passages(
         search_result.relations,
         [(ids.get(passage.file_path, ""), passage) for passage in selection],
         ids,
+        doubles={one.id: distinct.doubles[one.id] for one in selection if one.id in distinct.doubles},
         info={"mode": question.mode, **search_result.info, "final_chunks_count": len(selection)},
     )
 
 
 async def _read_passages(
     ids: Sequence[str], most: int, partitions: Partitions, deps: RetrievalDependencies
-) -> list[Passage]:
-    """Return the first `most` passages that exist, in this order."""
+) -> DistinctPassages:
+    """Return the first `most` passages that exist and say something else than those before, in this order."""
     passages: list[Passage] = []
+    distinct = distinct_passages(())
     for start in range(0, len(ids), max(1, most)):
         batch = ids[start : start + most]
         by_id = await deps.passages.get(partitions.status, batch)
         passages += [by_id[id] for id in batch if id in by_id]
-        if len(passages) >= most:
+        distinct = distinct_passages(passages)
+        if len(distinct.passages) >= most:
             break
-    return passages[:most]
+    return distinct._replace(passages=distinct.passages[:most])
 
 
 async def _rerank(question: Question, passages: Sequence[Passage], deps: RetrievalDependencies) -> Sequence[Passage]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from contracts.spelling import one_spelling
 from contracts.values import Scalar
 from services.query.status.document_status import DocumentStatus
 
@@ -32,9 +33,10 @@ class Scope:
         metadata = document.metadata
         return (
             (not self.document_ids or document.id in self.document_ids)
-            and {*self.tags} <= {tag.strip() for tag in str(metadata.get(TAGS, "")).split(",")}
-            and all(name in metadata and metadata[name] == value for name, value in self.metadata)
-            and document.file_path.startswith(self.file_path_prefix)
+            and {*map(one_spelling, self.tags)}
+            <= {tag.strip() for tag in one_spelling(str(metadata.get(TAGS, ""))).split(",")}
+            and all(name in metadata and _is_same(metadata[name], value) for name, value in self.metadata)
+            and one_spelling(document.file_path).startswith(one_spelling(self.file_path_prefix))
             and self._in_time(document)
         )
 
@@ -45,6 +47,12 @@ class Scope:
         return not (self.added_from and added < self.added_from) and not (
             self.added_before and added >= self.added_before
         )
+
+
+def _is_same(value: Scalar, other: Scalar) -> bool:
+    if isinstance(value, str) and isinstance(other, str):
+        return one_spelling(value) == one_spelling(other)
+    return value == other
 
 
 EVERYTHING = Scope()

@@ -18,6 +18,7 @@ from contracts import subjects
 from contracts.events import ErasureRequested
 from contracts.graph import PROJECTIONS
 from contracts.ids import ids_of_name
+from contracts.spelling import spellings
 from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
 from runtime.bus.actor import local_actor
 from runtime.bus.codec import decode
@@ -112,7 +113,7 @@ async def erase(target: Target, erasure: Erasure, report: Report) -> list[Receip
 async def _plans(bus: JetStreamContext, erasure: Erasure) -> list[ErasurePlan]:
     plans: dict[str, ErasurePlan] = {}
     for name in erasure.documents:
-        for id in (name, *ids_of_name(name)):
+        for id in (*spellings(name), *ids_of_name(name)):
             planned = await plan_erasure(bus, erasure.workspace, id)
             if planned.history.leaves or planned.history.unfinished:
                 plans[id] = planned

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from contracts import subjects
 from contracts.envelope import wrap
 from contracts.events import DocumentAdded, DocumentDeleted, GraphEdited
-from contracts.ids import document_id, md5
+from contracts.ids import document_id, md5, path_id
 from contracts.text import INLINE_LIMIT
 from contracts.values import Chunking, CustomKnowledge
 from runtime.bus import publisher
@@ -250,3 +250,46 @@ async def test_everything_that_is_published_carries_in_whose_name_and_repeats_ch
     await harness.add("more", id="e")
     actors = [decode(stored.data, stored.subject).actor for stored in harness.log.messages]
     assert actors == ["key:ci"] * 4 + ["user:ada", None]
+
+
+COMPOSED, DECOMPOSED = "Übersicht Café.md", "U\u0308bersicht Cafe\u0301.md"
+
+
+async def test_both_spellings_of_a_file_name_are_one_document(harness: Harness) -> None:
+    first = await harness.add("text", file_path=DECOMPOSED)
+    again = await harness.add("text", file_path=COMPOSED)
+    newer = await harness.add("newer text", file_path=DECOMPOSED)
+    assert {first.document_id, again.document_id, newer.document_id} == {document_id("", COMPOSED)}
+    assert [again.is_new, newer.is_new] == [False, True]
+    assert {event.file_path for event in harness.events} == {COMPOSED}
+
+
+async def test_both_spellings_of_a_given_id_are_one_document(harness: Harness) -> None:
+    first = await harness.add("text", id="café-1")
+    assert (await harness.add("text", id="cafe\u0301-1"))._replace(at=0) == first._replace(at=0, is_new=False)
+
+
+@pytest.mark.parametrize(
+    ("id", "submission"),
+    [
+        ("doc-" + md5(DECOMPOSED), {"file_path": COMPOSED}),
+        ("doc-" + md5(DECOMPOSED), {"file_path": DECOMPOSED}),
+        ("doc-" + md5(f"a/{DECOMPOSED}"), {"file_path": f"a/{COMPOSED}", "id": path_id(f"a/{COMPOSED}")}),
+        ("cafe\u0301-1", {"file_path": "a.md", "id": "café-1"}),
+        ("cafe\u0301-1", {"file_path": "a.md", "id": "cafe\u0301-1"}),
+    ],
+)
+async def test_what_was_added_before_names_had_one_spelling_keeps_its_id(
+    harness: Harness, id: str, submission: dict[str, Any]
+) -> None:
+    old = DocumentAdded(document_id=id, text="old", file_path=DECOMPOSED)
+    await harness.log.publish(wrap(old, id="old", source="tests", workspace="w", time=datetime(2026, 1, 1, tzinfo=UTC)))
+    assert not (await harness.add("old", **submission)).is_new
+    assert (await harness.add("new", **submission)).document_id == id
+    name = submission.get("id", id)
+    assert await publisher.current_content_hash(
+        harness.log, workspace="w", id=name, file_path=submission["file_path"]
+    ) == publisher.content_hash("new")
+    deleted = await publisher.delete_document(harness.log, workspace="w", id=name if "-1" in name else id, source="t")
+    assert deleted is not None
+    assert (deleted.document_id, deleted.is_new) == (id, True)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.spelling import readable
 from contracts.text import sanitize
 from contracts.values import Chunk, Chunking
 from runtime.models.open import open_tokenizer
@@ -43,7 +44,7 @@ def cut(parts: list[str], tokens: TokenCodec, size: int, overlap: int, **how: An
 
 def check(parts: list[str], tokens: TokenCodec, size: int, overlap: int, how: dict[str, Any]) -> list[Chunk]:
     """What holds for any text, size and tokenizer."""
-    text = sanitize("".join(parts))
+    text = readable(sanitize("".join(parts)))
     separator = how.get("split_by_character", "")
     chunks = cut(parts, tokens, size, overlap, **how) if text.replace(separator or "\n", "").strip() else []
     assert [chunk.order for chunk in chunks] == list(range(len(chunks)))

@@ -18,6 +18,7 @@ from services.query.api.compat.conversation import (
 from services.query.api.compat.openai_model_names import Model, available_models, models_of, parse_model
 from services.query.api.questions.models import MAX_TURN_LENGTH, MAX_TURNS
 from services.query.question import Turn
+from services.query.retrieval.results import RetrievalResult
 
 TWO = {"curie.txt": "1", "baker.txt": "2"}
 SEVEN = {f"{n}.txt": str(n) for n in range(1, 8)}
@@ -148,7 +149,7 @@ def test_what_is_kept_fits_and_is_the_end_of_what_was_said(said: list[Turn], roo
     ],
 )
 def test_the_files_that_are_cited_stand_below_an_answer(text: str, references: dict[str, str], below: str) -> None:
-    assert reference_section(text, references) == below
+    assert reference_section(text, RetrievalResult(references=references)) == below
 
 
 def test_what_stands_in_brackets_is_a_citation_as_it_is_in_answers() -> None:
@@ -159,7 +160,7 @@ def test_what_stands_in_brackets_is_a_citation_as_it_is_in_answers() -> None:
 
 @given(st.text(max_size=60), st.dictionaries(st.text(min_size=1, max_size=9), st.sampled_from([*"123"]), max_size=3))
 def test_a_list_that_we_made_is_taken_out_of_what_was_said_before(text: str, references: dict[str, str]) -> None:
-    below = reference_section(text, references)
+    below = reference_section(text, RetrievalResult(references=references))
     result = recent_turns([Turn("assistant", text + below)], 10**6)
     assert result == recent_turns([Turn("assistant", text)], 10**6)
     mine = Turn("user", text + below)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from contracts import names as contract_names
+from contracts import spelling
 from contracts import text as contract_text
 from contracts.values import Chunking
 from runtime.models import lexical
@@ -67,7 +68,7 @@ def outline(text: str) -> None:
 
 def chunks(text: str) -> None:
     pieces = [text[start : start + 100] for start in range(0, len(text), 100)]
-    list(document.spans((clean for clean, _ in contract_text.sanitized(pieces, [3])), TOKENS, Chunking(size=200)))
+    list(document.spans((clean for clean, _ in contract_text.cleaned(pieces, [3])), TOKENS, Chunking(size=200)))
 
 
 def reference_list_filter() -> reference_lists.ReferenceListFilter:
@@ -123,6 +124,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "a folded text": contract_names.fold,
     "a grounded name": lambda text: grounding.contains_name(text[:50], text),
     "sanitized": contract_text.sanitize,
+    "one spelling": spelling.one_spelling,
+    "readable": spelling.readable,
     "quotable sentences": quotable,
     "relevance": agreement,
     "keywords": keywords.keywords,

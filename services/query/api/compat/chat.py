@@ -131,7 +131,7 @@ async def _pieces(request: QueryRequest, answer: Answer, meter: AnswerUsage) -> 
                 if piece.text:
                     yield meter.record(piece.text)
     # A context ends with its references already.
-    section = "" if request.only_need_context else reference_section("".join(meter.pieces), answer.retrieval.references)
+    section = "" if request.only_need_context else reference_section("".join(meter.pieces), answer.retrieval)
     if section:
         yield meter.record(section)
 

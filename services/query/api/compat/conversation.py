@@ -1,13 +1,14 @@
 """Parses the conversations of compatible clients: mode prefixes, instructions, history, and reference lists."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
 from services.query.answering.citations import cited_ids
 from services.query.api.questions.models import MAX_TURN_LENGTH, MAX_TURNS
 from services.query.question import Mode, Turn
+from services.query.retrieval.results import RetrievalResult
 
 MODES: dict[str, Mode] = {mode: mode for mode in get_args(Mode)}
 """Every mode by its name."""
@@ -80,14 +81,21 @@ def _without_reference_section(turn: Turn) -> Turn:
     return replace(turn, content=_SECTION.sub("", turn.content)) if turn.role == "assistant" else turn
 
 
-def reference_section(text: str, references: Mapping[str, str]) -> str:
+def reference_section(text: str, retrieval: RetrievalResult) -> str:
     """Return the reference list below an answer: the files it cites, else the first few of its context; "" for none.
 
-    `references`: reference ids by file path.
+    Behind a file stand those that say the same in a passage which was left out as a double.
     """
+    references = retrieval.references
     if not references:
         return ""
     named = cited_ids(text, references.values())
     entries = [(path, id) for path, id in references.items() if id in named] or [*references.items()][:MAX_UNCITED]
-    lines = "".join(f"- [{id}] {' '.join(path.split())}\n" for path, id in entries)
+    lines = "".join(f"- [{id}] {_with_doubles(path, retrieval.files_of_doubles(id, path))}\n" for path, id in entries)
     return f"\n\n{_TITLE}\n\n{lines}"
+
+
+def _with_doubles(path: str, doubles: Sequence[str]) -> str:
+    """Return the line of a file in the reference list."""
+    also = f" (also in {', '.join(doubles)})" if doubles else ""
+    return " ".join(f"{path}{also}".split())

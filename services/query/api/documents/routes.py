@@ -7,6 +7,7 @@ from fastapi import APIRouter, Header, Path, Query, Request
 
 from contracts.graph import Partition
 from contracts.ids import UNKNOWN_SOURCE
+from contracts.spelling import name_spelling, spellings
 from contracts.text import one_line
 from runtime.bus.publisher import Added
 from runtime.parsing.kinds import KINDS
@@ -248,8 +249,8 @@ async def by_id(
     doc_id: Annotated[str, Query(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])],
 ) -> Document:
     """Return the state of one document. 404 for an id that is unknown in this workspace, or deleted."""
-    states = await ctx.documents.get(await _partition(ctx, workspace), [doc_id])
-    state = states[doc_id][0] if doc_id in states else None
+    states = await ctx.documents.get(await _partition(ctx, workspace), spellings(doc_id))
+    state = next((states[id][0] for id in spellings(doc_id) if id in states), None)
     if state is None or state.status not in STATUSES:
         raise NotFound("there is no document of that id")
     return Document.of(state)
@@ -264,7 +265,7 @@ async def paginated(body: PaginatedRequest, ctx: Ctx, workspace: Workspace) -> P
         partition,
         Listing(
             statuses=[status.lower() for status in statuses],
-            name=body.search,
+            name=name_spelling(body.search),
             order=body.sort_field,
             descending=body.sort_direction == "desc",
             skip=(body.page - 1) * body.page_size,

@@ -97,7 +97,8 @@ async def graphs(
 @router.get("/graph/entity/exists", operation_id="entity_exists")
 async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query(examples=["Ada Marlow"])]) -> Exists:
     """Return whether an entity of that name exists."""
-    return Exists(exists=bool(await ctx.deps.graph.entities(await _partition(ctx, workspace), [name])))
+    graph, partition = ctx.deps.graph, await _partition(ctx, workspace)
+    return Exists(exists=bool(await graph.entities(partition, [await browsing.known_name(graph, partition, name)])))
 
 
 @router.post("/graph/entity/create", responses={**ACCEPTED, **ENTITY})

@@ -56,7 +56,7 @@ def response_data(question: Question, retrieval: RetrievalResult, tokens: dict[s
         data={
             "entities": [_entity(entity) for entity in retrieval.entities],
             "relationships": [_relation(relation) for relation in retrieval.relations],
-            "chunks": [_chunk(id, passage) for id, passage in retrieval.passages],
+            "chunks": [_chunk(id, passage, retrieval) for id, passage in retrieval.passages],
             "references": [{"reference_id": id, "file_path": path} for path, id in retrieval.references.items()],
         },
         metadata={
@@ -107,7 +107,11 @@ def _common_fields(thing: Entity | Relation) -> dict[str, Any]:
     }
 
 
-def _chunk(reference: str, passage: Passage) -> dict[str, Any]:
+def _chunk(reference: str, passage: Passage, retrieval: RetrievalResult) -> dict[str, Any]:
+    doubles = [
+        {"file_path": double.file_path, "chunk_id": double.id, "document_id": double.document_id}
+        for double in retrieval.doubles.get(passage.id, ())
+    ]
     return {
         "reference_id": reference,
         "content": passage.content,
@@ -118,4 +122,5 @@ def _chunk(reference: str, passage: Passage) -> dict[str, Any]:
         "start": passage.start,
         "end": passage.end,
         "page": passage.page,
+        **({"also_in": doubles} if doubles else {}),
     }

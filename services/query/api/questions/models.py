@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from contracts.spelling import one_spelling, spellings
 from contracts.text import encodable, sanitize
 from runtime.bus.points import FORM
 from services.query.answering.ask import Answer
@@ -71,7 +72,7 @@ class Filter(StrictModel):
     def scope(self) -> Scope:
         """Return the filter as retrieval takes it."""
         return Scope(
-            document_ids=tuple(self.document_ids),
+            document_ids=tuple(id for given in self.document_ids for id in spellings(given)),
             tags=tuple(self.tags),
             metadata=tuple(self.metadata.items()),
             file_path_prefix=self.file_path_prefix,
@@ -123,7 +124,7 @@ class QueryRequest(StrictModel):
     @field_validator("query")
     @classmethod
     def _sanitized(cls, query: str) -> str:
-        return sanitize(query)
+        return one_spelling(sanitize(query))
 
     @model_validator(mode="after")
     def _long_enough(self) -> Self:
@@ -159,6 +160,11 @@ class Reference(BaseModel):
     reference_id: str
     file_path: str
     content: list[str] | None = Field(default=None, description="the passages, when they were asked for")
+    also_in: list[str] | None = Field(
+        default=None,
+        description="files that say the same in a passage which is left out here as a double",
+        exclude_if=lambda files: files is None,
+    )
     chunks: list[Place] | None = Field(
         default=None,
         description="where the passages stand, in the order of `content`, when either was asked for",
@@ -179,6 +185,7 @@ def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | No
             reference_id=id,
             file_path=path,
             content=[passage.content for passage in passages.get(id, ())] if request.include_chunk_content else None,
+            also_in=answer.retrieval.files_of_doubles(id, path) or None,
             chunks=[_location(passage) for passage in passages.get(id, ())] if located else None,
         )
         for path, id in answer.retrieval.references.items()

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
+from contracts.spelling import one_spelling
 from runtime.models.call_scope import set_call_scope
 from services.query.answering.ask import Answer, ask
 from services.query.answering.dependencies import QueryDependencies
@@ -130,7 +131,7 @@ def to_question(body: QueryRequest, settings: QuerySettings) -> Question:
         body.query,
         body.mode,
         **limits,
-        keywords=Keywords(tuple(body.hl_keywords), tuple(body.ll_keywords)),
+        keywords=Keywords(tuple(map(one_spelling, body.hl_keywords)), tuple(map(one_spelling, body.ll_keywords))),
         effort=body.effort,
         scope=body.filter.scope(),
         rerank=settings.rerank_by_default if body.enable_rerank is None else body.enable_rerank,

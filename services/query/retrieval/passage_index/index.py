@@ -8,11 +8,12 @@ that defines it to one that mentions it, or across between two that mention it w
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from contracts.spelling import one_spelling
 from services.query.passage import Passage
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.openings import Openings
@@ -147,6 +148,7 @@ class IndexBuilder:
             self._ids.append(passage.id)
             numbers = self._document_numbers
             self._documents.append(numbers.setdefault(passage.document_id, len(numbers)))
+            passage = replace(passage, content=one_spelling(passage.content))
             tokens = words(passage.content)
             self._lengths.append(len(tokens))
             self._openings.add(tokens)
