@@ -37,7 +37,7 @@ RESPONSE_TYPE = "Multiple Paragraphs"
 
 @dataclass(frozen=True)
 class Turn:
-    """An earlier message of the conversation. Only the answering model reads it; retrieval does not."""
+    """An earlier message of the conversation. A question that refers to it is searched with its names."""
 
     role: Literal["system", "user", "assistant"]
     content: str

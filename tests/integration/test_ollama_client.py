@@ -191,7 +191,6 @@ async def test_what_cannot_be_answered_ends_with_the_mark_that_clients_know() ->
         ([{"role": "user", "content": "a"}], "the query is too short"),
         ([{"role": "user", "content": "/bypass"}], "the query is empty"),
         ([{"role": "robot", "content": "Who discovered radium?"}], "messages.0.role: Input should be 'system'"),
-        ([{**QUESTION, "images": ["aGVsbG8="]}], "messages.0.images: List should have at most 0 items"),
     ],
 )
 async def test_what_makes_no_sense_is_refused_in_ollamas_words(messages: list[dict[str, Any]], said: str) -> None:

@@ -16,6 +16,7 @@ from services.query.context.layout import build_context
 from services.query.context.prompt import Prompt, answer_prompt
 from services.query.partitions import Partitions
 from services.query.question import Mode, Output, Question
+from services.query.retrieval.earlier_turns import search_text
 from services.query.retrieval.results import RetrievalResult
 
 NO_CONTEXT = "Sorry, nothing in the documents answers that question. [no-context]"
@@ -80,6 +81,8 @@ async def _ask(
         return Answer(prompt.text, retrieval)
     if bypass and not deps.answer_generator.uses_model:
         return Answer(NEEDS_MODEL, retrieval)
+    if not deps.answer_generator.uses_model:
+        prompt = replace(prompt, query=search_text(question))
     deps.on_progress("generating_response")
     entry = entry_for(prompt) if entry_for else None
     references = None if bypass or not deps.answer_generator.uses_model else retrieval.references

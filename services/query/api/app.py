@@ -49,6 +49,7 @@ from services.query.api.operations import (
     retry,
     webhooks,
 )
+from services.query.api.path_prefix import PathPrefixMiddleware
 from services.query.api.questions import data
 from services.query.api.questions import routes as questions
 from services.query.api.reference import pages
@@ -175,6 +176,8 @@ def _add_middleware(app: FastAPI, config: AuthConfig) -> None:
             expose_headers=["X-New-Token", "X-Log-Position", "Retry-After"],
         )
     app.add_middleware(SecurityHeadersMiddleware)
+    if config.path_prefix or config.believes_proxies:
+        app.add_middleware(PathPrefixMiddleware, prefix=config.path_prefix, believes_proxies=config.believes_proxies)
 
 
 def _add_error_handlers(app: FastAPI) -> None:

@@ -13,6 +13,7 @@ from services.query.passage import Passage
 from services.query.question import Keywords, Question, search_keywords
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.doubles import DistinctPassages, distinct_passages
+from services.query.retrieval.earlier_turns import search_text
 from services.query.retrieval.mode_selection import choose_mode, with_walked
 from services.query.retrieval.modes import search_by_mode
 from services.query.retrieval.multihop.walk import walk
@@ -31,6 +32,7 @@ async def retrieve(question: Question, partitions: Partitions, deps: RetrievalDe
     """Return entities, relations and passages for the question in its mode. Raises `Unavailable`."""
     if question.mode == "bypass":
         return RetrievalResult()
+    question = replace(question, query=search_text(question))
     if question.mode != "auto":
         return await _retrieve(question, partitions, deps)
     walking = replace(question, mode="walk")

@@ -64,6 +64,9 @@ class AuthConfig:
     own_page: Path | None = None
     loopback: bool = False
     body_limits: BodyLimits = field(default_factory=BodyLimits)
+    path_prefix: str = ""
+    """The path below which a proxy shows the service; `believes_proxies`: its `X-Forwarded-Prefix` counts."""
+    believes_proxies: bool = False
     places_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     """With which sequences are hidden from those who are bound to workspaces."""
 
@@ -129,6 +132,8 @@ def auth_config(settings: AccessSettings) -> AuthConfig:
         loopback=loopback,
         places_key=_places_key(settings),
         body_limits=BodyLimits(settings.max_login_body, settings.max_document_body, settings.max_request_body),
+        path_prefix=settings.lightrag_api_prefix,
+        believes_proxies=bool(settings.forwarded_allow_ips),
     )
 
 

@@ -3,12 +3,14 @@
 They are apart from the other settings so that no route holds a secret.
 """
 
+import re
 from typing import Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
 from runtime.settings import Settings
 from services.query.api.body_limits import MAX_DOCUMENT_BODY, MAX_LOGIN_BODY, MAX_REQUEST_BODY
+from services.query.api.path_prefix import PREFIX_PATTERN
 
 
 class AccessSettings(Settings):
@@ -17,6 +19,9 @@ class AccessSettings(Settings):
     Unlike there, `/api/*` needs credentials and no other origin is allowed.
     """
 
+    lightrag_api_prefix: str = Field(
+        default="", description="path below which a reverse proxy shows the service, as `/rag`; stripped or not"
+    )
     lightrag_api_key: SecretStr = Field(default=SecretStr(""), description="one key that may do everything")
     lightstream_api_keys: SecretStr = Field(
         default=SecretStr(""), description="`name:key:workspaces:right, …`; workspaces joined by + or *, read or write"
@@ -56,6 +61,14 @@ class AccessSettings(Settings):
     )
     enable_api_docs: bool = Field(default=True, description="show /docs and /openapi.json")
     webui_dir: str = Field(default="", description="the folder of a web page that is served at /webui; empty: none")
+
+    @field_validator("lightrag_api_prefix")
+    @classmethod
+    def _plain_prefix(cls, prefix: str) -> str:
+        prefix = "/" + prefix.strip("/") if prefix.strip("/") else ""
+        if prefix and not re.fullmatch(PREFIX_PATTERN, prefix):
+            raise ValueError("give a path of letters, digits and -._~, as /rag")
+        return prefix
 
     @property
     def has_credentials(self) -> bool:

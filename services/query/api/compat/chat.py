@@ -100,9 +100,9 @@ def to_request(message: ParsedMessage, before: Sequence[Turn], system: str = "",
 
 
 async def answer_request(
-    request: QueryRequest, ctx: Context, workspace: str, response: Response, *, streamed: bool
+    request: QueryRequest, ctx: Context, workspace: str, response: Response, *, streamed: bool, note: str = ""
 ) -> Reply:
-    """Ask the question, and return the reply as it is generated."""
+    """Ask the question, and return the reply as it is generated. `note` stands below the answer."""
     count = ctx.deps.count_tokens
     history = request.conversation_history or ()
     texts = [request.query, request.user_prompt or "", *(message.content for message in history)]
@@ -113,14 +113,14 @@ async def answer_request(
     )
     references = references_of(request, answer) or []
     return Reply(
-        _pieces(request, answer, meter),
+        _pieces(request, answer, meter, note),
         [reference.model_dump(include={"reference_id", "file_path"}) for reference in references],
         meter,
     )
 
 
-async def _pieces(request: QueryRequest, answer: Answer, meter: AnswerUsage) -> AsyncGenerator[str]:
-    """Yield the text as it is generated, and below it the list of cited files."""
+async def _pieces(request: QueryRequest, answer: Answer, meter: AnswerUsage, note: str) -> AsyncGenerator[str]:
+    """Yield the text as it is generated, and below it the note and the list of cited files."""
     if answer.pieces is None:
         meter.truncated = answer.truncated
         yield meter.record(answer.text)
@@ -130,6 +130,8 @@ async def _pieces(request: QueryRequest, answer: Answer, meter: AnswerUsage) -> 
                 meter.truncated = meter.truncated or piece.cut
                 if piece.text:
                     yield meter.record(piece.text)
+    if note:
+        yield meter.record(note)
     # A context ends with its references already.
     section = "" if request.only_need_context else reference_section("".join(meter.pieces), answer.retrieval)
     if section:

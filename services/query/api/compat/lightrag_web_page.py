@@ -17,6 +17,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from services.query.api.context import brand
+from services.query.api.path_prefix import prefix_of
 from services.query.api.web_page import set_file_headers
 
 ENTRIES = {"/webui": "index.html", "/workspace": "workspace.html"}
@@ -67,14 +68,16 @@ class WebPage(StaticFiles):
             raise HTTPException(404)
         response = await super().get_response(self._entry if path == "." else path, scope)
         if isinstance(response, FileResponse) and path in (".", self._entry):
-            return _entry(Path(response.path), self._path, brand(scope["app"])[0])
+            return _entry(
+                Path(response.path), f"{prefix_of(scope)}{self._path}", prefix_of(scope), brand(scope["app"])[0]
+            )
         set_file_headers(response, path)
         return response
 
 
-def _entry(file: Path, path: str, title: str | None) -> HTMLResponse:
+def _entry(file: Path, path: str, prefix: str, title: str | None) -> HTMLResponse:
     """Return the entry file with the configuration inserted, in LightRAG's shape. It is read anew each time."""
-    config = {"apiPrefix": "", "webuiPrefix": f"{path}/", "webuiTitle": title}
+    config = {"apiPrefix": prefix, "webuiPrefix": f"{path}/", "webuiTitle": title}
     # JSON does not escape `<`, and HTML would read `</script>` as the end of the script.
     script = f"window.__LIGHTRAG_CONFIG__ = {json.dumps(config)};".replace("<", "\\u003c").encode()
     digest = base64.b64encode(hashlib.sha256(script).digest()).decode()

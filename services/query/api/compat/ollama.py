@@ -14,6 +14,7 @@ from starlette.datastructures import MutableHeaders
 from contracts.text import encodable
 from services.query.api.compat.chat import Reply, answer_request, last_user_message, to_request, with_position
 from services.query.api.compat.conversation import ParsedMessage, parse_message
+from services.query.api.compat.left_out import left_out_parts, note
 from services.query.api.compat.ollama_models import (
     CHAT_EXAMPLE,
     GENERATE_EXAMPLE,
@@ -81,7 +82,9 @@ async def chat(body: ChatRequest, ctx: Ctx, workspace: Workspace, request: Reque
     _check_model(body.model, ctx)
     turns = body.turns
     query_request = to_request(parse_message(last_user_message(turns)), turns[:-1], body.system or "")
-    reply = await answer_request(query_request, ctx, workspace, response, streamed=body.stream is not False)
+    left_out = note(left_out_parts("image" for _ in body.messages[-1].images or ()))
+    streamed = body.stream is not False
+    reply = await answer_request(query_request, ctx, workspace, response, streamed=streamed, note=left_out)
     if body.stream is False:
         return _last_line(body.model, reply, _message(await reply.text()))
     return with_position(NdjsonResponse(_lines(body.model, reply, _message, request.url.path)), response)

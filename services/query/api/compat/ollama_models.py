@@ -19,7 +19,7 @@ class Message(StrictModel):
 
     role: Literal["system", "user", "assistant"]
     content: str
-    images: list[str] | None = Field(default=None, max_length=0, description="not read, and refused")
+    images: list[str] | None = Field(default=None, max_length=256, description="left out, which the answer says")
 
 
 class ChatRequest(StrictModel):

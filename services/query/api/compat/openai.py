@@ -13,6 +13,7 @@ from services.query.api.auth.middleware import authorized_workspace, default_wor
 from services.query.api.auth.permissions import Principal
 from services.query.api.compat.chat import Reply, answer_request, last_user_message, to_request, with_position
 from services.query.api.compat.conversation import ParsedMessage
+from services.query.api.compat.left_out import left_out_parts, note
 from services.query.api.compat.openai_model_names import Model, available_models, parse_model
 from services.query.api.compat.openai_models import (
     COMPLETION_EXAMPLE,
@@ -24,7 +25,7 @@ from services.query.api.compat.openai_models import (
 from services.query.api.context import Ctx, checked_workspace
 from services.query.api.errors import openai_error, protocol_errors
 from services.query.api.questions.streaming import EventStreamResponse, Lines, with_error_line
-from services.query.errors import NotFound
+from services.query.errors import BadRequest, NotFound
 
 router = APIRouter(prefix="/v1", tags=["openai"], responses=protocol_errors(OpenAiProblem))
 
@@ -66,8 +67,11 @@ async def complete(body: ChatCompletionRequest, ctx: Ctx, request: Request, resp
     model = _find_model(body.model)
     workspace = _set_workspace(model, request)
     turns = body.turns
+    if body.messages[-1].left_out and not turns[-1].content.strip():
+        raise BadRequest("the last message has no text, and only text is read: put a question beside the other parts")
     query_request = to_request(ParsedMessage(last_user_message(turns), model.mode), turns[:-1])
-    reply = await answer_request(query_request, ctx, workspace, response, streamed=bool(body.stream))
+    left_out = note(left_out_parts(body.messages[-1].left_out))
+    reply = await answer_request(query_request, ctx, workspace, response, streamed=bool(body.stream), note=left_out)
     if body.stream:
         return with_position(EventStreamResponse(_events(body, reply, request.url.path)), response)
     message = {"role": "assistant", "content": await reply.text(), "refusal": None}
@@ -76,6 +80,7 @@ async def complete(body: ChatCompletionRequest, ctx: Ctx, request: Request, resp
         "choices": [{"index": 0, "message": message, "finish_reason": _reason(reply), "logprobs": None}],
         "usage": usage(reply.usage.prompt_tokens, reply.usage.answer_tokens),
         "references": reply.references,
+        **_warnings(body),
     }
 
 
@@ -92,7 +97,7 @@ def _events(body: ChatCompletionRequest, reply: Reply, path: str) -> Lines:
             yield chunk({"role": "assistant", "content": ""})
             async for piece in reply.pieces:
                 yield chunk({"content": piece})
-        yield chunk({}, _reason(reply), references=reply.references)
+        yield chunk({}, _reason(reply), references=reply.references, **_warnings(body))
         if body.with_usage:
             tokens = usage(reply.usage.prompt_tokens, reply.usage.answer_tokens)
             yield _event({**about, "choices": [], "usage": tokens})
@@ -102,6 +107,11 @@ def _events(body: ChatCompletionRequest, reply: Reply, path: str) -> Lines:
         return _event({"error": openai_error(status, detail)})
 
     return with_error_line(events(), path, failed)
+
+
+def _warnings(body: ChatCompletionRequest) -> dict[str, list[str]]:
+    """Return the field of the answer that says what was left out, if anything was."""
+    return {"warnings": body.warnings} if body.warnings else {}
 
 
 def _reason(reply: Reply) -> str:

@@ -2,8 +2,9 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from services.query.api.compat.left_out import left_out_parts
 from services.query.api.strict_model import StrictModel
 from services.query.question import Turn
 
@@ -12,23 +13,45 @@ CREATED = 1_705_276_800
 
 
 class TextPart(StrictModel):
-    """A text as one part of a message. Parts of other types are rejected."""
+    """A text as one part of a message."""
 
     type: Literal["text"]
     text: str
+
+
+class OtherPart(StrictModel):
+    """A picture, a sound, a file or the like as one part of a message. It is left out."""
+
+    type: str = Field(max_length=64)
+
+    @field_validator("type")
+    @classmethod
+    def _other_than_text(cls, type: str) -> str:
+        if type == "text":
+            raise ValueError("a part of the type text needs a text")
+        return type
 
 
 class ChatMessage(StrictModel):
     """One message of a conversation."""
 
     role: Literal["system", "developer", "user", "assistant"]
-    content: str | list[TextPart] | None = None
+    content: str | list[TextPart | OtherPart] | None = None
 
     @property
     def turn(self) -> Turn:
         """Return the message as a turn; the role `developer` becomes `system`."""
-        text = self.content if isinstance(self.content, str) else "\n".join(part.text for part in self.content or ())
+        text = self.content if isinstance(self.content, str) else "\n".join(part.text for part in self._texts)
         return Turn("system" if self.role == "developer" else self.role, text)
+
+    @property
+    def _texts(self) -> list[TextPart]:
+        return [part for part in self.content or () if isinstance(part, TextPart)]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Return the types of the parts that are no text."""
+        return [part.type for part in self.content or () if isinstance(part, OtherPart)]
 
 
 class StreamOptions(StrictModel):
@@ -63,6 +86,11 @@ class ChatCompletionRequest(StrictModel):
     def turns(self) -> list[Turn]:
         """Return the messages as turns."""
         return [message.turn for message in self.messages]
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return what of the messages is left out."""
+        return left_out_parts(type for message in self.messages for type in message.left_out)
 
     @property
     def with_usage(self) -> bool:

@@ -97,7 +97,9 @@ class QueryRequest(StrictModel):
     hl_keywords: list[Keyword] = Field(default=[], max_length=64)
     ll_keywords: list[Keyword] = Field(default=[], max_length=64)
     conversation_history: list[HistoryMessage] | None = Field(
-        default=None, max_length=MAX_TURNS, description="for the answering model only; it is not searched by"
+        default=None,
+        max_length=MAX_TURNS,
+        description="for the answering model; a question that refers to it is searched with its names",
     )
     user_prompt: str | None = Field(default=None, max_length=65_536, description="instructions for the answering model")
     disable_user_prompt_prefix: bool | None = None
