@@ -1,6 +1,6 @@
 """Behind a reverse proxy that shows the service below a path: redirects, the OpenAPI document, pages and logins."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ QUESTION = {"query": "Who discovered radium?", "mode": "naive"}
 @asynccontextmanager
 async def behind_proxy(
     prefix: str = "/rag", *, strips: bool = True, headers: dict[str, str] | None = None, **access: Any
-) -> AsyncIterator[httpx.AsyncClient]:
+) -> AsyncGenerator[httpx.AsyncClient]:
     """A client of the proxy; `access` are settings of the service behind it."""
     app = (await library_of_two()).app(behind(**access), settings=QuerySettings(workspace="w"))
     async with (

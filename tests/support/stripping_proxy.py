@@ -1,6 +1,6 @@
 """A reverse proxy that shows a service below a path, and strips that path or leaves it there."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import httpx
@@ -18,7 +18,7 @@ OF_THE_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length",
 @asynccontextmanager
 async def proxy(
     service: str, prefix: str, *, strips: bool = True, headers: dict[str, str] | None = None
-) -> AsyncIterator[str]:
+) -> AsyncGenerator[str]:
     """The address of a proxy that passes what is below `prefix` on to the service, with these headers added."""
     async with httpx.AsyncClient(base_url=service, follow_redirects=False, timeout=120) as client:
 

@@ -144,10 +144,13 @@ def test_each_character_takes_a_bounded_number_of_steps(name: str) -> None:
     read = READERS[name]
     short_texts = dict(hostile_texts(LENGTH // 8))
     for kind, text in hostile_texts(LENGTH):
-        per_character = steps(lambda text=text: read(text)) / len(text)
-        if per_character < SUSPECT:
+        if steps(lambda text=text: read(text)) / len(text) < SUSPECT:
             continue
+        per_character, shorter = least_steps(read, text), least_steps(read, short_texts[kind])
         assert per_character < MOST_STEPS, f"{kind}: {per_character:.0f} steps for each character"
-        short = short_texts[kind]
-        shorter = steps(lambda short=short: read(short)) / len(short)
         assert per_character < MOST_GROWTH * max(shorter, SUSPECT / 2), f"{kind}: {shorter:.0f} to {per_character:.0f}"
+
+
+def least_steps(read: Callable[[str], object], text: str) -> float:
+    """Steps for each character, the least of several measurements: a busy machine disturbs some."""
+    return min(steps(lambda: read(text)) for _ in range(4)) / len(text)
