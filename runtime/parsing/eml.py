@@ -40,7 +40,7 @@ def text(data: bytes) -> Content:
 
 
 def _message(data: bytes) -> EmailMessage:
-    return cast(EmailMessage, message_from_bytes(data, policy=policy.default))
+    return message_from_bytes(data, policy=policy.default)
 
 
 class _Reader:

@@ -88,8 +88,8 @@ class _Reader:
         elif not words.strip() and not annotations:
             self.empty.append(number)
         else:
-            kinds = (item.type for item in page.get_objects(max_depth=2))
-            self._omissions.add(PICTURE, sum(kind == pypdfium2.raw.FPDF_PAGEOBJ_IMAGE for kind in kinds))
+            pictures: Iterator[object] = page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=2)
+            self._omissions.add(PICTURE, sum(1 for _ in pictures))
         return "\n\n".join(filter(None, [words.strip(), "\n".join(annotations)]))
 
 

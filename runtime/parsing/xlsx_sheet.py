@@ -4,6 +4,7 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 from xml.etree import ElementTree
 
 from openpyxl.formula.translate import Translator, TranslatorError
@@ -84,7 +85,8 @@ def _formula(cell: ElementTree.Element, extras: SheetExtras, shared: dict[str, t
 
 def _translated(formula: str, origin: str, place: str) -> str:
     try:
-        return str(Translator(f"={formula}", origin=origin).translate_formula(place))
+        translator: Any = Translator(f"={formula}", origin=origin)
+        return str(translator.translate_formula(place))
     except TranslatorError:
         return formula
 

@@ -65,9 +65,12 @@ def _repaired(piece: str) -> Any:
     """Return the object as json-repair reads it; None for one that is cut off, whose texts would be incomplete."""
     if "}" not in piece:
         return None
-    value = repaired_json(piece)
+    value: Any = repaired_json(piece)
     # Behind the object may stand anything, up to the next one.
-    return cast(list[Any], value)[0] if isinstance(value, list) and value else value
+    if not isinstance(value, list):
+        return value
+    values = cast(list[Any], value)
+    return values[0] if values else None
 
 
 def _text(values: Mapping[str, Any], keys: tuple[str, ...]) -> str:
