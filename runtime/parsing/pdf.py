@@ -1,6 +1,7 @@
 """PDF to text, page by page. It runs in the sandbox only: pdfium is not thread-safe, and no file is above suspicion."""
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import pypdfium2
 
@@ -88,7 +89,8 @@ class _Reader:
         elif not words.strip() and not annotations:
             self.empty.append(number)
         else:
-            pictures: Iterator[object] = page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=2)
+            images = [pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]
+            pictures = cast("Iterator[object]", page.get_objects(filter=images, max_depth=2))
             self._omissions.add(PICTURE, sum(1 for _ in pictures))
         return "\n\n".join(filter(None, [words.strip(), "\n".join(annotations)]))
 
