@@ -59,7 +59,11 @@ class Settings(BaseSettings):
         description="JSON object: further fields of every request, as to turn thinking off",
     )
     llm_temperature: float | None = Field(
-        default=None, ge=0, le=2, validation_alias=AliasChoices("LLM_TEMPERATURE", "OPENAI_LLM_TEMPERATURE")
+        default=None,
+        ge=0,
+        le=2,
+        validation_alias=AliasChoices("LLM_TEMPERATURE", "OPENAI_LLM_TEMPERATURE"),
+        description="`temperature` of every request; empty: the provider's default",
     )
     llm_max_tokens: int | None = Field(
         default=None,
