@@ -99,10 +99,12 @@ def trouble(seed: int) -> Chance:
 async def _run(pipeline: Pipeline, world: int) -> None:
     chance = pipeline.chance
     rebuilding = asyncio.create_task(rebuild(pipeline, chance.rebuild_at)) if chance.rebuild_at is not None else None
+    places: dict[str, int] = {}
     try:
         for command in commands(Random(f"commands of {world}")):
             await _until(pipeline, chance.now + chance.rng.choice((0.0, 0.5, 4.0)))
-            await pipeline.log.publish(command(pipeline.log.ids))
+            envelope = command(places)
+            places[envelope.id] = await pipeline.log.publish(envelope)
             if chance.rng.random() < 0.1:
                 await _retry_failed(pipeline)
         await _until_rest(pipeline)

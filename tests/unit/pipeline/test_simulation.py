@@ -26,12 +26,12 @@ def test_kills_outages_rebuilds_repeats_and_disorder_change_nothing_in_the_end(f
 @pytest.mark.parametrize(
     ("bug", "first"),
     [
-        ("passages-not-compared", 14),
+        ("passages-not-compared", 11),
         ("results-of-a-batch-lost", 0),
         ("nothing-cached", 33),
         ("changes-counted-again-not-summarised", 10),
         ("changes-counted-again-after-a-renaming-not-summarised", 1007389),
-        ("failed-passage-leaves-its-older-version", 8),
+        ("failed-passage-leaves-its-older-version", 17),
         ("undoing-changes-nothing", 4),
         ("parked-event-forgotten", 13),
         ("retry-has-the-ids-of-before", 16),

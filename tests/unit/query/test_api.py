@@ -213,7 +213,7 @@ async def test_a_page_of_documents_has_their_states_and_where_it_stands(api: htt
     document = body["documents"][1]
     assert set(document) == {
         "id", "content_summary", "content_length", "status", "created_at", "updated_at", "track_id", "chunks_count",
-        "error_msg", "metadata", "file_path",
+        "error_msg", "metadata", "file_path", "warnings",
     }  # fmt: skip
     assert (document["status"], document["chunks_count"], document["error_msg"]) == ("processed", 2, None)
     assert document["content_summary"].startswith("Marie Curie")
