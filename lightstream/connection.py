@@ -153,9 +153,8 @@ def raise_for_error(call: Call[Any], response: httpx.Response) -> None:
         body: object = response.json()
     except ValueError:
         body = None
-    raise error_of_response(
-        call.path, response.status_code, body, parse_retry_after(response.headers.get("Retry-After"))
-    )
+    wait = parse_retry_after(response.headers.get("Retry-After"), date=response.headers.get("Date"))
+    raise error_of_response(call.path, response.status_code, body, wait)
 
 
 def parse_answer(call: Call[T], response: httpx.Response) -> T:

@@ -199,7 +199,11 @@ class Endpoint:
             raise self._of_answer(error) from None
 
     def _of_status(self, response: httpx2.Response) -> Exception:
-        wait = parse_retry_after(response.headers.get("retry-after"), _LONGEST_WAIT)
+        wait = parse_retry_after(
+            response.headers.get("retry-after"),
+            _LONGEST_WAIT,
+            date=response.headers.get("date"),
+        )
         try:
             body = parsed_body(response.text)
         except (httpx2.StreamError, httpx2.ResponseNotRead):  # of a stream that was not read

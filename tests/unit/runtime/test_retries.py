@@ -116,6 +116,12 @@ def test_a_date_in_a_retry_after_is_meant_in_its_zone_or_in_utc(monkeypatch: pyt
         assert parse_retry_after(header) == pytest.approx(60, abs=2)
 
 
+def test_a_date_counts_from_the_date_of_the_answer_whatever_our_clock_says() -> None:
+    header = "Wed, 21 Oct 2015 07:28:00 GMT"
+    assert parse_retry_after(header, date="Wed, 21 Oct 2015 07:27:50 GMT") == 10.0
+    assert parse_retry_after(header, date="no date") == 0.0
+
+
 def test_a_retry_after_is_whole_seconds_and_at_least_one() -> None:
     assert [format_retry_after(seconds) for seconds in (0.0, 0.2, 1.0, 1.01, 30.0)] == ["1", "1", "1", "2", "30"]
 
