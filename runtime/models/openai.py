@@ -193,13 +193,15 @@ class OpenAiChat:
 
     def _is_narrow(self, usage: TokenUsage, size: int) -> bool:
         """Return whether the provider read far less than the prompt's bytes, as with a small context window."""
-        is_narrow = size >= LEAST_PROMPT and 0 < usage.prompt * MOST_BYTES_PER_TOKEN < size
+        # Some providers leave cached tokens out of those of the prompt, others count them in.
+        tokens = usage.prompt + usage.cached
+        is_narrow = size >= LEAST_PROMPT and 0 < tokens * MOST_BYTES_PER_TOKEN < size
         if is_narrow and not self._narrow_told:
             self._narrow_told = True
             logger.warning(
                 "the model reads only a part of its prompts: its context window is too small",
                 model=self.model,
-                prompt_tokens=usage.prompt,
+                prompt_tokens=tokens,
                 prompt_bytes=size,
                 remedy="raise the window where the model is served (Ollama: OLLAMA_CONTEXT_LENGTH)",
             )
