@@ -126,8 +126,8 @@ async def test_a_turn_at_the_model_ends_when_the_model_has_finished_and_not_when
 ) -> None:
     chat = provider.chat("fine", limiter=RateLimiter("m", Limits(calls=1)))
     pieces = ModelAnswerGenerator(chat).stream(Prompt("", "what?", ()))
-    assert await anext(pieces) == "the "
+    assert (await anext(pieces)).text == "the "
     async with asyncio.timeout(20):
         await chat.complete([Message("user", "and what else?")])
-    assert "".join([piece async for piece in pieces]) == "whole answer"
+    assert "".join([piece.text async for piece in pieces]) == "whole answer"
     await chat.close()

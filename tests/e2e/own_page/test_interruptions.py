@@ -11,6 +11,7 @@ import jwt
 import pytest
 from playwright.sync_api import Route, expect
 
+from contracts import subjects
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import connected
 from tests.support.access import SECRET
@@ -42,7 +43,9 @@ def test_a_pdf_is_watched_and_cited_by_page(visits: Visits, tmp_path: Path) -> N
 def unread(stack: Stack) -> str:
     """A workspace whose one document cannot be read, since its text is not there."""
     data = MISSING.encode()
-    blob = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "parts": 1}
+    digest = hashlib.sha256(data).hexdigest()
+    place = subjects.blob_place("mended", digest)
+    blob = {"sha256": digest, "size": len(data), "parts": 1, "place": place}
     event = added("unread", "mended", data={"document_id": "unread", "file_path": "captain.md", "blob": blob})
     aside(lambda: publish_added(stack, event, "unread", "mended"))
     return "mended"
@@ -51,7 +54,7 @@ def unread(stack: Stack) -> str:
 def test_a_dead_letter_is_tried_again_once_its_cause_is_mended(unread: str, stack: Stack, visits: Visits) -> None:
     async def mend() -> None:
         async with connected(stack.settings.nats_url, name="test") as client:
-            await NatsBlobs(client.jetstream()).put(MISSING)
+            await NatsBlobs(client.jetstream()).put(MISSING, "mended")
 
     with visits.to(f"{unread}/documents") as opened:
         page = opened.page

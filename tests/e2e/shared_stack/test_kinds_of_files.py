@@ -29,6 +29,28 @@ def word() -> bytes:
 
 PRICES = [["Good", "Price in crowns", "Seller"], *([f"Good {n}", n, f"Stall {n}"] for n in range(300))]
 
+EMAIL = f"""From: Ada Marlow <ada@harbour.example>
+To: Hector Vane <hector@harbour.example>
+Subject: The new post
+MIME-Version: 1.0
+Content-Type: text/plain; charset=utf-8
+
+{people("Rosa Quill", "letter carrier")}
+"""
+NOTEBOOK = {
+    "cells": [
+        {
+            "cell_type": "markdown",
+            "id": "a",
+            "metadata": {},
+            "source": people("Tom Reef", "diver"),
+        }
+    ],
+    "metadata": {},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
+
 FILES: dict[str, tuple[bytes, str, str]] = {
     "chart.md": (b"# Charts\n\n" + people("Ada Marlow", "chartmaker").encode(), "Who is Ada Marlow?", "chartmaker"),
     "sail.txt": (people("Hector Vane", "sailmaker").encode("utf-16"), "Who is Hector Vane?", "sailmaker"),
@@ -47,6 +69,8 @@ FILES: dict[str, tuple[bytes, str, str]] = {
     "seal.rtf": (b"{\\rtf1 " + people("Lena Brook", "cutter").encode() + b"}", "Who is Lena Brook?", "cutter"),
     "crane.py": (b"# " + people("Basil Moor", "crane driver").encode(), "Who is Basil Moor?", "crane driver"),
     "lamp.unheard": (people("Irma Stone", "lamp lighter").encode(), "Who is Irma Stone?", "lamp lighter"),
+    "letter.eml": (EMAIL.encode(), "Who is Rosa Quill?", "letter carrier"),
+    "depth.ipynb": (json.dumps(NOTEBOOK).encode(), "Who is Tom Reef?", "diver"),
     "log.jsonl": (b'{"ship": "Old Salt", "arrived": "in May"}\n', "When has the Old Salt arrived?", "arrived: in May"),
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 
+from contracts import subjects
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import connected
 from tests.support.raw_events import added, history, publish_added
@@ -17,7 +18,9 @@ WORKSPACE = ("--workspace", "retries")
 def fail(stack: Stack, document: str, text: str) -> dict[str, Any]:
     """Add a document whose long text is missing, and return its dead letter once it has failed."""
     data = text.encode()
-    blob = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "parts": 1}
+    digest = hashlib.sha256(data).hexdigest()
+    place = subjects.blob_place("retries", digest)
+    blob = {"sha256": digest, "size": len(data), "parts": 1, "place": place}
     body = {"document_id": document, "file_path": f"{document}.txt", "blob": blob}
     publish_added(stack, added(document, "retries", data=body), document, "retries")
     until(lambda: status(stack, document) == "failed", stack.logs)
@@ -29,7 +32,7 @@ def store(stack: Stack, text: str) -> None:
 
     async def put() -> None:
         async with connected(stack.settings.nats_url, name="test") as client:
-            await NatsBlobs(client.jetstream()).put(text)
+            await NatsBlobs(client.jetstream()).put(text, "retries")
 
     asyncio.run(put())
 

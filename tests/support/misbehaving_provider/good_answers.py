@@ -14,7 +14,7 @@ ANSWER = (
     "It was founded long before that year, and the second half of this answer stands here [1]."
 )
 
-_WORD = r"[A-ZÄÖÜÅÉ][\w\u00ad\u200b\u0300-\u036f'’-]*[a-z\u0300-\u036f]"
+_WORD = r"[A-ZÄÖÜÅÉ][\w\u00ad\u200b\u0300-\u036f'’-]*[a-zß-ÿ\u0300-\u036f]"
 """A capitalised word, in any spelling: a model copies soft hyphens and combining marks."""
 
 _NAME = re.compile(rf"\b{_WORD}(?: {_WORD})+\b")
