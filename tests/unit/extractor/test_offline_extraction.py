@@ -117,14 +117,15 @@ def test_markup_and_length_are_taken_out_of_descriptions() -> None:
     assert len(bounded("x" * 100, 50)) == 50
 
 
-def test_passages_are_read_at_more_than_fifty_a_second() -> None:
+def test_passages_are_read_at_more_than_ten_a_second() -> None:
     passage = (PASSAGE * 20)[:6_000]
     spent: list[float] = []
     for _ in range(20):
         begin = time.process_time()
         extract(passage)
         spent.append(time.process_time() - begin)
-    assert min(spent) < 1 / 50  # the fastest: what else the machine does only adds
+    # The fastest, five times slower than on a slow machine: only a reader that has become another one takes so long.
+    assert min(spent) < 1 / 10
 
 
 def keywords(text: str, *headings: str) -> dict[tuple[str, str], tuple[str, ...]]:
