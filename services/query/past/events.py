@@ -18,10 +18,10 @@ from contracts.events import (
 from contracts.folding.contributions import Contribution, Key, contributions
 from contracts.folding.edit import Edit, edit_of
 from contracts.graph import DocumentBounds
-from contracts.ids import sha256
 from contracts.moments import microseconds
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery, Log, Message
+from runtime.bus.repetitions import content_hash_of
 from runtime.errors import NewerVersion, Poison
 from services.query.errors import TooLarge
 
@@ -119,7 +119,7 @@ class WorkspaceEvents:
         sequence, at = delivery.sequence, microseconds(delivery.happened_at)
         match delivery.event:
             case DocumentAdded() as event:
-                record = DocumentRecord(sequence, at, event.file_path, content_hash(event))
+                record = DocumentRecord(sequence, at, event.file_path, content_hash_of(event))
                 self.documents[event.document_id].append(record)
             case DocumentDeleted() as event:
                 self.documents[event.document_id].append(DocumentRecord(sequence, at))
@@ -144,10 +144,3 @@ class WorkspaceEvents:
                 self.summaries.append(record)
             case _:
                 pass
-
-
-def content_hash(event: DocumentAdded) -> str:
-    """Return the SHA-256 of the text or the knowledge."""
-    if event.blob:
-        return event.blob.sha256
-    return sha256(event.knowledge.model_dump_json() if event.knowledge else event.text or "")
