@@ -120,7 +120,8 @@ async def test_rate_limits_say_how_long_to_wait_without_waiting(provider: Provid
     assert caught.value.retry_after == 30
     with pytest.raises(RateLimited) as caught:
         await ask(provider.chat("date", retries=1))
-    assert 50 < (caught.value.retry_after or 0) <= 60
+    # A date has whole seconds, so that the wait may be one longer.
+    assert 50 < (caught.value.retry_after or 0) <= 61
     assert time.monotonic() - begin < 20
     assert len(provider.requests) == 2
 
