@@ -14,6 +14,12 @@ HOUR, DAY = 3600.0, 24 * 3600.0
 LOG = "KB_EVENTS"
 """The stream of all events."""
 
+VERSION = 1
+"""Raised with every change of this declaration: programs of an older one refuse the bus."""
+
+VERSION_KEY = "lightstream.topology"
+"""Where the version stands in the metadata of the log."""
+
 
 @dataclass(frozen=True)
 class Stream:

@@ -211,6 +211,7 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
         health.stage = "starting"
         bus = await _bus(client, jetstream, health, writes)
         async with build(bus, health) as subscriptions, bus.integrity.watching(health):
+            await topology.refuse_newer(jetstream)
             if problems := await topology.check(jetstream, tuple(declared_consumer(s.durable) for s in subscriptions)):
                 raise ConfigurationError(
                     f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"

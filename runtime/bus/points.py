@@ -1,9 +1,10 @@
 """Finds the place in the log that a person means: a sequence, a time, or now."""
 
+import asyncio
 from datetime import UTC, datetime
 
 from contracts import subjects
-from runtime.bus.port import Log
+from runtime.bus.port import Log, Message
 from runtime.errors import InvalidInput
 
 NOW = "now"
@@ -14,6 +15,9 @@ FORM = "a sequence in the log, a time such as 2026-03-01T12:00:00Z, or now"
 
 MAX_SEQUENCE = 2**63 - 1
 """The greatest that is asked of the bus."""
+
+PARTS = 16
+"""Parts of the log whose beginnings are looked at together, to find a time."""
 
 
 async def sequence_at(log: Log, workspace: str | None, point: str) -> int:
@@ -36,18 +40,34 @@ async def sequence_at(log: Log, workspace: str | None, point: str) -> int:
     except ValueError:
         raise InvalidInput(f"{point!r:.100} is not {FORM}") from None
     subject = subjects.ALL if workspace is None else subjects.of_workspace(workspace)
-    return await _last_before(log, subject, at if at.tzinfo else at.replace(tzinfo=UTC), end)
+    return await _last_before(log, subject, at if at.tzinfo else at.replace(tzinfo=UTC), 0, end)
 
 
-async def _last_before(log: Log, subject: str, at: datetime, end: int) -> int:
-    """Return the last sequence of these events that the log took by that time, by halving."""
-    low, high = 0, end  # what is at `low` and before is early enough; what is behind `high` is not
-    while low < high:
-        middle = (low + high) // 2
-        # The first one behind the middle: all between the two is of other workspaces.
-        message = await log.following(middle, subject)
-        if message is None or message.sequence > high or message.published_at > at:
-            high = middle
-        else:
-            low = message.sequence
-    return low
+async def _last_before(log: Log, subject: str, at: datetime, after: int, end: int) -> int:
+    """Return the last of these events that the log took by that time, behind `after` and up to `end`; 0 if none.
+
+    Times are not in order where the bus's clock was set back. That shows between two of the events that are looked at,
+    unless it is for less than the time between them.
+    """
+    if after >= end:
+        return 0
+    found = await asyncio.gather(*(log.following(place, subject) for place in _places(after, end)))
+    # The first one behind a place: all between the two is of other workspaces.
+    messages = {message.sequence: message for message in found if message and message.sequence <= end}
+    later: Message | None = None
+    for sequence, message in sorted(messages.items(), reverse=True):
+        is_early = message.published_at <= at
+        if is_early or (later and later.published_at < message.published_at):
+            between = await _last_before(log, subject, at, sequence, end)
+            if between or is_early:
+                return max(between, sequence)
+        later = message
+        end = sequence - 1
+    return 0
+
+
+def _places(low: int, high: int) -> list[int]:
+    """Return places from `low` to before `high`: evenly spread ones, and ever more of them towards the end."""
+    span = high - low
+    spread = {low + span * part // PARTS for part in range(PARTS)}
+    return sorted(spread | {high - 2**power for power in range(span.bit_length())})

@@ -1,6 +1,6 @@
 """Makes streams, durables and buckets as `contracts/topology.py` declares them, or says where they differ."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -17,7 +17,18 @@ from nats.js.api import (
 )
 from nats.js.errors import NotFoundError
 
-from contracts.topology import BUCKETS, CONSUMERS, STREAMS, Bucket, Consumer, Stream
+from contracts.topology import (
+    BUCKETS,
+    CONSUMERS,
+    LOG,
+    STREAMS,
+    VERSION,
+    VERSION_KEY,
+    Bucket,
+    Consumer,
+    Stream,
+)
+from runtime.errors import ConfigurationError
 
 DUPLICATE_WINDOW = 120.0
 """Seconds for which a bucket knows the ids of messages, as clients make buckets; never longer than a value lives."""
@@ -52,6 +63,7 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
         max_msgs=-1,
         no_ack=False,
         sealed=False,
+        metadata={VERSION_KEY: str(VERSION)} if stream.name == LOG else None,
         persist_mode="",  # pyright: ignore[reportArgumentType] - the server names the mode only where it is "async"
     )
 
@@ -114,11 +126,31 @@ def durable_config(durable: Consumer) -> ConsumerConfig:
 def _differences(name: str, wanted: StreamConfig | ConsumerConfig, present: StreamConfig | ConsumerConfig) -> list[str]:
     """Return the fields we set in which the server differs. An empty value and an absent one are the same."""
     values = [(field.name, getattr(wanted, field.name), getattr(present, field.name)) for field in fields(wanted)]
+    # The server has metadata of its own beside ours.
+    values = [(field, wants, _ours(has) if field == "metadata" else has) for field, wants, has in values]
     return [
         f"{name}: {field} is {_shown(has)}, declared {_shown(wants)}"
         for field, wants, has in values
         if wants is not None and (wants or None) != (has or None)
     ]
+
+
+def _ours(metadata: Mapping[str, str] | None) -> dict[str, str]:
+    return {key: value for key, value in (metadata or {}).items() if key == VERSION_KEY}
+
+
+async def refuse_newer(jetstream: JetStreamContext) -> None:
+    """Raises ConfigurationError where a newer program has set up the bus. Changes nothing."""
+    try:
+        metadata = (await jetstream.stream_info(LOG)).config.metadata
+    except NotFoundError:
+        return
+    version = _ours(metadata).get(VERSION_KEY, "")
+    if version.isdecimal() and int(version) > VERSION:
+        raise ConfigurationError(
+            f"the streams and consumers of the bus have version {version}, this program knows {VERSION}: "
+            "run the newer program, or a bus of its own"
+        )
 
 
 def _applicable(name: str, present: StreamConfig, replicas: int | None) -> StreamConfig:
@@ -140,8 +172,10 @@ async def apply(jetstream: JetStreamContext, replicas: int | None = None) -> lis
     """Create what is missing, change what differs, and return a line for each thing done.
 
     `replicas`: copies of each stream in a cluster. Without it a stream keeps those it has, and a new one gets as many
-    as the log. Raises the server's APIError where a difference cannot be changed in place (retention, storage).
+    as the log. Raises the server's APIError where a difference cannot be changed in place (retention, storage), and
+    ConfigurationError, before anything is changed, where a newer program has set up the bus.
     """
+    await refuse_newer(jetstream)
     changes: list[str] = []
     copies = await _copies_of_the_log(jetstream) if replicas is None else replicas
     for config in declared_configs(copies):
@@ -187,8 +221,12 @@ async def check(
 ) -> list[str]:
     """Return where the server differs from the declaration; empty when it does not.
 
-    Without `replicas` any number of copies is right.
+    Without `replicas` any number of copies is right. Where a newer program has set up the bus, that is all it says.
     """
+    try:
+        await refuse_newer(jetstream)
+    except ConfigurationError as newer:
+        return [str(newer)]
     problems: list[str] = []
     for config in declared_configs():
         name = config.name or ""

@@ -37,6 +37,7 @@ _OF_A_STREAM = {
     "deny_purge": "denyPurge",
     "no_ack": "noAck",
     "sealed": "sealed",
+    "metadata": "metadata",
 }
 """A field of a stream's configuration → what NACK's resource calls it."""
 

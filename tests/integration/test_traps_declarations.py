@@ -20,15 +20,25 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from contracts import subjects
-from contracts.ids import event_id
-from contracts.topology import CONSUMERS, DAY, STREAMS, declared_consumer, declared_stream
+from contracts.ids import event_id, sha256
+from contracts.topology import (
+    BUCKETS,
+    CONSUMERS,
+    DAY,
+    LOG,
+    STREAMS,
+    VERSION,
+    VERSION_KEY,
+    declared_consumer,
+    declared_stream,
+)
 from runtime import telemetry
 from runtime.bus import topology
 from runtime.bus.nats import log as bus
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.publisher import Submission, add_document
-from runtime.errors import Unavailable
+from runtime.errors import ConfigurationError, Unavailable
 from tests.support.freezing import freeze
 from tests.support.nats_server import BusServer, RunningNats, connected, reconnected, until
 from tests.support.trial_service import document, trial_service
@@ -259,3 +269,34 @@ def test_spans_are_named_by_stream_and_not_by_document(monkeypatch: pytest.Monke
         with telemetry.consumer_span("chunker", [document(name)]), telemetry.producer_span(1):
             pass
     assert {span.name for span in spans.get_finished_spans()} == {"process KB_EVENTS", "publish KB_EVENTS"}
+
+
+async def test_a_bus_that_a_newer_program_set_up_is_refused_and_left_as_it_is(
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
+) -> None:
+    newer = topology.stream_config(declared_stream(LOG)).evolve(
+        metadata={VERSION_KEY: str(VERSION + 1)}, description="another"
+    )
+    await jetstream.update_stream(newer)
+    with pytest.raises(ConfigurationError, match=r"have version \d+, this program knows \d+: run the newer program"):
+        await topology.apply(jetstream)
+    (problem,) = await topology.check(jetstream)
+    assert "run the newer program" in problem
+    assert (await jetstream.stream_info(LOG)).config.description == "another"
+    async with trial_service(server.url, tmp_path, wait=False) as service:
+        assert await asyncio.wait_for(service.wait(), PATIENCE) == 1
+        assert "run the newer program" in service.tail()
+
+
+async def test_a_bus_without_a_version_is_named_and_taken_over(jetstream: JetStreamContext) -> None:
+    """Releases before there were versions left none."""
+    await jetstream.update_stream(topology.stream_config(declared_stream(LOG)).evolve(metadata={}))
+    (problem,) = await topology.check(jetstream)
+    assert VERSION_KEY in problem and problem.startswith("KB_EVENTS: metadata")
+    assert await topology.apply(jetstream)
+    assert await topology.check(jetstream) == []
+
+
+def test_the_version_of_the_declaration_is_raised_with_every_change_of_it() -> None:
+    declared = repr((STREAMS, CONSUMERS, BUCKETS))
+    assert (VERSION, sha256(declared)[:12]) == (1, "b563c031a888")

@@ -106,7 +106,7 @@ PLANTED: Mapping[str, Plant] = {
     "undoing-changes-nothing": lambda: mock.patch.object(handler, "affected_keys", _edits_only),
     "parked-event-forgotten": lambda: mock.patch.object(ParkedMessage, "again", _acknowledge_only),
     "retry-has-the-ids-of-before": lambda: mock.patch.object(results, "again", lambda origin, retry: origin),
-    "rebuild-misses-the-newest-events": lambda: mock.patch.object(Rebuild, "_catch_up", _nothing_more),
+    "rebuild-misses-the-newest-events": lambda: mock.patch.object(Rebuild, "catch_up", _nothing_more),
     "clock-believed": lambda: mock.patch.object(clock, "monotonic_time", _as_the_clock_says),
     "nothing-cached": lambda: mock.patch.object(ExtractionCache, "put", _cache_nothing),
 }

@@ -47,3 +47,23 @@ async def test_a_time_without_a_zone_is_utc_and_its_own_event_belongs_to_it() ->
 async def test_anything_else_is_refused_with_the_form(point: str) -> None:
     with pytest.raises(InvalidInput, match="is not a sequence in the log, a time such as"):
         await sequence_at(await filled("w"), "w", point)
+
+
+@pytest.mark.parametrize("behind", [1, 5, 40])
+async def test_a_time_is_found_where_the_clock_of_the_bus_was_set_back(behind: int) -> None:
+    """Before that the clock was a day ahead: what it dated then is of the future, and what came after is not."""
+    ahead = 60
+    log = await filled(*["w"] * (ahead + behind))
+    for place in range(ahead):
+        future = log.messages[place].published_at + timedelta(days=1)
+        log.messages[place] = replace(log.messages[place], published_at=future)
+    for number in range(behind):
+        at = NOON + timedelta(minutes=ahead + number, seconds=30)
+        assert await sequence_at(log, "w", at.isoformat()) == ahead + number + 1
+    assert await sequence_at(log, "w", NOON.isoformat()) == 0
+
+
+async def test_a_short_step_back_does_not_hide_what_came_after_it() -> None:
+    log = await filled(*["w"] * 12)
+    log.messages[5] = replace(log.messages[5], published_at=NOON - timedelta(hours=1))
+    assert await sequence_at(log, "w", (NOON + timedelta(minutes=8, seconds=30)).isoformat()) == 9
