@@ -200,6 +200,15 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
     await STARTING.retry(partial(_working, stage, settings, build, health, begin), again)
 
 
+async def _refuse_another_topology(jetstream: JetStreamContext, subscriptions: Sequence[Subscription]) -> None:
+    """Raises ConfigurationError where the bus is not as declared, with what to run."""
+    await topology.refuse_newer(jetstream)
+    if problems := await topology.check(jetstream, tuple(declared_consumer(s.durable) for s in subscriptions)):
+        raise ConfigurationError(
+            f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
+        )
+
+
 async def _working(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
     writes = WriteStatus()
     async with open_broker(stage, settings, health, writes) as broker:
@@ -211,11 +220,7 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
         health.stage = "starting"
         bus = await _bus(client, jetstream, health, writes)
         async with build(bus, health) as subscriptions, bus.integrity.watching(health):
-            await topology.refuse_newer(jetstream)
-            if problems := await topology.check(jetstream, tuple(declared_consumer(s.durable) for s in subscriptions)):
-                raise ConfigurationError(
-                    f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
-                )
+            await _refuse_another_topology(jetstream, subscriptions)
             gated = [_guarded(each, bus.integrity, health) for each in subscriptions]
             connection = replace(bus.subscribing, dead_letter_limit=settings.dead_letter_limit)
             subscribed = [subscribe(broker, each, stage, connection) for each in gated]
