@@ -19,9 +19,18 @@ from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from standalone.embedded.operator_process import OrderSettings
 from standalone.operations.settings import CommandSettings
+from tests.architecture.sources import of_the_project
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+FOLDERS = ("benchmarks", "contracts", "docs", "lightstream", "runtime", "services", "standalone", "tests", "deploy")
+PAGES = sorted(
+    page
+    for page in [*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))]
+    if "answers_data/texts" not in page.as_posix()
+)
+DECISIONS = [page for page in PAGES if page.parent.name == "decisions" and page.name != "README.md"]
+REFERENCE = re.compile(r"\b[Dd]ecisions? \d+(?:(?:, \d+)*,? and \d+)?|decisions/\d{4}")
+SOURCES = {".py", ".md", ".toml", ".yml", ".yaml", ".sh", ".ts", ".tsx", ".in", ".conf"}
 CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
 
 ALL_SETTINGS: list[type[Settings]] = [
@@ -81,22 +90,40 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         anchors = (
             {anchor(result) for result in HEADING.findall(target.read_text("utf-8", "replace"))}
             if target.is_file()
-            else set()
+            else set[str]()
         )
         if not target.exists() or (fragment and fragment not in anchors):
             dead.append(f"{path}#{fragment}")
     assert dead == []
 
 
-def test_every_decision_is_in_the_index_of_decisions() -> None:
-    decisions = [page.name for page in PAGES if re.match(r"\d{4}-", page.name)]
-    numbers = [int(name[:4]) for name in decisions]
+def decision_number(page: Path) -> int:
+    """Return the number that a decision's file name begins with."""
+    return int(page.name[:4])
+
+
+def named_decisions(source: str) -> set[int]:
+    """Return the numbers of all decisions that a text names."""
+    matches = list(REFERENCE.finditer(source))
+    return {int(number) for match in matches for number in re.findall(r"\d+", match.group())}
+
+
+def test_every_decision_has_a_number_of_its_own_and_is_in_the_index() -> None:
+    numbers = [decision_number(page) for page in DECISIONS]
     index = (ROOT / "docs/decisions/README.md").read_text("utf-8")
-    assert numbers == list(range(1, len(decisions) + 1))
-    assert [name for name in decisions if f"({name})" not in index] == []
+    assert len(numbers) == len(set(numbers))
+    assert [page.name for page in DECISIONS if index.count(f"({page.name})") != 1] == []
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if re.match(r"\d{4}-", page.name)], ids=lambda page: page.name)
+def test_every_decision_that_is_named_exists() -> None:
+    """Numbers of decisions that were taken into another page are gone: nothing names them."""
+    numbers = {decision_number(page) for page in DECISIONS}
+    sources = [path for path in of_the_project() if path.suffix in SOURCES and "answers_data" not in path.parts]
+    named = {path: named_decisions(path.read_text("utf-8")) for path in sources}
+    assert {str(path): missing for path, numbers_named in named.items() if (missing := numbers_named - numbers)} == {}
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.name)
 def test_every_decision_says_its_status_its_date_and_what_enforces_it(page: Path) -> None:
     text = page.read_text("utf-8")
     assert re.search(r"^Status: (accepted|superseded by \[.+\]\(.+\)) · Date: \d{4}-\d\d-\d\d$", text, re.MULTILINE)
