@@ -33,9 +33,14 @@ if TYPE_CHECKING:  # the command line shows its help without loading the contrac
 
 
 class ServiceError(Exception):
-    """Root of every error this project raises on purpose. `model`: the one whose provider is its cause, if any is."""
+    """Root of every error this project raises on purpose.
+
+    `model`: the one whose provider is its cause, if any is. `sentence`: what that provider itself says of the text, as
+    its asker may read it: without keys and addresses, empty where it says nothing.
+    """
 
     model: str = ""
+    sentence: str = ""
 
 
 class Retryable(ServiceError):
@@ -95,6 +100,10 @@ class TextFailure(Retryable):
     It has failed too seldom yet to be refused (`ModelRefused`).
     """
 
+    def __init__(self, message: str, sentence: str = "") -> None:
+        super().__init__(message)
+        self.sentence = sentence
+
 
 class NewerVersion(Retryable):
     """The event's version is newer than this code knows."""
@@ -131,9 +140,9 @@ Refusal = Literal["content", "length", "request", "text"]
 class ModelRefused(Poison):
     """A model never takes this request: for its content, for its length, or for a reason of the provider's own."""
 
-    def __init__(self, message: str, reason: Refusal) -> None:
+    def __init__(self, message: str, reason: Refusal, sentence: str = "") -> None:
         super().__init__(message)
-        self.reason = reason
+        self.reason, self.sentence = reason, sentence
 
 
 class Undecodable(Poison):

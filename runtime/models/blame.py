@@ -50,7 +50,7 @@ class Blame:
             self._failures.forget(key)
             return failure.text
         self._failures.add(key, "text")
-        return TextFailure(str(failure.text))
+        return TextFailure(str(failure.text), failure.text.sentence)
 
     def _is_well(self) -> bool:
         return self._answered_at is not None and self._clock() - self._answered_at < WELL

@@ -7,7 +7,7 @@ lost by it. Codes that name content or length are believed; every other status c
 from dataclasses import dataclass
 
 from runtime.errors import ModelRefused, RateLimited, Refusal, ServiceError, Unavailable
-from runtime.models.provider_errors import ProviderError, shown
+from runtime.models.provider_errors import ProviderError, shown, shown_to_askers
 
 AT_ONCE = 1
 """Failures of a text that was refused (4xx) after which it is the cause, if the provider answers another then."""
@@ -60,10 +60,11 @@ class Sender:
     settings: str
     secrets: tuple[str, ...] = ()
 
-    def useless(self, reason: str) -> Failure:
-        """Return the failure of an answer that cannot be used."""
+    def useless(self, reason: str, sentence: str = "") -> Failure:
+        """Return the failure of an answer that cannot be used. `sentence`: what the provider itself says in it."""
         reason = shown(reason, self.secrets)
-        return Failure(Unavailable(reason), ModelRefused(reason, "text"), TRIES)
+        text = ModelRefused(reason, "text", shown_to_askers(sentence, self.secrets))
+        return Failure(Unavailable(reason), text, TRIES)
 
     def certain(self, reason: str) -> Failure:
         """Return a failure that no text can have caused."""
@@ -74,7 +75,13 @@ class Sender:
         return Failure(Unavailable(reason), ModelRefused(reason, "text"), TRIES)
 
     def refused(self, error: ProviderError, retry_after: float | None) -> Failure | ModelRefused:
-        """Return what an error of the provider means."""
+        """Return what an error of the provider means, with its own sentence for whoever asked."""
+        meaning = self._meaning(error, retry_after)
+        text = meaning.text if isinstance(meaning, Failure) else meaning
+        text.sentence = shown_to_askers(error.sentence, self.secrets)
+        return meaning
+
+    def _meaning(self, error: ProviderError, retry_after: float | None) -> Failure | ModelRefused:
         reason = f"{self._answered(error)}: {shown(error.sentence, self.secrets)}"
         if error.codes & FILTERED:
             return ModelRefused(f"{self.name} refuses this content: {reason}", "content")

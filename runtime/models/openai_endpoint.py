@@ -129,7 +129,8 @@ class Endpoint:
         sentence = sentence_of(parsed_body(content))
         return self.sender.useless(
             f"{self._name} did not answer in the OpenAI format; check {self.settings}_BASE_URL"
-            + (f": {sentence}" if sentence else "")
+            + (f": {sentence}" if sentence else ""),
+            sentence,
         )
 
     async def _probe(self, call: Call) -> None:

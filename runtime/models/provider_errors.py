@@ -38,6 +38,19 @@ _SECRET = re.compile(
 )
 """What looks like a key, or like the account of an address."""
 
+_ADDRESS = re.compile(
+    r"\b[a-z][\w+.-]*://[^\s\"'<>)\]]+"
+    r"|[\w.+-]+@[\w-]+\.[\w.-]*\w"
+    r"|\[?\b(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{1,4}\b\]?(?::\d{2,5})?"
+    r"|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{2,5})?\b"
+    r"|\b(?:[\w-]+\.)+[\w-]+:\d{2,5}\b|\b[\w-]+:\d{4,5}\b"
+    r"|\b(?:[\w-]+\.)+(?:local|localdomain|internal|intranet|lan|corp|svc)\b|\blocalhost\b"
+    r"|(?<![\w/])/(?:[\w.-]+/)+[\w.-]+"
+    r"|\b(?:org|proj|acct|user)[-_]\w{6,}",
+    re.IGNORECASE,
+)
+"""What names a place or an account: a URL, an e-mail address, an IP address, a host, a path, an account's id."""
+
 _MARKUP = re.compile(r"(?is)<(script|style|head)\b.*?</\1\s*>|<[^>]*>")
 _TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title>")
 
@@ -90,6 +103,11 @@ def shown(sentence: str, secrets: Sequence[str] = ()) -> str:
         sentence = sentence.replace(secret, "***")
     line = " ".join(_SECRET.sub("***", sentence).split())
     return line if len(line) <= LONGEST_SENTENCE else f"{line[: LONGEST_SENTENCE - 1]}…"
+
+
+def shown_to_askers(sentence: str, secrets: Sequence[str] = ()) -> str:
+    """Return the sentence as whoever asked a question may see it: as `shown` does, and without any address."""
+    return shown(_ADDRESS.sub("…", shown(sentence, secrets)))
 
 
 def _sentences(body: Any, depth: int) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""Models whose errors name the model for the caller; the provider's own message is only logged."""
+"""Models whose errors name the model for the caller.
+
+Of a provider's own message the caller sees the sentence on a refused text; the rest is only logged.
+"""
 
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing, contextmanager

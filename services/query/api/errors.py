@@ -86,7 +86,7 @@ def describe_error(error: Exception, path: str) -> tuple[int, str]:
         logger.warning("a model refused", error_id=id, path=path, model=error.model, error=str(error))
         unusable = (502, "answered what cannot be used")
         status, sentence = MODEL_REFUSALS[error.reason] if isinstance(error, ModelRefused) else unusable
-        return status, f"the {error.model} {sentence} (error_id: {id})"
+        return status, f"the {error.model} {sentence}{_provider_sentence(error)} (error_id: {id})"
     if not isinstance(error, Retryable):
         logger.error("internal error", error_id=id, path=path, exc_info=error)
         return 500, f"Internal server error (error_id: {id})"
@@ -96,11 +96,17 @@ def describe_error(error: Exception, path: str) -> tuple[int, str]:
     return 503, f"{_unavailable(error)} (error_id: {id})"
 
 
+def _provider_sentence(error: Poison | TextFailure) -> str:
+    """Return what the provider itself says, as the end of our sentence; it has no address and no key."""
+    return f". Its provider says: {error.sentence}" if error.sentence else ""
+
+
 def _unavailable(error: Retryable) -> str:
     if not error.model:
         return "a part of the system does not answer now; try again"
     if isinstance(error, TextFailure):
-        return f"the {error.model} failed for this text, while it answers others; try again, or ask in other words"
+        advice = "try again, or ask in other words"
+        return f"the {error.model} failed for this text, while it answers others; {advice}{_provider_sentence(error)}"
     if isinstance(error, RateLimited):
         wait = f" in {math.ceil(error.retry_after)} s" if error.retry_after else ""
         return f"the {error.model} is paused or busy, as its provider asks to wait or fails; try again{wait}"

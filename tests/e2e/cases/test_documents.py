@@ -8,7 +8,7 @@ import pytest
 from lightstream.models import Document
 from tests.support.misbehaving_provider import MisbehavingProvider
 from tests.support.misbehaving_provider.messages import GHOST, SECRET
-from tests.support.misbehaving_provider.refusals import REFUSALS
+from tests.support.misbehaving_provider.refusals import sentence
 from tests.support.provider_page import Case, cases
 from tests.support.raw_events import history
 from tests.support.stack import Stack, ended, until
@@ -57,22 +57,6 @@ def extracted(stack: Stack, document: Document) -> list[Any]:
     events = [event["data"] for event in history(stack, document.id, WORKSPACE)]
     of_extraction = [data for data in events if data.type_name() == "EntitiesExtracted"]
     return [entity for data in of_extraction for entity in data.entities]
-
-
-def strings(value: Any) -> list[str]:
-    """Return all texts in a JSON value."""
-    if isinstance(value, str):
-        return [value]
-    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for each in values for text in strings(each)]
-
-
-def sentence(marker: str) -> str:
-    """Return the provider's own sentence: the longest text of what it answers, empty for a page of HTML."""
-    body = REFUSALS[marker].body if marker in REFUSALS else ""
-    if isinstance(body, str) and body.startswith(("<", "{")):
-        return ""
-    return max((text for text in strings(body) if " " in text), key=len, default="")
 
 
 @pytest.mark.parametrize("case", [*REFUSED, *EMBEDDED], ids=str)

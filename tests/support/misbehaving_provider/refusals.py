@@ -160,3 +160,19 @@ TOO_LONG: Mapping[str, Refusal] = {
 """This text is longer than the model or the account takes."""
 
 REFUSALS: Mapping[str, Refusal] = {**MODERATION, **ODD_SUCCESSES, **BREAKDOWNS, **TOO_LONG}
+
+
+def sentence(marker: str) -> str:
+    """Return the provider's own sentence: the longest text of what it answers, empty for a page of HTML."""
+    body = REFUSALS[marker].body if marker in REFUSALS else ""
+    if isinstance(body, str) and body.startswith(("<", "{")):
+        return ""
+    return max((text for text in _strings(body) if " " in text), key=len, default="")
+
+
+def _strings(value: Any) -> list[str]:
+    """Return all texts in a JSON value."""
+    if isinstance(value, str):
+        return [value]
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for each in values for text in _strings(each)]

@@ -28,6 +28,8 @@ class MisbehavingProvider:
     """Its address, up to `/v1`."""
     modes: dict[str, str] = field(default_factory=lambda: {"chat": "", "embeddings": "", "rerank": ""})
     log: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    taken: set[str] = field(default_factory=set[str])
+    """Marker words that are answered well from now on."""
 
     def environment(self) -> dict[str, str]:
         """What a stack needs to use it for chat and embeddings."""
@@ -75,6 +77,7 @@ class MisbehavingProvider:
             self.log.clear()
             return Refusal(200, {})
         self.log.append(_entry(path, body))
+        body = _without(body, self.taken)
         if path.endswith("/embeddings"):
             return embedded(body, self.modes["embeddings"])
         if path.endswith("/rerank"):
@@ -106,6 +109,14 @@ def _entry(path: str, body: dict[str, Any]) -> dict[str, Any]:
     else:
         seen |= {"task": path.rpartition("/")[2], "markers": []}
     return seen
+
+
+def _without(body: dict[str, Any], markers: set[str]) -> dict[str, Any]:
+    """Return the request as if these marker words were not in it."""
+    text = json.dumps(body)
+    for marker in markers:
+        text = text.replace(marker, "")
+    return json.loads(text)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -11,6 +11,7 @@ from runtime.models.provider_errors import (
     parsed_body,
     sentence_of,
     shown,
+    shown_to_askers,
 )
 
 SENTENCE = "this model reads 512 tokens"
@@ -112,6 +113,40 @@ def test_nothing_that_looks_like_a_key_is_shown(text: str) -> None:
         assert secret not in sentence
 
 
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("see https://gateway.test:8080/policies?tenant=7 for the policy", "gateway"),
+        ("worker vllm-3:8000 crashed on this prompt", "vllm-3"),
+        ("upstream models.example.org:443 broke off", "example"),
+        ("upstream models.default.svc broke off", "default"),
+        ("connect to 10.1.2.3:8000 failed", "10.1"),
+        ("connect to [fd00::1]:8000 failed", "fd00"),
+        ("ask ada@example.org for access", "ada@"),
+        ("the file /srv/models/rows-1.gguf has no template", "srv"),
+        ("Request too large in organization `org_01abcdef`", "01abcdef"),
+        ("localhost refused it", "localhost"),
+    ],
+)
+def test_whoever_asked_is_shown_no_address(text: str, address: str) -> None:
+    sentence = shown_to_askers(text)
+    assert address not in sentence
+    assert "…" in sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Your chosen model requires moderation and your input was flagged for violence.",
+        "Range of input length should be [1, 30720]",
+        "rate of gpt-4.1-mini: 3.5 at 10:30, error code:400 and/or 401",
+    ],
+)
+def test_whoever_asked_is_shown_the_rest_as_it_stands(text: str) -> None:
+    assert shown_to_askers(text) == text
+
+
 def test_a_long_sentence_is_bounded() -> None:
     assert len(shown("word " * 1000)) <= LONGEST_SENTENCE
+    assert len(shown_to_askers("a.b" * 100_000)) <= LONGEST_SENTENCE
     assert len(sentence_of(parsed_body("[" * 100_000))) == 100_000

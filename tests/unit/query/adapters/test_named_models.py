@@ -1,4 +1,7 @@
-"""What a caller hears of a model that is paused, refuses or answers nonsense: which one it is, and no address."""
+"""What a caller hears of a model that is paused, refuses or answers nonsense: which one it is, and no address.
+
+Of a refused text, what its provider says.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -73,6 +76,8 @@ async def test_an_answer_that_a_model_refuses_names_the_model_and_no_address(
         answer = await _asked(harness, answer_generator=answers)
     assert answer.status_code == status, answer.text
     assert said in answer.json()["detail"]
+    is_of_text = model.startswith(("only:", "code:"))
+    assert ("Its provider says: bad, with ***" in answer.json()["detail"]) == is_of_text
 
 
 @pytest.mark.parametrize("path", ["/api/chat", "/v1/chat/completions"])
@@ -81,12 +86,14 @@ async def test_clients_of_other_protocols_hear_the_same(harness: QueryHarness, p
         answer = await _asked(harness, path, answer_generator=answers)
     assert answer.status_code == 502
     assert "the language model only:status:400 refused the request" in answer.text
+    assert "Its provider says: bad, with ***" in answer.text
 
 
 async def test_a_stream_that_a_model_refuses_ends_with_its_name(harness: QueryHarness, provider: Provider) -> None:
     async with _answers(provider, "only:status:400") as answers:
         answer = await _asked(harness, "/query/stream", answer_generator=answers)
     assert "the language model only:status:400 refused the request" in answer.text.splitlines()[-1]
+    assert "Its provider says: bad, with ***" in answer.text.splitlines()[-1]
 
 
 async def test_a_paused_model_is_named_with_the_time_to_wait(harness: QueryHarness, provider: Provider) -> None:
