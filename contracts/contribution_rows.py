@@ -11,6 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
+from contracts.folding.contributions import Contribution
 from contracts.folding.homonyms import EVERY, Documents, Source
 from contracts.graph import ChunkContribution, Provenance
 
@@ -64,6 +65,15 @@ def chunk_contributions_in(row: Row) -> list[ChunkContribution]:
         ChunkContribution(tuple(names), description, type_, tuple(keywords), weight)
         for names, description, kind, type_, keywords, weight in row["said"]
         if kind != "end"
+    ]
+
+
+def contributions_of(row: Row) -> list[Contribution]:
+    """Return what the chunk in this row contributes, all of it; nothing where it was retracted."""
+    place = (row["chunk_id"], row["document_id"], row["order"], row["version"], row["added_at"], row["file_path"])
+    return [
+        Contribution(kind, tuple(names), description, *place, type_, tuple(keywords), weight)
+        for names, description, kind, type_, keywords, weight in row["said"]
     ]
 
 

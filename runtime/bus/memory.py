@@ -138,6 +138,11 @@ class MemoryLog:
             if matches(stored.subject, [subject]):
                 yield stored.sequence, len(stored.data)
 
+    async def subjects(self, workspace: str, after: int) -> AsyncGenerator[str]:
+        for stored in self.messages[after:]:
+            if matches(stored.subject, [names.of_workspace(workspace)]):
+                yield stored.subject
+
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:

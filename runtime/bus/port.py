@@ -172,6 +172,13 @@ class Log(Protocol):
         """
         ...
 
+    def subjects(self, workspace: str, after: int) -> AsyncGenerator[str]:
+        """Yield the subject of each event of the workspace behind `after`, in order, without reading its data.
+
+        Raises `Unavailable`.
+        """
+        ...
+
     def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncGenerator[list[Message]]:
         """Yield pages of messages behind `after`, in order, up to the end of the log at the time of the call."""
         ...

@@ -23,6 +23,7 @@ from services.query.api.auth.settings import AccessSettings
 from services.query.api.context import Context
 from services.query.feeds.streams import EventStreams
 from services.query.past_answers import MemoryPastAnswers
+from services.query.past_present import StoredPresent
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
@@ -55,6 +56,7 @@ def main() -> None:
                 app.state.context = context = Context(
                     bus.log, bus.blobs, pointers, documents, positions, deps, settings,
                     operations_on(bus, webhooks, health), feed, streams, MemoryPastAnswers(bus.log, rows),
+                    StoredPresent(bus.log, rows, pointers),
                 )  # fmt: skip
                 handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
                 sender = WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents, places_of=auth.places_of))

@@ -10,7 +10,7 @@ from cachetools import TTLCache
 from contracts.events import Event
 from contracts.folding.contributions import Contribution, Key
 from contracts.folding.vector_rows import entity_row, relation_row
-from contracts.graph import Generations, Partition, Provenance, VectorKind, VectorRow
+from contracts.graph import Partition, Provenance, VectorKind, VectorRow
 from contracts.ids import chunk_vector_id, pair, sha256
 from runtime.batching import batched
 from runtime.bus.codec import decode
@@ -26,10 +26,12 @@ from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.answering.dependencies import QueryDependencies
 from services.query.errors import TooLarge
 from services.query.partitions import Partitions
+from services.query.past import reading
 from services.query.past.reading import KEPT_SECONDS, Past
 from services.query.past.sizes import ANY_TYPE
 from services.query.past.state import REVISION, PastState
 from services.query.past.turns import PastTurns
+from services.query.past_present import GENERATIONS
 from services.query.replay import StatusReplay
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
@@ -39,16 +41,14 @@ from services.query.retrieval.caches.passage_indexes import PassageIndexCache
 from services.query.retrieval.dependencies import EmbedTexts
 from services.query.retrieval.port import AliasEdit
 
-MAX_VECTORS = 30_000
-"""Chunks, entities and relations of one workspace that have a vector in memory, of some KB each."""
+MAX_VECTORS, MAX_VECTOR_BYTES = 30_000, 128 * 1024 * 1024
+"""Chunks, entities and relations of one workspace that have a vector in memory: so many, and more of small vectors."""
 
 MAX_KEPT = 2
 """Pasts that are kept for further questions."""
 
 EVENTS_AT_ONCE, TEXTS_AT_ONCE = 50, 200
 """Events that are handled, and texts that are embedded, before other requests get their turn."""
-
-GENERATIONS = Generations(REVISION, REVISION, REVISION)
 
 
 @dataclass
@@ -139,11 +139,10 @@ class MemoryPastAnswers:
             return self._kept[key], Partitions.of(workspace, GENERATIONS)
 
     async def _opened(self, past: Past, workspace: str, sequence: int, deps: QueryDependencies) -> QueryDependencies:
-        (state,) = await past.states(workspace, sequence)
+        state, rows = await self._past(past, workspace, sequence)
         graph, _ = await past.graph(workspace, sequence)
-        rows, vectors = MemoryRows(), MemoryVectors(deps.vectors.model, deps.vectors.dimension)
+        vectors = MemoryVectors(deps.vectors.model, deps.vectors.dimension)
         documents, passages, aliases = RowDocuments(rows), RowPassages(rows), PastAliases(state)
-        await self._read_documents(workspace, sequence, rows)
         await self._index(workspace, state, passages, vectors, deps)
         # The log of the present says nothing of the past: nothing that is cached here ever changes.
         cache = ProjectionCache(MemoryLog(), 0)
@@ -164,7 +163,18 @@ class MemoryPastAnswers:
             vector_searches=None,
         )
 
-    async def _read_documents(self, workspace: str, sequence: int, rows: Rows) -> None:
+    async def _past(self, past: Past, workspace: str, sequence: int) -> tuple[PastState, Rows]:
+        """Return the state, and the rows of documents and chunks: of a large past from the present."""
+        if await past.size(workspace, sequence) > reading.MAX_BYTES:
+            present, state = await past.of_present(workspace, sequence)
+            return state, present.rows
+        (state,) = await past.states(workspace, sequence)
+        rows = MemoryRows()
+        await self.read_documents(workspace, sequence, rows)
+        return state, rows
+
+    async def read_documents(self, workspace: str, sequence: int, rows: Rows) -> None:
+        """Fill the rows of documents and chunks from the log, as the status projection does."""
         replay = StatusReplay(rows)
         batch: list[Delivery[Event]] = []
         async with aclosing(self.log.history(workspace, None, ANY_TYPE)) as messages:
@@ -192,8 +202,9 @@ class MemoryPastAnswers:
             "entities": [entity_row(entity) for entity in state.entities.values()],
             "relations": [relation_row(relation) for relation in state.relations.values()],
         }
-        if (count := sum(map(len, rows.values()))) > MAX_VECTORS:
-            raise TooLarge(f"workspace {workspace!r} had {count:,} vectors by then, at most {MAX_VECTORS:,} are made")
+        most = max(MAX_VECTORS, MAX_VECTOR_BYTES // (4 * deps.vectors.dimension))
+        if (count := sum(map(len, rows.values()))) > most:
+            raise TooLarge(f"workspace {workspace!r} had {count:,} vectors by then, at most {most:,} are made")
         embedder = _NamedEmbedder(deps.vectors.model, deps.vectors.dimension, deps.embed_documents or deps.embed)
         embeddings = CachedEmbeddings(self.rows, embedder)
         for kind, of_kind in rows.items():

@@ -161,6 +161,15 @@ async def test_the_sizes_of_events_are_those_of_their_data(bus: Bus) -> None:
     assert [size async for size in bus.log.sizes("other", "*")] == []
 
 
+async def test_the_subjects_of_events_are_read_without_their_data(bus: Bus) -> None:
+    await filled(bus, "a", "b")
+    await bus.log.publish(sealed(DocumentDeleted(document_id="a"), id="deletion"))
+    behind = [subject async for subject in bus.log.subjects("w", 1)]
+    assert behind == [message.subject async for message in bus.log.history("w", None, "*", after=1)]
+    assert behind[-1] == "kb.v1.w.a.DocumentDeleted"
+    assert [subject async for subject in bus.log.subjects("other", 0)] == []
+
+
 async def test_reading_ends_where_the_log_ended_when_it_began(bus: Bus) -> None:
     await filled(bus, "a", "b")
     seen: list[int] = []

@@ -323,6 +323,12 @@ class NatsLog:
                 size = message.headers.get(MSG_SIZE, "")
                 yield message.sequence, int(size) if size.isdecimal() else 0
 
+    async def subjects(self, workspace: str, after: int) -> AsyncGenerator[str]:
+        wanted = subjects.of_workspace(workspace)
+        async with aclosing(self._matching(wanted, after, headers_only=True)) as messages:
+            async for message in messages:
+                yield message.subject
+
     async def _matching(self, subject: str, after: int, *, headers_only: bool = False) -> AsyncGenerator[NatsMessage]:
         def behind(sequence: int) -> ConsumerConfig:
             return reading.reader_config(sequence, forgotten=5.0, subject=subject, headers_only=headers_only)

@@ -17,6 +17,7 @@ from services.query.ingestion.scanning import Scans
 from services.query.ingestion.uploading import ReadLimits
 from services.query.operations.dependencies import Operations
 from services.query.partitions import Partitions
+from services.query.past.present import Present
 from services.query.past.reading import Past
 from services.query.settings import QuerySettings
 from services.query.status.current_partitions import CurrentPartitions
@@ -51,6 +52,8 @@ class Context:
     feed: EventFeed
     streams: EventStreams
     past_answers: PastAnswers
+    present: Present | None = None
+    """Where large pasts are read from; None: they are refused."""
 
     @cached_property
     def current(self) -> CurrentPartitions:
@@ -60,7 +63,7 @@ class Context:
     @cached_property
     def past(self) -> Past:
         """Return the past of all workspaces, as far as this process has read it."""
-        return Past(self.log, self.settings.summary_limits)
+        return Past(self.log, self.settings.summary_limits, self.present)
 
     @cached_property
     def charges(self) -> Charges:

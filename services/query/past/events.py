@@ -14,18 +14,28 @@ from contracts.events import (
     EntitiesExtracted,
     Event,
     GraphEdited,
+    StageFailed,
 )
 from contracts.folding.contributions import Contribution, Key, contributions
 from contracts.folding.edit import Edit, edit_of
 from contracts.graph import DocumentBounds
 from contracts.moments import microseconds
+from contracts.values import DocumentVersion
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery, Log, Message
 from runtime.bus.repetitions import content_hash_of
 from runtime.errors import NewerVersion, Poison
 from services.query.errors import TooLarge
 
-READ = (DocumentAdded, DocumentDeleted, GraphEdited, ChunksCreated, EntitiesExtracted, DescriptionSummarized)
+READ = (
+    DocumentAdded,
+    DocumentDeleted,
+    GraphEdited,
+    ChunksCreated,
+    EntitiesExtracted,
+    StageFailed,
+    DescriptionSummarized,
+)
 """The types of events that are read, one after the other."""
 
 MAX_CONTRIBUTIONS = 300_000
@@ -137,6 +147,10 @@ class WorkspaceEvents:
                         f"chunks of workspace {self.workspace!r} say more than {MAX_CONTRIBUTIONS:,} things of entities"
                         " and relations: its past does not fit in memory"
                     )
+            case StageFailed(document=DocumentVersion() as document, stage="extractor" | "merger") as event:
+                # A chunk that failed for good says nothing: what an older version of it said is retracted.
+                for chunk in event.chunks:
+                    self.chunks[chunk.id].append(ChunkRecord(sequence, at, document.version, ()))
             case GraphEdited() as event:
                 self.edits.append(edit_of(sequence, at, event))
             case DescriptionSummarized() as event:

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from cachetools import TTLCache
@@ -16,6 +17,7 @@ from runtime.errors import InvalidInput
 from runtime.stores.graph.memory import MemoryGraph
 from services.query.errors import BadRequest, TooLarge
 from services.query.past.events import WorkspaceEvents
+from services.query.past.present import Present, PresentPast
 from services.query.past.sizes import EventSizes
 from services.query.past.state import REVISION, PastState, state_at
 from services.query.past.turns import PastTurns
@@ -32,6 +34,13 @@ MAX_BYTES = 64 * 1024 * 1024
 """Bytes of events of one workspace that are read for a question about its past."""
 
 
+def _too_large(workspace: str) -> TooLarge:
+    return TooLarge(
+        f"workspace {workspace!r} has more than {MAX_BYTES >> 20} MiB of events by then: too much to"
+        " answer from in memory; ask of an earlier moment, or of now without `as_of`"
+    )
+
+
 @dataclass
 class Past:
     """The past of workspaces. One reader of a workspace at a time: two would read the same.
@@ -41,6 +50,11 @@ class Past:
 
     log: Log
     limits: SummaryLimits
+    present: Present | None = None
+    """Gives pasts of more events than are read; None: they are refused."""
+    _presents: TTLCache[tuple[str, int], tuple[PresentPast, PastState]] = field(
+        default_factory=lambda: TTLCache(MAX_WORKSPACES, KEPT_SECONDS)
+    )
     _events: TTLCache[str, WorkspaceEvents] = field(default_factory=lambda: TTLCache(MAX_WORKSPACES, KEPT_SECONDS))
     _states: TTLCache[tuple[str, int], tuple[WorkspaceEvents, PastState]] = field(
         default_factory=lambda: TTLCache(MAX_STATES, KEPT_SECONDS)
@@ -49,6 +63,9 @@ class Past:
         default_factory=lambda: TTLCache(MAX_WORKSPACES, KEPT_SECONDS)
     )
     _refusals: TTLCache[str, tuple[int, str]] = field(default_factory=lambda: TTLCache(MAX_REFUSALS, KEPT_SECONDS))
+    _refused_presents: TTLCache[tuple[str, int], str] = field(
+        default_factory=lambda: TTLCache(MAX_REFUSALS, KEPT_SECONDS)
+    )
     _turns: PastTurns = field(default_factory=PastTurns)
     _sizes: EventSizes = field(init=False)
 
@@ -70,15 +87,23 @@ class Past:
         return microseconds(message.published_at) if message and message.sequence == sequence else 0
 
     async def size(self, workspace: str, sequence: int) -> int:
-        """Return the bytes of the events of a past. Raises TooLarge where they are more than a question may read."""
+        """Return the bytes of the events of a past; any number above `MAX_BYTES` means more than that.
+
+        Raises TooLarge where they are more than are read, and there is no present to read it from.
+        """
         async with self._turns.of_workspace(workspace):
             size = await self._sizes.until(workspace, sequence)
-        if size > MAX_BYTES:
-            raise TooLarge(
-                f"workspace {workspace!r} has more than {MAX_BYTES >> 20} MiB of events by then: too much to"
-                " answer from in memory; ask of an earlier moment, or of now without `as_of`"
-            )
+        if size > MAX_BYTES and self.present is None:
+            raise _too_large(workspace)
         return size
+
+    async def of_present(self, workspace: str, sequence: int) -> tuple[PresentPast, PastState]:
+        """Return a past that was read from the present, and its state, which has no documents.
+
+        Raises TooLarge, Unavailable.
+        """
+        async with self._turns.of_workspace(workspace):
+            return await self._of_present(workspace, sequence)
 
     async def events(self, workspace: str, until: int) -> WorkspaceEvents:
         """Return the events of a workspace, at least up to a sequence. Raises TooLarge, Unavailable."""
@@ -93,7 +118,7 @@ class Past:
 
     async def graph(self, workspace: str, sequence: int) -> tuple[MemoryGraph, Partition]:
         """Return the graph as it was at a sequence, and its partition. Raises what `events` raises."""
-        (state,) = await self.states(workspace, sequence)
+        state = await self._state_of_graph(workspace, sequence)
         partition = Partition(workspace, REVISION)
         known = self._graphs.get(workspace)
         if known is None or known[0] is not state:
@@ -101,6 +126,30 @@ class Past:
             await graph.put(partition, list(state.entities.values()), list(state.relations.values()))
             known = self._graphs[workspace] = state, graph
         return known[1], partition
+
+    async def _state_of_graph(self, workspace: str, sequence: int) -> PastState:
+        if self.present and await self.size(workspace, sequence) > MAX_BYTES:
+            # What does not fit in memory with the texts may fit without them.
+            with suppress(TooLarge):
+                return (await self.of_present(workspace, sequence))[1]
+        return (await self.states(workspace, sequence))[0]
+
+    async def _of_present(self, workspace: str, sequence: int) -> tuple[PresentPast, PastState]:
+        key = (workspace, sequence)
+        if key in self._presents:
+            return self._presents[key]
+        if refusal := self._refused_presents.get(key):
+            raise TooLarge(refusal)
+        if self.present is None:
+            raise _too_large(workspace)
+        async with self._turns.of_size(workspace, MAX_BYTES):
+            try:
+                past = await self.present.at(workspace, sequence)
+            except TooLarge as error:
+                self._refused_presents[key] = str(error)
+                raise
+            self._presents[key] = past, await self._folded(past.events, sequence)
+        return self._presents[key]
 
     async def _read(self, workspace: str, until: int) -> WorkspaceEvents:
         first_refused, refusal = self._refusals.get(workspace, (until + 1, ""))

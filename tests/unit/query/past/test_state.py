@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contracts.events import DescriptionSummarized, GraphEdited
+from contracts.events import DescriptionSummarized, GraphEdited, StageFailed
 from contracts.folding.descriptions import Group, SummaryLimits
 from contracts.graph import Generations, Partition
 from runtime.bus.memory import MemoryLog
@@ -88,6 +88,25 @@ async def test_a_summary_counts_from_its_place_in_the_log() -> None:
     events = noted(log)
     assert state_at(events, 19, LIMITS).entities["A"].description.startswith("fragment 0")
     assert state_at(events, 40, LIMITS).entities["A"].description == "the first summary"
+
+
+async def test_a_chunk_that_failed_for_good_no_longer_says_what_its_older_version_said() -> None:
+    of_old, of_new = document("d", 1), document("d", 10)
+    says = extracted(of_old, 0, [entity("A", "thing", "text")])
+    failure = StageFailed(
+        stage="extractor",
+        document_id="d",
+        document=of_new,
+        chunks=(says.chunk,),
+        cause_type="ChunksCreated",
+        error_type="Refused",
+        message="the provider does not take this text",
+        attempt=3,
+        retry_may_help=False,
+    )
+    past = noted([delivered(says, 2), delivered(failure, 12)])
+    assert set(state_at(past, 11, LIMITS).entities) == {"A"}
+    assert state_at(past, 12, LIMITS).entities == {}
 
 
 def recorded() -> MemoryLog:
