@@ -18,6 +18,7 @@ from services.query.api.auth.config import auth_config
 from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from standalone.embedded.operator_process import OrderSettings
+from standalone.operations import lightrag_options
 from standalone.operations.settings import CommandSettings
 
 SETTINGS: dict[str, type[Settings]] = {
@@ -105,7 +106,7 @@ def unread(environ: Mapping[str, str]) -> dict[str, str]:
     known = known_names()
     names = {name: name.upper() for name in environ if environ[name]}
     strange = {name: upper for name, upper in names.items() if upper not in known and _looks_like_setting(upper)}
-    return {name: LIGHTRAG_VARIABLES.get(upper) or closest(upper, known) for name, upper in sorted(strange.items())}
+    return {name: _meant(upper, known) for name, upper in sorted(strange.items())}
 
 
 def known_names() -> set[str]:
@@ -116,7 +117,12 @@ def known_names() -> set[str]:
 
 
 def _looks_like_setting(name: str) -> bool:
-    return name in LIGHTRAG_VARIABLES or bool(SETTING_LIKE.fullmatch(name))
+    return name in LIGHTRAG_VARIABLES or bool(SETTING_LIKE.fullmatch(name) or lightrag_options.substitute(name))
+
+
+def _meant(name: str, known: set[str]) -> str:
+    """Return what to set instead of a variable that is not read, empty where that is not known."""
+    return LIGHTRAG_VARIABLES.get(name) or lightrag_options.substitute(name) or closest(name, known)
 
 
 def closest(name: str, known: set[str]) -> str:

@@ -110,6 +110,30 @@ def test_variables_that_nobody_reads_are_named_with_what_may_be_meant(tmp_path: 
     assert "read by nobody: LLM_BINDING_HOST: here LLM_BASE_URL" in config(tmp_path, **env)[1]
 
 
+def test_options_of_lightrags_bindings_are_named_with_what_takes_their_place(tmp_path: Path) -> None:
+    env = {
+        "OLLAMA_LLM_NUM_CTX": "32768",
+        "OLLAMA_EMBEDDING_NUM_CTX": "8192",
+        "OLLAMA_LLM_TEMPERATURE": "0.2",
+        "OLLAMA_LLM_NUM_PREDICT": "900",
+        "OPENAI_LLM_TOP_P": "0.9",
+        "QUERY_OLLAMA_LLM_NUM_PREDICT": "900",
+        "EXTRACT_OPENAI_LLM_TEMPERATURE": "0",
+        "OPENAI_LLM_TEMPERATURE": "0",
+    }
+    unread = shown(tmp_path, **env)["unread"]
+    window = "OLLAMA_CONTEXT_LENGTH where Ollama runs: its /v1 takes no window in a request"
+    assert {name: hint for name, hint in unread.items() if name in env} == {
+        "OLLAMA_LLM_NUM_CTX": window,
+        "OLLAMA_EMBEDDING_NUM_CTX": window,
+        "OLLAMA_LLM_TEMPERATURE": "LLM_TEMPERATURE",
+        "OLLAMA_LLM_NUM_PREDICT": "LLM_MAX_TOKENS",
+        "OPENAI_LLM_TOP_P": 'LLM_EXTRA_BODY, as {"top_p": …}',
+        "QUERY_OLLAMA_LLM_NUM_PREDICT": 'QUERY_LLM_EXTRA_BODY, as {"max_tokens": …}',
+        "EXTRACT_OPENAI_LLM_TEMPERATURE": 'EXTRACT_LLM_EXTRA_BODY, as {"temperature": …}',
+    }
+
+
 def test_a_value_cannot_write_over_the_screen(tmp_path: Path) -> None:
     code, output = config(tmp_path, WORKSPACE="a\x1b[2Jb")
     assert (code, "\x1b[2J" in output, "a\\x1b[2Jb" in output) == (0, False, True)
