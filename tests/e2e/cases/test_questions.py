@@ -10,6 +10,8 @@ import pytest
 from tests.support.misbehaving_provider import MisbehavingProvider
 from tests.support.misbehaving_provider.good_answers import ANSWER
 from tests.support.misbehaving_provider.messages import SECRET
+from tests.support.misbehaving_provider.refusals import sentence
+from tests.support.misbehaving_provider.server import KEY
 from tests.support.provider_page import Case, cases
 from tests.support.stack import Stack
 
@@ -53,7 +55,26 @@ def streamed(stack: Stack, marker: str) -> tuple[str, list[dict[str, Any]]]:
 def test_a_refused_question_is_an_error_for_its_asker_alone(case: Case, stack: Stack) -> None:
     answer = ask(stack, case.marker)
     assert answer.status_code >= 400, answer.text
+    assert sentence(case.marker)[:60] in answer.json()["detail"], answer.text
     assert ask(stack, "", OTHERS, hash(case.marker)).status_code == 200
+
+
+@pytest.mark.parametrize("is_streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("path", ["/query/stream", "/v1/chat/completions", "/api/chat", "/api/generate"])
+@pytest.mark.parametrize("marker", ["ZZMODERATION", "ZZERROR200"])
+def test_every_route_says_what_the_provider_says(marker: str, path: str, is_streamed: bool, stack: Stack) -> None:
+    question = f"Who leads the quay of Port Elm? {marker}"
+    messages = [{"role": "user", "content": question}]
+    bodies = {
+        "/query/stream": {"query": question, "mode": "naive"},
+        "/v1/chat/completions": {"model": "lightstream:naive", "messages": messages},
+        "/api/chat": {"model": "lightrag:latest", "messages": messages},
+        "/api/generate": {"model": "lightrag:latest", "prompt": question},
+    }
+    with stack.client(WORKSPACE) as client:
+        answer = client.post(path, json={**bodies[path], "stream": is_streamed})
+    assert sentence(marker)[:60] in answer.text
+    assert KEY not in answer.text and "127.0.0.1" not in answer.text
 
 
 def test_a_workspace_of_refused_questions_stops_no_other(stack: Stack) -> None:
@@ -123,16 +144,40 @@ def test_reasoning_is_shown_apart_where_it_is_asked_for(stack: Stack) -> None:
     assert SECRET in answer["reasoning"] and SECRET not in answer["response"]
 
 
-def test_keywords_are_found_where_response_format_is_refused(stack: Stack, provider: MisbehavingProvider) -> None:
+LANGUAGES = {
+    "german": ("Jörg Müller leitet das Hafenamt von Ulmenhafen.", "Was leitet Jörg Müller?", "Jörg Müller"),
+    "chinese": ("「陈海生」管理榆树港。「林秀英」看守灯塔。", "榆树港的「陈海生」做什么?", "陈海生"),
+}
+
+
+@pytest.fixture(scope="module")
+def other_languages(stack: Stack) -> None:
+    """A document in each of the languages."""
+    for language, (text, _, _) in LANGUAGES.items():
+        stack.add({f"{language}.md": text}, language)
+    for language in LANGUAGES:
+        assert stack.settled(1, language)["processed"] == 1
+
+
+@pytest.mark.usefixtures("other_languages")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_keywords_are_found_where_response_format_is_refused(
+    language: str, stack: Stack, provider: MisbehavingProvider
+) -> None:
+    _, question, name = LANGUAGES[language]
+    before = len(provider.log)
     provider.set_mode(chat="no-json-object")
     try:
-        body = {"mode": "local", "only_need_context": True}
-        with stack.client(WORKSPACE) as client:
-            for number in range(3):
-                question = f"Wer leitet den Hafen, Frage {number}? Gemeint ist Ada Marlow."
-                answer = client.post("/query", json={"query": question, **body})
-                assert answer.status_code == 200 and "Ada Marlow" in answer.text
+        with stack.client(language) as client:
+            for mode in ("local", "hybrid"):
+                body = {"query": f"{question} ({mode})", "mode": mode}
+                found = client.post("/query/data", json=body).json()
+                assert name in {entity["entity_name"] for entity in found["data"]["entities"]}, found
+                # Words of the question would be the keywords if the model gave none.
+                assert found["metadata"]["keywords"]["high_level"] == ["harbours"], found
+                assert client.post("/query", json=body).status_code == 200
     finally:
         provider.set_mode(chat="")
-    asked = provider.asked("keywords")
-    assert len([entry for entry in asked[-4:] if "response_format" in entry]) <= 1
+    asked = [entry for entry in provider.log[before:] if entry["task"] == "keywords"]
+    assert len(asked) >= 2
+    assert len([entry for entry in asked if "response_format" in entry]) <= 1, "a refused call was repeated"

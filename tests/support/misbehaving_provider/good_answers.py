@@ -18,6 +18,9 @@ _WORD = r"[A-ZÄÖÜÅÉ][\w\u00ad\u200b\u0300-\u036f'’-]*[a-zß-ÿ\u0300-\u03
 """A capitalised word, in any spelling: a model copies soft hyphens and combining marks."""
 
 _NAME = re.compile(rf"\b{_WORD}(?: {_WORD})+\b")
+_QUOTED = re.compile("「([^」]{2,8})」")
+"""A name in a language without capitals, which its text marks."""
+
 _MOST_NAMES = 12
 
 CARRIED = re.compile(r"\bZZ(?:THINK|PARTS|HARMONY|CUT|NULL|MODERATION|USAGE)[A-Z0-9]*\b")
@@ -48,8 +51,8 @@ def good_answer(prompt: Prompt) -> str:
 
 
 def names(text: str) -> list[str]:
-    """Return the names of two or more capitalised words, each once, twelve at most."""
-    return list(dict.fromkeys(_NAME.findall(text)))[:_MOST_NAMES]
+    """Return the names of two or more capitalised words and those in 「」, each once, twelve at most."""
+    return list(dict.fromkeys([*_NAME.findall(text), *_QUOTED.findall(text)]))[:_MOST_NAMES]
 
 
 def description(name: str, passage: str) -> str:
