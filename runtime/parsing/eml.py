@@ -32,11 +32,21 @@ _OFFICE_PARSERS: dict[str, Parser] = {
 
 def text(data: bytes) -> Content:
     """Return the message, and in it those that are attached. Raises InvalidInput for what is no e-mail."""
-    message = _message(data)
-    if not any(name in message for name in _SIGNS_OF_MAIL):
+    if not is_mail(data):
         raise InvalidInput("no e-mail: it has none of its headers: save it anew as .eml, or its text as .txt")
     omissions = Omissions()
-    return joined(_Reader(omissions).message(message, 0), omissions)
+    return joined(message_blocks(data, omissions), omissions)
+
+
+def is_mail(data: bytes) -> bool:
+    """Return whether a message has any of the headers of an e-mail."""
+    message = _message(data)
+    return any(name in message for name in _SIGNS_OF_MAIL)
+
+
+def message_blocks(data: bytes, omissions: Omissions) -> Iterator[str]:
+    """Yield the headers and the texts of a message; what is left out is counted."""
+    return _Reader(omissions).message(_message(data), 0)
 
 
 def _message(data: bytes) -> EmailMessage:

@@ -5,10 +5,28 @@ from typing import Literal
 
 from runtime.errors import InvalidInput
 
-Parser = Literal["html", "pdf", "docx", "pptx", "xlsx", "odt", "epub", "rtf", "csv", "json", "jsonl", "eml", "ipynb"]
+Parser = Literal[
+    "html",
+    "pdf",
+    "docx",
+    "pptx",
+    "xlsx",
+    "odt",
+    "ods",
+    "odp",
+    "epub",
+    "rtf",
+    "csv",
+    "json",
+    "jsonl",
+    "eml",
+    "mbox",
+    "ipynb",
+    "svg",
+]
 """A module of this room that has `text(data) -> Content`."""
 
-TEXT_PARSERS = frozenset({"html", "csv", "json", "jsonl", "ipynb"})
+TEXT_PARSERS = frozenset({"html", "csv", "json", "jsonl", "ipynb", "svg"})
 """Those whose files are text themselves, in some encoding: their `text` gets it decoded."""
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
@@ -53,9 +71,13 @@ KINDS: dict[str, Kind] = {
     ".json": Kind("application/json", "json"),
     ".jsonl": Kind("application/jsonl", "jsonl"),
     ".odt": Kind("application/vnd.oasis.opendocument.text", "odt", is_package=True),
+    ".ods": Kind("application/vnd.oasis.opendocument.spreadsheet", "ods", is_package=True),
+    ".odp": Kind("application/vnd.oasis.opendocument.presentation", "odp", is_package=True),
     ".epub": Kind("application/epub+zip", "epub", is_package=True),
     ".rtf": RTF,
     ".eml": Kind("message/rfc822", "eml"),
+    ".mbox": Kind("application/mbox", "mbox"),
+    ".svg": Kind("image/svg+xml", "svg"),
     ".ipynb": Kind("application/x-ipynb+json", "ipynb"),
     ".mdx": Kind("text/mdx"),
     ".xml": Kind("application/xml"),
@@ -70,24 +92,31 @@ KINDS: dict[str, Kind] = {
 
 SUFFIXES = tuple(KINDS)
 
+READ = f"text is read, and {' '.join(suffix for suffix, kind in KINDS.items() if kind.parser)}"
+"""What is read, for whoever adds a file of another kind."""
+
 UNPACK = "unpack the archive and add the files in it"
 RECOGNIZE = "run text recognition over it and save the result as .pdf or .txt"
 _WAYS: dict[str, str] = {
     UNPACK: ".zip .tar .gz .tgz .bz2 .xz .zst .7z .rar .jar .lz4",
     "save it as .docx": ".doc .docm .dot .dotx .ott .pages .wps",
-    "save it as .xlsx or .csv": ".xls .xlsm .xlsb .xltx .ods .numbers",
-    "save it as .pptx": ".ppt .pptm .pps .ppsx .odp .key",
-    "save it as .pdf, .html or .txt": ".mobi .azw .azw3 .djvu .xps .ps",
-    "save its text as .txt": ".msg .mbox",
+    "save it as .xlsx or .csv": ".xls .xlsm .xlsb .xltx .ots .numbers",
+    "save it as .pptx": ".ppt .pptm .pps .ppsx .otp .key",
+    "save it as .pdf, .html or .txt": ".mobi .azw .azw3 .djvu .xps .ps .odg .vsd .vsdx .pub",
+    "save it as .eml (a mailbox as .mbox)": ".msg .pst .ost .oft",
     "write down what is said in it and save that as .txt": ".mp3 .wav .flac .ogg .m4a .mp4 .mkv .avi .mov .webm",
     "it holds keys, no document: if it is meant, name it .txt": ".pem .p12 .pfx .jks .kdbx .der .crt .cer .gpg .asc",
     "programs are not read, their source code is": ".exe .dll .so .o .a .dylib .class .pyc .wasm .bin .msi .apk .iso",
-    RECOGNIZE: ".png .jpg .jpeg .gif .tif .tiff .bmp .webp .heic .svg .ico",
+    RECOGNIZE: ".png .jpg .jpeg .gif .tif .tiff .bmp .webp .heic .ico .emf .wmf",
 }
 _WAY = {suffix: way for way, suffixes in _WAYS.items() for suffix in suffixes.split()}
 
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"PK\3\4", f"a zip archive: {UNPACK}, or name it .docx, .pptx, .xlsx, .odt or .epub if it is one of those"),
+    (
+        0,
+        b"PK\3\4",
+        f"a zip archive: {UNPACK}, or name it .docx, .pptx, .xlsx, .odt, .ods, .odp or .epub if it is one of those",
+    ),
     (0, b"\x1f\x8b", f"a gzip archive: {UNPACK}"),
     (0, b"BZh", f"a bzip2 archive: {UNPACK}"),
     (0, b"\xfd7zXZ\0", f"an xz archive: {UNPACK}"),
@@ -98,7 +127,11 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\xff\xd8\xff", f"a picture: {RECOGNIZE}"),
     (0, b"\x7fELF", "a program"),
     (257, b"ustar", f"a tar archive: {UNPACK}"),
-    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or protected Office file: save it as .docx, .pptx or .xlsx"),
+    (
+        0,
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an old or protected Office file: save it as .docx, .pptx or .xlsx (an e-mail as .eml)",
+    ),
 )
 """Place, bytes there, and what that says about a file that should be text."""
 
@@ -109,7 +142,7 @@ def refuse_kind(suffix: str) -> None:
     Of any other suffix that is not known, the content decides.
     """
     if way := _WAY.get(suffix.lower()):
-        raise InvalidInput(f"files of kind {suffix.lower()} are not read: {way}")
+        raise InvalidInput(f"files of kind {suffix.lower()} are not read: {way}; {READ}")
 
 
 def disguised(data: bytes) -> str:

@@ -24,6 +24,15 @@ HIDDEN_TEXT = Omission("1 character of hidden text was left out", "{} characters
 EMBEDDED = left_out("embedded object", "embedded objects", "add it as a file of its own")
 UNKNOWN_SYMBOL = left_out("symbol of an unknown font", "symbols of unknown fonts")
 MEDIA = left_out("sound or film", "sounds or films")
+_FORMULAS = "whose value the file does not have stand as formulas: open the file in its program and save it anew"
+FORMULA = Omission(f"1 cell {_FORMULAS.replace('stand as formulas', 'stands as a formula')}", f"{{}} cells {_FORMULAS}")
+HIDDEN_SHEET = Omission("1 hidden sheet was read", "{} hidden sheets were read")
+HIDDEN_ROW = Omission("1 hidden row was read", "{} hidden rows were read")
+HIDDEN_COLUMN = Omission("1 hidden column was read", "{} hidden columns were read")
+HIDDEN_SLIDE = Omission("1 hidden slide was read", "{} hidden slides were read")
+
+MAX_SHEETS = 256
+"""Sheets of a workbook that are read."""
 
 
 class Omissions:

@@ -19,12 +19,11 @@ from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, paged
 from runtime.parsing.drawings import alternative_text, chart_text, diagram_text, paragraphs
 from runtime.parsing.office_parts import attribute, local
-from runtime.parsing.omissions import EMBEDDED, MEDIA, PICTURE, Omission, Omissions
+from runtime.parsing.omissions import EMBEDDED, HIDDEN_SLIDE, MEDIA, PICTURE, Omissions
 from runtime.parsing.package import DAMAGE, check, damaged
 from runtime.parsing.tables import cell, markdown
 
 WHAT = "a presentation"
-HIDDEN_SLIDE = Omission("1 hidden slide was read", "{} hidden slides were read")
 
 
 def text(data: bytes) -> Content:

@@ -16,19 +16,20 @@ from runtime.parsing.content import Content, joined
 from runtime.parsing.drawings import chart_text, paragraphs
 from runtime.parsing.number_formats import elapsed, shown
 from runtime.parsing.office_parts import OfficeParts, local
-from runtime.parsing.omissions import PICTURE, Omission, Omissions
+from runtime.parsing.omissions import (
+    FORMULA,
+    HIDDEN_COLUMN,
+    HIDDEN_ROW,
+    HIDDEN_SHEET,
+    MAX_SHEETS,
+    PICTURE,
+    Omissions,
+)
 from runtime.parsing.package import DAMAGE, check, damaged
 from runtime.parsing.tables import Row, blocks, cell
 from runtime.parsing.xlsx_sheet import Place, SheetExtras, comments_of, sheet_extras
 
 WHAT = "a spreadsheet"
-MAX_SHEETS = 256
-
-_FORMULAS = "whose value the file does not have stand as formulas: open the file in its program and save it anew"
-FORMULA = Omission(f"1 cell {_FORMULAS.replace('stand as formulas', 'stands as a formula')}", f"{{}} cells {_FORMULAS}")
-HIDDEN_SHEET = Omission("1 hidden sheet was read", "{} hidden sheets were read")
-HIDDEN_ROW = Omission("1 hidden row was read", "{} hidden rows were read")
-HIDDEN_COLUMN = Omission("1 hidden column was read", "{} hidden columns were read")
 
 
 def text(data: bytes) -> Content:

@@ -54,8 +54,8 @@ def add(
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Add documents: .html .htm .pdf .docx .pptx .xlsx .csv .tsv .json .jsonl .odt .epub .rtf .eml .ipynb, and text
-    of any other name.
+    """Add documents: .html .htm .pdf .docx .pptx .xlsx .csv .tsv .json .jsonl .odt .ods .odp .epub .rtf .eml
+    .mbox .svg .ipynb, and text of any other name.
 
     Folders are read with all below them, hidden files are not. What the log has already is not sent again; a document
     with a new text replaces the old one. Ends with code 1 when any document was refused or failed.

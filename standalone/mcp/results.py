@@ -98,6 +98,9 @@ class Place(BaseModel):
 class Citation(Reference):
     """A file an answer rests on, and where in it."""
 
+    also_in: list[str] = Field(
+        default_factory=list, description="files that say the same in a passage left out as a double"
+    )
     places: list[Place]
 
 
@@ -117,6 +120,7 @@ class Answer(BaseModel):
             Citation(
                 id=reference.reference_id,
                 file=reference.file_path,
+                also_in=reference.also_in or [],
                 places=[Place(document_id=place.document_id, page=place.page) for place in reference.chunks or ()],
             )
             for reference in answer.references or ()

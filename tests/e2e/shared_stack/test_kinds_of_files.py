@@ -10,6 +10,7 @@ from docx import Document
 
 from runtime.parsing.kinds import KINDS, PLAIN
 from tests.support import office_files as office
+from tests.support.open_document_files import CELL, odp, ods
 from tests.support.pdf_files import pdf
 from tests.support.stack import Stack
 
@@ -51,6 +52,15 @@ NOTEBOOK = {
     "nbformat_minor": 5,
 }
 
+SHEET = (
+    f"<table:table table:name='Crew'><table:table-row>{CELL.format('Name')}{CELL.format('Trade')}</table:table-row>"
+    f"<table:table-row>{CELL.format('Ned Sloan')}{CELL.format('weir keeper')}</table:table-row></table:table>"
+)
+SLIDE = (
+    f"<draw:page><draw:frame><draw:text-box><text:p>{people('Jon Ferris', 'dock master')}</text:p>"
+    "</draw:text-box></draw:frame></draw:page>"
+)
+
 FILES: dict[str, tuple[bytes, str, str]] = {
     "chart.md": (b"# Charts\n\n" + people("Ada Marlow", "chartmaker").encode(), "Who is Ada Marlow?", "chartmaker"),
     "sail.txt": (people("Hector Vane", "sailmaker").encode("utf-16"), "Who is Hector Vane?", "sailmaker"),
@@ -66,6 +76,18 @@ FILES: dict[str, tuple[bytes, str, str]] = {
     "office.json": (b'{"office": {"head": "Zoe North", "desk": 7}}', "Who is Zoe North?", "head: Zoe North"),
     "moor.odt": (office.odt(f"<text:p>{people('Pit Hale', 'moorer')}</text:p>"), "Who is Pit Hale?", "moorer"),
     "tide.epub": (office.epub(people("Wanda Frost", "tide reader")), "Who is Wanda Frost?", "tide reader"),
+    "weir.ods": (ods(SHEET), "Who is Ned Sloan?", "weir keeper"),
+    "dock.odp": (odp(SLIDE), "Who is Jon Ferris?", "dock master"),
+    "post.mbox": (
+        b"From a@b Mon Jan  1 00:00:00 2024\n" + EMAIL.replace("Rosa Quill", "Amos Pell").encode(),
+        "Who is Amos Pell?",
+        "letter carrier",
+    ),
+    "map.svg": (
+        f"<svg><text>{people('Eda Lorne', 'map drawer')}</text></svg>".encode(),
+        "Who is Eda Lorne?",
+        "map drawer",
+    ),
     "seal.rtf": (b"{\\rtf1 " + people("Lena Brook", "cutter").encode() + b"}", "Who is Lena Brook?", "cutter"),
     "crane.py": (b"# " + people("Basil Moor", "crane driver").encode(), "Who is Basil Moor?", "crane driver"),
     "lamp.unheard": (people("Irma Stone", "lamp lighter").encode(), "Who is Irma Stone?", "lamp lighter"),

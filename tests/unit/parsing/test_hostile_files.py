@@ -14,6 +14,7 @@ from runtime.parsing import package
 from runtime.parsing.files import parse
 from runtime.parsing.package import check
 from tests.support import office_files as office
+from tests.support.open_document_files import CELL, SLIDE, odp, ods
 from tests.support.pdf_files import pdf
 
 WHAT = "a Word document"
@@ -184,7 +185,7 @@ async def test_a_chapter_counts_once_and_one_outside_of_the_book_is_damage() -> 
         (
             '<table:table table:name="t"><table:table-row table:number-rows-repeated="1000000"><table:table-cell '
             'table:number-columns-repeated="16000"><text:p>x</text:p></table:table-cell></table:table-row></table:table>',
-            "damaged|memory",
+            "tables have more than 1,000,000 cells",
         ),
         ("<text:section>" * 50_000 + "</text:section>" * 50_000, "damaged|nested too deeply|or the parser fails on it"),
     ],
@@ -216,6 +217,12 @@ SEEDS = {
     "a.pptx": office.pptx(),
     "a.xlsx": office.xlsx(),
     "a.odt": office.odt(),
+    "a.ods": ods(
+        "<table:table table:name='S'><table:table-row>" + CELL.format("x") + "</table:table-row></table:table>"
+    ),
+    "a.odp": odp(SLIDE),
+    "a.mbox": b"From a@b Mon Jan  1 00:00:00 2024\nSubject: x\n\nHello\n",
+    "a.svg": b"<svg><title>Map</title><text>Port Elm</text></svg>",
     "a.epub": office.epub(),
     "a.rtf": office.RICH_TEXT,
     "a.eml": b"From: ada@example.org\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nAda\n--x\n"

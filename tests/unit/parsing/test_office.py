@@ -27,7 +27,7 @@ async def test_slides_become_headings_with_lists_tables_groups_and_notes() -> No
 async def test_opendocument_headings_lists_and_tables_become_markdown() -> None:
     result = await parse(office.odt(), "a.odt")
     assert result.text.startswith("# Harbour Office\n\nÅsa Lind leads it <since> May & June.\n\n")
-    assert "-  one\n" in result.text
+    assert "- one\n" in result.text
     assert "| Ada\\|x" in result.text
     assert "DELETED" not in result.text, "what was deleted while changes were tracked is no text"
     assert result.metadata["media_type"] == "application/vnd.oasis.opendocument.text"

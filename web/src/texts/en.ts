@@ -210,6 +210,7 @@ export const en = {
     took: (seconds: number) => `${seconds.toFixed(1)} s`,
     asOf: (moment: string) => `as of ${moment}`,
     quotation: "quotations, no model",
+    alsoIn: (files: string) => `also in ${files}`,
     truncated: "This answer is not whole: the language model ended at its length limit, or broke off.",
     entities: "Entities",
     relations: "Relations",

@@ -189,6 +189,7 @@ export const zh: Texts = {
     took: (seconds) => `${seconds.toFixed(1)} 秒`,
     asOf: (moment) => `截至 ${moment}`,
     quotation: "原文引用，无模型",
+    alsoIn: (files: string) => `也见于 ${files}`,
     truncated: "此回答不完整：语言模型达到长度上限或中途断开。",
     entities: "实体",
     relations: "关系",

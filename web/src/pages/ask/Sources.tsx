@@ -38,6 +38,7 @@ export function SourceList({ references, onCite }: { references: Reference[]; on
         <li key={reference.reference_id}>
           <button type="button" className="chip" onClick={() => onCite(reference.reference_id)}>
             <FileText size={13} aria-hidden /> {reference.reference_id} · {reference.file_path}
+            {reference.also_in && <span className="hint"> ({texts.ask.alsoIn(reference.also_in.join(", "))})</span>}
           </button>
         </li>
       ))}
