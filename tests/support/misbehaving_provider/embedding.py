@@ -154,6 +154,7 @@ TEXTS: Mapping[str, Refusal] = {
     "ZZEMBED500": Refusal(500, {"error": {"message": "CUDA error: device-side assert on this text"}}),
     "ZZEMBED400": Refusal(400, {"error": {"message": "invalid byte sequence in this text"}}),
     "ZZEMBED403": Refusal(403, {"error": {"message": "input was flagged", "code": 403}}),
+    "ZZEMBEDLARGE": Refusal(500, {"error": {"code": 500, "message": "input is too large to process"}}),
     "ZZEMBED200": Refusal(200, {"error": {"message": "the upstream refused this text", "code": 400}}),
 }
 """Texts that the server never takes, whatever the mode."""
