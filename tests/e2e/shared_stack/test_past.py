@@ -1,5 +1,10 @@
 """History, differences and undoing by command, on a running stack."""
 
+from runtime.bus.nats.key_values import NatsLiveGenerations
+from runtime.bus.nats.log import NatsLog, connected
+from runtime.stores.open import open_documents
+from services.query.past_present import StoredPresent
+from tests.support.past_reading import assert_same_past
 from tests.support.stack import Stack, until
 
 WORKSPACE = "past"
@@ -54,3 +59,24 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     assert all(one["same"] for one in checked["digests"].values())
     again = stack.run("undo", str(deletion["sequence"]), "--yes", *HERE)
     assert (again.returncode, "again since" in again.stderr) == (2, True)
+
+
+async def test_the_past_that_is_read_from_the_present_is_that_of_the_log(stack: Stack) -> None:
+    workspace = "present"
+    stack.add({**FIRST, "tide.txt": "Bert Fjell built Tide Mill."}, workspace)
+    stack.settled(2, workspace)
+    stack.add({"light.txt": "Celia Stone bought the light of Port Elm."}, workspace)
+    stack.add(SECOND, workspace)
+    stack.settled(3, workspace)
+    stack.json("delete", "tide.txt", "--yes", "--wait", "--workspace", workspace)
+    stack.settled(2, workspace)
+    settings = stack.settings
+    rows = open_documents(settings)
+    async with connected(settings.nats_url, name="test") as client:
+        jetstream = client.jetstream(timeout=5)
+        log = NatsLog(jetstream)
+        present = StoredPresent(log, rows, await NatsLiveGenerations.bind(jetstream))
+        places = [message.sequence async for message in log.history(workspace, None, "*")]
+        for sequence in places:
+            await assert_same_past(present, log, workspace, sequence)
+    await rows.close()

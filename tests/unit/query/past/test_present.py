@@ -8,25 +8,21 @@ import httpx
 import pytest
 
 from contracts.events import DocumentDeleted, Event
-from contracts.graph import Partition
 from contracts.values import Chunking
 from runtime.bus.memory import MemoryLog
 from runtime.errors import Unavailable
-from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.port import Rows, Table
 from services.query import past_present
 from services.query.errors import TooLarge
 from services.query.past import reading
 from services.query.past.reading import Past
-from services.query.past.state import state_at
-from services.query.past_answers import MemoryPastAnswers
 from services.query.past_present import StoredPresent
 from tests.support.events import added, sealed
+from tests.support.past_reading import LIMITS, assert_same_past
 from tests.support.pipeline import FollowedLog, workers
 from tests.support.querying import QueryHarness
 from tests.support.served import served
 from tests.unit.merger.test_any_order import edit
-from tests.unit.query.past.test_state import LIMITS, recorded, shown
+from tests.unit.query.past.test_state import recorded
 from tests.unit.standalone.operations.test_past_digest import rebuild
 
 NAMES = ("Ada Marlow", "Bert Fjell", "Celia Stone", "Port Elm", "Tide Mill")
@@ -45,27 +41,6 @@ class HandledLog(MemoryLog):
         if about:
             self.read_documents.append(about)
         return super().history(workspace, about, event_type, after)
-
-
-async def rows_of(rows: Rows, workspace: str) -> list[Any]:
-    """Documents and chunks, without the number of times that a document was written."""
-    partition = Partition(workspace, 1)
-    documents = await rows.scan(Table("documents", partition))
-    chunks = await rows.scan(Table("chunks", partition))
-    return [(key, {**row, "rev": 0}) for key, row in [*documents, *chunks]]
-
-
-async def assert_same_past(present: StoredPresent, log: MemoryLog, workspace: str, sequence: int) -> None:
-    """Compare the past that is read from the present with what the log gives from its beginning."""
-    past = await present.at(workspace, sequence)
-    state = state_at(past.events, sequence, LIMITS)
-    (expected,) = await Past(log, LIMITS).states(workspace, sequence)
-    assert shown(state) == shown(expected), sequence
-    assert state.contributions == expected.contributions
-    assert state.edits == expected.edits
-    rows = MemoryRows()
-    await MemoryPastAnswers(log, MemoryRows()).read_documents(workspace, sequence, rows)
-    assert await rows_of(past.rows, workspace) == await rows_of(rows, workspace), sequence
 
 
 @pytest.mark.parametrize("workspace", ["w", "other"])
