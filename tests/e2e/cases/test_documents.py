@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from lightstream.documents import Chunking
 from lightstream.models import Document
 from tests.support.misbehaving_provider import MisbehavingProvider
 from tests.support.misbehaving_provider.messages import GHOST, SECRET
@@ -20,6 +21,10 @@ ROWS = cases("Rows that are no rows")
 EMBEDDED = cases("A text that has no embedding")
 CASES = [*REFUSED, *ODD, *ROWS, *EMBEDDED]
 GOOD = [f"good-{number}.md" for number in range(10)]
+PARTIAL = "partial"
+REFUSED_PARTS = ("ZZMODERATION", "ZZERROR200")
+"""Markers of one chunk among three, which the language model refuses."""
+
 SECONDS = 900.0
 """Seconds for all documents: some are tried five times and more, and wait in between."""
 
@@ -33,6 +38,19 @@ def people(word: str) -> list[str]:
 def text(case: Case) -> str:
     first, second = people(case.marker)
     return f"{first} met {second} at the quay. {case.marker}"
+
+
+def part_name(marker: str) -> str:
+    """Return a word that a name may end with, so without digits."""
+    return marker.removeprefix("ZZ").rstrip("0123456789").title()
+
+
+def parts(marker: str) -> str:
+    """Return a text of three chunks, of which the second has the marker."""
+    name = part_name(marker)
+    more = "Every morning the log of the harbour is read aloud, and every ship that lies at the quay is counted twice."
+    sentences = (f"Berta {name} keeps ropes.", f"Carl {name} boils tar. {marker}", f"Dora {name} mends nets.")
+    return "\n\n".join(f"{sentence} {more}" for sentence in sentences)
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +116,41 @@ def test_rows_in_another_form_are_read_or_said_to_be_missing(
 
 def test_good_documents_are_processed_beside_them(documents: dict[str, Document]) -> None:
     assert {documents[name].status for name in GOOD} == {"processed"}
+
+
+def by_name(stack: Stack, workspace: str) -> dict[str, Document]:
+    with stack.service(workspace) as service:
+        return {document.file_path: document for document in service.all_documents()}
+
+
+def entity_names(stack: Stack, workspace: str) -> set[str]:
+    with stack.client(workspace) as client:
+        return set(client.get("/graph/label/list").json())
+
+
+def test_a_refused_chunk_takes_none_of_its_siblings_with_it_and_heals(
+    stack: Stack, provider: MisbehavingProvider
+) -> None:
+    chunking = Chunking(strategy="recursive_character", params={"chunk_token_size": 50, "chunk_overlap_token_size": 0})
+    stack.add({f"{marker}.md": parts(marker) for marker in REFUSED_PARTS}, PARTIAL, chunking)
+    stack.settled(len(REFUSED_PARTS), PARTIAL)
+    for marker in REFUSED_PARTS:
+        document = by_name(stack, PARTIAL)[f"{marker}.md"]
+        assert (document.status, document.chunks_count) == ("partial", 3), document
+        assert sentence(marker)[:60] in (document.error_msg or ""), document
+    names = {marker: part_name(marker) for marker in REFUSED_PARTS}
+    siblings = {f"{first} {name}" for name in names.values() for first in ("Berta", "Dora")}
+    refused = {f"Carl {names[marker]}" for marker in REFUSED_PARTS}
+    assert siblings <= entity_names(stack, PARTIAL)
+    assert refused.isdisjoint(entity_names(stack, PARTIAL))
+    provider.taken = set(REFUSED_PARTS)
+    try:
+        stack.json("retry", "--failed", "--yes", "--workspace", PARTIAL)
+        until(lambda: stack.counts(PARTIAL).get("processed") == len(REFUSED_PARTS), stack.logs)
+    finally:
+        provider.taken = set()
+    assert siblings | refused <= entity_names(stack, PARTIAL)
+    assert not any(document.error_msg for document in by_name(stack, PARTIAL).values())
 
 
 def test_each_bad_text_was_tried_a_bounded_number_of_times(
