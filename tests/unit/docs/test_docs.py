@@ -30,7 +30,7 @@ PAGES = sorted(
 )
 DECISIONS = [page for page in PAGES if page.parent.name == "decisions" and page.name != "README.md"]
 REFERENCE = re.compile(r"\b[Dd]ecisions? \d+(?:(?:, \d+)*,? and \d+)?|decisions/\d{4}")
-SOURCES = {".py", ".md", ".toml", ".yml", ".yaml", ".sh", ".ts", ".tsx", ".in", ".conf"}
+SOURCES = {".md"}
 CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
 
 ALL_SETTINGS: list[type[Settings]] = [
