@@ -31,6 +31,9 @@ class GraphMerged(Event):
     relations: tuple[RelationRevision, ...]
     part: int = Field(default=0, ge=0, description="of what one cause changed; only a deletion or an edit has several")
     parts: int = Field(default=1, ge=1)
+    generation: int = Field(
+        default=0, ge=0, description="of the graph that the revisions count changes of; 0: not said"
+    )
 
     @property
     def aggregate_id(self) -> str:

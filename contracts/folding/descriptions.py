@@ -60,6 +60,8 @@ class Description:
 
     text: str
     missing_summaries: tuple[Group, ...] = ()
+    is_whole: bool = True
+    """Whether no summary is missing."""
 
 
 def describe(key: Key, fragments: Sequence[str], summaries: Mapping[str, str], limits: SummaryLimits) -> Description:
@@ -80,7 +82,7 @@ def describe(key: Key, fragments: Sequence[str], summaries: Mapping[str, str], l
             else:
                 missing[group.hash] = group
         if missing:
-            return Description(join(fragments), tuple(missing.values()))
+            return Description(join(fragments), tuple(missing.values()), is_whole=False)
         if not depth:
             return Description(join(condensed[""]))
         depth -= 1

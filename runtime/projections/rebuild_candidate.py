@@ -16,17 +16,22 @@ from runtime.errors import Unavailable
 
 KEY = "rebuild_candidate"
 
+MAX_REMINDERS = 2000
+"""Events that a note has room for; what others name is summarised at its next change."""
+
 
 @dataclass(frozen=True)
 class Candidate:
     """Generations that `rebuild start` has filled. `position`: sequence up to which the log is in them.
 
-    `newer`: the events that were left out because their version is newer than that code.
+    `newer`: the events that were left out because their version is newer than that code. `reminders`: the
+    events that name what lacks summaries, at most MAX_REMINDERS.
     """
 
     generations: Mapping[Projection, int]
     position: int
     newer: Sequence[Mapping[str, Any]] = ()
+    reminders: Sequence[Mapping[str, Any]] = ()
 
 
 async def read(values: SharedValues) -> Candidate | None:

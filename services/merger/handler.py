@@ -55,9 +55,9 @@ async def on_entities_extracted(
             originals = {key for chunk in _chunks_of(event) for key in keys_by_chunk[chunk.id]}
             keys = {key for original in originals if (key := edits.canonical_key(original, document))}
             if isinstance(event, EntitiesExtracted):
-                merged = _graph_merged_events(event.document, keys, revisions, chunk=event)
+                merged = _graph_merged_events(event.document, keys, revisions, generations, chunk=event)
             else:
-                merged = _graph_merged_events(event.document, keys, revisions) if keys else []
+                merged = _graph_merged_events(event.document, keys, revisions, generations) if keys else []
             events[delivery.sequence] = merged
     return [events[delivery.sequence] for delivery in batch]
 
@@ -84,9 +84,11 @@ async def on_extents(
                 key for original, _ in changed.get(document, ()) if (key := edits.canonical_key(original, document))
             }
             if isinstance(event, DocumentDeleted):
-                events[delivery.sequence] = _graph_merged_events(version_deleted(delivery, event), keys, revisions)
+                events[delivery.sequence] = _graph_merged_events(
+                    version_deleted(delivery, event), keys, revisions, generations
+                )
             elif keys:
-                events[delivery.sequence] = _graph_merged_events(event.document, keys, revisions)
+                events[delivery.sequence] = _graph_merged_events(event.document, keys, revisions, generations)
     return [events[delivery.sequence] for delivery in batch]
 
 
@@ -104,7 +106,7 @@ async def on_description_summarized(
         edits, revisions = await refold(partition, dict.fromkeys(hashes, ()), merging, hashes)
         for delivery in deliveries:
             keys = edits.all_canonical_keys([delivery.event.key])
-            events[delivery.sequence] = _graph_merged_events(None, keys, revisions)
+            events[delivery.sequence] = _graph_merged_events(None, keys, revisions, generations)
     return [events[delivery.sequence] for delivery in batch]
 
 
@@ -122,7 +124,7 @@ async def on_graph_edited(
         edits, revisions = await refold(partition, {key: () for keys in affected.values() for key in keys}, merging)
         for delivery in deliveries:
             events[delivery.sequence] = _graph_merged_events(
-                None, edits.all_canonical_keys(affected[delivery.sequence]), revisions
+                None, edits.all_canonical_keys(affected[delivery.sequence]), revisions, generations
             )
     return [events[delivery.sequence] for delivery in batch]
 
@@ -182,6 +184,7 @@ def _graph_merged_events(
     document: DocumentVersion | None,
     keys: Collection[Key],
     revisions: Revisions,
+    generations: Generations,
     chunk: EntitiesExtracted | None = None,
 ) -> list[GraphMerged]:
     ordered, size = sorted(keys), max(1, len(keys)) if chunk else MAX_KEYS_PER_EVENT
@@ -196,6 +199,7 @@ def _graph_merged_events(
             ),
             part=number,
             parts=len(parts),
+            generation=generations.graph,
         )
         for number, part in enumerate(parts)
     ]

@@ -20,6 +20,8 @@ class Folded(NamedTuple):
     revisions: dict[Key, int]
     entities: list[Entity]
     relations: list[Relation]
+    unsummarized: set[Key]
+    """Those of the keys that lack a summary."""
 
 
 async def refold(
@@ -73,6 +75,7 @@ async def fold_keys(
         revisions,
         [item for item in folded if isinstance(item, Entity)],
         [item for item in folded if isinstance(item, Relation)],
+        {key for key in revisions if not aggregates[key].description.is_whole},
     )
 
 

@@ -89,6 +89,8 @@ class GraphReplay:
         )
         self._changes: dict[str, _Changes] = defaultdict(_Changes)
         """By workspace."""
+        self.unsummarized: dict[str, set[Key]] = defaultdict(set)
+        """By workspace, the folded keys whose summaries the log lacks. Live services make them."""
 
     @property
     def is_full(self) -> bool:
@@ -157,6 +159,8 @@ class GraphReplay:
             for key, chunks in changed.chunks.items()
         }
         folded = await fold_keys(partition, last, self._merging, changed.summarized)
+        self.unsummarized[changed.workspace] -= folded.revisions.keys()
+        self.unsummarized[changed.workspace] |= folded.unsummarized
         return folded.entities, folded.relations
 
     async def _add_edited(self, partition: Partition, changes: _Changes) -> None:

@@ -41,18 +41,27 @@ async def on_graph_merged(
     hashes: set[tuple[str, str]] = set()
     for delivery in batch:
         workspace, partition = delivery.workspace, Partition(delivery.workspace, generations.graph)
+        revisions = await _revisions(partition, delivery.event, merging)
         groups = [
-            g for g in await _missing_summaries(partition, delivery.event, merging) if (workspace, g.hash) not in hashes
+            g for g in await _missing_summaries(partition, revisions, merging) if (workspace, g.hash) not in hashes
         ]
         hashes |= {(workspace, group.hash) for group in groups}
-        current = partial(_is_current, partition, _revisions(delivery.event), merging=merging)
+        current = partial(_is_current, partition, revisions, merging=merging)
         events[delivery.sequence] = await _summarize(workspace, groups, summarizer, current)
     return [events[delivery.sequence] for delivery in batch]
 
 
-def _revisions(event: GraphMerged) -> dict[Key, int]:
+async def _revisions(partition: Partition, event: GraphMerged, merging: MergeDependencies) -> dict[Key, int]:
+    """Return the revisions that the event announces; the present ones where it counts those of another generation.
+
+    A rebuild counts anew, and nothing tells whether its generation has changed since that event.
+    """
     revisions: dict[Key, int] = {(entity.name,): entity.revision for entity in event.entities}
-    return revisions | {(relation.source, relation.target): relation.revision for relation in event.relations}
+    revisions |= {(relation.source, relation.target): relation.revision for relation in event.relations}
+    if event.generation == partition.generation:
+        return revisions
+    stored = await merging.contributions.histories(partition, revisions)
+    return {key: stored[key].revision if key in stored else 0 for key in revisions}
 
 
 async def _current_histories(
@@ -99,9 +108,11 @@ async def _is_current(
     return bool(await _current_histories(partition, {key: expected[key]}, merging))
 
 
-async def _missing_summaries(partition: Partition, event: GraphMerged, merging: MergeDependencies) -> list[Group]:
-    """Return the groups without a summary, of those keys that have not changed since."""
-    histories = await _current_histories(partition, _revisions(event), merging)
+async def _missing_summaries(
+    partition: Partition, revisions: Mapping[Key, int], merging: MergeDependencies
+) -> list[Group]:
+    """Return the groups without a summary, of those keys that have not changed since these revisions."""
+    histories = await _current_histories(partition, revisions, merging)
     if not histories:
         return []
     edits = await merging.edits.current(partition, merging.contributions)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from nats.aio.client import Client
@@ -16,7 +16,7 @@ from runtime.bus.port import GenerationState
 from runtime.errors import InvalidInput
 from runtime.projections import rebuild_candidate, rebuild_lease
 from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
-from runtime.projections.rebuild_candidate import Candidate
+from runtime.projections.rebuild_candidate import MAX_REMINDERS, Candidate
 from runtime.projections.verdicts import Verdict, combined_verdict
 from runtime.settings import Settings
 from runtime.stores.open import open_documents, open_graph, open_vectors
@@ -126,7 +126,12 @@ async def start(target: Target, wanted: RebuildRequest, report: Report, workspac
         assert work.checkpoints is not None
         await rebuild_candidate.write(work.checkpoints.values, None)
         result = await work.fill(workspace)
-        candidate = Candidate(result["generations"], work.position, result["newer"])
+        candidate = Candidate(
+            result["generations"],
+            work.position,
+            result["newer"],
+            [asdict(one) for one in work.reminders[:MAX_REMINDERS]],
+        )
         await rebuild_candidate.write(work.checkpoints.values, candidate)
         return result
 

@@ -35,6 +35,7 @@ from standalone.operations.bulk_load import BulkLoad, Replays, Report
 from standalone.operations.checkpoints import Checkpoints
 from standalone.operations.comparison import compare
 from standalone.operations.digest import Stores
+from standalone.operations.due_summaries import Reminder, find_reminders, remind
 from standalone.operations.generations import drop_unused
 from standalone.operations.newer_events import NewerEvent, newer_event, park
 from standalone.operations.retries import retry_outages
@@ -75,6 +76,8 @@ class Rebuild:
     skipped: int = 0
     parked: ParkedEvents | None = None
     newer: list[NewerEvent] = field(default_factory=list[NewerEvent])
+    reminders: list[Reminder] = field(default_factory=list[Reminder])
+    """Events that name what lacks summaries in the new graph."""
     started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
@@ -140,6 +143,7 @@ class Rebuild:
                 await self.checkpoints.require_intact(target, generation)
         self.initial_pointers, self.position = pointers, candidate.position
         self.newer = [NewerEvent(**event) for event in candidate.newer]
+        self.reminders = [Reminder(**event) for event in candidate.reminders]
         await self.catch_up()
         await self._switch()
         await self._drop_unused()
@@ -210,6 +214,9 @@ class Rebuild:
             await load.run()
         self.position, self.events = load.position, self.events + load.events
         self.skipped += load.skipped
+        if self.parked:
+            unsummarized = self.replays.graph.unsummarized
+            self.reminders = await retry_outages(partial(find_reminders, self.log, unsummarized))
 
     async def catch_up(self) -> None:
         """Handle the log behind `position` to its end, and make the vectors that asks for."""
@@ -285,6 +292,7 @@ class Rebuild:
         if self.parked:
             # Now, for the live services write to the new generation from here on.
             await park(self.parked, self.newer, self.targets)
+            await remind(self.parked, self.reminders)
 
     async def _write_pointers(self, wanted: ProjectionGenerations) -> None:
         pointers, revision = await self.pointers.read()

@@ -67,7 +67,8 @@ class DescriptionTree:
         if level is None:
             return Description(join(self._texts[0].get("", ())))
         groups = self._unsummarized[level] if missing else {}
-        return Description(join(first), tuple({groups[place].hash: groups[place] for place in sorted(groups)}.values()))
+        ordered = {groups[place].hash: groups[place] for place in sorted(groups)}
+        return Description(join(first), tuple(ordered.values()), is_whole=False)
 
     def _first(self) -> list[str]:
         """Return enough of the first fragments to join them, and to tell whether the limits are exceeded."""
