@@ -26,7 +26,8 @@ from benchmarks.measuring.sides import SUMMARIES, Side, consumed
 from benchmarks.measuring.tables import number, table
 from benchmarks.yardstick.documents import Document, Passage, documents, passages
 from contracts.ids import document_id
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.connection import connected
+from runtime.bus.nats.log import NatsLog
 
 LOOK = 0.003
 """Seconds between two looks at the status of a document."""

@@ -30,7 +30,8 @@ from benchmarks.measuring.processes import load, usage
 from benchmarks.yardstick.documents import FORMS, Document, Question, dealt, documents, passages, questions
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.connection import connected
+from runtime.bus.nats.log import NatsLog
 from tests.support.stack import FINAL, Stack, running
 
 MODES = ("mix", "mix", "naive", "local", "global", "hybrid")

@@ -59,7 +59,8 @@ async def publish_document(
     """
     from runtime.bus.actor import acting_as, local_actor
     from runtime.bus.nats.blobs import NatsBlobs
-    from runtime.bus.nats.log import NatsLog, connected
+    from runtime.bus.nats.connection import connected
+    from runtime.bus.nats.log import NatsLog
     from runtime.bus.publisher import Submission, add_document
 
     workspace_name = checked_workspace(workspace or "default")

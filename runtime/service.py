@@ -21,10 +21,11 @@ from runtime import telemetry
 from runtime.broker import open_broker, stop_broker
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.connection import SILENT
 from runtime.bus.nats.fetching import fetch_by_one_request
 from runtime.bus.nats.headers import tolerate_any_headers
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
-from runtime.bus.nats.log import SILENT, NatsLog
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import SharedValues
 from runtime.bus.write_status import WriteStatus
 from runtime.clock_steps import ClockSteps

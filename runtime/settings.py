@@ -7,8 +7,7 @@ Read from the environment only, where an empty variable is the same as none. Eac
 import os
 from collections.abc import Mapping
 from ipaddress import ip_network
-from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator
@@ -16,8 +15,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from runtime.costs.prices import Prices, parse_prices
-from runtime.errors import ConfigurationError
 from runtime.models.request_fields import merged_fields, parse_fields
+from runtime.variables import FILE, Given, file_content, is_secret, variables
 
 
 class Settings(BaseSettings):
@@ -252,28 +251,6 @@ OFFLINE_EMBEDDERS = ("minilm", "minilm-floats", "lexical")
 """Values of EMBEDDING_MODEL that name an embedder of our own."""
 
 
-FILE = "_FILE"
-"""What the name of a variable ends with that names a file with the value of the variable without it."""
-
-
-def variables(name: str, field: FieldInfo) -> tuple[str, ...]:
-    """The variables of a setting, the one that counts first."""
-    alias = field.validation_alias
-    return tuple(str(choice) for choice in alias.choices) if isinstance(alias, AliasChoices) else (name.upper(),)
-
-
-def is_secret(name: str, field: FieldInfo) -> bool:
-    """Whether a setting holds a secret: a password, a key, or an address with one."""
-    return name == "nats_url" or SecretStr in (field.annotation, *get_args(field.annotation))
-
-
-class Given(NamedTuple):
-    """A variable that sets something, and the value it gives: its own, or what the file holds that it names."""
-
-    variable: str
-    content: str
-
-
 def secret_files(kind: type[Settings], environ: Mapping[str, str]) -> dict[str, Given]:
     """Return the secrets that stand in files, by their settings: `<variable>_FILE` names the file.
 
@@ -297,20 +274,6 @@ def idle_secret_files(kind: type[Settings], environ: Mapping[str, str]) -> list[
     names = {v for name, field in kind.model_fields.items() if is_secret(name, field) for v in variables(name, field)}
     both = sorted(name for name in names if environ.get(name) and environ.get(f"{name}{FILE}"))
     return [f"{name}{FILE} has no effect: {name} is set" for name in both]
-
-
-def file_content(environ: Mapping[str, str], variable: str) -> str:
-    """Return what the file holds that a variable names, without white space around it; empty without the variable.
-
-    Raises ConfigurationError for a file that cannot be read.
-    """
-    if variable not in environ:
-        return ""
-    try:
-        return Path(environ[variable]).read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ConfigurationError(f"{variable} names a file that cannot be read: {why}") from None
 
 
 class _SecretFiles(PydanticBaseSettingsSource):

@@ -10,7 +10,8 @@ from pydantic.fields import FieldInfo
 
 from runtime.errors import ConfigurationError
 from runtime.models.roles import ROLES
-from runtime.settings import Given, Settings, is_secret, secret_files, variables, without_secrets
+from runtime.settings import Settings, secret_files, without_secrets
+from runtime.variables import Given, is_secret, variables
 
 DEFAULT = "default"
 HIDDEN, NONE = "(set, not shown)", "(none)"

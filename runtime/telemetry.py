@@ -26,7 +26,7 @@ from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.topology import LOG
 from runtime import semantic_conventions as names
-from runtime.settings import FILE, file_content
+from runtime.variables import FILE, file_content
 
 OTLP_HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
 

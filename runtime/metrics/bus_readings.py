@@ -7,8 +7,8 @@ from nats.js import JetStreamContext
 from contracts.graph import PROJECTIONS
 from contracts.registry import CONSUMERS_OF
 from contracts.topology import CONSUMERS, LOG, STREAMS, Consumer
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.consumers import ConsumerState, read_consumers
-from runtime.bus.nats.log import translated
 from runtime.bus.port import LiveGenerations, SharedValues
 from runtime.bus.write_status import WriteStatus
 from runtime.metrics import instruments

@@ -7,6 +7,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
+from runtime.parsing.docx_elements import (
+    DELETED,
+    NO_TEXT,
+    alternative_with_text,
+    blocks_of_cell,
+    content_of_control,
+    count_in_drawing,
+    elements_of_drawing,
+    elements_of_table,
+)
 from runtime.parsing.docx_numbering import Numbering
 from runtime.parsing.docx_styles import Styles, numbered_level, outline_level
 from runtime.parsing.docx_tables import Grid
@@ -17,9 +27,6 @@ from runtime.parsing.omissions import DELETION, EMBEDDED, HIDDEN_TEXT, PICTURE, 
 from runtime.parsing.symbols import symbol
 from runtime.parsing.tables import cell, markdown
 
-_DELETED = {"del", "moveFrom"}
-_NO_TEXT = {"sectPr", "pPr", "rPr", "tblPr", "tblGrid", "trPr", "tcPr", "sdtPr", "sdtEndPr", "instrText", "delText"}
-_TEXT_BEARING = {"txbxContent", "t", "chart", "relIds", "pic", "imagedata", "textpath"}
 _MARKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 _NUMBER_FIELDS = ("PAGE", "NUMPAGES", "SECTIONPAGES")
 _PARTS_OF_NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
@@ -86,16 +93,16 @@ class Story:
             elif name == "tbl":
                 yield from self._table(element)
             elif name == "sdt":
-                yield from self.blocks(_content_of_control(element))
+                yield from self.blocks(content_of_control(element))
             elif name == "AlternateContent":
-                yield from self.blocks(_chosen(element))
+                yield from self.blocks(alternative_with_text(element))
             elif name == "oMathPara":
                 yield math_text(element)
             elif name == "altChunk":
                 self._omissions.add(EMBEDDED)
-            elif name in _DELETED:
+            elif name in DELETED:
                 self._omissions.add(DELETION)
-            elif name not in _NO_TEXT:
+            elif name not in NO_TEXT:
                 yield from self.blocks(element)
 
     def comments_elsewhere(self) -> Iterator[str]:
@@ -109,7 +116,7 @@ class Story:
         self._read(paragraph, line)
         words = (self._joined_to_next + "".join(line.pieces)).strip()
         properties = child(paragraph, "pPr")
-        if any(child(properties, "rPr", name) is not None for name in _DELETED):
+        if any(child(properties, "rPr", name) is not None for name in DELETED):
             self._joined_to_next = words
         else:
             self._joined_to_next = ""
@@ -138,9 +145,9 @@ class Story:
                 self._add(_MARKS[name], line)
             elif name == "p":  # of an unknown wrapper
                 line.after += self._paragraph(each)
-            elif name in _DELETED:
+            elif name in DELETED:
                 self._omissions.add(DELETION)
-            elif name not in _NO_TEXT:
+            elif name not in NO_TEXT:
                 self._read(each, line)
 
     def _add(self, text: str, line: _Line) -> None:
@@ -186,10 +193,10 @@ class Story:
             self._fields[-1].code += element.text or ""
 
     def _control(self, element: Element, line: _Line) -> None:
-        self._read(_content_of_control(element), line)
+        self._read(content_of_control(element), line)
 
     def _alternative(self, element: Element, line: _Line) -> None:
-        self._read(_chosen(element), line)
+        self._read(alternative_with_text(element), line)
 
     def _symbol(self, element: Element, line: _Line) -> None:
         letter = symbol(attribute(element, "font"), attribute(element, "char"))
@@ -243,14 +250,16 @@ class Story:
 
     def _drawing(self, element: Element, line: _Line) -> None:
         """Read the text boxes, charts and diagrams of a drawing, and count what is a picture or an object."""
-        pictures = _count(element, "pic") + (_count(element, "imagedata") if local(element) == "pict" else 0)
+        pictures = count_in_drawing(element, "pic") + (
+            count_in_drawing(element, "imagedata") if local(element) == "pict" else 0
+        )
         self._omissions.add(PICTURE, pictures)
-        self._omissions.add(EMBEDDED, _count(element, "OLEObject"))
+        self._omissions.add(EMBEDDED, count_in_drawing(element, "OLEObject"))
         if pictures:
-            descriptions = [attribute(each, "descr") for each in _looked_into(element) if local(each) == "docPr"]
+            descriptions = [attribute(each, "descr") for each in elements_of_drawing(element) if local(each) == "docPr"]
             words = (alternative_text(text) for text in descriptions)
             line.after += [f"[Picture: {text}]" for text in dict.fromkeys(words) if text]
-        for each in _looked_into(element):
+        for each in elements_of_drawing(element):
             line.after += self._of_drawing(each)
 
     def _of_drawing(self, element: Element) -> Iterator[str]:
@@ -277,77 +286,22 @@ class Story:
 
     def _rows(self, table: Element) -> list[list[str]]:
         grid = Grid()
-        for row in _elements(table, "tr"):
+        for row in elements_of_table(table, "tr"):
             if child(row, "trPr", "del") is not None:
                 self._omissions.add(DELETION)
                 continue
             properties = child(row, "trPr")
             grid.begin_row(attribute(child(properties, "gridBefore"), "val"))
-            for each in _elements(row, "tc"):
+            for each in elements_of_table(row, "tc"):
                 grid.add(child(each, "tcPr"), lambda of=each: self._of_cell(of))
         return grid.rows
 
     def _of_cell(self, element: Element) -> str:
         """Return the text of a cell; a table in it has its rows on one line, with `;` between them."""
         texts: list[str] = []
-        for each in _flat(element):
+        for each in blocks_of_cell(element):
             if local(each) == "tbl":
                 texts.append("; ".join(", ".join(filter(None, row)) for row in self._rows(each)))
             else:
                 texts += self._paragraph(each)
         return "\n".join(filter(None, texts))
-
-
-def _flat(container: Element) -> Iterator[Element]:
-    """Yield the paragraphs and tables in a cell, whatever is wrapped around them."""
-    for each in container:
-        name = local(each)
-        if name in ("p", "tbl"):
-            yield each
-        elif name == "sdt":
-            yield from _flat(_content_of_control(each))
-        elif name == "AlternateContent":
-            yield from _flat(_chosen(each))
-        elif name not in _NO_TEXT and name not in _DELETED:
-            yield from _flat(each)
-
-
-def _elements(container: Element, name: str) -> Iterator[Element]:
-    """Yield the rows of a table or the cells of a row, whatever is wrapped around them."""
-    for each in container:
-        if local(each) == name:
-            yield each
-        elif local(each) == "sdt":
-            yield from _elements(_content_of_control(each), name)
-        elif local(each) not in _NO_TEXT and local(each) not in _DELETED:
-            yield from _elements(each, name)
-
-
-def _content_of_control(control: Element) -> Element:
-    """Return the content of a control; an empty element while it shows its placeholder."""
-    content = child(control, "sdtContent")
-    is_placeholder = child(control, "sdtPr", "showingPlcHdr") is not None
-    return content if content is not None and not is_placeholder else Element("nothing")
-
-
-def _chosen(alternatives: Element) -> Element:
-    """Return the first alternative that has text or a picture; what is for old programs says the same again."""
-    for each in alternatives:
-        if any(local(inner) in _TEXT_BEARING for inner in each.iter()):
-            return each
-    return Element("nothing")
-
-
-def _looked_into(drawing: Element) -> Iterator[Element]:
-    """Yield the elements of a drawing, without the alternatives for old programs and what is in text boxes."""
-    for each in drawing:
-        if local(each) == "AlternateContent":
-            yield from _looked_into(_chosen(each))
-            continue
-        yield each
-        if local(each) != "txbxContent":
-            yield from _looked_into(each)
-
-
-def _count(drawing: Element, name: str) -> int:
-    return sum(local(each) == name for each in _looked_into(drawing))

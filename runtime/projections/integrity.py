@@ -22,7 +22,7 @@ from contracts.topology import LOG
 from runtime.activity import waiting
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.log_integrity import Evidence
-from runtime.bus.port import Delivery, Events, Handler, LiveGenerations, ProjectionGenerations, SharedValues
+from runtime.bus.port import Delivery, Events, Handler, LiveGenerations, SharedValues
 from runtime.bus.write_status import WriteStatus
 from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
@@ -324,24 +324,3 @@ class Integrity:
         if self.schema_record and self.schema_record.problem:
             return self.schema_record.problem
         return checkpoints.loss_message(self.behind) if self.behind else None
-
-
-@dataclass(frozen=True)
-class WatchedPointers:
-    """`LiveGenerations` for readers: it hides generations whose store has lost data."""
-
-    pointers: LiveGenerations
-    integrity: Integrity
-
-    async def read(self) -> tuple[ProjectionGenerations, int]:
-        """See `LiveGenerations`."""
-        return await self.pointers.read()
-
-    async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
-        """See `LiveGenerations`."""
-        await self.pointers.write(pointers, revision)
-
-    async def live(self, *needed: Projection) -> Generations:
-        """See `LiveGenerations`. Raises `StoreBehind`."""
-        self.integrity.require(*needed)
-        return await self.pointers.live(*needed)

@@ -10,8 +10,9 @@ from nats.js import JetStreamContext
 from contracts.graph import PROJECTIONS, Projection
 from contracts.registry import CONSUMERS_OF
 from contracts.topology import CHECKPOINTS_BUCKET, LOG
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
-from runtime.bus.nats.log import NatsLog, translated
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.counts import ParkedCount, count_parked
 from runtime.projections import rebuild_candidate

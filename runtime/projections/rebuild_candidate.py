@@ -9,8 +9,8 @@ from nats.js import JetStreamContext
 
 from contracts.graph import Projection
 from contracts.topology import CHECKPOINTS_BUCKET, LOG
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
-from runtime.bus.nats.log import translated
 from runtime.bus.port import SharedValues
 from runtime.errors import Unavailable
 

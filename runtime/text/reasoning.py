@@ -11,19 +11,22 @@ from runtime.text.reasoning_marks import (
     BEGINNING,
     LONGEST_MARK,
     LONGEST_PHRASE,
+    LOOK_AHEAD,
     MARK,
     MAYBE_BEGINNING,
     PARTIAL,
+    ROW_DELIMITER,
     SENTENCE,
     SPOKEN_OF,
+    is_quoted,
+    reads_as_thought,
+    text_behind,
 )
 
 LONGEST_HEADER = 200
 """Characters of what stands between the marks of a channel at most."""
 
 _LINE_TAIL = 200
-_LOOK_AHEAD = 8
-_ROW_DELIMITER = "<|#|>"
 _FINAL = ("final", "")
 """Channels with the text of an answer; no name is that of an answer without channels."""
 
@@ -97,7 +100,7 @@ class ReasoningFilter:
             self._resolve(is_reasoning=truncated)
         elif self._mode == "pending":
             content = "".join(self._pending[1:])
-            self._resolve(is_reasoning=truncated and _ROW_DELIMITER not in content)
+            self._resolve(is_reasoning=truncated and ROW_DELIMITER not in content)
         elif self._mode == "header":
             self._resolve(is_reasoning=False)
         if self._after_inner is not None:
@@ -165,8 +168,8 @@ class ReasoningFilter:
     def _needs_more(self, mark: re.Match[str], text: str) -> bool:
         """Return whether what stands behind the mark decides what it means, and has not come yet."""
         if mark.lastgroup in ("open", "close"):
-            behind = _behind(mark, text)
-            return len(behind) < _LOOK_AHEAD and not behind.strip()
+            behind = text_behind(mark, text)
+            return len(behind) < LOOK_AHEAD and not behind.strip()
         return mark.end() == len(text) and mark.lastgroup in ("code", "phrase")
 
     def _in_text(self, mark: re.Match[str], text: str) -> None:
@@ -176,9 +179,9 @@ class ReasoningFilter:
         if kind in ("newline", "code") or self._fence or self._span:
             self._add(raw)
         elif kind == "open":
-            self._on_open(raw, _behind(mark, text))
+            self._on_open(raw, text_behind(mark, text))
         elif kind == "close":
-            self._on_close(raw, _behind(mark, text))
+            self._on_close(raw, text_behind(mark, text))
         elif kind == "channel":
             self._on_channel(raw)
         elif kind == "wrapper" and self._is_wrapper(raw):
@@ -223,7 +226,7 @@ class ReasoningFilter:
         before = self._line.rstrip(" \t")
         if not before or SENTENCE.match(before[-1]):
             return True
-        in_row = _ROW_DELIMITER in self._line
+        in_row = ROW_DELIMITER in self._line
         if behind[:1] == "\n":
             return not in_row
         if not behind or SPOKEN_OF.match(behind):
@@ -245,7 +248,7 @@ class ReasoningFilter:
     def _in_tag(self, mark: re.Match[str], text: str) -> None:
         if mark.lastgroup == "open" and self._thought_tail.strip() and self._thought_tail.endswith("\n"):
             self._depth += 1
-        if mark.lastgroup != "close" or _is_quoted(mark, self._thought_tail, text):
+        if mark.lastgroup != "close" or is_quoted(mark, self._thought_tail, text):
             self._add(mark[0])
             return
         self._depth -= 1
@@ -298,11 +301,11 @@ class ReasoningFilter:
         self._trims = True
 
     def _in_pending(self, mark: re.Match[str], text: str) -> None:
-        if mark.lastgroup != "close" or _is_quoted(mark, self._pending[-1], text):
+        if mark.lastgroup != "close" or is_quoted(mark, self._pending[-1], text):
             self._pending.append(mark[0])
             return
         content = "".join(self._pending[1:])
-        is_reasoning = _reads_as_thought(content)
+        is_reasoning = reads_as_thought(content)
         if not is_reasoning:
             self._pending.append(mark[0])
         self._resolve(is_reasoning=is_reasoning)
@@ -364,21 +367,3 @@ class ReasoningFilter:
             self._span = 0
         line = part[part.rfind("\n") + 1 :]
         self._line = (self._line + line)[-_LINE_TAIL:]
-
-
-def _behind(mark: re.Match[str], text: str) -> str:
-    return text[mark.end() : mark.end() + _LOOK_AHEAD]
-
-
-def _is_quoted(mark: re.Match[str], before: str, text: str) -> bool:
-    """Return whether a closing tag stands in quotation marks, as reasoning may speak of it."""
-    behind = text[mark.end() : mark.end() + 1]
-    return behind in ("`", '"', "'") and before.endswith(behind)
-
-
-def _reads_as_thought(content: str) -> bool:
-    """Return whether the words between two tags within a sentence are a thought, and no tags that are spoken of."""
-    if _ROW_DELIMITER in content or not any(character.isalnum() for character in content):
-        return False
-    is_apart = content[0].isspace() and content[-1].isspace()
-    return not is_apart or bool(SENTENCE.search(content)) or len(content.split()) >= 12

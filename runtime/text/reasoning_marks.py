@@ -53,3 +53,27 @@ SPOKEN_OF = re.compile(r"[\"'”’`)»\],;:.!?*_|]|\\|<\|#\|>")
 
 SENTENCE = re.compile(r"[.!?。！？]|\n")
 """What a thought has, and the words between two tags that are spoken of have not."""
+
+LOOK_AHEAD = 8
+"""Characters behind a mark that tell what it means."""
+ROW_DELIMITER = "<|#|>"
+"""What stands between the fields of a row that a model extracts."""
+
+
+def text_behind(mark: re.Match[str], text: str) -> str:
+    """Return the first characters behind a mark."""
+    return text[mark.end() : mark.end() + LOOK_AHEAD]
+
+
+def is_quoted(mark: re.Match[str], before: str, text: str) -> bool:
+    """Return whether a closing tag stands in quotation marks, as reasoning may speak of it."""
+    behind = text[mark.end() : mark.end() + 1]
+    return behind in ("`", '"', "'") and before.endswith(behind)
+
+
+def reads_as_thought(content: str) -> bool:
+    """Return whether the words between two tags within a sentence are a thought, and no tags that are spoken of."""
+    if ROW_DELIMITER in content or not any(character.isalnum() for character in content):
+        return False
+    is_apart = content[0].isspace() and content[-1].isspace()
+    return not is_apart or bool(SENTENCE.search(content)) or len(content.split()) >= 12

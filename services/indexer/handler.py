@@ -1,6 +1,6 @@
 """Handles ChunksCreated, DocumentDeleted and GraphMerged: updates the vectors, returns VectorsIndexed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged, VectorsIndexed
 from contracts.folding.vector_rows import chunk_row
@@ -17,7 +17,7 @@ from services.indexer.domain.cut_warnings import cut_warnings
 from services.indexer.domain.usage_shares import usage_shares
 from services.indexer.graph_index import GraphKeys, index_graph
 from services.indexer.port import Embeddings, Extents
-from services.indexer.vector_updates import embed_and_put, find_outdated
+from services.indexer.vector_updates import Outdated, embed_and_put, find_outdated
 
 PAGE = 50
 """Rows read at once when looking for rows behind the end of a document."""
@@ -46,9 +46,7 @@ async def on_chunks(
             for sequence, e in created.items()
             if await versions.obsolete(workspace, e.document) in (None, "cancelled")
         }
-        rows: dict[str, VectorRow] = {}
-        for event in sorted(current_events.values(), key=lambda e: e.document.version):
-            rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
+        rows = _rows_of(current_events.values())
         outdated = await find_outdated(partition, "chunks", rows, vectors)
         with billed_calls() as bill, noted_cuts() as cuts:
             await embed_and_put(partition, [outdated], vectors, embeddings)
@@ -60,12 +58,7 @@ async def on_chunks(
             if isinstance(event, DocumentDeleted):
                 events = [_vectors_indexed(version_deleted(delivery, event), "chunks", (), 0, embeddings)]
             elif delivery.sequence in current_events:
-                changed_ids = outdated.changed & {
-                    chunk_vector_id(event.document.id, chunk.order) for chunk in event.chunks
-                }
-                indexed_event = _vectors_indexed(event.document, "chunks", event.chunks, len(changed_ids), embeddings)
-                warnings = cut_warnings(event, cuts, embeddings.model)
-                events = [indexed_event.model_copy(update={"warnings": warnings})]
+                events = [_chunks_indexed(event, outdated, cuts, embeddings)]
             else:
                 events = []
             indexed[delivery.sequence] = events
@@ -161,6 +154,24 @@ async def on_graph_merged(
             indexed[delivery.sequence] = [of_graph.model_copy(update={"part": event.part, "parts": event.parts})]
         _share_usage(bill, [indexed[delivery.sequence] for delivery in deliveries])
     return [indexed[delivery.sequence] for delivery in batch]
+
+
+def _rows_of(events: Iterable[ChunksCreated]) -> dict[str, VectorRow]:
+    """Return the rows of the chunks by their ids; of several versions of a document those of the newest."""
+    rows: dict[str, VectorRow] = {}
+    for event in sorted(events, key=lambda event: event.document.version):
+        rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
+    return rows
+
+
+def _chunks_indexed(
+    event: ChunksCreated, outdated: Outdated, cuts: Mapping[str, int], embeddings: Embeddings
+) -> VectorsIndexed:
+    """Return what is told of these chunks: how many were embedded, and a warning where they were cut for that."""
+    ids = {chunk_vector_id(event.document.id, chunk.order) for chunk in event.chunks}
+    embedded = len(outdated.changed & ids)
+    indexed = _vectors_indexed(event.document, "chunks", event.chunks, embedded, embeddings)
+    return indexed.model_copy(update={"warnings": cut_warnings(event, cuts, embeddings.model)})
 
 
 def _vectors_indexed(

@@ -12,8 +12,9 @@ from runtime.bus.nats.feed import NatsEventFeed
 from runtime.health import Health
 from runtime.metrics.bus_readings import read_audit, read_deployment
 from runtime.projections.audit_progress import AUDIT_NOTE, audit_note
-from runtime.projections.integrity import WatchedPointers
+from runtime.projections.watched_pointers import WatchedPointers
 from runtime.service import Bus, Subscription, run, starting
+from runtime.stores.documents.port import Rows
 from runtime.stores.open import open_documents
 from services.query.adapters.document_counts import read_document_counts
 from services.query.adapters.stages import measured_stage
@@ -36,39 +37,48 @@ def main() -> None:
     """Run the service."""
     settings, access = QuerySettings(), AccessSettings()
     app = closed(access)
+    run("query", settings, partial(build, settings, app), app, settings.workers, same(access))
 
-    @asynccontextmanager
-    async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        auth: AuthConfig = app.state.auth
-        async with (
-            open_dependencies(settings, bus, health) as opened,
-            open_webhooks(settings, bus, auth.may_write) as webhooks,
-        ):
-            deps = replace(opened, measure=measured_stage)
-            documents, passages = deps.documents, deps.passages
-            positions = LogPositions(bus.log, documents)
-            pointers = WatchedPointers(bus.pointers, bus.integrity)
-            feed, streams = NatsEventFeed(bus.jetstream), EventStreams(settings.max_event_streams, health.stopping)
-            rows = open_documents(settings)
-            health.notes[AUDIT_NOTE] = partial(audit_note, bus.integrity.values)
-            health.notes["webhooks"] = partial(disabled_webhooks, webhooks.endpoints)
-            try:
-                app.state.context = context = Context(
-                    bus.log, bus.blobs, pointers, documents, positions, deps, settings,
-                    operations_on(bus, webhooks, health), feed, streams, MemoryPastAnswers(bus.log, rows),
-                    StoredPresent(bus.log, rows, pointers),
-                )  # fmt: skip
-                handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
-                sender = WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents, places_of=auth.places_of))
-                async with sending(sender), context.charges.published_each_second():
-                    health.readings.add("the deployment", partial(read_deployment, bus.jetstream, bus.pointers))
-                    health.readings.add("the audit", partial(read_audit, bus.integrity.values))
-                    health.readings.add("documents", partial(read_document_counts, rows, bus.pointers))
-                    yield [Subscription("query-status", handle)]
-            finally:
-                await rows.close()
 
-    run("query", settings, build, app, settings.workers, same(access))
+@asynccontextmanager
+async def build(
+    settings: QuerySettings, app: FastAPI, bus: Bus, health: Health
+) -> AsyncGenerator[Sequence[Subscription]]:
+    """Give the application what its routes need, and yield what follows the log for them."""
+    auth: AuthConfig = app.state.auth
+    async with (
+        open_dependencies(settings, bus, health) as opened,
+        open_webhooks(settings, bus, auth.may_write) as webhooks,
+    ):
+        deps = replace(opened, measure=measured_stage)
+        documents, passages = deps.documents, deps.passages
+        positions = LogPositions(bus.log, documents)
+        pointers = WatchedPointers(bus.pointers, bus.integrity)
+        feed = NatsEventFeed(bus.jetstream)
+        streams = EventStreams(settings.max_event_streams, health.stopping)
+        rows = open_documents(settings)
+        health.notes[AUDIT_NOTE] = partial(audit_note, bus.integrity.values)
+        health.notes["webhooks"] = partial(disabled_webhooks, webhooks.endpoints)
+        try:
+            app.state.context = context = Context(
+                bus.log, bus.blobs, pointers, documents, positions, deps, settings,
+                operations_on(bus, webhooks, health), feed, streams, MemoryPastAnswers(bus.log, rows),
+                StoredPresent(bus.log, rows, pointers),
+            )  # fmt: skip
+            handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
+            sender = WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents, places_of=auth.places_of))
+            async with sending(sender), context.charges.published_each_second():
+                _measure(health, bus, rows)
+                yield [Subscription("query-status", handle)]
+        finally:
+            await rows.close()
+
+
+def _measure(health: Health, bus: Bus, rows: Rows) -> None:
+    """Have the deployment, the audit and the counts of documents read for the metrics."""
+    health.readings.add("the deployment", partial(read_deployment, bus.jetstream, bus.pointers))
+    health.readings.add("the audit", partial(read_audit, bus.integrity.values))
+    health.readings.add("documents", partial(read_document_counts, rows, bus.pointers))
 
 
 def same(access: AccessSettings) -> dict[str, str]:

@@ -19,7 +19,7 @@ from runtime.errors import NewerVersion, Poison, Unavailable
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Row, Rows, Table
 from services.query.errors import TooLarge
-from services.query.past.events import MAX_CONTRIBUTIONS, ChunkRecord, WorkspaceEvents
+from services.query.past.events import MAX_CONTRIBUTIONS, PAUSE, ChunkRecord, WorkspaceEvents
 from services.query.past.present import PresentPast
 from services.query.past.sizes import ANY_TYPE
 from services.query.past.state import REVISION
@@ -148,6 +148,8 @@ async def _take(past: PresentPast, stored: _StoredRows, documents: Sequence[Row]
             row = stored.contributions[chunk["id"]]
             record = ChunkRecord(row["version"], 0, row["version"], tuple(contributions_of(row)))
             past.events.chunks[chunk["id"]].append(record)
+        # Stores in memory never wait: other requests get their turn.
+        await asyncio.sleep(0)
 
 
 @dataclass
@@ -192,6 +194,8 @@ class _LogReader:
                 delivery = Delivery(envelope, message.sequence, 1, message.published_at)
                 self.past.events.note(delivery)
                 deliveries.append(delivery)
+                if len(deliveries) % PAUSE == 0:
+                    await asyncio.sleep(0)
         return deliveries
 
 

@@ -3,17 +3,17 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import structlog
 from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS
 from contracts.topology import WEBHOOKS_BUCKET
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.consumers import read_consumers
 from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.key_values import NatsSharedValues
-from runtime.bus.nats.log import translated
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.port import Log
 from runtime.bus_examination import examine_bus
@@ -98,45 +98,92 @@ async def open_answering(
     settings: QuerySettings, log: Log, limiters: RateLimiters, ready: Ready
 ) -> AsyncGenerator[QueryDependencies]:
     """Open stores and models, hand out what answers questions inside of `ready`, and close all of them at the end."""
+    sources = _open_sources(settings, log)
     embeddings = GenerationEmbedders(settings, limiters, max_wait=MAX_WAIT)
-    (chat, keyword_chat), reranker = open_chats(settings, limiters), open_reranker(settings, limiters)
-    rows, graph = open_documents(settings), open_graph(settings)
-    documents, passages, aliases = RowDocuments(rows), RowPassages(rows), RowAliases(rows)
-    names, keywords = NameIndexes(graph, documents, aliases), open_keyword_extractor(keyword_chat, rows, settings)
-    indexes, cache = PassageIndexCache(passages, documents), ProjectionCache(log, settings.graph_cache_mb * 2**20)
-    reader, searches = CachedGraph(graph, cache), ModelVectorSearches(embeddings, cache)
+    models = _Models(embeddings, *open_chats(settings, limiters), open_reranker(settings, limiters))
+    searches = ModelVectorSearches(embeddings, sources.cache)
+    keywords = open_keyword_extractor(models.keyword_chat, sources.rows, settings)
+    dependencies = _dependencies(settings, log, sources, models, searches, keywords)
     try:
-        async with ready(rows, graph, embeddings):
-            yield QueryDependencies(
-                graph=graph,
-                graph_reader=reader,
-                vectors=searches.configured.vectors,
-                vector_reader=searches.configured.reader,
-                cache_invalidation=cache,
-                documents=documents,
-                passages=passages,
-                provenance=RowProvenance(rows),
-                aliases=aliases,
-                caches=RowModelResultCaches(rows),
-                ledger=RowLedger(rows),
-                keyword_extractor=keywords,
-                answer_generator=_answer_generator(chat, embeddings.configured.embedder),
-                embed=searches.configured.embed,
-                entity_names=names,
-                passage_indexes=indexes,
-                count_tokens=cached_token_counter(open_tokenizer().count),
-                reranker=passage_reranker(reranker, settings),
-                min_score=settings.cosine_threshold,
-                min_rerank_score=settings.min_rerank_score,
-                related_chunks=settings.related_chunk_number,
-                chunk_pick_method=settings.kg_chunk_pick_method,
-                answer_cache=open_answer_cache(chat, rows, log, settings),
-                follow_ups=open_follow_ups(chat, rows, settings),
-                effort_limits=settings.effort_limits,
-                vector_searches=searches,
-            )
+        async with ready(sources.rows, sources.graph, embeddings):
+            yield dependencies
     finally:
-        await _close(names, indexes, reader, searches, keywords, embeddings, graph, rows, chat, keyword_chat, reranker)
+        await _close(sources.names, sources.indexes, sources.reader, searches)
+        await _close(keywords, embeddings, sources.graph, sources.rows)
+        await _close(models.chat, models.keyword_chat, models.reranker)
+
+
+class _Sources(NamedTuple):
+    """The stores, and what reads them through caches of this process."""
+
+    rows: Rows
+    graph: Graph
+    documents: RowDocuments
+    passages: RowPassages
+    aliases: RowAliases
+    cache: ProjectionCache
+    reader: CachedGraph
+    names: NameIndexes
+    indexes: PassageIndexCache
+
+
+class _Models(NamedTuple):
+    embeddings: GenerationEmbedders
+    chat: Chat | None
+    keyword_chat: Chat | None
+    reranker: Reranker | None
+
+
+def _open_sources(settings: QuerySettings, log: Log) -> _Sources:
+    rows = open_documents(settings)
+    graph = open_graph(settings)
+    documents = RowDocuments(rows)
+    passages = RowPassages(rows)
+    aliases = RowAliases(rows)
+    cache = ProjectionCache(log, settings.graph_cache_mb * 2**20)
+    reader = CachedGraph(graph, cache)
+    names = NameIndexes(graph, documents, aliases)
+    indexes = PassageIndexCache(passages, documents)
+    return _Sources(rows, graph, documents, passages, aliases, cache, reader, names, indexes)
+
+
+def _dependencies(
+    settings: QuerySettings,
+    log: Log,
+    sources: _Sources,
+    models: _Models,
+    searches: ModelVectorSearches,
+    keywords: ModelKeywordExtractor | OfflineKeywordExtractor,
+) -> QueryDependencies:
+    rows, chat, configured = sources.rows, models.chat, searches.configured
+    return QueryDependencies(
+        graph=sources.graph,
+        graph_reader=sources.reader,
+        vectors=configured.vectors,
+        vector_reader=configured.reader,
+        cache_invalidation=sources.cache,
+        documents=sources.documents,
+        passages=sources.passages,
+        provenance=RowProvenance(rows),
+        aliases=sources.aliases,
+        caches=RowModelResultCaches(rows),
+        ledger=RowLedger(rows),
+        keyword_extractor=keywords,
+        answer_generator=_answer_generator(chat, models.embeddings.configured.embedder),
+        embed=configured.embed,
+        entity_names=sources.names,
+        passage_indexes=sources.indexes,
+        count_tokens=cached_token_counter(open_tokenizer().count),
+        reranker=passage_reranker(models.reranker, settings),
+        min_score=settings.cosine_threshold,
+        min_rerank_score=settings.min_rerank_score,
+        related_chunks=settings.related_chunk_number,
+        chunk_pick_method=settings.kg_chunk_pick_method,
+        answer_cache=open_answer_cache(chat, rows, log, settings),
+        follow_ups=open_follow_ups(chat, rows, settings),
+        effort_limits=settings.effort_limits,
+        vector_searches=searches,
+    )
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -25,7 +25,13 @@ from standalone.cli.common import (
     silent,
 )
 from standalone.cli.moving import MoveOptions, move_stores
-from standalone.cli.rebuild_options import refuse_odd_end, refuse_odd_move, refuse_odd_options, workspaces_rebuilt
+from standalone.cli.rebuild_options import (
+    refuse_odd_end,
+    refuse_odd_model,
+    refuse_odd_move,
+    refuse_odd_options,
+    workspaces_rebuilt,
+)
 from standalone.cli.rebuild_output import Progress, ignore, print_summary
 from standalone.embedded.data_folder import DataFolder
 
@@ -134,29 +140,60 @@ def rebuild(
         refuse_odd_end(step, projection, to_seq, to_time)
         if to:
             refuse_odd_move(step, projection, accept_loss, embedding_model, embedding_dim, fresh, compare)
-            move_stores(to, MoveOptions(data, workspace, reason, events_per_second, dry_run, as_json))
+            options = MoveOptions(data, workspace, reason, events_per_second, dry_run, as_json)
+            move_stores(to, options)
             return
         targets = PROJECTIONS if projection == "all" else (projection,)
+        refuse_odd_model(projection, embedding_model, targets)
         questions = _questions(compare, step, targets)
-        if embedding_model and "vectors" not in targets:
-            raise InvalidInput(f"--embedding-model says what makes vectors, and {projection} has none")
         wanted = RebuildRequest(
-            targets, embedding_model, embedding_dim, emptied_before=fresh, events_per_second=events_per_second,
-            until=_end(data, to_time or str(to_seq)) if to_seq or to_time else 0, reason=reason,
-        )  # fmt: skip
-        if not as_json and not dry_run and (told := workspaces_rebuilt(step, workspace)):
-            note(told)
-        with ExitStack() as held:
-            aside = held.enter_context(_empty_stores(data, projection, as_json)) if fresh and not dry_run else []
-            work = _work("accept_loss" if accept_loss else "plan" if dry_run else step, wanted, workspace, as_json)
-            result = _run(work, data, held, locked=not fresh and not dry_run and step != "await")
-        if aside:
-            result["aside"] = aside
-        if step == "cleanup":
-            result |= _leftovers(data, remove=yes and not dry_run)
-        if questions and not dry_run:
-            result["compared"] = _compared(data, wanted, result["generations"], workspace, questions)
-        _print_result(result, "plan" if dry_run else step, as_json)
+            targets,
+            embedding_model,
+            embedding_dim,
+            emptied_before=fresh,
+            events_per_second=events_per_second,
+            until=_end(data, to_time or str(to_seq)) if to_seq or to_time else 0,
+            reason=reason,
+        )
+        step = "accept_loss" if accept_loss else step
+        order = _Order(step, data, workspace, projection, questions, dry_run, fresh, yes, as_json)
+        _print_result(_carry_out(order, wanted), "plan" if dry_run else step, as_json)
+
+
+class _Order(NamedTuple):
+    """What a command asks for, beside the rebuild itself."""
+
+    step: str
+    data: Data
+    workspace: str
+    projection: str
+    questions: list[str]
+    dry_run: bool
+    fresh: bool
+    removes_leftovers: bool
+    as_json: bool
+
+
+def _carry_out(order: _Order, wanted: "RebuildRequest") -> dict[str, Any]:
+    """Do the step and return what it gives, with what else the options ask for."""
+    note_workspaces = not order.as_json and not order.dry_run
+    if note_workspaces and (sentence := workspaces_rebuilt(order.step, order.workspace)):
+        note(sentence)
+    aside: list[str] = []
+    with ExitStack() as locks:
+        if order.fresh and not order.dry_run:
+            aside = locks.enter_context(_empty_stores(order.data, order.projection, order.as_json))
+        work = _work("plan" if order.dry_run else order.step, wanted, order.workspace, order.as_json)
+        locked = not order.fresh and not order.dry_run and order.step != "await"
+        result = _run(work, order.data, locks, locked=locked)
+    if aside:
+        result["aside"] = aside
+    if order.step == "cleanup":
+        result |= _leftovers(order.data, remove=order.removes_leftovers and not order.dry_run)
+    if order.questions and not order.dry_run:
+        generations = result["generations"]
+        result["compared"] = _compared(order.data, wanted, generations, order.workspace, order.questions)
+    return result
 
 
 def _print_result(result: dict[str, Any], step: str, as_json: bool) -> None:

@@ -1,5 +1,7 @@
 """What the options of `rebuild` mean together: combinations of no use are refused before anything is done."""
 
+from collections.abc import Sequence
+
 from runtime.errors import InvalidInput
 from standalone.cli.common import WORKSPACE
 
@@ -30,6 +32,12 @@ def refuse_odd_move(step: str, projection: str, *others: object) -> None:
     """Raises InvalidInput for what `--to` cannot do."""
     if (step, projection) != ("run", "all") or any(others):
         raise InvalidInput("--to fills other stores as the present ones are: it is for `rebuild all` alone")
+
+
+def refuse_odd_model(projection: str, embedding_model: str, targets: Sequence[str]) -> None:
+    """Raises InvalidInput for a model where no vectors are made."""
+    if embedding_model and "vectors" not in targets:
+        raise InvalidInput(f"--embedding-model says what makes vectors, and {projection} has none")
 
 
 def refuse_odd_end(step: str, projection: str, to_seq: int, to_time: str) -> None:

@@ -68,7 +68,7 @@ async def _run(url: str, replicas: int | None, *, change: bool) -> list[str]:
     from nats.js.errors import APIError
 
     from runtime.bus import topology
-    from runtime.bus.nats.log import translated
+    from runtime.bus.nats.connection import translated
     from runtime.errors import ServiceError
     from standalone.operations.publishing import connect_bus
 

@@ -11,7 +11,8 @@ from typing import TypeVar, cast
 
 from pydantic_settings import PydanticBaseSettingsSource
 
-from runtime.settings import Settings, secret_files, variables
+from runtime.settings import Settings, secret_files
+from runtime.variables import variables
 from standalone.embedded.data_folder import StackState
 from standalone.embedded.orphans import PROC, ProcessIdentity
 

@@ -24,8 +24,8 @@ from contracts import subjects
 from contracts.graph import PROJECTIONS
 from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus.actor import ACTOR_VARIABLE
+from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsSharedValues
-from runtime.bus.nats.log import connected
 from runtime.bus.port import SharedValues
 from runtime.errors import ServiceError
 from runtime.projections.operator_orders import OperatorOrder, OrderOutcome, Step, write_outcome

@@ -11,7 +11,7 @@ from typing import Any
 from contracts.events import Stage
 from lightstream.http_library import httpx
 from runtime.bus import topology
-from runtime.bus.nats.log import connected
+from runtime.bus.nats.connection import connected
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.models.roles import ROLES, RoleSettings, language_model

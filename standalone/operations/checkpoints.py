@@ -9,8 +9,8 @@ from contracts.graph import Projection
 from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
 from runtime.bus import publisher
 from runtime.bus.nats import log_integrity
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
-from runtime.bus.nats.log import translated
 from runtime.bus.port import LiveGenerations, Log, SharedValues
 from runtime.errors import InvalidInput, Unavailable
 from runtime.projections.audit_progress import write_audit_progress

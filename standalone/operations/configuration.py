@@ -8,8 +8,9 @@ from pydantic import ValidationError
 
 from runtime.errors import ConfigurationError
 from runtime.models.roles import RoleSettings
-from runtime.settings import FILE, Settings, is_secret, variables
+from runtime.settings import Settings
 from runtime.shown_settings import ShownSetting, shown_settings
+from runtime.variables import FILE, is_secret, variables
 from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
 from services.indexer.settings import IndexerSettings

@@ -11,7 +11,7 @@ from contracts.graph import EmbeddingModel
 from contracts.topology import LOG
 from lightstream.errors import LightstreamError
 from runtime.bus.codec import decode
-from runtime.bus.nats.log import translated
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.messages import StoredMessage
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.open import KNOWN_DIMENSIONS, as_setting, can_embed

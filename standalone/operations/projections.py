@@ -9,14 +9,16 @@ from nats.aio.client import Client
 
 from contracts.graph import PROJECTIONS, Projection
 from contracts.topology import CHECKPOINTS_BUCKET
+from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.port import GenerationState
 from runtime.errors import InvalidInput
 from runtime.projections import rebuild_candidate, rebuild_lease
 from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
 from runtime.projections.rebuild_candidate import MAX_REMINDERS, Candidate
+from runtime.projections.rebuild_lease import RunningRebuild
 from runtime.projections.verdicts import Verdict, combined_verdict
 from runtime.settings import Settings
 from runtime.stores.open import open_documents, open_graph, open_vectors
@@ -218,6 +220,18 @@ async def read_losses(settings: Settings) -> Verdict:
         return await combined_verdict(await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET))
 
 
+def _paced(report: Report, lease: RunningRebuild) -> Report:
+    """Return a report that adds the pace to each step, and shows the step to who else asks for the rebuild."""
+    pace = Pace()
+
+    def tell(step: dict[str, Any]) -> None:
+        progress = pace.of(step)
+        lease.progress = progress
+        report(progress)
+
+    return tell
+
+
 @asynccontextmanager
 async def _open_rebuild(
     target: Target, wanted: RebuildRequest, report: Report, *, to: Destination
@@ -240,19 +254,13 @@ async def _open_rebuild(
             async with rebuild_lease.hold(checkpoints_of_stack.values, wanted.targets, wanted.reason) as lease:
                 if to == "new" and "vectors" in wanted.targets and "graph" not in wanted.targets:
                     await checkpoints.require_sound_graph(stack.client.jetstream(), stores)
-                pace = Pace()
-
-                def tell(step: dict[str, Any]) -> None:
-                    lease.progress = told = pace.of(step)
-                    report(told)
-
                 yield Rebuild(
                     NatsLog(stack.client.jetstream()),
                     pointers,
                     stores,
                     embedding.embedder,
                     wanted.targets,
-                    tell,
+                    _paced(report, lease),
                     target.settings_of(MergerSettings),
                     checkpoints_of_stack,
                     live_stores=live,

@@ -13,7 +13,8 @@ from typing import TypeVar
 
 from lightstream.client import AsyncLightstream
 from runtime.bus.nats.addresses import parse_bus_address
-from runtime.settings import FILE, Settings
+from runtime.settings import Settings
+from runtime.variables import FILE
 from standalone.embedded.addresses import service_addresses
 from standalone.embedded.data_folder import DataFolder, StackState
 from standalone.embedded.environment import settings_from, stack_environment

@@ -17,7 +17,8 @@ from nats.js.errors import APIError
 
 from contracts import permissions, subjects
 from contracts.topology import CONSUMERS
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.connection import connected
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Message
 from runtime.errors import Unavailable
 from tests.support.nats_cluster import SIZE, NatsCluster, declare, nats_cluster

@@ -260,7 +260,7 @@ def opens(url: str) -> Attempt:
     """Whether the bus lets a program of ours in with this address, and answers it."""
 
     async def tried() -> bool:
-        from runtime.bus.nats.log import connected  # noqa: PLC0415
+        from runtime.bus.nats.connection import connected  # noqa: PLC0415
 
         async with connected(url, name="attack") as client:
             await client.flush(5)

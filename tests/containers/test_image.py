@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runtime.bus import topology
-from runtime.bus.nats.log import connected
+from runtime.bus.nats.connection import connected
 from standalone.embedded.processes import free_port
 from tests.architecture.sources import SERVICES
 from tests.containers.engine import Engine

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from contracts.graph import VECTOR_KINDS, Partition, VectorKind, VectorRow
+from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsLiveGenerations
-from runtime.bus.nats.log import connected
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.stores.open import open_vectors
 from runtime.stores.vectors.milvus import collections

@@ -14,8 +14,8 @@ import pytest
 
 from contracts.graph import PROJECTIONS
 from contracts.topology import CHECKPOINTS_BUCKET
+from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsSharedValues
-from runtime.bus.nats.log import connected
 from standalone.embedded.data_folder import DataFolder
 from standalone.embedded.processes import free_port
 from standalone.embedded.servers import arcadedb, milvus_lite

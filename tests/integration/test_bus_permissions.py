@@ -23,9 +23,10 @@ from contracts.registry import service_of
 from contracts.topology import BUCKETS, CONSUMERS, STREAMS
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.connection import connected
 from runtime.bus.nats.feed import NatsEventFeed
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
 from runtime.bus.publisher import Submission, add_document

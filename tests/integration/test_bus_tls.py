@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from contracts import permissions
 from runtime.bus import topology
-from runtime.bus.nats.log import connected
+from runtime.bus.nats.connection import connected
 from runtime.errors import ConfigurationError
 from tests.support.deployed_bus import DeployedBus, deployed_bus
 from tests.support.services import service

@@ -12,7 +12,7 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
 from runtime.bus import topology
-from runtime.bus.nats.log import connected
+from runtime.bus.nats.connection import connected
 from runtime.errors import ConfigurationError
 from standalone.embedded.processes import free_port
 from tests.support.deployed_bus import DeployedBus, deployed_bus

@@ -11,7 +11,8 @@ from nats.js.errors import APIError
 
 from contracts import permissions, subjects
 from runtime.bus.nats.blobs import NatsBlobs
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.connection import connected
+from runtime.bus.nats.log import NatsLog
 from runtime.errors import Unavailable
 from tests.support.events import added, sealed
 from tests.support.nats_cluster import SIZE, NatsCluster, declare, nats_cluster

@@ -10,8 +10,9 @@ from nats.js.api import ConsumerConfig
 
 from contracts import subjects
 from runtime.bus.codec import encode
+from runtime.bus.nats.connection import connected
 from runtime.bus.nats.copies import read_records
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.log import NatsLog
 from tests.support.nats_server import RunningNats
 from tests.support.trial_log import until_acknowledged, until_answered
 from tests.support.trial_service import document, trial_service

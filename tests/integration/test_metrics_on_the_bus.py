@@ -4,8 +4,9 @@ from pathlib import Path
 
 from contracts.topology import declared_consumer
 from runtime.bus import topology
+from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsLiveGenerations
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.write_status import WriteStatus
 from runtime.metrics.bus_readings import read_deployment, read_durables
 from tests.support.deployed_bus import deployed_bus

@@ -9,7 +9,7 @@ from nats.errors import Error as NatsError
 from contracts import permissions
 from contracts.permissions import API, publisher_of
 from runtime.bus import topology
-from runtime.bus.nats.log import connected
+from runtime.bus.nats.connection import connected
 from tests.support.deployed_bus import deployed_bus
 
 FORBIDDEN = (

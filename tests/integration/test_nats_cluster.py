@@ -11,7 +11,8 @@ from nats.js.errors import APIError
 
 from contracts import subjects
 from runtime.bus import topology
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.connection import connected
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Message
 from standalone.operations.backup.restoring import Restore
 from standalone.operations.backup.taking import Backup

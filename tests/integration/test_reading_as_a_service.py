@@ -11,9 +11,10 @@ from contracts.permissions import IMPORTED_API
 from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus import topology
 from runtime.bus.nats import copies, reading
+from runtime.bus.nats.connection import connected
 from runtime.bus.nats.feed import NatsEventFeed
 from runtime.bus.nats.key_values import NatsSharedValues
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.log import NatsLog
 from runtime.projections.log_archive import LogArchive, archived_records
 from runtime.stores.documents.memory import MemoryRows
 from tests.support.deployed_bus import deployed_bus

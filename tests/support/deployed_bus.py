@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contracts import permissions
-from runtime.bus.nats.log import connected
+from runtime.bus.nats.connection import connected
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.embedded.processes import Process, free_port, listening
 from standalone.embedded.servers.nats import executable

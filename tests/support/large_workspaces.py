@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from contracts.graph import Entity, Partition, Relation
+from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsLiveGenerations
-from runtime.bus.nats.log import connected
 from runtime.settings import Settings
 from runtime.stores.documents.port import Table
 from runtime.stores.graph.port import Graph

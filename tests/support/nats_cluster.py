@@ -15,7 +15,7 @@ from nats.js.errors import APIError, NotFoundError
 
 from contracts import permissions
 from runtime.bus import topology
-from runtime.bus.nats.log import connected
+from runtime.bus.nats.connection import connected
 from runtime.errors import Unavailable
 from standalone.embedded.processes import Process, free_port, listening
 from tests.support.deployed_bus import copy_files, made_up_passwords, new_password, server_process

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from contracts.events import Stage
-from runtime.bus.nats.log import connected
+from runtime.bus.nats.connection import connected
 from standalone.embedded.processes import Process, free_port
 from standalone.embedded.stack import SERVICES
 from tests.support import commands, neo4j_server

@@ -13,7 +13,8 @@ from nats.js.errors import NotFoundError
 
 from contracts.subjects import of_document, subject
 from runtime.bus.codec import decode
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.connection import connected
+from runtime.bus.nats.log import NatsLog
 from runtime.errors import NewerVersion, Poison
 from tests.support.stack import Stack
 

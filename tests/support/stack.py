@@ -17,7 +17,7 @@ from contracts.topology import CONSUMERS
 from lightstream.client import Lightstream
 from lightstream.documents import Chunking
 from lightstream.errors import Unavailable
-from runtime.bus.nats.log import connected
+from runtime.bus.nats.connection import connected
 from runtime.settings import Settings
 from standalone.embedded.data_folder import DataFolder, StackState
 from standalone.embedded.orphans import ProcessIdentity

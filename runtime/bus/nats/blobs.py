@@ -13,7 +13,7 @@ from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 from contracts import subjects
 from contracts.topology import KiB
 from contracts.values import BlobRef
-from runtime.bus.nats.log import REQUEST_TIMEOUT, SILENT, translated
+from runtime.bus.nats.connection import REQUEST_TIMEOUT, SILENT, translated
 from runtime.bus.write_status import WriteStatus
 from runtime.errors import Poison, Unavailable
 

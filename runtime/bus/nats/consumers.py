@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nats.js import JetStreamContext
 
 from contracts.topology import CONSUMERS, Consumer
-from runtime.bus.nats.log import translated
+from runtime.bus.nats.connection import translated
 
 
 @dataclass(frozen=True)

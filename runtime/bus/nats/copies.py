@@ -14,7 +14,7 @@ from contracts import subjects
 from contracts.topology import MiB, Stream
 from runtime.bus import topology
 from runtime.bus.nats import reading
-from runtime.bus.nats.log import REQUEST_TIMEOUT, SILENT, translated
+from runtime.bus.nats.connection import REQUEST_TIMEOUT, SILENT, translated
 from runtime.bus.records import RECORDED_AT, Record, record_of
 from runtime.errors import ServiceError, Unavailable
 

@@ -13,7 +13,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from nats.js.errors import NotFoundError
 
 from runtime.bus.dead_letters import DeadLetter
-from runtime.bus.nats.log import translated
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.messages import NatsMessage
 from runtime.errors import Unavailable
 

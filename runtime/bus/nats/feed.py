@@ -11,7 +11,7 @@ from nats.js import JetStreamContext
 from nats.js.api import ConsumerInfo
 
 from contracts.topology import LOG
-from runtime.bus.nats.log import translated
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.reading import read_pages, reader_config
 from runtime.bus.port import Message

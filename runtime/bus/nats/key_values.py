@@ -12,7 +12,7 @@ from nats.js.kv import KeyValue
 from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.topology import GENERATIONS_BUCKET, LIMITS_BUCKET
 from runtime.bus.nats.asking import first_answer
-from runtime.bus.nats.log import translated
+from runtime.bus.nats.connection import translated
 from runtime.bus.port import GenerationState, ProjectionGenerations
 from runtime.errors import ConfigurationError, Unavailable
 

@@ -15,7 +15,7 @@ from nats.js.errors import NotFoundError
 
 from contracts.topology import LOG
 from runtime.bus.nats.asking import first_answer
-from runtime.bus.nats.log import translated
+from runtime.bus.nats.connection import translated
 from runtime.bus.port import SharedValues
 from runtime.errors import Unavailable
 from runtime.stores.port import Checkpoint, LogMark

@@ -11,7 +11,7 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from runtime.bus.nats.log import SILENT, translated
+from runtime.bus.nats.connection import SILENT, translated
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.reading import reader_config
 from runtime.errors import Unavailable

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from contracts import subjects
 from contracts.topology import PARKED_STREAM
 from contracts.topology import declared_consumer as declared
-from runtime.bus.nats.log import REQUEST_TIMEOUT, SILENT, translated
+from runtime.bus.nats.connection import REQUEST_TIMEOUT, SILENT, translated
 from runtime.bus.nats.lookahead import stored
 from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.parking.port import ParkedEvent, ParkedRecord

@@ -1,8 +1,9 @@
 """What several searches found, put together under the budgets of the question."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from services.query.context.layout import (
     build_context,
@@ -21,6 +22,8 @@ from services.query.retrieval.retrieve import frame_tokens
 from services.query.retrieval.token_budget import fit_budget
 
 Count = Callable[[str], int]
+Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
 
 
 def combine(results: Sequence[RetrievalResult], question: Question, count: Count) -> RetrievalResult:
@@ -28,36 +31,46 @@ def combine(results: Sequence[RetrievalResult], question: Question, count: Count
 
     Keywords and counts are those of the first result, that of the question itself.
     """
-    entities = {each.name: each for result in reversed(results) for each in result.entities}
-    relations = {"\x1f".join(each.key): each for result in reversed(results) for each in result.relations}
-    passages = {passage.id: passage for result in reversed(results) for _, passage in result.passages}
-    doubles = {id: some for result in reversed(results) for id, some in result.doubles.items()}
-    by_name = reciprocal_rank_fusion(*(([each.name for each in result.entities], 1.0) for result in results))
-    by_pair = reciprocal_rank_fusion(
-        *((["\x1f".join(each.key) for each in result.relations], 1.0) for result in results)
+    entities = fit_budget(
+        _best_first(results, lambda result: {each.name: each for each in result.entities}),
+        question.max_entity_tokens,
+        lambda each: count(entity_line(each)),
     )
-    by_id = reciprocal_rank_fusion(*(([passage.id for _, passage in result.passages], 1.0) for result in results))
-    chosen_entities = fit_budget(
-        [entities[name] for name in by_name], question.max_entity_tokens, lambda each: count(entity_line(each))
+    relations = fit_budget(
+        _best_first(results, lambda result: {each.key: each for each in result.relations}),
+        question.max_relation_tokens,
+        lambda each: count(relation_line(each)),
     )
-    chosen_relations = fit_budget(
-        [relations[pair] for pair in by_pair], question.max_relation_tokens, lambda each: count(relation_line(each))
-    )
+    passages = _best_first(results, lambda result: {passage.id: passage for _, passage in result.passages})
+    doubles = {id: same for result in reversed(results) for id, same in result.doubles.items()}
     frame = frame_tokens(question, count)
-    budget = question.max_total_tokens - frame - count_context_tokens(chosen_entities, chosen_relations, count)
+    budget = question.max_total_tokens - frame - count_context_tokens(entities, relations, count)
     # Two searches may have chosen different ones of those that say the same.
-    distinct = distinct_passages(each for id in by_id for each in (passages[id], *doubles.get(id, ())))
+    distinct = distinct_passages(each for passage in passages for each in (passage, *doubles.get(passage.id, ())))
     chosen = fit_budget(distinct.passages[: question.chunk_top_k], budget, partial(count_passage, count))
     ids = assign_reference_ids([passage.file_path for passage in chosen])
     return replace(
         results[0],
-        entities=chosen_entities,
-        relations=chosen_relations,
+        entities=entities,
+        relations=relations,
         passages=[(ids.get(passage.file_path, ""), passage) for passage in chosen],
         references=ids,
         doubles={each.id: distinct.doubles[each.id] for each in chosen if each.id in distinct.doubles},
         info={**results[0].info, "final_chunks_count": len(chosen)},
     )
+
+
+def _best_first(
+    results: Sequence[RetrievalResult], items: Callable[[RetrievalResult], Mapping[Key, Item]]
+) -> list[Item]:
+    """Return what the results have, each once as the first of them has it, by reciprocal rank fusion.
+
+    `items`: what one result has by what tells it apart, the best first.
+    """
+    rankings = [items(result) for result in results]
+    by_key = {key: item for ranking in reversed(rankings) for key, item in ranking.items()}
+    order = reciprocal_rank_fusion(*((list(ranking), 1.0) for ranking in rankings))
+    return [by_key[key] for key in order]
 
 
 def token_use(retrieval: RetrievalResult, question: Question, count: Count) -> dict[str, dict[str, int]]:

@@ -193,7 +193,8 @@ def _add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(Raised)
     async def raised(request: Request, error: Raised) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
-        headers = {"Allow": _allowed_methods(request)} if "Allow" in (error.headers or {}) else error.headers
+        lists_methods = "Allow" in (error.headers or {})
+        headers = {"Allow": _allowed_methods(request)} if lists_methods else error.headers
         return error_response(request.url.path, error.status_code, error.detail, headers)
 
     @app.exception_handler(AuthError)
@@ -202,16 +203,12 @@ def _add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
-        faults = [{"loc": list(e["loc"]), "msg": encodable(e["msg"]), "type": e["type"]} for e in error.errors()]
-        if request.url.path == data.PATH:
-            return JSONResponse(data.failure_body("; ".join(str(fault["msg"]) for fault in faults)), 400)
-        return error_response(request.url.path, 422, faults)
+        return _invalid_request(request.url.path, error)
 
     @app.exception_handler(Retryable)
     async def unavailable(request: Request, error: Retryable) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
         status, detail = describe_error(error, request.url.path)
-        wait = {} if isinstance(error, ModelChanged) else {"Retry-After": format_retry_after(error.retry_after or 5)}
-        return error_response(request.url.path, status, detail, wait)
+        return error_response(request.url.path, status, detail, _when_to_retry(error))
 
     @app.exception_handler(ClientDisconnect)
     async def abandoned(request: Request, error: ClientDisconnect) -> Response:  # pyright: ignore[reportUnusedFunction]
@@ -222,6 +219,23 @@ def _add_error_handlers(app: FastAPI) -> None:
         status, detail = describe_error(error, request.url.path)
         # This answer passes none of the middleware.
         return error_response(request.url.path, status, detail, SECURITY_HEADERS)
+
+
+def _invalid_request(path: str, error: RequestValidationError) -> JSONResponse:
+    """Return the answer to a request whose body or parameters are not what the route takes."""
+    faults = [
+        {"loc": list(fault["loc"]), "msg": encodable(fault["msg"]), "type": fault["type"]} for fault in error.errors()
+    ]
+    if path == data.PATH:
+        return JSONResponse(data.failure_body("; ".join(str(fault["msg"]) for fault in faults)), 400)
+    return error_response(path, 422, faults)
+
+
+def _when_to_retry(error: Retryable) -> dict[str, str]:
+    """Return the header that says when to ask again; none where asking again does not help."""
+    if isinstance(error, ModelChanged):
+        return {}
+    return {"Retry-After": format_retry_after(error.retry_after or 5)}
 
 
 def _allowed_methods(request: Request) -> str:

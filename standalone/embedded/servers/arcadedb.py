@@ -102,13 +102,8 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
 
     recording = os.environ.get(CLASSES_VARIABLE)
     start_jvm(heap_size=os.environ.get("ARC_HEAP", "384m"), jvm_args=(*_JVM_ARGS, *_classes(recording)))
-    stopping = threading.Event()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        stopping.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):  # only now: the Java machine installs handlers of its own
-        signal.signal(number, stop)
+    # Only now: the Java machine installs handlers of its own.
+    stopping = _set_by_signals()
     server = arcadedb_embedded.create_server(
         str(root),
         root_password=password,
@@ -127,6 +122,18 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     write_lengths(root.parent)
     lock.close()
     _end(recording)
+
+
+def _set_by_signals() -> threading.Event:
+    """Return an event that SIGTERM and SIGINT set."""
+    event = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        event.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    return event
 
 
 def _end(recording: str | None) -> None:

@@ -14,9 +14,9 @@ from contracts.topology import (
     PARKED_STREAM,
     TURNS_BUCKET,
 )
+from runtime.bus.nats.connection import REQUEST_TIMEOUT, translated
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
-from runtime.bus.nats.log import REQUEST_TIMEOUT, translated
 from runtime.bus.port import GenerationState
 from runtime.bus.records import RECORDED_AT, Record
 from standalone.operations.backup.manifest import Manifest

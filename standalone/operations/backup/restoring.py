@@ -14,8 +14,8 @@ from nats.js.errors import NotFoundError
 from contracts.topology import CONSUMERS, LOG, declared_stream
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.copies import GAP, SequencedWriter, create_empty, read_records
-from runtime.bus.nats.log import translated
 from runtime.bus.records import Record, leaf
 from runtime.errors import InvalidInput
 from standalone.operations.backup.bus_state import restore_bus_state

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from contracts.graph import PROJECTIONS
+from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsLiveGenerations
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput, ServiceError
 from runtime.settings import Settings
 from standalone.embedded import daemon

@@ -16,8 +16,8 @@ from contracts.topology import LOG, MiB
 from contracts.values import BlobRef
 from runtime.bus.chain import erased_by
 from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.copies import read_records, unreadable
-from runtime.bus.nats.log import translated
 from runtime.bus.records import Record, leaf
 from runtime.errors import InvalidInput, LogDamaged, Poison
 from standalone.operations.backup import manifest as manifests

@@ -22,8 +22,9 @@ from contracts.ids import pair
 from contracts.topology import PARKED_STREAM
 from contracts.values import BlobRef
 from runtime.bus.codec import decode
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.dead_letters import NatsDeadLetters
-from runtime.bus.nats.log import NatsLog, translated
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Message
 from runtime.bus.records import leaf, record_of
 from runtime.errors import ServiceError

@@ -19,9 +19,10 @@ from contracts.ids import event_id
 from contracts.topology import CHECKPOINTS_BUCKET, LOG, PARKED_STREAM
 from runtime.batching import batched
 from runtime.bus.lineage import command_lineage
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.dead_letters import STREAM as DEAD_STREAM
 from runtime.bus.nats.key_values import NatsSharedValues
-from runtime.bus.nats.log import NatsLog, translated
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.log_integrity import allow_erasure
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.operations.erasure.plan import ErasurePlan

@@ -9,10 +9,11 @@ from dotenv import dotenv_values
 from pydantic import SecretStr, ValidationError
 
 from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
-from runtime.settings import Settings, variables
+from runtime.settings import Settings
 from runtime.stores.documents.port import INDEXES
 from runtime.stores.documents.schema import CHECKPOINTS
 from runtime.stores.vectors.port import Vectors
+from runtime.variables import variables
 from standalone.embedded.environment import settings_from
 from standalone.operations.digest import Stores
 from standalone.operations.target import Target

@@ -123,15 +123,30 @@ async def move(target: Target, wanted: Move, report: Report, workspace: str = "d
             return await _fill(both, target, wanted, tell, workspace)
 
 
+async def _begin(both: Sides, wanted: Move) -> None:
+    """Empty the other stores, and mark them as those that this log fills. Raises what `require_ours` does."""
+    mark = mark_of(both.log, addresses(wanted.destination))
+    await require_ours(both.other, mark)
+    await empty(both.other)
+    await both.other.rows.put(CHECKPOINTS, {MARK: mark})
+
+
+def _require_known_versions(work: Rebuild) -> None:
+    """Raises ConfigurationError where the log has events that only a newer program reads."""
+    if work.newer:
+        raise ConfigurationError(
+            f"{len(work.newer)} events of the log are of a version newer than this program, the first at sequence "
+            f"{work.newer[0].sequence}: give this command with the newer program"
+        )
+
+
 async def _fill(both: Sides, target: Target, wanted: Move, tell: Report, workspace: str) -> dict[str, Any]:
     other, present = both.other, both.present
     await other.rows.prepare()
     await other.graph.prepare()
-    if not (position := await both.position()):
-        mark = mark_of(both.log, addresses(wanted.destination))
-        await require_ours(other, mark)
-        await empty(other)
-        await other.rows.put(CHECKPOINTS, {MARK: mark})
+    position = await both.position()
+    if not position:
+        await _begin(both, wanted)
     await other.vectors.prepare(both.live.vectors)
     # Before the log is read: what was embedded or condensed once is not paid for again.
     copied = await copy_tables(present.rows, other.rows)
@@ -147,11 +162,7 @@ async def _fill(both: Sides, target: Target, wanted: Move, tell: Report, workspa
         # What was embedded for the present stores meanwhile.
         await copy_tables(present.rows, other.rows, ("embeddings",))
     await work.catch_up()
-    if work.newer:
-        raise ConfigurationError(
-            f"{len(work.newer)} events of the log are of a version newer than this program, the first at sequence "
-            f"{work.newer[0].sequence}: give this command with the newer program"
-        )
+    _require_known_versions(work)
     await both.record(work.position)
     result = await work.compare_with(workspace, both.live)
     differing = await _differing(both, tell)

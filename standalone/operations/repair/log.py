@@ -15,8 +15,8 @@ from nats.js import JetStreamContext
 
 from contracts.topology import LOG
 from runtime.bus.chain import erased_by
+from runtime.bus.nats.connection import translated
 from runtime.bus.nats.copies import read_records
-from runtime.bus.nats.log import translated
 from runtime.bus.records import Record, leaf
 from runtime.errors import InvalidInput
 from runtime.stores.documents.port import Rows

@@ -13,7 +13,7 @@ from playwright.sync_api import Route, expect
 
 from contracts import subjects
 from runtime.bus.nats.blobs import NatsBlobs
-from runtime.bus.nats.log import connected
+from runtime.bus.nats.connection import connected
 from tests.support.access import SECRET
 from tests.support.own_page import PASSWORD, USER, Visits, aside
 from tests.support.pdf_files import pdf

@@ -8,7 +8,7 @@ import httpx
 
 from contracts import subjects
 from runtime.bus.nats.blobs import NatsBlobs
-from runtime.bus.nats.log import connected
+from runtime.bus.nats.connection import connected
 from tests.support.raw_events import added, history, publish_added
 from tests.support.stack import Stack, until
 

@@ -12,7 +12,8 @@ from contracts.envelope import wrap
 from contracts.events import GraphEdited
 from contracts.values import EditedValues
 from lightstream.documents import Chunking
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.connection import connected
+from runtime.bus.nats.log import NatsLog
 from tests.support.corpus import documents
 from tests.support.stack import Stack, unacknowledged, until
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.settings import Settings, variables
+from runtime.settings import Settings
+from runtime.variables import variables
 from standalone.operations import compose, configuration
 from tests.architecture.sources import SERVICES
 from tests.unit.deploy.test_deploy import ALL, TEXT, opened, settings_given

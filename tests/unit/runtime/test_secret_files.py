@@ -6,8 +6,9 @@ import pytest
 from pydantic import SecretStr
 
 from runtime.errors import ConfigurationError
-from runtime.settings import Settings, variables, without_secrets
+from runtime.settings import Settings, without_secrets
 from runtime.shown_settings import shown_settings
+from runtime.variables import variables
 from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from standalone.embedded.environment import settings_from

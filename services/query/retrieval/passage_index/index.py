@@ -9,7 +9,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,6 +124,19 @@ class PassageIndex:
         return np.isin(self.documents, numbers).astype(np.float64)
 
 
+class _Places(NamedTuple):
+    """Where entities are mentioned."""
+
+    numbers: dict[tuple[int, int], int]
+    """The number of each place, by entity and passage."""
+    sentences: list[Sequence[int]]
+    """Of each place, the sentences of its mentions."""
+    starting: list[Sequence[int]]
+    """Of each entity, the passages that define it, all of its passages where none does."""
+    defines: list[bool]
+    """Of each place, whether its passage defines its entity."""
+
+
 class IndexBuilder:
     """Collects passages, which may take a while, for `built`."""
 
@@ -174,18 +187,7 @@ class IndexBuilder:
         """Return the index of all passages that were added."""
         for entity, some in self._mentions.items():
             self._mentions[entity] = _without_common_word(some)
-        places: dict[tuple[int, int], int] = {}
-        sentences: list[Sequence[int]] = []
-        starting: list[Sequence[int]] = []
-        defines: list[bool] = []
-        for entity in range(len(self._entities)):
-            some = self._mentions[entity]
-            for passage, mention in some.items():
-                places[entity, passage] = len(places)
-                sentences.append(mention.sentences)
-            defining = _defining(some)
-            defines += [passage in defining for passage in some]
-            starting.append(defining or list(some))
+        places, sentences, starting, defines = self._places()
         pairs = np.array(list(places), np.int32).reshape(-1, 2)
         return PassageIndex(
             self._ids,
@@ -210,6 +212,22 @@ class IndexBuilder:
             self._names,
             _inverse(sentences, self._sentences),
         )
+
+    def _places(self) -> _Places:
+        """Return the places where entities are mentioned, entity by entity."""
+        places: dict[tuple[int, int], int] = {}
+        sentences: list[Sequence[int]] = []
+        starting: list[Sequence[int]] = []
+        defines: list[bool] = []
+        for entity in range(len(self._entities)):
+            mentions = self._mentions[entity]
+            for passage, mention in mentions.items():
+                places[entity, passage] = len(places)
+                sentences.append(mention.sentences)
+            defining = _defining(mentions)
+            defines += [passage in defining for passage in mentions]
+            starting.append(defining or list(mentions))
+        return _Places(places, sentences, starting, defines)
 
     def _words(self) -> Words:
         by_stem = _by_group(self._in_passages, 3)

@@ -1,0 +1,28 @@
+"""The live generations as readers may see them."""
+
+from dataclasses import dataclass
+
+from contracts.graph import Generations, Projection
+from runtime.bus.port import LiveGenerations, ProjectionGenerations
+from runtime.projections.integrity import Integrity
+
+
+@dataclass(frozen=True)
+class WatchedPointers:
+    """`LiveGenerations` for readers: it hides generations whose store has lost data."""
+
+    pointers: LiveGenerations
+    integrity: Integrity
+
+    async def read(self) -> tuple[ProjectionGenerations, int]:
+        """See `LiveGenerations`."""
+        return await self.pointers.read()
+
+    async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
+        """See `LiveGenerations`."""
+        await self.pointers.write(pointers, revision)
+
+    async def live(self, *needed: Projection) -> Generations:
+        """See `LiveGenerations`. Raises `StoreBehind`."""
+        self.integrity.require(*needed)
+        return await self.pointers.live(*needed)

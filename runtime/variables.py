@@ -1,0 +1,45 @@
+"""The environment variables of settings: their names, which of them hold secrets, and files that hold these."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+from pydantic import AliasChoices, SecretStr
+from pydantic.fields import FieldInfo
+
+from runtime.errors import ConfigurationError
+
+FILE = "_FILE"
+"""What the name of a variable ends with that names a file with the value of the variable without it."""
+
+
+def variables(name: str, field: FieldInfo) -> tuple[str, ...]:
+    """The variables of a setting, the one that counts first."""
+    alias = field.validation_alias
+    return tuple(str(choice) for choice in alias.choices) if isinstance(alias, AliasChoices) else (name.upper(),)
+
+
+def is_secret(name: str, field: FieldInfo) -> bool:
+    """Whether a setting holds a secret: a password, a key, or an address with one."""
+    return name == "nats_url" or SecretStr in (field.annotation, *get_args(field.annotation))
+
+
+class Given(NamedTuple):
+    """A variable that sets something, and the value it gives: its own, or what the file holds that it names."""
+
+    variable: str
+    content: str
+
+
+def file_content(environ: Mapping[str, str], variable: str) -> str:
+    """Return what the file holds that a variable names, without white space around it; empty without the variable.
+
+    Raises ConfigurationError for a file that cannot be read.
+    """
+    if variable not in environ:
+        return ""
+    try:
+        return Path(environ[variable]).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ConfigurationError(f"{variable} names a file that cannot be read: {why}") from None
