@@ -1,13 +1,15 @@
-"""How often is an answer right, and how often is a question answered that the documents do not answer?
+"""How often is an answer right, and how often is a question answered that the documents do not
+answer?
 
-    python -m benchmarks.answers [--modes naive,mix] [--effort low] [--show]
-    python -m benchmarks.answers --url http://…/v1 --model NAME [--concurrency 4]     key: LLM_API_KEY
+    python -m benchmarks.answers [--modes naive,mix] [--effort low] [--show] python -m
+    benchmarks.answers --url http://…/v1 --model NAME [--concurrency 4]     key: LLM_API_KEY
 
-Asks the questions of `benchmarks/answers_data` over its documents, through the services with stores in memory. Without
-`--url` answers are quotations: right is one that quotes the sentence. With `--url` a model behind an OpenAI-compatible
-endpoint answers from the same passages: right is one that states the fact; no other model judges. Prints Markdown, the
-half for choosing, the held-out half and the questions written last apart; `--show` also prints what went wrong in the
-half for choosing.
+Asks the questions of `benchmarks/answers_data` over its documents, through the services with stores
+in memory. Without `--url` answers are quotations: right is one that quotes the sentence. With
+`--url` a model behind an OpenAI-compatible endpoint answers from the same passages: right is one
+that states the fact; no other model judges. Prints Markdown, the half for choosing, the held-out
+half and the questions written last apart; `--show` also prints what went wrong in the half for
+choosing.
 """
 
 import argparse
@@ -56,12 +58,18 @@ async def outcomes(modes: Sequence[str], arguments: argparse.Namespace) -> list[
     chat = _chat(arguments)
     generator = ModelAnswerGenerator(chat) if chat else ExtractiveAnswerGenerator(embedder)
     follow_ups = ModelFollowUps(chat) if chat else None
-    deps = stores.deps(embed=embedder.embed, min_score=0.2, answer_generator=generator, follow_ups=follow_ups)
+    deps = stores.deps(
+        embed=embedder.embed, min_score=0.2, answer_generator=generator, follow_ups=follow_ups
+    )
     turns = asyncio.Semaphore(arguments.concurrency)
 
     async def asked(case: Case, mode: Any) -> Outcome:
         async with turns:
-            answer = await ask(Question(case.question, mode, effort=arguments.effort), Partitions.of("w", LIVE), deps)
+            answer = await ask(
+                Question(case.question, mode, effort=arguments.effort),
+                Partitions.of("w", LIVE),
+                deps,
+            )
         contents = " ".join(passage.content for _, passage in answer.retrieval.passages)
         if chat:
             answered, right = not declines(answer.text), states(case, answer.text)
@@ -70,7 +78,13 @@ async def outcomes(modes: Sequence[str], arguments: argparse.Namespace) -> list[
             right = answered and quotes(case, answer.text)
         right = right and bool(case.file)
         return Outcome(
-            case, mode, quotes(case, contents), answered, right, len(answer.retrieval.references), answer.text
+            case,
+            mode,
+            quotes(case, contents),
+            answered,
+            right,
+            len(answer.retrieval.references),
+            answer.text,
         )
 
     return await asyncio.gather(*(asked(case, mode) for mode in modes for case in cases()))
@@ -81,13 +95,18 @@ def _chat(arguments: argparse.Namespace) -> Any:
     if not arguments.url:
         return None
     key = SecretStr(os.environ.get("LLM_API_KEY", "none"))
-    return open_chat(Settings(llm_base_url=arguments.url, llm_model=arguments.model, llm_api_key=key))
+    return open_chat(
+        Settings(llm_base_url=arguments.url, llm_model=arguments.model, llm_api_key=key)
+    )
 
 
 def table(results: Sequence[Outcome], modes: Sequence[str]) -> str:
     """Return shares by mode and part of the questions."""
     lines = [
-        "| mode | part | passage found | right | false answers | of them far | near | sources listed | characters |",
+        (
+            "| mode | part | passage found | right | false answers | of them far | near | sources "
+            "listed | characters |"
+        ),
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for mode in modes:
@@ -96,10 +115,14 @@ def table(results: Sequence[Outcome], modes: Sequence[str]) -> str:
             yes = [row for row in part if row.case.file]
             no = [row for row in part if not row.case.file]
             answered = [row for row in yes if row.answered]
-            kinds = [_share([row.answered for row in no if row.case.kind == kind]) for kind in ("far", "near")]
+            kinds = [
+                _share([row.answered for row in no if row.case.kind == kind])
+                for kind in ("far", "near")
+            ]
             lines.append(
                 f"| {mode} | {name} | {_share([row.found for row in yes])} "
-                f"| {_share([row.right for row in yes])} | {_share([row.answered for row in no])} | {kinds[0]} "
+                f"| {_share([row.right for row in yes])} | "
+                f"{_share([row.answered for row in no])} | {kinds[0]} "
                 f"| {kinds[1]} | {_mean([row.cited for row in answered])} "
                 f"| {_mean([len(row.text) for row in answered], 0)} |"
             )
@@ -116,7 +139,9 @@ def _mean(values: Sequence[int], digits: int = 1) -> str:
 
 def main() -> None:
     """Run it and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--modes", default="naive,mix")
     parser.add_argument("--url", default="", help="base URL of an OpenAI-compatible endpoint")
     parser.add_argument("--model", default="gpt-4o-mini")
@@ -127,7 +152,11 @@ def main() -> None:
     modes = arguments.modes.split(",")
     results = asyncio.run(outcomes(modes, arguments))
     for row in results:
-        if arguments.show and row.case.part == "for choosing" and (not row.right if row.case.file else row.answered):
+        if (
+            arguments.show
+            and row.case.part == "for choosing"
+            and (not row.right if row.case.file else row.answered)
+        ):
             print(f"- {row.mode}: {row.case.question}\n  {row.text}\n")
     print(table(results, modes))
 

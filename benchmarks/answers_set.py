@@ -52,13 +52,19 @@ def cases() -> list[Case]:
 
 
 def _cases(beginning: str, parts: tuple[Part, Part]) -> list[Case]:
-    """Return the questions of the two files that begin so; two lines are of the first part, two of the other."""
+    """Return the questions of the two files that begin so; two lines are of the first part, two of
+    the other.
+    """
     result: list[Case] = []
-    for number, line in enumerate((DATA / f"{beginning}answerable.txt").read_text("utf-8").splitlines()):
+    for number, line in enumerate(
+        (DATA / f"{beginning}answerable.txt").read_text("utf-8").splitlines()
+    ):
         file, question, words, facts = (part.strip() for part in line.split(" | "))
         quoted = [part.strip() for part in words.split("…")]
         result.append(Case(question, file, quoted, facts.split("; "), part=parts[number // 2 % 2]))
-    for number, line in enumerate((DATA / f"{beginning}unanswerable.txt").read_text("utf-8").splitlines()):
+    for number, line in enumerate(
+        (DATA / f"{beginning}unanswerable.txt").read_text("utf-8").splitlines()
+    ):
         kind, question = line.split(" | ")
         result.append(Case(question, kind=kind, part=parts[number // 2 % 2]))
     return result
@@ -82,5 +88,7 @@ def states(case: Case, answer: str) -> bool:
 
 
 def declines(answer: str) -> bool:
-    """Return whether an answer in other words says, in its first 300 characters, that the documents do not tell."""
+    """Return whether an answer in other words says, in its first 300 characters, that the documents
+    do not tell.
+    """
     return "[no-context]" in answer or _REFUSAL.search(plain(answer)[:300]) is not None

@@ -2,8 +2,9 @@
 
     python -m benchmarks.chunker [--megabytes 50]
 
-Cuts real prose (Python's own documentation), the same with Chinese between, and one line of words by each strategy, in
-this process. Then publishes a text of 50 MB to a bus of its own and lets the real chunker cut it. Prints Markdown.
+Cuts real prose (Python's own documentation), the same with Chinese between, and one line of words
+by each strategy, in this process. Then publishes a text of 50 MB to a bus of its own and lets the
+real chunker cut it. Prints Markdown.
 """
 
 import argparse
@@ -32,7 +33,9 @@ MB = 1_000_000
 WAYS = {
     "token": Chunking(size=1200, overlap=100),
     "split_by_character": Chunking(size=1200, overlap=100, split_by_character="\n\n"),
-    "split_by_character_only": Chunking(size=8000, overlap=100, split_by_character="\n", split_by_character_only=True),
+    "split_by_character_only": Chunking(
+        size=8000, overlap=100, split_by_character="\n", split_by_character_only=True
+    ),
     "recursive": Chunking(size=1200, overlap=100, strategy="recursive"),
 }
 CHINESE = "潮位計は三月に交換された。港口信託在一八三一年買下了磨坊，把它變成了漁網倉庫。🌊\n\n"
@@ -46,14 +49,23 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         real_texts.write(Path(folder))
         prose = "\n\n".join(path.read_text("utf-8") for path in sorted(Path(folder).rglob("*.*")))
-    mixed = "".join(part for pair in zip(prose.split("\n\n"), cycle([CHINESE]), strict=False) for part in pair)
-    texts = {"prose": prose, "prose and Chinese": mixed, "one line of words": " ".join(prose.split())}
+    mixed = "".join(
+        part for pair in zip(prose.split("\n\n"), cycle([CHINESE]), strict=False) for part in pair
+    )
+    texts = {
+        "prose": prose,
+        "prose and Chinese": mixed,
+        "one line of words": " ".join(prose.split()),
+    }
     print("| strategy | text | MB | chunks | chunks/s | MB/s |\n|---|---|---|---|---|---|")
     for way, how in WAYS.items():
         for name, text in texts.items():
             if way != "split_by_character_only" or "line" not in name:
                 print(_row(way, name, text, how), flush=True)
-    print("\n| strategy | text | MB | parts | chunks | first part, s | all, s | MB/s | peak memory, MiB |")
+    print(
+        "\n| strategy | text | MB | parts | chunks | first part, s | all, s | MB/s | peak "
+        "memory, MiB |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     for way in ("token", "recursive"):
         for name in ("prose", "prose and Chinese"):
@@ -66,7 +78,9 @@ def _row(way: str, name: str, text: str, how: Chunking) -> str:
     size, began = len(text.encode()) / MB, time.perf_counter()
     count = sum(1 for _ in document.chunks("d", document.Source(lambda: [text]), tokens, how))
     seconds = time.perf_counter() - began
-    return f"| {way} | {name} | {size:.1f} | {count} | {count / seconds:,.0f} | {size / seconds:.1f} |"
+    return (
+        f"| {way} | {name} | {size:.1f} | {count} | {count / seconds:,.0f} | {size / seconds:.1f} |"
+    )
 
 
 def _repeated(text: str, size: int) -> Iterator[str]:
@@ -82,10 +96,16 @@ async def _long(way: str, name: str, text: str, size: int) -> str:
         async with running_nats(Path(folder)) as server, connected(server) as client:
             await topology.apply(jetstream := client.jetstream())
             log = NatsLog(jetstream)
-            async with service("chunker", Path(folder), NATS_URL=server.url, CHUNK_STRATEGY=way) as process:
+            async with service(
+                "chunker", Path(folder), NATS_URL=server.url, CHUNK_STRATEGY=way
+            ) as process:
                 began = time.perf_counter()
                 await add_document(
-                    log, NatsBlobs(jetstream), Submission(text=long, id="long"), workspace="w", source="benchmark"
+                    log,
+                    NatsBlobs(jetstream),
+                    Submission(text=long, id="long"),
+                    workspace="w",
+                    source="benchmark",
                 )
                 put = time.perf_counter()
                 parts, first = await _parts(log)
@@ -95,7 +115,8 @@ async def _long(way: str, name: str, text: str, size: int) -> str:
     assert chunks == parts[-1].chunk_count
     assert put > began
     return (
-        f"| {way} | {name} | {millions:.1f} | {len(parts)} | {chunks} | {first - put:.1f} | {seconds:.1f} "
+        f"| {way} | {name} | {millions:.1f} | {len(parts)} | {chunks} | {first - put:.1f} | "
+        f"{seconds:.1f} "
         f"| {millions / seconds:.1f} | {peak:.0f} |"
     )
 

@@ -2,8 +2,9 @@
 
     python -m benchmarks.extractor [--seconds 20]
 
-The texts are real: Python's language reference and what its modules say of themselves, one after another, cut into
-passages of 1,200 tokens as the chunker cuts them. One process, one thread. Prints a table in Markdown.
+The texts are real: Python's language reference and what its modules say of themselves, one after
+another, cut into passages of 1,200 tokens as the chunker cuts them. One process, one thread. Prints
+a table in Markdown.
 """
 
 import argparse
@@ -32,7 +33,9 @@ def main() -> None:
         extraction = extract(passage)
         result["entities"] += len(extraction.entities)
         result["relations"] += len(extraction.relations)
-        result["telling"] += sum(tie.keywords != ("mentioned together",) for tie in extraction.relations)
+        result["telling"] += sum(
+            tie.keywords != ("mentioned together",) for tie in extraction.relations
+        )
     began, count, characters = time.process_time(), 0, 0
     for passage in cycle(passages):
         extract(passage)
@@ -41,12 +44,14 @@ def main() -> None:
             break
     print(f"{MODEL}, {PROMPT_VERSION}, {len(passages)} passages of at most 1,200 tokens\n")
     print(
-        "| passages/s on one core | million characters/s | entities a passage | relations a passage | with a phrase |"
+        "| passages/s on one core | million characters/s | entities a passage | relations a "
+        "passage | with a phrase |"
     )
     print("|---|---|---|---|---|")
     share = 100 * result["telling"] / result["relations"]
     print(
-        f"| {count / spent:.0f} | {characters / spent / 1e6:.2f} | {result['entities'] / len(passages):.1f} "
+        f"| {count / spent:.0f} | {characters / spent / 1e6:.2f} | "
+        f"{result['entities'] / len(passages):.1f} "
         f"| {result['relations'] / len(passages):.1f} | {share:.0f} % |"
     )
 
@@ -58,7 +63,10 @@ def cut() -> list[str]:
     text = "\n\n".join(path.read_text("utf-8") for path in sorted(folder.rglob("*.*")))
     tokenizer = open_tokenizer()
     tokens = tokenizer.encode(text)
-    return [tokenizer.decode(tokens[start : start + SIZE]) for start in range(0, len(tokens), SIZE - OVERLAP)]
+    return [
+        tokenizer.decode(tokens[start : start + SIZE])
+        for start in range(0, len(tokens), SIZE - OVERLAP)
+    ]
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-"""What a document costs when many are there already: CPU, bytes, memory and size, in blocks up to N documents.
+"""What a document costs when many are there already: CPU, bytes, memory and size, in blocks up to N
+documents.
 
-    YARDSTICK_DATA=FOLDER python -m benchmarks.growth [--documents 1000] [--block 100] [--hub] [--stores embedded]
-        [--peer-python PYTHON] [--set NAME=VALUE]
+    YARDSTICK_DATA=FOLDER python -m benchmarks.growth [--documents 1000] [--block 100] [--hub]
+        [--stores embedded] [--peer-python PYTHON] [--set NAME=VALUE]
 
-Starts a stack with the mock model of the yardstick, adds a block of documents at a time, waits until nobody has
-anything left to do, and prints a row in Markdown. The last line says with which power of the number of documents the
-CPU of all documents so far grows: 1 means that a document costs the same whatever is there. `--hub` lets every document
-name one and the same office.
+Starts a stack with the mock model of the yardstick, adds a block of documents at a time, waits
+until nobody has anything left to do, and prints a row in Markdown. The last line says with which
+power of the number of documents the CPU of all documents so far grows: 1 means that a document
+costs the same whatever is there. `--hub` lets every document name one and the same office.
 """
 
 import argparse
@@ -25,7 +26,9 @@ HUB = "\n\nThe Harbour Office of Port Elm keeps a copy."
 
 def main() -> None:
     """Run the sides and print their tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--documents", type=int, default=1000)
     parser.add_argument("--block", type=int, default=100)
     parser.add_argument("--hub", action="store_true")
@@ -36,10 +39,16 @@ def main() -> None:
         texts = [Document(each.name, each.text + HUB, each.titles) for each in texts]
     for name in given_sides(given):
         settings = {} if name in PEERS else dict(given.set)
-        with mock_model() as model, opened(name, model, peer_python=given.peer_python, **settings) as side:
+        with (
+            mock_model() as model,
+            opened(name, model, peer_python=given.peer_python, **settings) as side,
+        ):
             print(f"## {name}\n")
             blocks = grown(side, texts, given.block, model)
-        print(f"\nCPU grows with the power {exponent(blocks):.3f} of the number of documents.\n", flush=True)
+        print(
+            f"\nCPU grows with the power {exponent(blocks):.3f} of the number of documents.\n",
+            flush=True,
+        )
 
 
 def grown(side: Opened, texts: Sequence[Document], size: int, model: Model) -> list[Indexed]:
@@ -60,7 +69,10 @@ def line(blocks: Sequence[Indexed]) -> tuple[list[str], list[str]]:
         "documents": number(every, 0),
         "settled, s": number(last.settled),
         "CPU, ms a document": number(last.total.cpu * 1000 / last.documents),
-        **{f"{name}, ms": number(used.cpu * 1000 / last.documents) for name, used in last.spent.items()},
+        **{
+            f"{name}, ms": number(used.cpu * 1000 / last.documents)
+            for name, used in last.spent.items()
+        },
         "kB written a document": number(last.total.written / 1000 / last.documents, 0),
         "texts embedded a document": number(last.model["texts"] / last.documents),
         "stored, MiB": number(last.stored / MIB),
@@ -72,7 +84,9 @@ def line(blocks: Sequence[Indexed]) -> tuple[list[str], list[str]]:
 
 
 def exponent(blocks: Sequence[Indexed]) -> float:
-    """The slope of total CPU over the number of documents, both as logarithms, from the second block on."""
+    """The slope of total CPU over the number of documents, both as logarithms, from the second
+    block on.
+    """
     points: list[tuple[float, float]] = []
     cpu = count = 0.0
     for block in blocks:

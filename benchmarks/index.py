@@ -1,16 +1,20 @@
-"""What a document costs to index: time, CPU, bytes written, memory and calls of the models, by process.
+"""What a document costs to index: time, CPU, bytes written, memory and calls of the models, by
+process.
 
-    YARDSTICK_DATA=FOLDER python -m benchmarks.index [--documents 100] [--runs 1] [--stores embedded production]
-        [--peer-python PYTHON] [--keep FOLDER] [--chat-latency MS] [--profile SERVICE] [--set NAME=VALUE]
+    YARDSTICK_DATA=FOLDER python -m benchmarks.index [--documents 100] [--runs 1] [--stores embedded
+        production] [--peer-python PYTHON] [--keep FOLDER] [--chat-latency MS] [--profile SERVICE]
+        [--set NAME=VALUE]
 
-Starts a stack in a folder of its own with the mock model of the yardstick (0 ms a call, vectors of 384 numbers),
-publishes the first N documents, waits until nobody has anything left to do, and prints tables in Markdown. CPU is user
-and system time of each process and its descendants; bytes written are those sent to the disk.
+Starts a stack in a folder of its own with the mock model of the yardstick (0 ms a call, vectors of
+384 numbers), publishes the first N documents, waits until nobody has anything left to do, and
+prints tables in Markdown. CPU is user and system time of each process and its descendants; bytes
+written are those sent to the disk.
 
-PYTHON is that of a virtual environment with `lightrag-hku[api]==1.5.7`: its HTTP server indexes the same documents,
-once as it ships and once with one client for all calls of the model. `--runs`: sides take turns, and a last table has
-the medians. `--keep` leaves the data folder of the last side in FOLDER; it must not have one. `--profile` samples one
-process (chunker, extractor, merger, indexer, query) with py-spy. `--set` gives our stacks a setting.
+PYTHON is that of a virtual environment with `lightrag-hku[api]==1.5.7`: its HTTP server indexes the
+same documents, once as it ships and once with one client for all calls of the model. `--runs`:
+sides take turns, and a last table has the medians. `--keep` leaves the data folder of the last side
+in FOLDER; it must not have one. `--profile` samples one process (chunker, extractor, merger,
+indexer, query) with py-spy. `--set` gives our stacks a setting.
 """
 
 import argparse
@@ -29,7 +33,9 @@ from benchmarks.measuring.tables import number, table
 from benchmarks.yardstick.documents import Document, documents
 
 REST = 8.0
-"""Seconds after the last work until bytes are counted: what SQLite copies once nobody writes is of these documents."""
+"""Seconds after the last work until bytes are counted: what SQLite copies once nobody writes is of
+these documents.
+"""
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,9 @@ class Indexed:
 
 def main() -> None:
     """Run it and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
@@ -94,30 +102,50 @@ def indexed(side: Opened, texts: Sequence[Document], model: Model) -> Indexed:
     at_rest = spent(before, side.usages())
     used = {name: replace(of_one, written=at_rest[name].written) for name, of_one in used.items()}
     size = sum(len(document.text.encode()) for document in texts)
-    return Indexed(len(texts), size, processed, settled, used, stored(side.folder), model.stats(), load_before)
+    return Indexed(
+        len(texts), size, processed, settled, used, stored(side.folder), model.stats(), load_before
+    )
 
 
 def report(result: Indexed) -> str:
     """All tables of one run."""
     count, calls, total = result.documents, result.model, result.total
     each = [
-        [name, number(used.cpu * 1000 / count), number(used.written / 1000 / count), number(used.resident, 0)]
+        [
+            name,
+            number(used.cpu * 1000 / count),
+            number(used.written / 1000 / count),
+            number(used.resident, 0),
+        ]
         for name, used in [*result.spent.items(), ("all", total)]
     ]
-    files = [[name, number(size / MIB, 2)] for name, size in sorted(result.files.items()) if size >= MIB / 100]
-    files += [["all", number(result.stored / MIB, 2)], ["times the text", number(result.stored / result.text)]]
+    files = [
+        [name, number(size / MIB, 2)]
+        for name, size in sorted(result.files.items())
+        if size >= MIB / 100
+    ]
+    files += [
+        ["all", number(result.stored / MIB, 2)],
+        ["times the text", number(result.stored / result.text)],
+    ]
     kinds = ", ".join(f"{kind} {calls}" for kind, calls in sorted(calls["kinds"].items()))
     counted = {
-        f"chat ({kinds})": "chat_calls", "embedding": "embedding_calls", "texts embedded": "texts",
+        f"chat ({kinds})": "chat_calls",
+        "embedding": "embedding_calls",
+        "texts embedded": "texts",
         "different texts": "distinct_texts",
-    }  # fmt: skip
-    model = [[label, str(calls[name]), number(calls[name] / count, 2)] for label, name in counted.items()]
+    }
+    model = [
+        [label, str(calls[name]), number(calls[name] / count, 2)] for label, name in counted.items()
+    ]
     lines = [
         f"{count} documents of {result.text / count:,.0f} bytes; load before {result.load}",
         "",
         f"processed after {result.processed:.1f} s, settled after {result.settled:.1f} s; "
-        f"CPU {total.cpu * 1000 / count:.1f} ms and {total.written / 1000 / count:,.0f} kB written a document; at most "
-        f"{calls['most_chat_calls']} chat calls at once; the mock model took {calls['cpu']:.1f} s of CPU",
+        f"CPU {total.cpu * 1000 / count:.1f} ms and {total.written / 1000 / count:,.0f} kB "
+        "written a document; at most "
+        f"{calls['most_chat_calls']} chat calls at once; the mock model took "
+        f"{calls['cpu']:.1f} s of CPU",
         "",
         table(["process", "CPU, ms a document", "kB written a document", "MiB resident"], each),
         "",
@@ -130,8 +158,23 @@ def report(result: Indexed) -> str:
 
 def comparison(results: Mapping[str, Sequence[Indexed]]) -> str:
     """The medians of each side's runs."""
-    head = ["side", "documents", "runs", "processed, s", "settled, s", "CPU, ms a document", "kB written a document"]
-    head += ["stored, times the text", "MiB resident", "chat calls", "embedding calls", "texts embedded", "load before"]
+    head = [
+        "side",
+        "documents",
+        "runs",
+        "processed, s",
+        "settled, s",
+        "CPU, ms a document",
+        "kB written a document",
+    ]
+    head += [
+        "stored, times the text",
+        "MiB resident",
+        "chat calls",
+        "embedding calls",
+        "texts embedded",
+        "load before",
+    ]
     lines: list[list[str]] = []
     for side, runs in results.items():
         count = runs[0].documents
@@ -142,10 +185,15 @@ def comparison(results: Mapping[str, Sequence[Indexed]]) -> str:
             (median(run.total.written / 1000 / count for run in runs), 0),
             (median(run.stored / run.text for run in runs), 1),
             (median(run.total.resident for run in runs), 0),
-            *((median(run.model[name] for run in runs), 0) for name in ("chat_calls", "embedding_calls", "texts")),
+            *(
+                (median(run.model[name] for run in runs), 0)
+                for name in ("chat_calls", "embedding_calls", "texts")
+            ),
         ]
         values = [number(value, digits) for value, digits in figures]
-        lines.append([side, str(count), str(len(runs)), *values, ", ".join(run.load for run in runs)])
+        lines.append(
+            [side, str(count), str(len(runs)), *values, ", ".join(run.load for run in runs)]
+        )
     return table(head, lines)
 
 

@@ -1,13 +1,16 @@
 """Which of two systems answers better, by the judgement of a model?
 
-    python -m benchmarks.judge --questions FILE --a A --b B --url http://…/v1 --model NAME     key: LLM_API_KEY
+    python -m benchmarks.judge --questions FILE --a A --b B --url http://…/v1 --model NAME     key:
+    LLM_API_KEY
 
-FILE has one question a line. A and B are each a file of JSON lines `{"question": …, "answer": …}`, or the address of a
-query service with LightRAG's routes (`--mode`; key: JUDGED_API_KEY). Of each pair both answers are cut to as many
-tokens as the shorter one has, and the judge, any OpenAI-compatible endpoint, sees them in both orders. A system wins a
-question when the two verdicts together are in its favour; one for each, or two ties, is a tie. Prints Markdown:
-wins, ties and losses of A, its score (a tie is half a win) with a 95 % confidence interval, and what tells how far to
-trust the judge: how often it preferred the answer that stood first, and how often it could not be understood.
+FILE has one question a line. A and B are each a file of JSON lines `{"question": …, "answer": …}`,
+or the address of a query service with LightRAG's routes (`--mode`; key: JUDGED_API_KEY). Of each
+pair both answers are cut to as many tokens as the shorter one has, and the judge, any
+OpenAI-compatible endpoint, sees them in both orders. A system wins a question when the two verdicts
+together are in its favour; one for each, or two ties, is a tie. Prints Markdown: wins, ties and
+losses of A, its score (a tie is half a win) with a 95 % confidence interval, and what tells how far
+to trust the judge: how often it preferred the answer that stood first, and how often it could not
+be understood.
 """
 
 import argparse
@@ -99,7 +102,9 @@ def parse_verdict(reply: str) -> Verdict:
     return cast(Verdict, better) if better in ("first", "second", "neither") else "unreadable"
 
 
-async def judged(questions: Sequence[str], a: Answers, b: Answers, chat: Chat, at_once: int = 4) -> list[Judged]:
+async def judged(
+    questions: Sequence[str], a: Answers, b: Answers, chat: Chat, at_once: int = 4
+) -> list[Judged]:
     """Have each question answered by both systems and judged in both orders."""
     tokenizer, turns = open_tokenizer(), asyncio.Semaphore(at_once)
 
@@ -111,8 +116,10 @@ async def judged(questions: Sequence[str], a: Answers, b: Answers, chat: Chat, a
         async with turns:
             text_a, text_b = equally_long(await a(question), await b(question), tokenizer)
             return Judged(
-                question, await verdict(question, text_a, text_b), await verdict(question, text_b, text_a)
-            )  # fmt: skip
+                question,
+                await verdict(question, text_a, text_b),
+                await verdict(question, text_b, text_a),
+            )
 
     return await asyncio.gather(*map(one, questions))
 
@@ -120,7 +127,9 @@ async def judged(questions: Sequence[str], a: Answers, b: Answers, chat: Chat, a
 def interval(scores: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % confidence interval of the mean, by bootstrap over the questions."""
     chance = random.Random(14)
-    means = sorted(statistics.fmean(chance.choices(scores, k=len(scores))) for _ in range(RESAMPLES))
+    means = sorted(
+        statistics.fmean(chance.choices(scores, k=len(scores))) for _ in range(RESAMPLES)
+    )
     return means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES) - 1]
 
 
@@ -130,12 +139,26 @@ def report(results: Sequence[Judged]) -> str:
     low, high = interval(scores)
     verdicts = [verdict for each in results for verdict in (each.a_first, each.b_first)]
     decided = [verdict for verdict in verdicts if verdict in ("first", "second")]
-    head = ["questions", "A wins", "ties", "A loses", "score of A", "95 % interval", "first preferred", "unreadable"]
+    head = [
+        "questions",
+        "A wins",
+        "ties",
+        "A loses",
+        "score of A",
+        "95 % interval",
+        "first preferred",
+        "unreadable",
+    ]
     row = [
-        str(len(results)), str(scores.count(1.0)), str(scores.count(0.5)), str(scores.count(0.0)),
-        f"{statistics.fmean(scores):.3f}", f"{low:.3f} to {high:.3f}",
-        f"{decided.count('first')} of {len(decided)}", f"{verdicts.count('unreadable')} of {len(verdicts)}",
-    ]  # fmt: skip
+        str(len(results)),
+        str(scores.count(1.0)),
+        str(scores.count(0.5)),
+        str(scores.count(0.0)),
+        f"{statistics.fmean(scores):.3f}",
+        f"{low:.3f} to {high:.3f}",
+        f"{decided.count('first')} of {len(decided)}",
+        f"{verdicts.count('unreadable')} of {len(verdicts)}",
+    ]
     return table(head, [row])
 
 
@@ -143,7 +166,9 @@ def system(source: str, mode: str) -> Answers:
     """Return the answers of a file of JSON lines, or of a query service at an address."""
     if source.startswith(("http://", "https://")):
         return _asked(source.rstrip("/"), mode)
-    rows: list[dict[str, str]] = [json.loads(line) for line in Path(source).read_text("utf-8").splitlines() if line]
+    rows: list[dict[str, str]] = [
+        json.loads(line) for line in Path(source).read_text("utf-8").splitlines() if line
+    ]
     answers = {row["question"]: row["answer"] for row in rows}
 
     async def read(question: str) -> str:
@@ -168,7 +193,9 @@ def _asked(address: str, mode: str) -> Answers:
 
 def questions_of(path: str) -> list[str]:
     """Return the questions of a file. Ends the program where there is none."""
-    questions = [line.strip() for line in Path(path).read_text("utf-8").splitlines() if line.strip()]
+    questions = [
+        line.strip() for line in Path(path).read_text("utf-8").splitlines() if line.strip()
+    ]
     return questions or sys.exit(f"{path} has no question")
 
 
@@ -176,7 +203,9 @@ async def measured(arguments: argparse.Namespace) -> str:
     """Judge what the arguments name and return the report."""
     questions = questions_of(arguments.questions)
     key = SecretStr(os.environ.get("LLM_API_KEY", "none"))
-    chat = open_chat(Settings(llm_base_url=arguments.url, llm_model=arguments.model, llm_api_key=key))
+    chat = open_chat(
+        Settings(llm_base_url=arguments.url, llm_model=arguments.model, llm_api_key=key)
+    )
     assert chat
     try:
         sides = system(arguments.a, arguments.mode), system(arguments.b, arguments.mode)
@@ -187,7 +216,9 @@ async def measured(arguments: argparse.Namespace) -> str:
 
 def main() -> None:
     """Run it and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--questions", required=True, help="a file with one question a line")
     parser.add_argument("--a", required=True, help="a file of JSON lines, or an address")
     parser.add_argument("--b", required=True, help="the same of the other system")

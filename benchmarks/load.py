@@ -1,13 +1,15 @@
-"""What 200 clients at once do to the embedded stack: is anything lost, refused or grown, and how long does it take?
+"""What 200 clients at once do to the embedded stack: is anything lost, refused or grown, and how
+long does it take?
 
-    YARDSTICK_DATA=FOLDER python -m benchmarks.load [--clients 200] [--seconds 60] [--documents 200] [--uploads 0.25]
-        [--model lexical]
+    YARDSTICK_DATA=FOLDER python -m benchmarks.load [--clients 200] [--seconds 60] [--documents 200]
+        [--uploads 0.25] [--model lexical]
 
-Starts a stack without a language model in a scratch folder, adds the first documents of the yardstick, and lets every
-client ask (answers are quotations) or upload, one request after the other; `--uploads` is the share of uploads. Then
-waits until everything that was accepted has come to an end, and holds against each other what was answered, what the
-log has and what the API lists. `--model ""` is the default embedding model. Prints tables in Markdown; ends with an
-error when something was lost, or failed without saying when to try again.
+Starts a stack without a language model in a scratch folder, adds the first documents of the
+yardstick, and lets every client ask (answers are quotations) or upload, one request after the
+other; `--uploads` is the share of uploads. Then waits until everything that was accepted has come
+to an end, and holds against each other what was answered, what the log has and what the API lists.
+`--model ""` is the default embedding model. Prints tables in Markdown; ends with an error when
+something was lost, or failed without saying when to try again.
 """
 
 import argparse
@@ -27,7 +29,15 @@ from typing import Any
 import httpx
 
 from benchmarks.measuring.processes import load, usage
-from benchmarks.yardstick.documents import FORMS, Document, Question, dealt, documents, passages, questions
+from benchmarks.yardstick.documents import (
+    FORMS,
+    Document,
+    Question,
+    dealt,
+    documents,
+    passages,
+    questions,
+)
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
 from runtime.bus.nats.connection import connected
@@ -59,7 +69,9 @@ class Record:
 
 @dataclass(frozen=True)
 class Work:
-    """What the clients take from: documents that were not added yet, and questions about those that were."""
+    """What the clients take from: documents that were not added yet, and questions about those that
+    were.
+    """
 
     seeded: list[Document]
     fresh: Iterator[Document]
@@ -80,13 +92,18 @@ def main() -> None:
     seeded = documents(given.documents)
     every = questions(seeded, sum(len(set(each.titles)) for each in seeded) * len(FORMS))
     work = Work(seeded, islice(dealt(passages()), len(seeded), None), cycle(every), given.uploads)
-    with tempfile.TemporaryDirectory() as folder, running(Path(folder) / "stack", EMBEDDING_MODEL=given.model) as stack:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running(Path(folder) / "stack", EMBEDDING_MODEL=given.model) as stack,
+    ):
         stack.add({each.name: each.text for each in seeded})
         stack.settled(len(seeded), seconds=PATIENCE)
         before = load()
         record = asyncio.run(loaded(stack, work, given.clients, given.seconds))
         lost = asyncio.run(missing(stack, work, record))
-    print(f"{len(seeded)} documents before; load before {before}\n\n{tables(record, given.clients)}")
+    print(
+        f"{len(seeded)} documents before; load before {before}\n\n{tables(record, given.clients)}"
+    )
     problems = [*lost, *record.faults]
     print("\n".join(problems) or "Nothing was lost, and nothing failed.", file=sys.stderr)
     sys.exit(1 if problems else 0)
@@ -98,17 +115,23 @@ async def loaded(stack: Stack, work: Work, clients: int, seconds: float) -> Reco
     limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
     async with (
         sampled(stack, record),
-        httpx.AsyncClient(base_url=stack.state.api, limits=limits, timeout=PATIENCE, trust_env=False) as http,
+        httpx.AsyncClient(
+            base_url=stack.state.api, limits=limits, timeout=PATIENCE, trust_env=False
+        ) as http,
     ):
         began = time.monotonic()
-        await asyncio.gather(*(visit(http, record, work, number, began + seconds) for number in range(clients)))
+        await asyncio.gather(
+            *(visit(http, record, work, number, began + seconds) for number in range(clients))
+        )
         record.seconds = time.monotonic() - began
         await drained(http, record, len(work.seeded))
         record.drained = time.monotonic() - began - record.seconds
     return record
 
 
-async def visit(http: httpx.AsyncClient, record: Record, work: Work, client: int, end: float) -> None:
+async def visit(
+    http: httpx.AsyncClient, record: Record, work: Work, client: int, end: float
+) -> None:
     """One client: a question or a document, again and again."""
     dice = Random(client)
     while time.monotonic() < end:
@@ -136,7 +159,9 @@ async def timed(record: Record, kind: str, request: Any) -> httpx.Response | Non
         return None
     record.codes[kind, str(answer.status_code)] += 1
     record.took.setdefault(kind, []).append(time.monotonic() - began)
-    if answer.status_code >= 500 and not (answer.status_code == 503 and "retry-after" in answer.headers):
+    if answer.status_code >= 500 and not (
+        answer.status_code == 503 and "retry-after" in answer.headers
+    ):
         record.faults.append(f"{kind}: {answer.status_code} {answer.text[:200]}")
     if answer.status_code == 503 and "retry-after" in answer.headers:
         await asyncio.sleep(min(5.0, float(answer.headers["retry-after"])))
@@ -156,7 +181,9 @@ async def drained(http: httpx.AsyncClient, record: Record, seeded: int) -> None:
 
 
 async def missing(stack: Stack, work: Work, record: Record) -> list[str]:
-    """What is wrong with the documents that were accepted: in the log once, in the list once, and processed."""
+    """What is wrong with the documents that were accepted: in the log once, in the list once, and
+    processed.
+    """
     logged: Counter[str] = Counter()
     async with connected(stack.settings.nats_url, name="benchmark") as client:
         async for page in NatsLog(client.jetstream()).read(0, ["kb.v1.default.*.DocumentAdded"]):
@@ -170,7 +197,9 @@ async def missing(stack: Stack, work: Work, record: Record) -> list[str]:
         result = listed.get(name, [])
         if logged[name] != 1 or [(status, of) for status, of in result] != [("processed", track)]:
             problems.append(f"{name}: {logged[name]} times in the log, in the list as {result}")
-    strangers = set(listed) - set(record.accepted) - record.unsure - {each.name for each in work.seeded}
+    strangers = (
+        set(listed) - set(record.accepted) - record.unsure - {each.name for each in work.seeded}
+    )
     return [*problems, *(f"{name} is there and was never accepted" for name in strangers)]
 
 
@@ -183,7 +212,9 @@ async def states(stack: Stack) -> dict[str, list[tuple[str, str]]]:
             body = {"page": page, "page_size": 200, "sort_field": "id"}
             answer = (await http.post("/documents/paginated", json=body)).json()
             for document in answer["documents"]:
-                result.setdefault(document["file_path"], []).append((document["status"], document["track_id"]))
+                result.setdefault(document["file_path"], []).append(
+                    (document["status"], document["track_id"])
+                )
             page, more = page + 1, answer["pagination"]["has_next"]
     return result
 
@@ -209,7 +240,8 @@ async def sampled(stack: Stack, record: Record) -> AsyncGenerator[None]:
 def tables(record: Record, clients: int) -> str:
     """Requests and their times, answers, and memory."""
     lines = [
-        f"{clients} clients for {record.seconds:.0f} s; {len(record.accepted)} documents accepted, all of them done "
+        f"{clients} clients for {record.seconds:.0f} s; {len(record.accepted)} documents "
+        "accepted, all of them done "
         f"{record.drained:.0f} s later",
         "",
         "| request | count | per s | p50 s | p95 s | p99 s | answers |",
@@ -217,10 +249,16 @@ def tables(record: Record, clients: int) -> str:
     ]
     for kind, took in sorted(record.took.items()):
         took.sort()
-        p50, p95, p99 = (took[min(len(took) - 1, int(len(took) * part))] for part in (0.5, 0.95, 0.99))
-        codes = ", ".join(f"{count} × {code}" for (of, code), count in sorted(record.codes.items()) if of == kind)
+        p50, p95, p99 = (
+            took[min(len(took) - 1, int(len(took) * part))] for part in (0.5, 0.95, 0.99)
+        )
+        codes = ", ".join(
+            f"{count} × {code}" for (of, code), count in sorted(record.codes.items()) if of == kind
+        )
         rate = len(took) / record.seconds
-        lines.append(f"| {kind} | {len(took)} | {rate:.1f} | {p50:.2f} | {p95:.2f} | {p99:.2f} | {codes} |")
+        lines.append(
+            f"| {kind} | {len(took)} | {rate:.1f} | {p50:.2f} | {p95:.2f} | {p99:.2f} | {codes} |"
+        )
     lines += ["", "| process | MiB at the start | peak | end |", "|---|---|---|---|"]
     for name, sizes in sorted(record.memory.items()):
         lines.append(f"| {name} | {sizes[0]:.0f} | {max(sizes):.0f} | {sizes[-1]:.0f} |")

@@ -1,10 +1,11 @@
-"""One hot entity: what a further chunk costs when many name it already, and what more replicas of the merger bring.
+"""One hot entity: what a further chunk costs when many name it already, and what more replicas of
+the merger bring.
 
     python -m benchmarks.merger [--count 10000]
 
-Starts a nats-server and the embedded graph store, publishes EntitiesExtracted that all name one and the same office and
-three other things, and lets 1, 2 and 4 mergers take them. Prints tables in Markdown. CPU is that of the merger, with
-SQLite in it, and that of the graph store.
+Starts a nats-server and the embedded graph store, publishes EntitiesExtracted that all name one and
+the same office and three other things, and lets 1, 2 and 4 mergers take them. Prints tables in
+Markdown. CPU is that of the merger, with SQLite in it, and that of the graph store.
 """
 
 import argparse
@@ -39,21 +40,38 @@ ALONE = 40
 """Chunks that come one by one, each a batch of its own."""
 
 
-def extraction_event(number: int, workspace: str, office: str = "Harbour Office") -> Envelope[Event]:
+def extraction_event(
+    number: int, workspace: str, office: str = "Harbour Office"
+) -> Envelope[Event]:
     """What chunk `number` says: the office, and three others that ten chunks in a row name."""
     names = [office, *(f"Name {number // 10}-{one}" for one in range(3))]
     document = f"d{number}"
     fact = EntitiesExtracted(
         document=DocumentVersion(id=document, version=number + 1, added_at=datetime.now(UTC)),
         chunk=ChunkRef(id=chunk_id(document, 0), order=0),
-        entities=tuple(ExtractedEntity(name=n, type="thing", description=f"{n} in log {number}") for n in names),
+        entities=tuple(
+            ExtractedEntity(name=n, type="thing", description=f"{n} in log {number}") for n in names
+        ),
         relations=tuple(
-            ExtractedRelation(source=names[0], target=n, keywords=("log",), description=f"They met in log {number}")
+            ExtractedRelation(
+                source=names[0],
+                target=n,
+                keywords=("log",),
+                description=f"They met in log {number}",
+            )
             for n in names[1:]
         ),
-        model="benchmark", prompt_version="1", cache_key=sha256(document),
-    )  # fmt: skip
-    return wrap(fact, id=f"{workspace}-{number}", source="/benchmark", workspace=workspace, time=datetime.now(UTC))
+        model="benchmark",
+        prompt_version="1",
+        cache_key=sha256(document),
+    )
+    return wrap(
+        fact,
+        id=f"{workspace}-{number}",
+        source="/benchmark",
+        workspace=workspace,
+        time=datetime.now(UTC),
+    )
 
 
 async def handled(jetstream: JetStreamContext) -> None:
@@ -66,13 +84,19 @@ async def handled(jetstream: JetStreamContext) -> None:
 
 
 async def load(
-    jetstream: JetStreamContext, start: int, count: int, workspace: str, office: str = "Harbour Office"
+    jetstream: JetStreamContext,
+    start: int,
+    count: int,
+    workspace: str,
+    office: str = "Harbour Office",
 ) -> float:
     """Seconds from the first publication until all are merged."""
     log, began = NatsLog(jetstream), time.monotonic()
     for first in range(start, start + count, 64):
         numbers = range(first, min(first + 64, start + count))
-        await asyncio.gather(*(log.publish(extraction_event(number, workspace, office)) for number in numbers))
+        await asyncio.gather(
+            *(log.publish(extraction_event(number, workspace, office)) for number in numbers)
+        )
     await handled(jetstream)
     return time.monotonic() - began
 
@@ -80,12 +104,18 @@ async def load(
 async def measure(server: RunningNats, folder: Path, count: int) -> None:
     """All of it, on one bus and one graph store."""
     bolt = free_port()
-    graph = arcadedb.arcadedb(folder / "graph", http_port=free_port(), bolt_port=bolt, password=PASSWORD)
+    graph = arcadedb.arcadedb(
+        folder / "graph", http_port=free_port(), bolt_port=bolt, password=PASSWORD
+    )
     await graph.start()
     env = {
-        "NATS_URL": server.url, "DOCUMENTS_URL": f"sqlite://{folder}/rows.sqlite", "NEO4J_URI": arcadedb.bolt_uri(bolt),
-        "NEO4J_USERNAME": arcadedb.USER, "NEO4J_PASSWORD": PASSWORD, "NEO4J_DATABASE": arcadedb.DATABASE,
-    }  # fmt: skip
+        "NATS_URL": server.url,
+        "DOCUMENTS_URL": f"sqlite://{folder}/rows.sqlite",
+        "NEO4J_URI": arcadedb.bolt_uri(bolt),
+        "NEO4J_USERNAME": arcadedb.USER,
+        "NEO4J_PASSWORD": PASSWORD,
+        "NEO4J_DATABASE": arcadedb.DATABASE,
+    }
     try:
         async with connected(server) as client:
             jetstream = client.jetstream(timeout=10)
@@ -96,23 +126,40 @@ async def measure(server: RunningNats, folder: Path, count: int) -> None:
         await graph.stop()
 
 
-async def replicas(jetstream: JetStreamContext, folder: Path, env: dict[str, str], count: int) -> None:
+async def replicas(
+    jetstream: JetStreamContext, folder: Path, env: dict[str, str], count: int
+) -> None:
     """Throughput on one hot entity with 1, 2 and 4 mergers."""
     print("| mergers | chunks | seconds | chunks/s |\n|---|---|---|---|")
     for number in (1, 2, 4):
         async with AsyncExitStack() as stack:
             for one in range(number):
-                await stack.enter_async_context(service("merger", folder / f"merger-{number}-{one}", wait=True, **env))
+                await stack.enter_async_context(
+                    service("merger", folder / f"merger-{number}-{one}", wait=True, **env)
+                )
             seconds = await load(jetstream, 0, count // 5, f"replicas-{number}")
-        print(f"| {number} | {count // 5} | {seconds:.1f} | {count // 5 / seconds:.0f} |", flush=True)
+        print(
+            f"| {number} | {count // 5} | {seconds:.1f} | {count // 5 / seconds:.0f} |", flush=True
+        )
 
 
-async def growth(jetstream: JetStreamContext, folder: Path, env: dict[str, str], graph: Process, count: int) -> None:
+async def growth(
+    jetstream: JetStreamContext, folder: Path, env: dict[str, str], graph: Process, count: int
+) -> None:
     """What a further chunk costs where so many name the office: in a bulk load, and one by one.
 
-    Beside it what a bulk load costs that names an office nobody has named: how much of it is the store's size.
+    Beside it what a bulk load costs that names an office nobody has named: how much of it is the
+    store's size.
     """
-    columns = ["chunks that name it", "bulk, ms", "merger CPU", "graph CPU", "a new one, ms", "merger CPU", "graph CPU"]
+    columns = [
+        "chunks that name it",
+        "bulk, ms",
+        "merger CPU",
+        "graph CPU",
+        "a new one, ms",
+        "merger CPU",
+        "graph CPU",
+    ]
     columns += ["alone, ms", "merger CPU", "graph CPU"]
     print(f"\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     async with service("merger", folder / "merger-growth", wait=True, **env) as merger:
@@ -124,7 +171,10 @@ async def growth(jetstream: JetStreamContext, folder: Path, env: dict[str, str],
             fresh = await spent(pids, new, FURTHER)
             alone = await spent(pids, one_by_one(jetstream, size + 10**6, ALONE, "growth"), ALONE)
             done = size + FURTHER
-            print(f"| {size} | {' | '.join(f'{value:.1f}' for value in (*bulk, *fresh, *alone))} |", flush=True)
+            print(
+                f"| {size} | {' | '.join(f'{value:.1f}' for value in (*bulk, *fresh, *alone))} |",
+                flush=True,
+            )
 
 
 async def one_by_one(jetstream: JetStreamContext, start: int, count: int, workspace: str) -> float:
@@ -132,7 +182,9 @@ async def one_by_one(jetstream: JetStreamContext, start: int, count: int, worksp
     return sum([await load(jetstream, start + number, 1, workspace) for number in range(count)])
 
 
-async def spent(pids: Sequence[int], work: Coroutine[Any, Any, float], chunks: int) -> tuple[float, ...]:
+async def spent(
+    pids: Sequence[int], work: Coroutine[Any, Any, float], chunks: int
+) -> tuple[float, ...]:
     """Milliseconds per chunk: those that passed, and those of the processors in each process."""
     before = [processor_seconds(pid) for pid in pids]
     passed = await work
@@ -141,7 +193,9 @@ async def spent(pids: Sequence[int], work: Coroutine[Any, Any, float], chunks: i
 
 
 def processor_seconds(pid: int) -> float:
-    """User and system time of a process, from Linux's /proc (see proc(5), fields 14 and 15 of stat)."""
+    """User and system time of a process, from Linux's /proc (see proc(5), fields 14 and 15 of
+    stat).
+    """
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -1,10 +1,13 @@
-"""Fictional encyclopedias, whose questions of several hops have known passages: sets like those of real text.
+"""Fictional encyclopedias, whose questions of several hops have known passages: sets like those of
+real text.
 
-    python -m benchmarks.multihop_encyclopedia FOLDER [--subjects clubs,expeditions] [--passages 400,2000] [--seed 1]
+    python -m benchmarks.multihop_encyclopedia FOLDER [--subjects clubs,expeditions] [--passages
+    400,2000] [--seed 1]
 
-Writes a file for each, which `multihop.py --real FOLDER --sets clubs-400` and `multihop_http.py FOLDER` take. Each
-passage is of one thing: its first sentence has the name, the others mostly "it", "the club" or no subject at all.
-Chains of two and three passages, comparisons of two and of four. A seed always gives the same set.
+Writes a file for each, which `multihop.py --real FOLDER --sets clubs-400` and `multihop_http.py
+FOLDER` take. Each passage is of one thing: its first sentence has the name, the others mostly "it",
+"the club" or no subject at all. Chains of two and three passages, comparisons of two and of four. A
+seed always gives the same set.
 """
 
 import argparse
@@ -46,11 +49,16 @@ class Asked:
 
 
 def encyclopedia(subject: str, passages: int, seed: int) -> dict[str, Any]:
-    """Return a set of about so many passages, in the form of the files that `multihop_sets.load` reads."""
+    """Return a set of about so many passages, in the form of the files that `multihop_sets.load`
+    reads.
+    """
     kinds = kinds_of(subject)
     chance = random.Random(f"{subject} {passages} {seed}")
     things = _things(chance, kinds, passages)
-    texts = [{"title": thing.name, "text": _text(chance, kinds[thing.kind], thing, things)} for thing in things]
+    texts = [
+        {"title": thing.name, "text": _text(chance, kinds[thing.kind], thing, things)}
+        for thing in things
+    ]
     questions = [
         {
             "id": f"{subject}-{number}",
@@ -66,7 +74,11 @@ def encyclopedia(subject: str, passages: int, seed: int) -> dict[str, Any]:
 
 def _things(chance: random.Random, kinds: Mapping[str, Kind], count: int) -> list[Thing]:
     """Return things in an order that says nothing, with what they are tied to."""
-    taken, towns, things = set[str](), [_word(chance) for _ in range(max(4, count // 12))], list[Thing]()
+    taken, towns, things = (
+        set[str](),
+        [_word(chance) for _ in range(max(4, count // 12))],
+        list[Thing](),
+    )
     for kind, of in kinds.items():
         for _ in range(max(2, of.share * count // 100)):
             name = _name(chance, of, towns, taken)
@@ -85,23 +97,38 @@ def _things(chance: random.Random, kinds: Mapping[str, Kind], count: int) -> lis
 def _name(chance: random.Random, kind: Kind, towns: Sequence[str], taken: set[str]) -> str:
     while True:
         form = chance.choice(kind.names)
-        name = form.format(w=_word(chance), first=chance.choice(sounds.FIRST), town=chance.choice(towns))
+        name = form.format(
+            w=_word(chance), first=chance.choice(sounds.FIRST), town=chance.choice(towns)
+        )
         if name not in taken:
             taken.add(name)
             return name
 
 
 def _word(chance: random.Random) -> str:
-    parts = [chance.choice(sounds.ONSETS) + chance.choice(sounds.NUCLEI) for _ in range(chance.choice((2, 2, 3)))]
+    parts = [
+        chance.choice(sounds.ONSETS) + chance.choice(sounds.NUCLEI)
+        for _ in range(chance.choice((2, 2, 3)))
+    ]
     return ("".join(parts) + chance.choice(sounds.CODAS)).capitalize()
 
 
 def _text(chance: random.Random, kind: Kind, thing: Thing, things: Sequence[Thing]) -> str:
     first = chance.choice(kind.openings).format(name=thing.name, year=chance.randrange(1820, 1950))
-    told = [(chance.choice(kind.ties[tie].texts), {"x": other.name}) for tie, other in thing.ties.items()]
-    told += [(chance.choice(kind.facts[fact].texts), {"v": str(value)}) for fact, value in thing.facts.items()]
+    told = [
+        (chance.choice(kind.ties[tie].texts), {"x": other.name})
+        for tie, other in thing.ties.items()
+    ]
+    told += [
+        (chance.choice(kind.facts[fact].texts), {"v": str(value)})
+        for fact, value in thing.facts.items()
+    ]
     like = [other for other in things if other.kind == thing.kind and other is not thing]
-    told += [(filler, {"x": chance.choice(like).name}) for filler in kind.fillers if chance.random() < 0.6]
+    told += [
+        (filler, {"x": chance.choice(like).name})
+        for filler in kind.fillers
+        if chance.random() < 0.6
+    ]
     chance.shuffle(told)
     lines = [first]
     for line, values in told:
@@ -112,7 +139,9 @@ def _text(chance: random.Random, kind: Kind, thing: Thing, things: Sequence[Thin
     return " ".join(line[0].upper() + line[1:] for line in lines)
 
 
-def _questions(chance: random.Random, kinds: Mapping[str, Kind], things: Sequence[Thing]) -> list[Asked]:
+def _questions(
+    chance: random.Random, kinds: Mapping[str, Kind], things: Sequence[Thing]
+) -> list[Asked]:
     drawn: dict[str, Asked] = {}
     for sort, count in ASKED.items():
         made = 0
@@ -124,15 +153,21 @@ def _questions(chance: random.Random, kinds: Mapping[str, Kind], things: Sequenc
     return list(drawn.values())
 
 
-def _drawn(chance: random.Random, kinds: Mapping[str, Kind], things: Sequence[Thing], sort: str) -> Asked | None:
-    """Return a question of this sort about a thing that is drawn, None if the thing has no such one."""
+def _drawn(
+    chance: random.Random, kinds: Mapping[str, Kind], things: Sequence[Thing], sort: str
+) -> Asked | None:
+    """Return a question of this sort about a thing that is drawn, None if the thing has no such
+    one.
+    """
     start = chance.choice(things)
     if sort in ("2 hops", "3 hops"):
         return _chain(chance, kinds, start, int(sort[0]))
     return _compared(chance, kinds, things, start, through=sort == "compare 4")
 
 
-def _chain(chance: random.Random, kinds: Mapping[str, Kind], start: Thing, hops: int) -> Asked | None:
+def _chain(
+    chance: random.Random, kinds: Mapping[str, Kind], start: Thing, hops: int
+) -> Asked | None:
     phrase, here, needed = start.name, start, [start]
     for _ in range(hops - 1):
         ways = [(tie, other) for tie, other in here.ties.items() if other not in needed]
@@ -142,16 +177,27 @@ def _chain(chance: random.Random, kinds: Mapping[str, Kind], start: Thing, hops:
         phrase = chance.choice(kinds[here.kind].ties[tie].phrases).format(x=phrase)
         here = other
         needed.append(here)
-    ends = [*(kinds[here.kind].ties[tie].asks for tie in here.ties), *(f.asks for f in kinds[here.kind].facts.values())]
+    ends = [
+        *(kinds[here.kind].ties[tie].asks for tie in here.ties),
+        *(f.asks for f in kinds[here.kind].facts.values()),
+    ]
     text = chance.choice(chance.choice(ends)).format(x=phrase)
     return Asked(_once(text), tuple(needed), f"{hops} hops")
 
 
 def _compared(
-    chance: random.Random, kinds: Mapping[str, Kind], things: Sequence[Thing], one: Thing, through: bool
+    chance: random.Random,
+    kinds: Mapping[str, Kind],
+    things: Sequence[Thing],
+    one: Thing,
+    through: bool,
 ) -> Asked | None:
-    """Return a question that compares two things, or `through` a tie that both have the two at its ends."""
-    other = chance.choice([thing for thing in things if thing.kind == one.kind and thing is not one])
+    """Return a question that compares two things, or `through` a tie that both have the two at its
+    ends.
+    """
+    other = chance.choice(
+        [thing for thing in things if thing.kind == one.kind and thing is not one]
+    )
     a, b, needed = one.name, other.name, [one, other]
     if through:
         shared = [tie for tie in one.ties if tie in other.ties]
@@ -170,7 +216,9 @@ def _compared(
 def _comparisons(kind: Kind, one: Thing, other: Thing) -> Iterator[str]:
     yield from (fact.compares for fact in kind.facts.values() if fact.compares)
     ties: Sequence[tuple[str, Tie]] = list(kind.ties.items())
-    yield from (told.same for tie, told in ties if told.same and tie in one.ties and tie in other.ties)
+    yield from (
+        told.same for tie, told in ties if told.same and tie in one.ties and tie in other.ties
+    )
 
 
 def _once(text: str) -> str:
@@ -180,7 +228,9 @@ def _once(text: str) -> str:
 
 def main() -> None:
     """Write the sets."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--subjects", default="clubs,expeditions")
     parser.add_argument("--passages", default="400,2000")

@@ -1,7 +1,9 @@
-"""MuSiQue and HotpotQA through `retrieve()`: which of the passages that a question needs are among the first?
+"""MuSiQue and HotpotQA through `retrieve()`: which of the passages that a question needs are among
+the first?
 
-Each passage is a document, "title: text" or the text alone, cut, extracted, merged and indexed as the services do it
-offline, with their defaults. Each question is asked as it is, in lower case, and with one typing error in every name.
+Each passage is a document, "title: text" or the text alone, cut, extracted, merged and indexed as
+the services do it offline, with their defaults. Each question is asked as it is, in lower case, and
+with one typing error in every name.
 """
 
 import json
@@ -52,7 +54,9 @@ class RealQuestion:
 
 @dataclass(frozen=True)
 class Answer:
-    """Of one question in one mode: the rank of each file that it needs, from 0, and CPU without embedding."""
+    """Of one question in one mode: the rank of each file that it needs, from 0, and CPU without
+    embedding.
+    """
 
     asked: RealQuestion
     ranks: tuple[float, ...]
@@ -64,7 +68,9 @@ class Answer:
 
 
 def ranks(asked: RealQuestion, files: Sequence[str]) -> tuple[float, ...]:
-    """The rank of each file that a question needs among those that were found; infinity where it was not."""
+    """The rank of each file that a question needs among those that were found; infinity where it
+    was not.
+    """
     return tuple(files.index(file) if file in files else float("inf") for file in asked.files)
 
 
@@ -75,10 +81,15 @@ def load(folder: Path, name: str, titled: bool) -> tuple[list[Document], list[Re
         raise SystemExit(f"{path} is missing: benchmarks/README.md says where it comes from")
     read = json.loads(path.read_text("utf-8"))
     documents = [
-        Document(_file(number), f"{passage['title']}: {passage['text']}" if titled else passage["text"])
+        Document(
+            _file(number), f"{passage['title']}: {passage['text']}" if titled else passage["text"]
+        )
         for number, passage in enumerate(read["passages"])
     ]
-    questions = [RealQuestion(q["question"], tuple(map(_file, q["gold"])), _group(q)) for q in read["questions"]]
+    questions = [
+        RealQuestion(q["question"], tuple(map(_file, q["gold"])), _group(q))
+        for q in read["questions"]
+    ]
     return documents, questions
 
 
@@ -126,7 +137,9 @@ class Asking:
     async def all(self, questions: Sequence[RealQuestion], mode: Any, form: str) -> list[Answer]:
         """Answers to all questions, after one that fills the caches."""
         await self._files(FORMS[form](questions[0].text), mode)
-        return [await self._one(question, mode, FORMS[form](question.text)) for question in questions]
+        return [
+            await self._one(question, mode, FORMS[form](question.text)) for question in questions
+        ]
 
     async def _one(self, asked: RealQuestion, mode: Any, text: str) -> Answer:
         began = time.process_time() - self._embedder.cpu_seconds
@@ -150,7 +163,9 @@ class Asking:
 def summary(answers: Sequence[Answer]) -> tuple[float, float, float]:
     """recall@2, recall@5, and the share with every needed passage among the first eight."""
     count = len(answers)
-    recall_2, recall_5 = (sum(answer.recall(first) for answer in answers) / count for first in (2, 5))
+    recall_2, recall_5 = (
+        sum(answer.recall(first) for answer in answers) / count for first in (2, 5)
+    )
     return recall_2, recall_5, sum(answer.recall(8) == 1 for answer in answers) / count
 
 
@@ -162,7 +177,13 @@ def row(form: str, mode: str, answers: Sequence[Answer]) -> list[str]:
     by_group = [f"{summary(groups[group])[2]:.2f}" for group in sorted(groups)]
     spent = sorted(answer.cpu_seconds for answer in answers)
     shares = [f"{share:.2f}" for share in summary(answers)]
-    return [form, f"`{mode}`", *shares, " / ".join(by_group), f"{1000 * spent[len(spent) // 2]:.0f}"]
+    return [
+        form,
+        f"`{mode}`",
+        *shares,
+        " / ".join(by_group),
+        f"{1000 * spent[len(spent) // 2]:.0f}",
+    ]
 
 
 def shortfalls(result: dict[str, list[Answer]]) -> list[str]:
@@ -178,7 +199,9 @@ def shortfalls(result: dict[str, list[Answer]]) -> list[str]:
     ]
 
 
-async def measure(folder: Path, name: str, titled: bool, modes: Sequence[str], embedder: CachedEmbedder) -> None:
+async def measure(
+    folder: Path, name: str, titled: bool, modes: Sequence[str], embedder: CachedEmbedder
+) -> None:
     """Print the table of one set."""
     documents, questions = load(folder, name, titled)
     stores = await filled(documents, embedder, CHUNKING)
@@ -191,7 +214,14 @@ async def measure(folder: Path, name: str, titled: bool, modes: Sequence[str], e
         rows += [row(form, mode, answers) for mode, answers in result.items()]
         short += [f"{form}: {said}" for said in shortfalls(result)]
     style = "titled" if titled else "plain"
-    print(f"\n{name}, {style}: {len(documents)} documents, {len(questions)} questions\n\n{table(head, rows)}\n")
     print(
-        f"`auto` more than 2 points below the better of `walk` and `mix`: {'; '.join(short) or 'nowhere'}", flush=True
+        f"\n{name}, {style}: {len(documents)} documents, {len(questions)} "
+        f"questions\n\n{table(head, rows)}\n"
+    )
+    print(
+        (
+            "`auto` more than 2 points below the better of `walk` and `mix`: "
+            f"{'; '.join(short) or 'nowhere'}"
+        ),
+        flush=True,
     )

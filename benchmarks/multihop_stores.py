@@ -1,4 +1,6 @@
-"""Stores in memory, filled by the handlers of the services, and an embedder that caches its vectors on disk."""
+"""Stores in memory, filled by the handlers of the services, and an embedder that caches its vectors
+on disk.
+"""
 
 import sqlite3
 import tempfile
@@ -71,7 +73,9 @@ class CachedEmbedder:
 
 
 class FastVectors(MemoryVectors):
-    """The same hits, from one matrix per kind that is made once: nothing is written after the first search."""
+    """The same hits, from one matrix per kind that is made once: nothing is written after the first
+    search.
+    """
 
     def __init__(self, model: str, dimension: int) -> None:
         super().__init__(model, dimension)
@@ -95,11 +99,16 @@ class FastVectors(MemoryVectors):
         rows, matrix = self._matrices[partition, kind]
         scores = matrix @ np.array(vector)
         best = np.argsort(-scores, kind="stable")[: top_k + 20]
-        hits = sorted((Hit(rows[n].id, rows[n].names, float(scores[n])) for n in best), key=lambda h: (-h.score, h.id))
+        hits = sorted(
+            (Hit(rows[n].id, rows[n].names, float(scores[n])) for n in best),
+            key=lambda h: (-h.score, h.id),
+        )
         return [hit for hit in hits[:top_k] if hit.score > min_score]
 
 
-async def filled(documents: Sequence[Document], embedder: Embedder, chunking: Chunking = CHUNKING) -> QueryHarness:
+async def filled(
+    documents: Sequence[Document], embedder: Embedder, chunking: Chunking = CHUNKING
+) -> QueryHarness:
     """Stores that hold these documents, by the handlers of the services."""
     stores = QueryHarness(embedder=embedder)  # type: ignore[arg-type]
     stores.vectors = FastVectors(embedder.model, embedder.dimension)
@@ -108,7 +117,9 @@ async def filled(documents: Sequence[Document], embedder: Embedder, chunking: Ch
     return stores
 
 
-async def _batch(stores: QueryHarness, documents: Sequence[Document], sequence: int, chunking: Chunking) -> None:
+async def _batch(
+    stores: QueryHarness, documents: Sequence[Document], sequence: int, chunking: Chunking
+) -> None:
     embeddings = CachedEmbeddings(stores.rows, stores.embedder)
     extents, tokens = RowDocumentBounds(stores.rows, "vector_extents"), open_tokenizer()
     extractor, extractions = OfflineExtractor(), ExtractionCache(stores.rows)
@@ -117,16 +128,25 @@ async def _batch(stores: QueryHarness, documents: Sequence[Document], sequence: 
         id = document_id(document.text, document.name)
         fact = delivered(added(id, document.text, file_path=document.name), number, id=id)
         made = await on_document_added(
-            fact, LIVE, blobs=MemoryBlobs(), tokens=tokens, chunking=chunking, limits=DocumentLimits(1 << 20)
+            fact,
+            LIVE,
+            blobs=MemoryBlobs(),
+            tokens=tokens,
+            chunking=chunking,
+            limits=DocumentLimits(1 << 20),
         )
         cut += [delivered(event, number, correlation=id) async for event in made]
     await stores.project(*cut)
     await on_chunks(cut, LIVE, vectors=stores.vectors, embeddings=embeddings, extents=extents)
     said: list[Any] = []
     for fact in cut:
-        facts = await on_chunks_created(fact, LIVE, extractor=extractor, extractions=extractions, clock=time.monotonic)
+        facts = await on_chunks_created(
+            fact, LIVE, extractor=extractor, extractions=extractions, clock=time.monotonic
+        )
         said += [delivered(event, fact.sequence + n) for n, event in enumerate(facts, 1)]
     said = [delivered(fact.event, sequence + n) for n, fact in enumerate(said)]
     merged = await on_entities_extracted(said, LIVE, merging=merging(stores.rows, stores.graph))
     facts = [delivered(fact, sequence + 5000 + n) for n, (fact,) in enumerate(merged)]
-    await on_graph_merged(facts, LIVE, graph=stores.graph, vectors=stores.vectors, embeddings=embeddings)
+    await on_graph_merged(
+        facts, LIVE, graph=stores.graph, vectors=stores.vectors, embeddings=embeddings
+    )

@@ -1,7 +1,8 @@
-"""What a fictional encyclopedia is about: kinds of things, and how texts and questions word what is said of them.
+"""What a fictional encyclopedia is about: kinds of things, and how texts and questions word what is
+said of them.
 
-The subjects are the files of `multihop_subjects`. On clubs, expeditions and railways, which are kept apart,
-nothing is chosen.
+The subjects are the files of `multihop_subjects`. On clubs, expeditions and railways, which are
+kept apart, nothing is chosen.
 """
 
 import json
@@ -64,5 +65,8 @@ def subject(name: str) -> dict[str, Kind]:
 
 def _kind(of: dict[str, Any]) -> Kind:
     ties = {name: Tie(**tie) for name, tie in of.pop("ties", {}).items()}
-    facts = {name: Fact(values=range(*fact.pop("values")), **fact) for name, fact in of.pop("facts", {}).items()}
+    facts = {
+        name: Fact(values=range(*fact.pop("values")), **fact)
+        for name, fact in of.pop("facts", {}).items()
+    }
     return Kind(ties=ties, facts=facts, **of)

@@ -1,9 +1,10 @@
-"""A fictional world for questions of several hops: its documents, and questions whose passages are known.
+"""A fictional world for questions of several hops: its documents, and questions whose passages are
+known.
 
-Everything is drawn by a seeded hand: things of eight kinds, named from syllables, and ties between them. Each tie is
-said in one document only, in one of several wordings; a question says it in wordings of its own, some with none of the
-document's words. Distractors are things like any other, with names that share words with those that are asked about;
-no question needs their passages.
+Everything is drawn by a seeded hand: things of eight kinds, named from syllables, and ties between
+them. Each tie is said in one document only, in one of several wordings; a question says it in
+wordings of its own, some with none of the document's words. Distractors are things like any other,
+with names that share words with those that are asked about; no question needs their passages.
 """
 
 import random
@@ -57,7 +58,9 @@ class World:
 
 
 def world(seed: int, *, things: int, distractors: int, questions: int) -> World:
-    """The world of a seed. More distractors leave the things, their documents and the questions as they are."""
+    """The world of a seed. More distractors leave the things, their documents and the questions as
+    they are.
+    """
     chance = random.Random(seed)
     names = _Names(chance)
     asked = _things(chance, names, things)
@@ -84,7 +87,10 @@ class _Names:
     def word(self, syllables: int = 0) -> str:
         count = syllables or self._chance.choice((2, 2, 3))
         while True:
-            parts = [self._chance.choice(said.ONSETS) + self._chance.choice(said.NUCLEI) for _ in range(count)]
+            parts = [
+                self._chance.choice(said.ONSETS) + self._chance.choice(said.NUCLEI)
+                for _ in range(count)
+            ]
             word = ("".join(parts) + self._chance.choice(said.CODAS)).capitalize()
             if len(word) > 4 and self.free(word):
                 return word
@@ -154,12 +160,16 @@ def _documents(chance: random.Random, things: Sequence[Thing], mark: str) -> Ite
 def _text(chance: random.Random, thing: Thing) -> str:
     kind = thing.kind
     alias = chance.choice(said.CALLED).format(alias=thing.alias) if thing.alias else ""
-    first = chance.choice(said.OPENINGS[kind]).format(name=thing.name + alias, year=chance.randrange(1790, 1960))
+    first = chance.choice(said.OPENINGS[kind]).format(
+        name=thing.name + alias, year=chance.randrange(1790, 1960)
+    )
     lines = [first]
     ties = list(thing.ties.items())
     chance.shuffle(ties)
     for tie, other in ties:
-        subject = chance.choice((said.PRONOUN[kind], said.PRONOUN[kind], said.NOUN[kind], thing.name))
+        subject = chance.choice(
+            (said.PRONOUN[kind], said.PRONOUN[kind], said.NOUN[kind], thing.name)
+        )
         line = chance.choice(said.TIES[kind][tie][1]).format(x=other.name, s=subject)
         thing.sentences[tie] = line
         lines.append(line)
@@ -168,22 +178,32 @@ def _text(chance: random.Random, thing: Thing) -> str:
     return " ".join(lines)
 
 
-def _questions(chance: random.Random, things: Sequence[Thing], count: int) -> list[MultihopQuestion]:
+def _questions(
+    chance: random.Random, things: Sequence[Thing], count: int
+) -> list[MultihopQuestion]:
     result: dict[str, MultihopQuestion] = {}
     variants = ("plain", "plain", "lower", "typo", "alias")
     while len(result) < count:
         hops = (2, 3, 4)[len(result) % 3]
         variant = variants[len(result) % 5]
-        start = chance.choice([t for t in things if t.alias] if variant == "alias" else list(things))
+        start = chance.choice(
+            [t for t in things if t.alias] if variant == "alias" else list(things)
+        )
         pair = hops != 3 and chance.random() < 0.15
-        made = _pair(chance, things, start, hops // 2, variant) if pair else _chain(chance, start, hops, variant)
+        made = (
+            _pair(chance, things, start, hops // 2, variant)
+            if pair
+            else _chain(chance, start, hops, variant)
+        )
         if made:
             result.setdefault(made.text, made)
     return list(result.values())
 
 
 def _way(chance: random.Random, start: Thing, hops: int, last: str = "") -> list[str]:
-    """Ties from the start on, none of them twice and no thing twice; empty where there is no such way."""
+    """Ties from the start on, none of them twice and no thing twice; empty where there is no such
+    way.
+    """
     ties: list[str] = []
     here, seen = start, {start.name}
     for hop in range(hops):
@@ -198,7 +218,9 @@ def _way(chance: random.Random, start: Thing, hops: int, last: str = "") -> list
     return ties
 
 
-def _phrase(chance: random.Random, start: Thing, ties: Sequence[str], called: str) -> tuple[str, Needed]:
+def _phrase(
+    chance: random.Random, start: Thing, ties: Sequence[str], called: str
+) -> tuple[str, Needed]:
     phrase, here, needed = called, start, []
     for tie in ties:
         needed.append((here.file, here.sentences[tie]))
@@ -230,7 +252,9 @@ def _pair(
     left, needed = _phrase(chance, one, ties, called)
     right, also = _phrase(chance, other, ties, other.name)
     text = chance.choice(said.COMPARING).format(left=left, right=right)
-    return MultihopQuestion(text.lower() if variant == "lower" else text, (*needed, *also), 2 * hops, variant)
+    return MultihopQuestion(
+        text.lower() if variant == "lower" else text, (*needed, *also), 2 * hops, variant
+    )
 
 
 def _leads(thing: Thing, ties: Sequence[str]) -> bool:
@@ -248,7 +272,9 @@ def _called(chance: random.Random, thing: Thing, variant: str) -> str:
 
 
 def misspelt(chance: random.Random, name: str) -> str:
-    """One letter left out, doubled or swapped with its neighbour, in the longest word; empty for short names."""
+    """One letter left out, doubled or swapped with its neighbour, in the longest word; empty for
+    short names.
+    """
     word = max(name.split(), key=len)
     if len(word) < 6:
         return ""

@@ -1,10 +1,11 @@
-"""The web page in a headless Chromium: its first load, and frames a second over a graph of 5,000 entities.
+"""The web page in a headless Chromium: its first load, and frames a second over a graph of 5,000
+entities.
 
     python -m benchmarks.page [--entities 5000] [--relations 20000] [--seconds 4]
 
-The graph is given to the page in place of the server's answer; all else is a real stack. Beside the frames stands
-the CPU of a frame: of the page (its scripts), and of the process that draws, which without a graphics card is a CPU's
-work too. No other Chromium may run meanwhile.
+The graph is given to the page in place of the server's answer; all else is a real stack. Beside the
+frames stands the CPU of a frame: of the page (its scripts), and of the process that draws, which
+without a graphics card is a CPU's work too. No other Chromium may run meanwhile.
 """
 
 import argparse
@@ -60,19 +61,35 @@ def graph(entities: int, relations: int) -> dict[str, Any]:
     """What `/graphs` answers: a few entities have very many relations, most have few."""
     dice = Random(1)
     names = [f"Entity {number}" for number in range(entities)]
-    rest = {"source_id": "doc-1-chunk-000", "file_path": "one.md", "description": "Something is said."}
-    nodes = [{"id": name, "labels": [], "properties": {**rest, "entity_type": dice.choice(TYPES)}} for name in names]
+    rest = {
+        "source_id": "doc-1-chunk-000",
+        "file_path": "one.md",
+        "description": "Something is said.",
+    }
+    nodes = [
+        {"id": name, "labels": [], "properties": {**rest, "entity_type": dice.choice(TYPES)}}
+        for name in names
+    ]
     pairs: set[tuple[int, int]] = set()
     while len(pairs) < relations:
-        one = int(dice.paretovariate(0.7)) % entities if dice.random() < 0.3 else dice.randrange(entities)
+        one = (
+            int(dice.paretovariate(0.7)) % entities
+            if dice.random() < 0.3
+            else dice.randrange(entities)
+        )
         other = dice.randrange(entities)
         if one != other:
             pairs.add((min(one, other), max(one, other)))
     edges = [
-        {"id": f"{one}-{other}", "type": "", "source": names[one], "target": names[other],
-         "properties": {**rest, "weight": 1 + one % 3, "keywords": "one"}}
+        {
+            "id": f"{one}-{other}",
+            "type": "",
+            "source": names[one],
+            "target": names[other],
+            "properties": {**rest, "weight": 1 + one % 3, "keywords": "one"},
+        }
         for one, other in sorted(pairs)
-    ]  # fmt: skip
+    ]
     return {"nodes": nodes, "edges": edges, "is_truncated": False}
 
 
@@ -99,9 +116,13 @@ def frames(page: Page, script: str, seconds: float) -> str:
     times: list[float] = page.evaluate(script, seconds * 1000)
     after = cpu()
     gaps = sorted(later - earlier for earlier, later in pairwise(times))
-    spent = {kind: 1000 * (after[kind] - before.get(kind, 0.0)) / len(gaps) for kind in ("renderer", "gpu-process")}
+    spent = {
+        kind: 1000 * (after[kind] - before.get(kind, 0.0)) / len(gaps)
+        for kind in ("renderer", "gpu-process")
+    }
     return (
-        f"{1000 * len(gaps) / (times[-1] - times[0]):5.1f} frames/s, 95 % within {gaps[int(len(gaps) * 0.95)]:.0f} ms; "
+        f"{1000 * len(gaps) / (times[-1] - times[0]):5.1f} frames/s, 95 % within "
+        f"{gaps[int(len(gaps) * 0.95)]:.0f} ms; "
         f"CPU of a frame: page {spent['renderer']:.1f} ms, drawing {spent['gpu-process']:.1f} ms"
     )
 
@@ -114,7 +135,9 @@ def first_load(browser: Browser, api: str) -> str:
     page.get_by_role("heading", name="Documents", exact=True).wait_for()
     seconds = time.monotonic() - start
     page.context.close()
-    return f"first load: {built().first_load / 1000:.0f} kB compressed, usable after {seconds:.2f} s"
+    return (
+        f"first load: {built().first_load / 1000:.0f} kB compressed, usable after {seconds:.2f} s"
+    )
 
 
 def measure(browser: Browser, api: str, given: argparse.Namespace) -> None:
@@ -122,10 +145,18 @@ def measure(browser: Browser, api: str, given: argparse.Namespace) -> None:
     print(first_load(browser, api), flush=True)
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     body = json.dumps(graph(given.entities, given.relations))
-    page.route("**/graphs?*", lambda route: route.fulfill(body=body, content_type="application/json"))
+    page.route(
+        "**/graphs?*", lambda route: route.fulfill(body=body, content_type="application/json")
+    )
     page.goto(f"{api}/ui/#/default/graph")
     page.get_by_role("status").filter(has_text=f"{given.relations:,} relations").wait_for()
-    print(f"{given.entities:,} entities, {given.relations:,} relations, drawn by {page.evaluate(DRAWN_BY)}", flush=True)
+    print(
+        (
+            f"{given.entities:,} entities, {given.relations:,} relations, drawn by "
+            f"{page.evaluate(DRAWN_BY)}"
+        ),
+        flush=True,
+    )
     print(f"while laid out: {frames(page, STILL, given.seconds)}", flush=True)
     page.wait_for_timeout(15_000)
     print(f"still:          {frames(page, STILL, given.seconds)}", flush=True)
@@ -133,12 +164,18 @@ def measure(browser: Browser, api: str, given: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--entities", type=int, default=5_000)
     parser.add_argument("--relations", type=int, default=20_000)
     parser.add_argument("--seconds", type=float, default=4.0)
     given = parser.parse_args()
-    with TemporaryDirectory() as folder, running(Path(folder) / "data") as stack, browsing() as browser:
+    with (
+        TemporaryDirectory() as folder,
+        running(Path(folder) / "data") as stack,
+        browsing() as browser,
+    ):
         measure(browser, stack.state.api, given)
 
 

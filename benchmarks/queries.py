@@ -1,17 +1,19 @@
 """How fast questions find their context, what they cost, and how often they find it.
 
-    YARDSTICK_DATA=FOLDER python -m benchmarks.queries [--documents 200] [--asked 100] [--modes naive,mix,walk]
-        [--at-once 1,8] [--stores embedded production] [--peer-python PYTHON] [--workers 1]
-        [--profile SERVICE] [--set NAME=VALUE]
+    YARDSTICK_DATA=FOLDER python -m benchmarks.queries [--documents 200] [--asked 100] [--modes
+        naive,mix,walk] [--at-once 1,8] [--stores embedded production] [--peer-python PYTHON]
+        [--workers 1] [--profile SERVICE] [--set NAME=VALUE]
 
-Indexes the first N documents of the yardstick with its mock model, then asks `POST /query/data` over HTTP: retrieval
-only, each question new, its keywords extracted by the mock model. One side runs after the other; PYTHON is that of a
-virtual environment with `lightrag-hku[api]==1.5.7`, whose own HTTP server is asked the same; it has no `walk`.
+Indexes the first N documents of the yardstick with its mock model, then asks `POST /query/data`
+over HTTP: retrieval only, each question new, its keywords extracted by the mock model. One side
+runs after the other; PYTHON is that of a virtual environment with `lightrag-hku[api]==1.5.7`, whose
+own HTTP server is asked the same; it has no `walk`.
 
-`--asked` questions for each mode and each number of clients; `--workers`: WORKERS of our query service. Prints tables
-in Markdown: latency and questions a second of each side, and the share of questions whose passage is among the chunks
-returned; then milliseconds of CPU a question by process. Those to warm up are not counted. What indexing took is
-printed first, as `benchmarks.index` does.
+`--asked` questions for each mode and each number of clients; `--workers`: WORKERS of our query
+service. Prints tables in Markdown: latency and questions a second of each side, and the share of
+questions whose passage is among the chunks returned; then milliseconds of CPU a question by
+process. Those to warm up are not counted. What indexing took is printed first, as
+`benchmarks.index` does.
 """
 
 import argparse
@@ -34,11 +36,15 @@ from benchmarks.yardstick.documents import Question, documents, questions
 MODES = ("naive", "local", "global", "hybrid", "mix", "walk")
 OURS_ALONE = ("walk",)
 WARMING = 16
-"""Questions asked before each row for every process that answers: Python's and the drivers' first calls are slower."""
+"""Questions asked before each row for every process that answers: Python's and the drivers' first
+calls are slower.
+"""
 WARMERS = 8
 """Connections that these are asked over, so that each process is asked."""
 LONGEST_REST, AT_REST = 30.0, 0.2
-"""Seconds that a side has to come to rest, and seconds of CPU a second of all its processes that are rest."""
+"""Seconds that a side has to come to rest, and seconds of CPU a second of all its processes that
+are rest.
+"""
 
 Row = tuple[str, int]
 """Mode, and how many questions at once."""
@@ -70,17 +76,26 @@ class Task:
 def main() -> None:
     """Run the sides and print their tables."""
     given = arguments().parse_args()
-    task = Task(given.documents, given.asked, list(product(given.modes, given.at_once)), given.workers)
+    task = Task(
+        given.documents, given.asked, list(product(given.modes, given.at_once)), given.workers
+    )
     results: dict[str, dict[Row, Figures]] = {}
     for name in given_sides(given):
         with (
             mock_model() as model,
-            opened(name, model, peer_python=given.peer_python, **settings(name, task, given.set)) as side,
+            opened(
+                name, model, peer_python=given.peer_python, **settings(name, task, given.set)
+            ) as side,
         ):
-            print(f"{name}: {report(indexed(side, documents(task.documents), model))}\n", flush=True)
+            print(
+                f"{name}: {report(indexed(side, documents(task.documents), model))}\n", flush=True
+            )
             with profiled(side, given.profile):
                 results[name] = rows(name, side, task)
-    print(f"{task.documents} documents, {task.asked} questions a row, {task.workers} query process(es)\n")
+    print(
+        f"{task.documents} documents, {task.asked} questions a row, {task.workers} query "
+        "process(es)\n"
+    )
     print(times(results))
     for name, figures in results.items():
         print(f"\n{name}: milliseconds of CPU a question\n\n{costs(figures)}")
@@ -88,7 +103,9 @@ def main() -> None:
 
 def arguments() -> argparse.ArgumentParser:
     """What the command line takes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--documents", type=int, default=200)
     parser.add_argument("--asked", type=int, default=100, help="questions per row")
     parser.add_argument("--modes", type=modes, default="naive,mix,walk")
@@ -128,11 +145,15 @@ def row(side: Opened, fresh: Iterator[Question], what: Row, warming: int, count:
         done = ask(connected, asked, mode)
         used = spent(before, side.usages())
     share = found(asked, done.answers)
-    return Figures(done.percentile(0.5), done.percentile(0.95), done.rate, share, len(asked), used, load_before)
+    return Figures(
+        done.percentile(0.5), done.percentile(0.95), done.rate, share, len(asked), used, load_before
+    )
 
 
 def rest(side: Opened) -> None:
-    """Wait until no process of the side works: what it reads beside the first questions is not the others' cost."""
+    """Wait until no process of the side works: what it reads beside the first questions is not the
+    others' cost.
+    """
     end = time.monotonic() + LONGEST_REST
     used, before = math.inf, sum(each.cpu for each in side.usages().values())
     while used > AT_REST and time.monotonic() < end:
@@ -145,7 +166,9 @@ def modes(text: str) -> list[str]:
     """Names separated by commas. Raises ArgumentTypeError for one that is no mode."""
     names = text.split(",")
     if unknown := set(names) - set(MODES):
-        raise argparse.ArgumentTypeError(f"no mode: {', '.join(sorted(unknown))}; there are {', '.join(MODES)}")
+        raise argparse.ArgumentTypeError(
+            f"no mode: {', '.join(sorted(unknown))}; there are {', '.join(MODES)}"
+        )
     return names
 
 
@@ -158,12 +181,24 @@ def times(results: dict[str, dict[Row, Figures]]) -> str:
     """A row for each mode, concurrency and side."""
     every = dict.fromkeys(row for figures in results.values() for row in figures)
     lines = [
-        [mode, str(at_once), side, number(of.p50), number(of.p95), number(of.rate), f"{100 * of.found:.0f} %", of.load]
+        [
+            mode,
+            str(at_once),
+            side,
+            number(of.p50),
+            number(of.p95),
+            number(of.rate),
+            f"{100 * of.found:.0f} %",
+            of.load,
+        ]
         for mode, at_once in every
         for side, figures in results.items()
         if (of := figures.get((mode, at_once)))
     ]
-    return table(["mode", "at once", "side", "p50 ms", "p95 ms", "per s", "passage found", "load before"], lines)
+    return table(
+        ["mode", "at once", "side", "p50 ms", "p95 ms", "per s", "passage found", "load before"],
+        lines,
+    )
 
 
 def costs(figures: dict[Row, Figures]) -> str:

@@ -2,10 +2,11 @@
 
     YARDSTICK_DATA=FOLDER python -m benchmarks.rebuild [--documents 100] [--chat-latency 50]
 
-Starts a stack, adds documents with a model that takes so many milliseconds a call, waits until nobody has anything left
-to do, then rebuilds each projection. Prints a table in Markdown. Live indexing ends when all documents are processed;
-CPU is that of the stack and, of a rebuild, that of its command. The column "of live" is the rate of the rebuild divided
-by that of live indexing in the same run.
+Starts a stack, adds documents with a model that takes so many milliseconds a call, waits until
+nobody has anything left to do, then rebuilds each projection. Prints a table in Markdown. Live
+indexing ends when all documents are processed; CPU is that of the stack and, of a rebuild, that of
+its command. The column "of live" is the rate of the rebuild divided by that of live indexing in the
+same run.
 """
 
 import argparse
@@ -22,14 +23,23 @@ from tests.support.stack import Stack
 
 TARGETS = ("status", "graph", "vectors", "all")
 HEAD = (
-    "what", "events", "seconds", "events/s", "CPU, ms an event", "events/s of CPU", "model calls", "of live",
+    "what",
+    "events",
+    "seconds",
+    "events/s",
+    "CPU, ms an event",
+    "events/s of CPU",
+    "model calls",
+    "of live",
     "load before",
-)  # fmt: skip
+)
 
 
 def main() -> None:
     """Run it and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--chat-latency", type=float, default=50.0, help="milliseconds")
     given = parser.parse_args()
@@ -42,7 +52,9 @@ def main() -> None:
 
 
 def measured(side: Side, stack: Stack, model: Model, count: int) -> list[list[str]]:
-    """The row of live indexing and one of each rebuild. Raises AssertionError for a rebuild with another digest."""
+    """The row of live indexing and one of each rebuild. Raises AssertionError for a rebuild with
+    another digest.
+    """
     before, load_before = side.usages(), load()
     model.reset()
     seconds, _ = side.index(documents(count))
@@ -55,7 +67,12 @@ def measured(side: Side, stack: Stack, model: Model, count: int) -> list[list[st
         done = stack.json("rebuild", target)
         own = os.times()
         cpu = sum(spent(before, side.usages()).values(), Usage()).cpu
-        cpu += own.children_user + own.children_system - children.children_user - children.children_system
+        cpu += (
+            own.children_user
+            + own.children_system
+            - children.children_user
+            - children.children_system
+        )
         assert stack.digest() == digest, f"rebuild {target} gave another digest"
         rate = done["events_per_second"]
         rows.append(row(f"rebuild {target}", events, events / rate, cpu, model.reset()))

@@ -2,10 +2,10 @@
 
     python -m benchmarks.rebuild_live [--documents 60] [--questions 60]
 
-Starts a stack, adds documents, and asks for contexts one after the other: while nothing else happens, while documents
-come in, and while `rebuild all` runs again and again, without and with documents coming in. Prints p50 and p95 of each,
-CPU of the query service for a question, the questions that failed, and whether a last rebuild finds what the services
-wrote.
+Starts a stack, adds documents, and asks for contexts one after the other: while nothing else
+happens, while documents come in, and while `rebuild all` runs again and again, without and with
+documents coming in. Prints p50 and p95 of each, CPU of the query service for a question, the
+questions that failed, and whether a last rebuild finds what the services wrote.
 """
 
 import argparse
@@ -31,7 +31,9 @@ QUESTION = "Who met whom at the Customs House?"
 
 def main() -> None:
     """Run it and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--documents", type=int, default=60)
     parser.add_argument("--questions", type=int, default=60)
     given = parser.parse_args()
@@ -40,14 +42,23 @@ def main() -> None:
         stack.settled(given.documents)
         asked(stack, given.questions // 4)  # fills the caches that every later question has
         rows = [row("nothing", stack, given.questions, lambda _: None)]
-        rows.append(row("documents", stack, given.questions, lambda over: ingest(stack, over, "alone")))
+        rows.append(
+            row("documents", stack, given.questions, lambda over: ingest(stack, over, "alone"))
+        )
         rows.append(row("rebuild all", stack, given.questions, lambda over: rebuild(stack, over)))
-        rows.append(row("documents, rebuild all", stack, given.questions, lambda over: both(stack, over)))
+        rows.append(
+            row("documents, rebuild all", stack, given.questions, lambda over: both(stack, over))
+        )
         same = all(one["same"] for one in stack.json("rebuild", "all")["digests"].values())
-    print(f"{given.documents} documents\n\n{table(HEAD, rows)}\n\nThe same as a quiet rebuild finds: {same}")
+    print(
+        f"{given.documents} documents\n\n{table(HEAD, rows)}\n\nThe same as a quiet rebuild "
+        f"finds: {same}"
+    )
 
 
-def row(what: str, stack: Stack, count: int, meanwhile: Callable[[threading.Event], None]) -> list[str]:
+def row(
+    what: str, stack: Stack, count: int, meanwhile: Callable[[threading.Event], None]
+) -> list[str]:
     """Ask so many questions while something else happens, and return the row."""
     over, before = threading.Event(), load()
     other = threading.Thread(target=meanwhile, args=(over,))
@@ -78,7 +89,9 @@ def asked(stack: Stack, count: int) -> tuple[list[float], int]:
     with httpx.Client(base_url=stack.state.api, timeout=60) as client:
         for number_ in range(count):
             began = time.perf_counter()
-            answer = client.post("/query", json={"query": f"{QUESTION} {number_}", "only_need_context": True})
+            answer = client.post(
+                "/query", json={"query": f"{QUESTION} {number_}", "only_need_context": True}
+            )
             times.append(time.perf_counter() - began)
             failed += answer.status_code != 200
     return times, failed

@@ -1,11 +1,13 @@
-"""What the bus needs for many documents: memory, disk and CPU, with synthetic events of the real shape and no models.
+"""What the bus needs for many documents: memory, disk and CPU, with synthetic events of the real
+shape and no models.
 
     python -m benchmarks.scaling [--documents 1000 10000 100000] [--sync default]
 
-Publishes what documents of one chunk give (six events, each under a subject of its own, as the services do) into the
-real streams with their real consumers, on a nats-server of its own, and prints a row in Markdown for each number of
-documents: the server's memory and CPU, the disk, and the CPU of reading the whole log again and of decoding it.
-`--sync always` is what deployments have: then one disk flush follows another, and the rate is the disk's.
+Publishes what documents of one chunk give (six events, each under a subject of its own, as the
+services do) into the real streams with their real consumers, on a nats-server of its own, and
+prints a row in Markdown for each number of documents: the server's memory and CPU, the disk, and
+the CPU of reading the whole log again and of decoding it. `--sync always` is what deployments have:
+then one disk flush follows another, and the rate is the disk's.
 """
 
 import argparse
@@ -28,7 +30,14 @@ from nats.aio.client import Client
 
 from benchmarks.measuring.tables import number, table
 from contracts.envelope import Lineage, wrap
-from contracts.events import ChunksCreated, DocumentAdded, EntitiesExtracted, Event, GraphMerged, VectorsIndexed
+from contracts.events import (
+    ChunksCreated,
+    DocumentAdded,
+    EntitiesExtracted,
+    Event,
+    GraphMerged,
+    VectorsIndexed,
+)
 from contracts.ids import sha256
 from contracts.subjects import subject
 from contracts.values import (
@@ -80,44 +89,74 @@ def templates() -> list[tuple[str, bytes]]:
     names = ["Ada Marlow", "Port Elm", "Tom Elm", "Harbour"]
     pairs = [("Ada Marlow", "Port Elm"), ("Harbour", "Tom Elm"), ("Port Elm", "Tom Elm")]
     events: list[Event] = [
-        DocumentAdded(document_id=PLACEHOLDER, text=TEXT_PLACEHOLDER, file_path=f"{PLACEHOLDER}.txt"),
+        DocumentAdded(
+            document_id=PLACEHOLDER, text=TEXT_PLACEHOLDER, file_path=f"{PLACEHOLDER}.txt"
+        ),
         ChunksCreated(
-            document=of, part=0, parts=1, chunk_count=1,
+            document=of,
+            part=0,
+            parts=1,
+            chunk_count=1,
             chunks=(Chunk(id=chunk.id, order=0, tokens=220, content=TEXT_PLACEHOLDER),),
         ),
         EntitiesExtracted(
-            document=of, chunk=chunk, model="m", prompt_version="p", cache_key=sha256("k"),
+            document=of,
+            chunk=chunk,
+            model="m",
+            prompt_version="p",
+            cache_key=sha256("k"),
             entities=tuple(
-                ExtractedEntity(name=name, type="person", description=f"{name} keeps what {PLACEHOLDER} tells")
+                ExtractedEntity(
+                    name=name, type="person", description=f"{name} keeps what {PLACEHOLDER} tells"
+                )
                 for name in names
             ),
             relations=tuple(
-                ExtractedRelation(source=a, target=b, keywords=("keeps",), description=f"{a} and {b}") for a, b in pairs
+                ExtractedRelation(
+                    source=a, target=b, keywords=("keeps",), description=f"{a} and {b}"
+                )
+                for a, b in pairs
             ),
         ),
         GraphMerged(
-            document=of, chunks=(chunk,),
+            document=of,
+            chunks=(chunk,),
             entities=tuple(EntityRevision(name=name, revision=1) for name in names),
             relations=tuple(RelationRevision(source=a, target=b, revision=1) for a, b in pairs),
         ),
-        VectorsIndexed(document=of, kind="chunks", chunks=(chunk,), embedded=1, model="m", dimension=384),
-        VectorsIndexed(document=of, kind="graph", chunks=(chunk,), embedded=7, model="m", dimension=384),
-    ]  # fmt: skip
+        VectorsIndexed(
+            document=of, kind="chunks", chunks=(chunk,), embedded=1, model="m", dimension=384
+        ),
+        VectorsIndexed(
+            document=of, kind="graph", chunks=(chunk,), embedded=7, model="m", dimension=384
+        ),
+    ]
     return [
         (
             subject("default", PLACEHOLDER, event.type_name()),
-            encode(wrap(event, id=f"{n}-{PLACEHOLDER}", source="benchmark", workspace="default", time=AT,
-                        lineage=Lineage())),
+            encode(
+                wrap(
+                    event,
+                    id=f"{n}-{PLACEHOLDER}",
+                    source="benchmark",
+                    workspace="default",
+                    time=AT,
+                    lineage=Lineage(),
+                )
+            ),
         )
         for n, event in enumerate(events)
-    ]  # fmt: skip
+    ]
 
 
 def events_of(documents: range) -> Iterator[tuple[str, bytes, str]]:
     """Subject, bytes and id of every event of these documents."""
     shapes = templates()
     for document in documents:
-        name, words = f"doc-{document:032x}", " ".join(random.Random(document).choices(WORDS, k=150))
+        name, words = (
+            f"doc-{document:032x}",
+            " ".join(random.Random(document).choices(WORDS, k=150)),
+        )
         for n, (of, data) in enumerate(shapes):
             filled = data.replace(PLACEHOLDER.encode(), name.encode()).replace(
                 TEXT_PLACEHOLDER.encode(), words.encode()
@@ -147,7 +186,9 @@ async def publish(client: Client, documents: range) -> int:
     return confirmed
 
 
-async def measured(client: Client, server: Process, monitor: int, before: int, documents: int) -> Figures:
+async def measured(
+    client: Client, server: Process, monitor: int, before: int, documents: int
+) -> Figures:
     """Publish up to that number of documents, and measure."""
     pid = server.child.pid if server.child else 0
     cpu, began = cpu_seconds(pid), time.monotonic()
@@ -165,9 +206,16 @@ async def measured(client: Client, server: Process, monitor: int, before: int, d
         decode(message.data, message.subject, message.headers)
     decoding = (time.process_time() - began_decoding) / len(sample)
     return Figures(
-        documents, read, account["storage"] / MIB, size_of(server.folder) / MIB, memory(pid) / MIB, count / seconds,
-        cpu / count * 1e6, reading / read * 1e6, decoding * 1e6,
-    )  # fmt: skip
+        documents,
+        read,
+        account["storage"] / MIB,
+        size_of(server.folder) / MIB,
+        memory(pid) / MIB,
+        count / seconds,
+        cpu / count * 1e6,
+        reading / read * 1e6,
+        decoding * 1e6,
+    )
 
 
 def bus_figures(monitor: int) -> dict[str, Any]:
@@ -210,24 +258,40 @@ async def bus(folder: Path, sync: Any) -> AsyncGenerator[tuple[Client, Process, 
 async def run(sizes: Sequence[int], sync: str) -> None:
     """Print a row for each size; each goes on where the one before ended."""
     head = [
-        "documents", "events", "log MiB", "disk MiB", "server memory MiB", "events/s published", "server µs/event",
-        "reading µs/event", "decoding µs/event",
-    ]  # fmt: skip
+        "documents",
+        "events",
+        "log MiB",
+        "disk MiB",
+        "server memory MiB",
+        "events/s published",
+        "server µs/event",
+        "reading µs/event",
+        "decoding µs/event",
+    ]
     with tempfile.TemporaryDirectory() as folder:
         async with bus(Path(folder) / "bus", sync) as (client, server, monitor):
             print(
                 "\n".join(
-                    table(head, [["0", "0", "0", "", number(memory(_pid(server)) / MIB, 0), *[""] * 4]]).splitlines()
+                    table(
+                        head,
+                        [["0", "0", "0", "", number(memory(_pid(server)) / MIB, 0), *[""] * 4]],
+                    ).splitlines()
                 )
             )
             before = 0
             for size in sizes:
                 result = await measured(client, server, monitor, before, size)
                 row = [
-                    number(result.documents, 0), number(result.events, 0), number(result.stored, 0),
-                    number(result.disk, 0), number(result.memory, 0), number(result.published, 0),
-                    number(result.server_cpu, 0), number(result.read, 0), number(result.decoded, 0),
-                ]  # fmt: skip
+                    number(result.documents, 0),
+                    number(result.events, 0),
+                    number(result.stored, 0),
+                    number(result.disk, 0),
+                    number(result.memory, 0),
+                    number(result.published, 0),
+                    number(result.server_cpu, 0),
+                    number(result.read, 0),
+                    number(result.decoded, 0),
+                ]
                 print(table(head, [row]).splitlines()[-1], flush=True)
                 before = size
             address = client.connected_url.geturl() if client.connected_url else ""
@@ -237,7 +301,9 @@ async def run(sizes: Sequence[int], sync: str) -> None:
 
 
 async def forget_ids(address: str) -> None:
-    """Shorten the window in which the server knows the ids of events, as it is after a day without new ones."""
+    """Shorten the window in which the server knows the ids of events, as it is after a day without
+    new ones.
+    """
     client = await nats.connect(address)
     jetstream = client.jetstream(timeout=60)
     config = (await jetstream.stream_info("KB_EVENTS")).config
@@ -249,7 +315,9 @@ async def restarted(server: Process, when: str) -> None:
     """Print what a restart with the whole log takes."""
     await server.stop()
     await server.start()
-    print(f"\n{when}: {cpu_seconds(_pid(server)):.1f} s of CPU, {memory(_pid(server)) / MIB:.0f} MiB.")
+    print(
+        f"\n{when}: {cpu_seconds(_pid(server)):.1f} s of CPU, {memory(_pid(server)) / MIB:.0f} MiB."
+    )
 
 
 def _pid(server: Process) -> int:
@@ -263,7 +331,9 @@ async def _ignored(_: Exception) -> None:
 
 def main() -> None:
     """Run it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--documents", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--sync", choices=["always", "default"], default="default")
     given = parser.parse_args()

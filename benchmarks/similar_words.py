@@ -2,8 +2,8 @@
 
     python -m benchmarks.similar_words
 
-The words are the first `MAX_STEMS` stems of the packaged embedder's vocabulary, where frequent words come first. Each
-is embedded alone: fifteen seconds of CPU.
+The words are the first `MAX_STEMS` stems of the packaged embedder's vocabulary, where frequent
+words come first. Each is embedded alone: fifteen seconds of CPU.
 """
 
 import asyncio
@@ -42,7 +42,9 @@ async def table() -> str:
 
 
 def lines(stems: list[str], vectors: np.ndarray) -> str:
-    """Return a line for each stem that has similar ones, or that is one of another's. The vectors are of length 1."""
+    """Return a line for each stem that has similar ones, or that is one of another's. The vectors
+    are of length 1.
+    """
     similar: list[dict[int, int]] = [{} for _ in stems]
     for number in range(len(stems)):
         likeness = vectors @ vectors[number]
@@ -51,7 +53,9 @@ def lines(stems: list[str], vectors: np.ndarray) -> str:
             if other != number and likeness[other] >= MIN_LIKENESS:
                 # Both ways: "university" has many that are more alike than "degree", which has few.
                 similar[number][other] = similar[other][number] = round(100 * likeness[other])
-    return "".join(_line(stems, own, some) for own, some in zip(stems, similar, strict=True) if some)
+    return "".join(
+        _line(stems, own, some) for own, some in zip(stems, similar, strict=True) if some
+    )
 
 
 def _line(stems: list[str], own: str, similar: dict[int, int]) -> str:

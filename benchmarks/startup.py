@@ -2,10 +2,11 @@
 
     python -m benchmarks.startup [--runs 3] [--idle 10] [--peer-python PYTHON]
 
-Starts a stack in a new folder once, to have everything compiled and in the page cache, then again and again. Seconds
-are from the call of `lightstream up` until it returns, ready; CPU is that of all processes until then. Then it is left
-alone for so many seconds: memory, CPU and bytes written of each process. Last, the CPU of commands, user and system.
-LightRAG's server, where PYTHON has it, is started the same number of times. Prints tables in Markdown.
+Starts a stack in a new folder once, to have everything compiled and in the page cache, then again
+and again. Seconds are from the call of `lightstream up` until it returns, ready; CPU is that of all
+processes until then. Then it is left alone for so many seconds: memory, CPU and bytes written of
+each process. Last, the CPU of commands, user and system. LightRAG's server, where PYTHON has it, is
+started the same number of times. Prints tables in Markdown.
 """
 
 import argparse
@@ -32,7 +33,9 @@ TIMES = 5
 
 def main() -> None:
     """Run it and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--idle", type=float, default=10.0, help="seconds")
     parser.add_argument("--peer-python", type=Path)
@@ -45,13 +48,19 @@ def main() -> None:
             took: list[tuple[float, float]] = []
             for turn in range(given.runs + 1):
                 before, began = load(), time.monotonic()
-                with opened(name, model, peer_python=given.peer_python, keep=Path(folder) / name) as side:
+                with opened(
+                    name, model, peer_python=given.peer_python, keep=Path(folder) / name
+                ) as side:
                     seconds, cpu = time.monotonic() - began, total(side.usages())
                     if turn:
                         took.append((seconds, cpu))
                     if turn == given.runs:
                         rest[name] = idle(side, given.idle)
-                        commands = commands if name == AS_IT_IS else [command(side.folder, each) for each in COMMANDS]
+                        commands = (
+                            commands
+                            if name == AS_IT_IS
+                            else [command(side.folder, each) for each in COMMANDS]
+                        )
             values = [number(median(each[i] for each in took)) for i in (0, 1)]
             starts.append([SIDES[name], str(given.runs), *values, before])
     print(table(["start", "runs", "ready after, s", "CPU until then, s", "load before"], starts))
@@ -77,7 +86,12 @@ def resting(usages: Usages, seconds: float) -> str:
     """A row of each process."""
     every = [*usages.items(), ("all", sum(usages.values(), Usage()))]
     lines = [
-        [name, number(used.resident, 0), number(used.cpu * 1000 / seconds), number(used.written / 1000 / seconds)]
+        [
+            name,
+            number(used.resident, 0),
+            number(used.cpu * 1000 / seconds),
+            number(used.written / 1000 / seconds),
+        ]
         for name, used in every
     ]
     return table(["process", "MiB resident", "CPU, ms a second", "kB written a second"], lines)
@@ -95,7 +109,10 @@ def command(folder: Path, arguments: Sequence[str]) -> list[str]:
         _, _, used = os.wait4(process.pid, 0)
         process.returncode = 0
         took.append((used.ru_utime + used.ru_stime, time.monotonic() - began))
-    return [f"lightstream {' '.join(arguments)}", *(number(median(each[i] for each in took), 2) for i in (0, 1))]
+    return [
+        f"lightstream {' '.join(arguments)}",
+        *(number(median(each[i] for each in took), 2) for i in (0, 1)),
+    ]
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""The AsyncAPI 3.0 description of the bus: a channel per event, an operation per service that publishes or consumes
-it.
+"""The AsyncAPI 3.0 description of the bus: a channel per event, an operation per service that
+publishes or consumes it.
 
-It is made from the events, the subjects, the registry and the topology; nothing is declared twice. What AsyncAPI has no
-word for (streams and durables of JetStream) is under `x-jetstream`.
+It is made from the events, the subjects, the registry and the topology; nothing is declared twice.
+What AsyncAPI has no word for (streams and durables of JetStream) is under `x-jetstream`.
 """
 
 from dataclasses import asdict
@@ -25,17 +25,17 @@ CloudEvents 1.0 envelope in structured JSON mode; its schema is named by the att
 attributes as headers `ce-<name>`, is read too. Publish with a header `Nats-Msg-Id` made of the envelope's `id`, the \
 subject and something that no other publisher has: a repeated message is then taken once. Unknown attributes and \
 fields are ignored, absent ones are left out. Only the command `lightstream topology apply` creates streams and \
-durables."""
+durables."""  # noqa: E501
 
 MESSAGE_ID = "HMAC of subject and `id`, keyed with the publisher's password; the log compares it"
 
 WORKSPACE = f"""\
 The tenant, as the envelope's `workspace` names it (pattern `{WORKSPACE_PATTERN}`) where that is made of `a-z`, `0-9`, \
-`_` and `-` alone and is at most 64 long; any other name as `x-` and the first 32 hexadecimal digits of its SHA-256."""
+`_` and `-` alone and is at most 64 long; any other name as `x-` and the first 32 hexadecimal digits of its SHA-256."""  # noqa: E501
 
 DOCUMENT = """\
 What the event is about, in the same form: the id of a document; `_graph` for a change of the graph that no document \
-made; `_sum-` and a hash for the description of one entity or relation."""
+made; `_sum-` and a hash for the description of one entity or relation."""  # noqa: E501
 
 
 def document() -> Json:
@@ -53,10 +53,15 @@ def document() -> Json:
             }
         },
         "channels": {name: _channel(name, event) for name, event in EVENTS.items()},
-        "operations": {key: operation for name in EVENTS for key, operation in _operations(name).items()},
+        "operations": {
+            key: operation for name in EVENTS for key, operation in _operations(name).items()
+        },
         "components": {
             "messages": {name: _message(name, event) for name, event in EVENTS.items()},
-            "parameters": {"workspace": {"description": WORKSPACE}, "document": {"description": DOCUMENT}},
+            "parameters": {
+                "workspace": {"description": WORKSPACE},
+                "document": {"description": DOCUMENT},
+            },
         },
         "x-jetstream": {
             "streams": [_stream(stream) for stream in STREAMS],
@@ -79,7 +84,9 @@ def _channel(name: str, event: type[Event]) -> Json:
         "address": ".".join((subjects.PREFIX, *tokens, name)),
         "summary": summary(event),
         "messages": {name: {"$ref": f"#/components/messages/{name}"}},
-        "parameters": {parameter: {"$ref": f"#/components/parameters/{parameter}"} for parameter in parameters},
+        "parameters": {
+            parameter: {"$ref": f"#/components/parameters/{parameter}"} for parameter in parameters
+        },
         "x-stream": LOG,
     }
 
@@ -133,5 +140,9 @@ def _stream(stream: Stream) -> Json:
 
 def _durable(durable: Consumer) -> Json:
     settings = asdict(durable)
-    heading = {"name": settings.pop("name"), "service": service_of(durable), "description": settings.pop("why")}
+    heading = {
+        "name": settings.pop("name"),
+        "service": service_of(durable),
+        "description": settings.pop("why"),
+    }
     return heading | settings

@@ -1,6 +1,8 @@
-"""What a changed schema breaks: messages of before that no longer fit, and readers of before that refuse new ones.
+"""What a changed schema breaks: messages of before that no longer fit, and readers of before that
+refuse new ones.
 
-Only an added field that may be absent, and texts for readers, are compatible. Everything else needs a new version.
+Only an added field that may be absent, and texts for readers, are compatible. Everything else needs
+a new version.
 """
 
 from collections.abc import Iterator
@@ -16,17 +18,23 @@ _NAMED = frozenset({"properties", "$defs"})
 
 
 def breaking_changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Return where the schema after the change breaks what the one before promised, and how; empty if nowhere."""
+    """Return where the schema after the change breaks what the one before promised, and how; empty
+    if nowhere.
+    """
     return list(_changes(before, after, ""))
 
 
 def advice(event_type: str, version: int, changes: list[str]) -> str:
-    """Return what to do about breaking changes of a released version, and what to deploy first, in one line."""
+    """Return what to do about breaking changes of a released version, and what to deploy first, in
+    one line.
+    """
     readers = ", ".join(consuming_services(event_type))
     writers = ", ".join(PRODUCERS.get(event_type, ()))
     return (
-        f"{event_type} v{version} would break ({'; '.join(changes)}): make it version {version + 1}, with a step from "
-        f"{version} in contracts/upcast.py; deploy {readers} first, then what publishes it: {writers}"
+        f"{event_type} v{version} would break ({'; '.join(changes)}): make it version "
+        f"{version + 1}, with a step from "
+        f"{version} in contracts/upcast.py; deploy {readers} first, then what publishes it: "
+        f"{writers}"
     )
 
 

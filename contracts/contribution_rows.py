@@ -1,8 +1,9 @@
-"""Rows of the document store that the merger writes and the query service reads: the contributions of chunks.
+"""Rows of the document store that the merger writes and the query service reads: the contributions
+of chunks.
 
-A contribution is what one chunk says of one entity or relation. All contributions of a chunk stand in one row. Which
-chunks contributed to a key stands in the table of mentions: a counter of the key's changes, and behind it in the order
-of keys an empty row for each chunk.
+A contribution is what one chunk says of one entity or relation. All contributions of a chunk stand
+in one row. Which chunks contributed to a key stands in the table of mentions: a counter of the
+key's changes, and behind it in the order of keys an empty row for each chunk.
 """
 
 from binascii import b2a_base64
@@ -30,11 +31,15 @@ Names = Sequence[str]
 """An entity's name alone, or the two sorted names of a relation."""
 
 DIGEST_BYTES = 12
-"""Bytes of a hash in a row key: of ten million names or chunks two are the same once in 10^15 times."""
+"""Bytes of a hash in a row key: of ten million names or chunks two are the same once in 10^15
+times.
+"""
 
 
 def key_hash(names: Names) -> str:
-    """Return the row key of the counter of this entity or relation, and the beginning of those of its mentions."""
+    """Return the row key of the counter of this entity or relation, and the beginning of those of
+    its mentions.
+    """
     return ("e" if len(names) == 1 else "r") + _digest("\x1f".join(names))
 
 
@@ -54,13 +59,20 @@ def mentioning_chunk(place: str) -> str:
 
 
 def chunk_row(fields: Row, contributions: Iterable[Row]) -> Row:
-    """Return the row of a chunk: `fields` has those of its document, and any more, `version` among them."""
-    said = [[c["names"], c["description"], c["kind"], c["type"], c["keywords"], c["weight"]] for c in contributions]
+    """Return the row of a chunk: `fields` has those of its document, and any more, `version` among
+    them.
+    """
+    said = [
+        [c["names"], c["description"], c["kind"], c["type"], c["keywords"], c["weight"]]
+        for c in contributions
+    ]
     return {**fields, "said": sorted(said, key=lambda one: one[0]), "former": []}
 
 
 def chunk_contributions_in(row: Row) -> list[ChunkContribution]:
-    """Return what the chunk says of entities and relations, but for names it gives as the end of a relation only."""
+    """Return what the chunk says of entities and relations, but for names it gives as the end of a
+    relation only.
+    """
     return [
         ChunkContribution(tuple(names), description, type_, tuple(keywords), weight)
         for names, description, kind, type_, keywords, weight in row["said"]
@@ -70,7 +82,14 @@ def chunk_contributions_in(row: Row) -> list[ChunkContribution]:
 
 def contributions_of(row: Row) -> list[Contribution]:
     """Return what the chunk in this row contributes, all of it; nothing where it was retracted."""
-    place = (row["chunk_id"], row["document_id"], row["order"], row["version"], row["added_at"], row["file_path"])
+    place = (
+        row["chunk_id"],
+        row["document_id"],
+        row["order"],
+        row["version"],
+        row["added_at"],
+        row["file_path"],
+    )
     return [
         Contribution(kind, tuple(names), description, *place, type_, tuple(keywords), weight)
         for names, description, kind, type_, keywords, weight in row["said"]
@@ -78,7 +97,9 @@ def contributions_of(row: Row) -> list[Contribution]:
 
 
 def newer_row(stored: Row | None, new: Row) -> Row:
-    """Return the row that stands of two: of the newer version, with all names that either ever said."""
+    """Return the row that stands of two: of the newer version, with all names that either ever
+    said.
+    """
     if stored is None or (stored["said"] == new["said"] and stored["version"] == new["version"]):
         return stored or new
     if new["document_id"] == "-":
@@ -89,7 +110,9 @@ def newer_row(stored: Row | None, new: Row) -> Row:
 
 
 def retracted_row(row: Row, version: int) -> Row:
-    """Return the row of a chunk that is gone since `version`: names stay, to find what has to be folded again."""
+    """Return the row of a chunk that is gone since `version`: names stay, to find what has to be
+    folded again.
+    """
     gone: Row = {**row, "said": [], "version": version}
     return {**gone, "former": _former(names_in(row), gone)}
 
@@ -100,28 +123,37 @@ def names_in(row: Row) -> list[Names]:
 
 
 def folded_row(names: Names, sources: Sequence[Source], revision: int) -> Row:
-    """Return the row of the sources folded under a key: by position the keys with their cutoffs, and the documents.
+    """Return the row of the sources folded under a key: by position the keys with their cutoffs,
+    and the documents.
 
     The latter are left out where they are always all, as releases before homonyms have it.
     """
     raws = [[list(source.key), source.cutoff] for source in sources]
     row: Row = {"names": list(names), "raws": raws, "guard": revision}
     if any(source.documents != EVERY for source in sources):
-        row["documents"] = [[source.documents.excluded, sorted(source.documents.listed)] for source in sources]
+        row["documents"] = [
+            [source.documents.excluded, sorted(source.documents.listed)] for source in sources
+        ]
     return row
 
 
 def sources_in(row: Row) -> list[Source]:
     """Return the sources of a folded row."""
-    documents = [Documents(frozenset(listed), excluded) for excluded, listed in row.get("documents", ())]
+    documents = [
+        Documents(frozenset(listed), excluded) for excluded, listed in row.get("documents", ())
+    ]
     return [
         Source(tuple(raw), cutoff, some)
-        for (raw, cutoff), some in zip(row["raws"], documents or [EVERY] * len(row["raws"]), strict=True)
+        for (raw, cutoff), some in zip(
+            row["raws"], documents or [EVERY] * len(row["raws"]), strict=True
+        )
     ]
 
 
 def aliases_in(row: Row) -> list[tuple[str, str]]:
-    """Return the other names of the entity of a folded row, each with the entity's; none of rows of older releases."""
+    """Return the other names of the entity of a folded row, each with the entity's; none of rows of
+    older releases.
+    """
     (name, *more) = row.get("names", ()) or (None,)
     if name is None or more:
         return []
@@ -130,7 +162,9 @@ def aliases_in(row: Row) -> list[tuple[str, str]]:
 
 
 def provenance_of(place: str, row: Row, names: Names) -> Provenance | None:
-    """Return what the chunk in this row says of these names, at the row key `place`; None if nothing."""
+    """Return what the chunk in this row says of these names, at the row key `place`; None if
+    nothing.
+    """
     for said in row["said"]:
         if said[0] == list(names):
             return Provenance(
@@ -155,4 +189,6 @@ def _former(names: Iterable[Names], row: Row) -> list[Names]:
 
 @lru_cache(maxsize=16_384)  # a batch asks for each of its keys and chunks several times
 def _digest(text: str) -> str:
-    return b2a_base64(sha256(text.encode("utf-8", "replace")).digest()[:DIGEST_BYTES], newline=False).decode()
+    return b2a_base64(
+        sha256(text.encode("utf-8", "replace")).digest()[:DIGEST_BYTES], newline=False
+    ).decode()

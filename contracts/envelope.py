@@ -1,9 +1,9 @@
 """The envelope of every event: CloudEvents 1.0, structured JSON mode, with our extensions.
 
-Extensions (lower case, as CloudEvents asks): `workspace` (the tenant), `causationid` (the event that
-caused this one), `correlationid` (the DocumentAdded or command that began it all), `traceparent`
-(W3C Trace Context) and `actor` (in whose name it was published). Any CloudEvents library can write it;
-unknown extensions are ignored.
+Extensions (lower case, as CloudEvents asks): `workspace` (the tenant), `causationid` (the event
+that caused this one), `correlationid` (the DocumentAdded or command that began it all),
+`traceparent` (W3C Trace Context) and `actor` (in whose name it was published). Any CloudEvents
+library can write it; unknown extensions are ignored.
 """
 
 import re
@@ -27,7 +27,9 @@ MAX_ACTOR = 256
 
 def _readable_actor(value: object) -> str | None:
     # A foreign publisher may have meant something else by the name: that makes no event unreadable.
-    return one_line(encodable(value))[:MAX_ACTOR].strip() or None if isinstance(value, str) else None
+    return (
+        one_line(encodable(value))[:MAX_ACTOR].strip() or None if isinstance(value, str) else None
+    )
 
 
 class Header(BaseModel):
@@ -40,14 +42,18 @@ class Header(BaseModel):
     source: str = Field(min_length=1, max_length=512)
     type: str = Field(description="`lightstream.<EventType>.v<version>`")
     subject: str | None = Field(default=None, max_length=512, description="the document's id")
-    time: AwareDatetime | None = Field(default=None, description="without one, the time the log took it")
+    time: AwareDatetime | None = Field(
+        default=None, description="without one, the time the log took it"
+    )
     datacontenttype: Literal["application/json"] = "application/json"
     dataschema: str | None = None
     workspace: str = Field(pattern=WORKSPACE_PATTERN)
     causationid: str | None = Field(default=None, max_length=256)
     correlationid: str | None = Field(default=None, max_length=256)
     traceparent: str | None = Field(default=None, max_length=128)
-    actor: Annotated[str | None, BeforeValidator(_readable_actor)] = Field(default=None, max_length=MAX_ACTOR)
+    actor: Annotated[str | None, BeforeValidator(_readable_actor)] = Field(
+        default=None, max_length=MAX_ACTOR
+    )
 
 
 class Envelope(Header, Generic[E]):
@@ -70,12 +76,15 @@ def parse_type(attribute: str) -> tuple[str, int]:
     """`lightstream.DocumentAdded.v1` → ("DocumentAdded", 1). Raises ValueError with the form."""
     match = _TYPE.fullmatch(attribute)
     if not match:
-        raise ValueError(f"type {attribute!r:.100} is not of the form lightstream.<EventType>.v<version>")
+        raise ValueError(
+            f"type {attribute!r:.100} is not of the form lightstream.<EventType>.v<version>"
+        )
     return match[1], int(match[2])
 
 
 class Lineage(NamedTuple):
-    """Where an event comes from: ids of the event that caused it and of the one that began it all, trace and actor.
+    """Where an event comes from: ids of the event that caused it and of the one that began it all,
+    trace and actor.
 
     What a service makes of another event has no actor: the event that began it all has one.
     """

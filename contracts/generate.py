@@ -1,8 +1,10 @@
-"""Writes what others read of the contracts: a JSON Schema per event, and the AsyncAPI document of the bus.
+"""Writes what others read of the contracts: a JSON Schema per event, and the AsyncAPI document of
+the bus.
 
-`python -m contracts.generate` writes, `--check` names every file that differs and exits with 1. Schemas of older
-versions are frozen: they are neither made again nor removed. Neither of the two passes a change that breaks a version
-that is there: they say what to do instead, and which services to deploy first.
+`python -m contracts.generate` writes, `--check` names every file that differs and exits with 1.
+Schemas of older versions are frozen: they are neither made again nor removed. Neither of the two
+passes a change that breaks a version that is there: they say what to do instead, and which services
+to deploy first.
 """
 
 import argparse
@@ -33,7 +35,10 @@ ATTRIBUTES = {
     "causationid": "the event that caused this one",
     "correlationid": "the event that began it all; absent in that one itself",
     "traceparent": "W3C Trace Context",
-    "actor": "in whose name it was published, as `key:ci`; absent in what a service makes of another event",
+    "actor": (
+        "in whose name it was published, as `key:ci`; absent in what a service makes of another "
+        "event"
+    ),
     "data": "the fact itself",
 }
 """Attribute of the envelope → what it says, for those who read a schema and not our code."""
@@ -46,16 +51,24 @@ RELEASED_NAMES = {
     "CustomRelation": "KnownRelation",
     "CustomExtraction": "Given",
 }
-"""Model → the name that its definition has in released schemas: publishers generate classes from it."""
+"""Model → the name that its definition has in released schemas: publishers generate classes from
+it.
+"""
 
 
 class _Schema(GenerateJsonSchema):
-    """JSON Schema as a publisher wants to read it: what is absent is left out, and no title repeats a name."""
+    """JSON Schema as a publisher wants to read it: what is absent is left out, and no title repeats
+    a name.
+    """
 
     def default_schema(self, schema: Any) -> JsonSchemaValue:
         inner = schema["schema"]
         may_be_absent = schema.get("default", ...) is None and inner["type"] == "nullable"
-        return self.generate_inner(inner["schema"]) if may_be_absent else super().default_schema(schema)
+        return (
+            self.generate_inner(inner["schema"])
+            if may_be_absent
+            else super().default_schema(schema)
+        )
 
     def normalize_name(self, name: str) -> str:
         return super().normalize_name(RELEASED_NAMES.get(name, name))
@@ -76,7 +89,10 @@ def schema(name: str, event: type[Event]) -> dict[str, Any]:
     properties = document["properties"]
     for attribute, description in ATTRIBUTES.items():
         properties[attribute] = {"description": description, **properties[attribute]}
-    properties["type"] = {"const": type_attribute(name, event.version), "description": ATTRIBUTES["type"]}
+    properties["type"] = {
+        "const": type_attribute(name, event.version),
+        "description": ATTRIBUTES["type"],
+    }
     # CloudEvents demands it: our reader may be lenient, publishers are not told so.
     properties["specversion"].pop("default")
     return {
@@ -94,14 +110,24 @@ def schema(name: str, event: type[Event]) -> dict[str, Any]:
 
 def documents() -> dict[str, str]:
     """Path under `contracts/` → text, of every file this program writes."""
-    contents = {f"schemas/{name}.v{event.version}.json": schema(name, event) for name, event in EVENTS.items()}
+    contents = {
+        f"schemas/{name}.v{event.version}.json": schema(name, event)
+        for name, event in EVENTS.items()
+    }
     contents["asyncapi.json"] = asyncapi.document()
-    return {path: json.dumps(content, indent=2, ensure_ascii=False) + "\n" for path, content in contents.items()}
+    return {
+        path: json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        for path, content in contents.items()
+    }
 
 
 def released() -> set[str]:
     """The schemas that must be there: of every event every version, 1 to the newest."""
-    return {f"schemas/{name}.v{v}.json" for name, event in EVENTS.items() for v in range(1, event.version + 1)}
+    return {
+        f"schemas/{name}.v{v}.json"
+        for name, event in EVENTS.items()
+        for v in range(1, event.version + 1)
+    }
 
 
 def differing(folder: Path) -> list[str]:
@@ -116,11 +142,15 @@ def differing(folder: Path) -> list[str]:
 
 
 def broken(folder: Path) -> list[str]:
-    """What the code would break of the schemas in the folder, a line for each event, with the way out."""
+    """What the code would break of the schemas in the folder, a line for each event, with the way
+    out.
+    """
     lines: list[str] = []
     for name, event in EVENTS.items():
         file = folder / f"schemas/{name}.v{event.version}.json"
-        if file.is_file() and (changes := breaking_changes(json.loads(file.read_text("utf-8")), schema(name, event))):
+        if file.is_file() and (
+            changes := breaking_changes(json.loads(file.read_text("utf-8")), schema(name, event))
+        ):
             lines.append(advice(name, event.version, changes))
     return lines
 
@@ -138,7 +168,11 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m contracts.generate", description=(__doc__ or "").partition("\n")[0]
     )
-    parser.add_argument("--check", action="store_true", help="write nothing; name every file that differs, exit with 1")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="write nothing; name every file that differs, exit with 1",
+    )
     check = parser.parse_args(arguments).check
     breaks = broken(folder)
     for line in breaks:

@@ -1,4 +1,6 @@
-"""The shapes that merger, indexer and query share: where a projection lives, a node, an edge, a vector row."""
+"""The shapes that merger, indexer and query share: where a projection lives, a node, an edge, a
+vector row.
+"""
 
 import re
 from collections.abc import Sequence
@@ -43,7 +45,8 @@ class Partition:
 
 @dataclass(frozen=True)
 class DocumentBounds:
-    """The number of chunks of a document's newest version: older chunks of order `count` or more are obsolete.
+    """The number of chunks of a document's newest version: older chunks of order `count` or more
+    are obsolete.
 
     A deletion has a `count` of 0.
     """
@@ -98,7 +101,9 @@ class Relation:
 
 @dataclass(frozen=True)
 class Provenance:
-    """One chunk that speaks for an entity or relation. Offsets and pages stand with the chunk's passage."""
+    """One chunk that speaks for an entity or relation. Offsets and pages stand with the chunk's
+    passage.
+    """
 
     cursor: str
     """Where it stands among all of them: give it as `after` to read on."""
@@ -117,7 +122,9 @@ class Provenance:
 
 @dataclass(frozen=True)
 class ChunkContribution:
-    """What one chunk says of an entity (one name) or of a relation (two names, sorted), in the document's words."""
+    """What one chunk says of an entity (one name) or of a relation (two names, sorted), in the
+    document's words.
+    """
 
     names: tuple[str, ...]
     description: str
@@ -146,7 +153,9 @@ class VectorRow:
 
 @dataclass(frozen=True)
 class EmbeddingModel:
-    """What makes vectors comparable: the name an embedder gives itself, and how many numbers a vector has."""
+    """What makes vectors comparable: the name an embedder gives itself, and how many numbers a
+    vector has.
+    """
 
     name: str
     dimension: int
@@ -163,7 +172,9 @@ class EmbeddingModel:
 
 @dataclass(frozen=True)
 class Hit:
-    """A found row, by its id and what it stands for, and its cosine similarity: 1 for the same direction."""
+    """A found row, by its id and what it stands for, and its cosine similarity: 1 for the same
+    direction.
+    """
 
     id: str
     names: tuple[str, ...]

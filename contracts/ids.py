@@ -1,8 +1,8 @@
 """Derived names: the same cause gives the same id, so a replay or a retry finds its own traces.
 
-Sources of the forms: `doc-` and `{document}-chunk-{order:03d}` are LightRAG's; event ids are UUID version 5 (RFC 9562,
-section 5.5). Vector ids begin as LightRAG's do, but with a longer hash: nobody outside of the vector store sees them. A
-change of one of them is a new `VECTOR_FORMAT`.
+Sources of the forms: `doc-` and `{document}-chunk-{order:03d}` are LightRAG's; event ids are UUID
+version 5 (RFC 9562, section 5.5). Vector ids begin as LightRAG's do, but with a longer hash: nobody
+outside of the vector store sees them. A change of one of them is a new `VECTOR_FORMAT`.
 """
 
 import hashlib
@@ -17,13 +17,17 @@ EVENTS = UUID("6f1b7c1e-53a7-5e0b-9f5c-2d8a54b0c9d1")
 """Namespace of all derived event ids. Never change it: ids in old logs were made with it."""
 
 VECTOR_FORMAT = 2
-"""Of the ids of vectors. 1: entities and relations by MD5, the names of a relation joined without a separator."""
+"""Of the ids of vectors. 1: entities and relations by MD5, the names of a relation joined without a
+separator.
+"""
 
 UNKNOWN_SOURCE = "unknown_source"
 """`file_path` of a document whose publisher named none."""
 
 WORKSPACE_PATTERN = r"^(?!x-)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$(?!\n)"
-"""What a tenant may be called. Subjects and store keys carry it; `x-` begins the encoded form in a subject."""
+"""What a tenant may be called. Subjects and store keys carry it; `x-` begins the encoded form in a
+subject.
+"""
 
 SEPARATOR = "<SEP>"
 """Joins description fragments, sources and file paths inside stored strings."""
@@ -45,7 +49,8 @@ def event_id(cause: str, event_type: str, ordinal: int = 0) -> str:
 
 
 def again(cause: str, retry: int) -> str:
-    """Return what the ids of a cause's results are made of when it is handled again for the request at that sequence.
+    """Return what the ids of a cause's results are made of when it is handled again for the request
+    at that sequence.
 
     0: it is handled as usual. The results of a retry are no repeats of those of before.
     """
@@ -61,7 +66,9 @@ def canonical_name(file_path: str) -> str:
 
 
 def document_id(text: str, file_path: str = UNKNOWN_SOURCE) -> str:
-    """`doc-` + md5 of the base name where there is one, in the one spelling of names, else of the text."""
+    """`doc-` + md5 of the base name where there is one, in the one spelling of names, else of the
+    text.
+    """
     return _document_id(text, name_spelling(file_path))
 
 
@@ -71,7 +78,8 @@ def _document_id(text: str, file_path: str) -> str:
 
 
 def path_id(path: str) -> str:
-    """The id of a document below a folder: `doc-` + md5 of its whole path, for two folders may hold the same base name.
+    """The id of a document below a folder: `doc-` + md5 of its whole path, for two folders may hold
+    the same base name.
 
     For a name without folders it is the id that `document_id` derives from the base name.
     """
@@ -83,16 +91,21 @@ def _path_id(path: str) -> str:
 
 
 def ids_of_name(name: str) -> list[str]:
-    """The ids that a document of this name may have, without repeats: that of the path, that of the base name.
+    """The ids that a document of this name may have, without repeats: that of the path, that of the
+    base name.
 
     Behind them those under which it may have been added before names had one spelling.
     """
     spellings = (name_spelling(name), *former_spellings(name))
-    return list(dict.fromkeys(id for each in spellings for id in (_path_id(each), _document_id("", each))))
+    return list(
+        dict.fromkeys(id for each in spellings for id in (_path_id(each), _document_id("", each)))
+    )
 
 
 def former_ids(id: str, file_path: str = UNKNOWN_SOURCE) -> list[str]:
-    """The ids, without repeats, that a document of this id and name may have had before names had one spelling."""
+    """The ids, without repeats, that a document of this id and name may have had before names had
+    one spelling.
+    """
     if id == path_id(file_path):
         ids = map(_path_id, former_spellings(file_path))
     elif id == document_id("", file_path):
@@ -108,7 +121,9 @@ def chunk_id(document: str, order: int) -> str:
 
 
 def chunk_place(id: str) -> tuple[str, int] | None:
-    """The document and the order that a chunk's id is made of, None for a text that is no chunk's id."""
+    """The document and the order that a chunk's id is made of, None for a text that is no chunk's
+    id.
+    """
     document, _, order = id.rpartition("-chunk-")
     return (document, int(order)) if document and order.isascii() and order.isdigit() else None
 
@@ -119,7 +134,8 @@ def pair(source: str, target: str) -> tuple[str, str]:
 
 
 def chunk_vector_id(document_id: str, order: int) -> str:
-    """Return the vector id of a chunk. Ids of one document follow each other in the order of its chunks.
+    """Return the vector id of a chunk. Ids of one document follow each other in the order of its
+    chunks.
 
     The document is named by a hash, for its id may hold any character.
     """
@@ -140,6 +156,7 @@ def entity_vector_id(name: str) -> str:
 def relation_vector_id(source: str, target: str) -> str:
     """Return the vector id of a relation, the same in both directions.
 
-    It is made of the hashes of both names, which have a fixed length: no other two names make the same text.
+    It is made of the hashes of both names, which have a fixed length: no other two names make the
+    same text.
     """
     return "rel-" + sha256("-".join(map(sha256, pair(source, target))))[:40]

@@ -1,4 +1,6 @@
-"""Names and texts about things, made comparable: the same thing gets the same spelling, whoever speaks of it."""
+"""Names and texts about things, made comparable: the same thing gets the same spelling, whoever
+speaks of it.
+"""
 
 import re
 import unicodedata
@@ -9,8 +11,9 @@ from contracts.text import sanitize
 MAX_CHARACTERS, MAX_BYTES = 256, 512
 
 KANA, HAN = r"\u3040-\u30ff", r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-"""Ranges of characters between which names and texts are stored without blanks. Never change them: names in old logs
-were cleaned with them. Other rules use `runtime/text/scripts.py`."""
+"""Ranges of characters between which names and texts are stored without blanks. Never change them:
+names in old logs were cleaned with them. Other rules use `runtime/text/scripts.py`.
+"""
 
 _CJK = KANA + HAN
 _TAGS = re.compile(r"</?(?:p|br)\s*/?>", re.IGNORECASE)
@@ -24,7 +27,9 @@ _ASCII_QUOTE_AT_CJK = re.compile(rf"['\"](?=[{_CJK}])|(?<=[{_CJK}])['\"]")
 
 
 def clean_text(text: str) -> str:
-    """Return a description or keyword as it is stored: printable, without markup, in half-width letters, unquoted."""
+    """Return a description or keyword as it is stored: printable, without markup, in half-width
+    letters, unquoted.
+    """
     text = readable(sanitize(text))
     if "<" in text:
         text = _TAGS.sub("", text)
@@ -36,7 +41,9 @@ def clean_text(text: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    """Return an entity's name as it is stored; empty for what is no name. At most 256 characters and 512 bytes."""
+    """Return an entity's name as it is stored; empty for what is no name. At most 256 characters
+    and 512 bytes.
+    """
     name = one_spelling(clean_text(one_spelling(text)))
     if not name.isascii():
         for quote in "“”‘’《》":
@@ -51,7 +58,9 @@ def clean_name(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return a name or a passage for comparison: cleaned as a name is, without case, each run of blanks one."""
+    """Return a name or a passage for comparison: cleaned as a name is, without case, each run of
+    blanks one.
+    """
     text = one_spelling(text)
     for quote in "“”‘’《》\"'":
         text = text.replace(quote, "")

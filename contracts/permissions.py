@@ -1,11 +1,14 @@
-"""Who may do what on the bus: one user for each service, who reaches what it needs and nothing else.
+"""Who may do what on the bus: one user for each service, who reaches what it needs and nothing
+else.
 
-`python -m contracts.permissions` prints this as nats-server reads it; `deploy/nats/users.conf` is that text, and
-`make schemas` writes it anew. Each call of JetStream is a message too, so subjects decide everything.
+`python -m contracts.permissions` prints this as nats-server reads it; `deploy/nats/users.conf` is
+that text, and `make schemas` writes it anew. Each call of JetStream is a message too, so subjects
+decide everything.
 
-The log stands in one account. Every other user has an account of its own, which imports single subjects of it: a list
-of subjects that a user may publish to would not be enough, for it may name any subject for the answer to a message,
-and the server writes there whatever the list says. An answer never leaves the account that it is for.
+The log stands in one account. Every other user has an account of its own, which imports single
+subjects of it: a list of subjects that a user may publish to would not be enough, for it may name
+any subject for the answer to a message, and the server writes there whatever the list says. An
+answer never leaves the account that it is for.
 """
 
 import re
@@ -35,7 +38,9 @@ API = "$JS.API"
 """Prefix of the subjects of JetStream's API."""
 
 IMPORTED_API = "KB.API"
-"""The same prefix for a user of another account, in which `$JS.API` is that account's own: NATS_API_PREFIX."""
+"""The same prefix for a user of another account, in which `$JS.API` is that account's own:
+NATS_API_PREFIX.
+"""
 
 
 @dataclass(frozen=True)
@@ -66,12 +71,16 @@ class User:
     @property
     def allowed(self) -> tuple[str, ...]:
         """Return the subjects it may publish to, each once, as the log's account has them."""
-        return tuple(dict.fromkeys(subject for grant in self.grants or () for subject in grant.allowed))
+        return tuple(
+            dict.fromkeys(subject for grant in self.grants or () for subject in grant.allowed)
+        )
 
     @property
     def denied(self) -> tuple[str, ...]:
         """Return the subjects it may not publish to although a wildcard allows them, each once."""
-        return tuple(dict.fromkeys(subject for grant in self.grants or () for subject in grant.denied))
+        return tuple(
+            dict.fromkeys(subject for grant in self.grants or () for subject in grant.denied)
+        )
 
 
 def imported(subject: str) -> str:
@@ -79,7 +88,9 @@ def imported(subject: str) -> str:
     return IMPORTED_API + subject.removeprefix(API) if subject.startswith(f"{API}.") else subject
 
 
-READS_GENERATIONS = Grant("which generation is live", (f"{API}.STREAM.MSG.GET.KV_{GENERATIONS_BUCKET}",))
+READS_GENERATIONS = Grant(
+    "which generation is live", (f"{API}.STREAM.MSG.GET.KV_{GENERATIONS_BUCKET}",)
+)
 SHARES_LIMITS = Grant(
     "what all replicas together ask of a model's provider",
     (f"$KV.{LIMITS_BUCKET}.*", f"{API}.STREAM.MSG.GET.KV_{LIMITS_BUCKET}"),
@@ -88,19 +99,30 @@ CHECKS_STREAMS = Grant(
     "the comparison with contracts/topology.py, and where the log ends",
     tuple(
         f"{API}.STREAM.INFO.{name}"
-        for name in (*(stream.name for stream in STREAMS), *(f"KV_{bucket.name}" for bucket in BUCKETS))
+        for name in (
+            *(stream.name for stream in STREAMS),
+            *(f"KV_{bucket.name}" for bucket in BUCKETS),
+        )
     ),
 )
 READS_CHECKPOINTS = Grant(
-    "what the log and the stores held, and what each service found", (f"{API}.STREAM.MSG.GET.KV_{CHECKPOINTS_BUCKET}",)
+    "what the log and the stores held, and what each service found",
+    (f"{API}.STREAM.MSG.GET.KV_{CHECKPOINTS_BUCKET}",),
 )
 READS_BLOBS = Grant(
     "long texts, also those of older versions",
     (f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*.*", f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*"),
 )
-WRITES_BLOBS = Grant("long texts, and a trial whether they are taken", ("blob.*.*.*", "blob.probe.*"))
-WRITES_OLDER_BLOBS = Grant("long texts, also as older clients name them", ("blob.*.*.*", "blob.*.*"))
-READS_LOG = Grant("any event by its place: the server cannot narrow this call", (f"{API}.STREAM.MSG.GET.KB_EVENTS",))
+WRITES_BLOBS = Grant(
+    "long texts, and a trial whether they are taken", ("blob.*.*.*", "blob.probe.*")
+)
+WRITES_OLDER_BLOBS = Grant(
+    "long texts, also as older clients name them", ("blob.*.*.*", "blob.*.*")
+)
+READS_LOG = Grant(
+    "any event by its place: the server cannot narrow this call",
+    (f"{API}.STREAM.MSG.GET.KB_EVENTS",),
+)
 
 READS_NEWEST_VERSION = Grant(
     "the newest version of a document that it can name, so that no work is paid for in vain",
@@ -110,7 +132,9 @@ READS_NEWEST_VERSION = Grant(
     ),
 )
 
-READS_BUDGET = Grant("the budget of a workspace", (f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type('BudgetSet')}",))
+READS_BUDGET = Grant(
+    "the budget of a workspace", (f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type('BudgetSet')}",)
+)
 
 
 OPERATES = (
@@ -136,7 +160,9 @@ OPERATES = (
 
 
 def _notes(*keys: str) -> Grant:
-    return Grant("how far what it fills has come", tuple(f"$KV.{CHECKPOINTS_BUCKET}.{key}" for key in keys))
+    return Grant(
+        "how far what it fills has come", tuple(f"$KV.{CHECKPOINTS_BUCKET}.{key}" for key in keys)
+    )
 
 
 FURTHER: Mapping[Service, tuple[Grant, ...]] = {
@@ -144,13 +170,22 @@ FURTHER: Mapping[Service, tuple[Grant, ...]] = {
     "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION, READS_BUDGET),
     "merger": (SHARES_LIMITS, _notes("note.graph.*")),
     "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION, _notes("note.vectors.*")),
-    "query": (SHARES_LIMITS, READS_BLOBS, WRITES_BLOBS, READS_LOG, _notes("note.status.*", "log", "chain"), *OPERATES),
+    "query": (
+        SHARES_LIMITS,
+        READS_BLOBS,
+        WRITES_BLOBS,
+        READS_LOG,
+        _notes("note.status.*", "log", "chain"),
+        *OPERATES,
+    ),
 }
 """What a service needs beside its own events and durables."""
 
 
 def _says(producer: Producer, *names: str) -> Grant:
-    event_names = names or tuple(name for name, producers in PRODUCERS.items() if producer in producers)
+    event_names = names or tuple(
+        name for name, producers in PRODUCERS.items() if producer in producers
+    )
     return Grant("its events", tuple(subjects.of_type(name) for name in event_names))
 
 
@@ -165,11 +200,17 @@ def _takes(durable: Consumer) -> tuple[Grant, ...]:
             (f"{API}.CONSUMER.INFO.{stream}.{name}", f"$JS.ACK.{stream}.{name}.>", f"dead.{name}"),
         ),
         Grant(
-            "its parked events: records without text, of which it can write its own and read any by its place",
+            (
+                "its parked events: records without text, of which it can write its own and read "
+                "any by its place"
+            ),
             (subjects.parked(name), f"{API}.STREAM.MSG.GET.{PARKED_STREAM}"),
         ),
         Grant(
-            "readers of its own, of the subjects it consumes and of failures; durables are nobody's to change",
+            (
+                "readers of its own, of the subjects it consumes and of failures; durables are "
+                "nobody's to change"
+            ),
             (
                 *(f"{API}.CONSUMER.CREATE.{stream}.*.{wanted}" for wanted in readable),
                 f"{API}.CONSUMER.MSG.NEXT.{stream}.*",
@@ -184,7 +225,9 @@ def _takes(durable: Consumer) -> tuple[Grant, ...]:
 
 
 def _service(name: Service) -> User:
-    durables = (grant for durable in CONSUMERS if service_of(durable) == name for grant in _takes(durable))
+    durables = (
+        grant for durable in CONSUMERS if service_of(durable) == name for grant in _takes(durable)
+    )
     discovery = Grant(
         "what it found of the log, and whether that takes anything",
         (f"$KV.{CHECKPOINTS_BUCKET}.verdict.{name}", subjects.PROBE),
@@ -195,7 +238,13 @@ def _service(name: Service) -> User:
 
 
 USERS = (
-    User("operator", "declares streams, switches generations, reads the log: the topology job and the command line"),
+    User(
+        "operator",
+        (
+            "declares streams, switches generations, reads the log: the topology job and the "
+            "command line"
+        ),
+    ),
     *(_service(name) for name in SERVICES),
     User(
         "publisher",
@@ -207,26 +256,40 @@ USERS = (
 
 
 def publisher_of(name: str, workspaces: Iterable[str]) -> User:
-    """Return a further user for one other system: it adds and deletes documents of these workspaces, and reads nothing.
+    """Return a further user for one other system: it adds and deletes documents of these
+    workspaces, and reads nothing.
 
-    Raises ValueError for a name that is taken, or that is not of lower-case letters, digits and `_`.
+    Raises ValueError for a name that is taken, or that is not of lower-case letters, digits and
+    `_`.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name in {ACCOUNT, *(user.name for user in USERS)}:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name in {
+        ACCOUNT,
+        *(user.name for user in USERS),
+    }:
         raise ValueError(f"{name!r} cannot be the name of a publisher")
     own = tuple(workspaces)
-    says = (subjects.of_type_in(of, event) for of in own for event in ("DocumentAdded", "DocumentDeleted"))
+    says = (
+        subjects.of_type_in(of, event)
+        for of in own
+        for event in ("DocumentAdded", "DocumentDeleted")
+    )
     blobs = (subjects.blob(subjects.blob_place(of, "*"), "*") for of in own)
     grants = (Grant("its events", tuple(says)), Grant("its long texts", tuple(blobs)))
     return User(name, "another system, of its own workspaces", grants)
 
 
 def configuration(publishers: Iterable[User] = ()) -> str:
-    """Return the accounts and users as a file that nats-server includes. Passwords come from its environment."""
+    """Return the accounts and users as a file that nats-server includes. Passwords come from its
+    environment.
+    """
     return "\n".join(_lines((*USERS, *publishers))) + "\n"
 
 
 def _lines(users: tuple[User, ...]) -> Iterator[str]:
-    yield "# Made by `make schemas` from contracts/permissions.py, which says why it is so: change that, not this."
+    yield (
+        "# Made by `make schemas` from contracts/permissions.py, which says why it is so: change "
+        "that, not this."
+    )
     yield ""
     yield "accounts {"
     yield f"  {ACCOUNT} {{"

@@ -1,4 +1,6 @@
-"""Who publishes an event, and who consumes it: producers are declared here, consumers follow from the durables."""
+"""Who publishes an event, and who consumes it: producers are declared here, consumers follow from
+the durables.
+"""
 
 from collections.abc import Mapping
 from typing import Literal, get_args
@@ -48,7 +50,8 @@ def consumers_of(event_type: str) -> tuple[Consumer, ...]:
         durable
         for durable in CONSUMERS
         if any(
-            len(wanted) == len(sample) and all(w in ("*", s) for w, s in zip(wanted, sample, strict=True))
+            len(wanted) == len(sample)
+            and all(w in ("*", s) for w, s in zip(wanted, sample, strict=True))
             for wanted in (subject_filter.split(".") for subject_filter in durable.filters)
         )
     )

@@ -1,8 +1,10 @@
-"""One spelling for what people write in several ways that look alike, so that the same name has the same characters.
+"""One spelling for what people write in several ways that look alike, so that the same name has the
+same characters.
 
-`one_spelling` is for names, questions and whatever else is compared: composed characters (NFC) without invisible ones,
-plain blanks, hyphens and apostrophes. `readable` is for texts that are shown: what changes in them cannot be seen.
-What is never touched: the joiners of Persian, Indic scripts and emoji, which carry meaning there.
+`one_spelling` is for names, questions and whatever else is compared: composed characters (NFC)
+without invisible ones, plain blanks, hyphens and apostrophes. `readable` is for texts that are
+shown: what changes in them cannot be seen. What is never touched: the joiners of Persian, Indic
+scripts and emoji, which carry meaning there.
 """
 
 import re
@@ -15,7 +17,9 @@ _SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Scripts in which a blank without width tells where a word ends."""
 
 UNSEEN_IN_TEXT = re.compile(f"[{_SOFT}]|(?<![{_SOUTH_EAST_ASIAN}])\u200b")
-_UNSEEN = re.compile(f"[{_SOFT}\u034f\u061c\u200b\u200e\u200f\u202a-\u202e\u2061-\u2064\u2066-\u2069]")
+_UNSEEN = re.compile(
+    f"[{_SOFT}\u034f\u061c\u200b\u200e\u200f\u202a-\u202e\u2061-\u2064\u2066-\u2069]"
+)
 """Beside those of texts: marks of direction, and other characters that nobody sees in a name."""
 
 _LETTERS = "A-Za-z0-9\u00c0-\u024f\u0370-\u052f\u1e00-\u1fff"
@@ -40,7 +44,9 @@ BASE = re.compile(f"[^{_MARKS}{_SOFT}\u200b]")
 
 
 def one_spelling(text: str) -> str:
-    """Return a name, a question or another text for comparison as everybody's spelling of it becomes."""
+    """Return a name, a question or another text for comparison as everybody's spelling of it
+    becomes.
+    """
     if text.isascii():
         return text
     text = _JOINERS.sub("", _UNSEEN.sub("", text))
@@ -49,9 +55,11 @@ def one_spelling(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """Return a text as it is shown: without soft hyphens and the like, letters and their accents as one character.
+    """Return a text as it is shown: without soft hyphens and the like, letters and their accents as
+    one character.
 
-    Other characters that NFC replaces, as compatibility ideographs, stay: people see the difference.
+    Other characters that NFC replaces, as compatibility ideographs, stay: people see the
+    difference.
     """
     if text.isascii():
         return text
@@ -59,7 +67,8 @@ def readable(text: str) -> str:
 
 
 def name_spelling(name: str) -> str:
-    """Return the name of a file or a document as ids derive from it: composed (NFC), without soft hyphens and the like.
+    """Return the name of a file or a document as ids derive from it: composed (NFC), without soft
+    hyphens and the like.
 
     Blanks and hyphens stay as they are: two files in one folder may differ in them.
     """
@@ -67,15 +76,21 @@ def name_spelling(name: str) -> str:
 
 
 def former_spellings(name: str) -> tuple[str, ...]:
-    """Return other spellings of a name under which it may have been added before names had one: as given, and NFD."""
+    """Return other spellings of a name under which it may have been added before names had one: as
+    given, and NFD.
+    """
     if name.isascii():
         return ()
-    spellings = dict.fromkeys((name, unicodedata.normalize("NFD", name), unicodedata.normalize("NFC", name)))
+    spellings = dict.fromkeys(
+        (name, unicodedata.normalize("NFD", name), unicodedata.normalize("NFC", name))
+    )
     return tuple(spelling for spelling in spellings if spelling != name_spelling(name))
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """Return the name as given, in the one spelling of names, and in those it may have been added under before."""
+    """Return the name as given, in the one spelling of names, and in those it may have been added
+    under before.
+    """
     return tuple(dict.fromkeys((name, name_spelling(name), *former_spellings(name))))
 
 

@@ -1,7 +1,9 @@
-"""Subjects: `kb.v1.<workspace>.<document>.<EventType>`, so one document's history can be read, and erased.
+"""Subjects: `kb.v1.<workspace>.<document>.<EventType>`, so one document's history can be read, and
+erased.
 
-A token is `[a-z0-9_-]`, at most 64 long; any other name stands there as `x-` and half its SHA-256. The
-envelope carries the name itself, and the event processor refuses an event whose workspace differs from its subject's.
+A token is `[a-z0-9_-]`, at most 64 long; any other name stands there as `x-` and half its SHA-256.
+The envelope carries the name itself, and the event processor refuses an event whose workspace
+differs from its subject's.
 """
 
 import re
@@ -12,15 +14,21 @@ from contracts.ids import sha256
 PREFIX = "kb.v1"
 ALL = f"{PREFIX}.*.*.*"
 PROBE = "kb.probe"
-"""Subject to test whether the log accepts writes after one was not answered. No durable consumes it."""
+"""Subject to test whether the log accepts writes after one was not answered. No durable consumes
+it.
+"""
 
 REBUILDS = "operator.rebuild"
-"""Subject of orders for rebuilds, and of questions which one is under way: an operator process answers them."""
+"""Subject of orders for rebuilds, and of questions which one is under way: an operator process
+answers them.
+"""
 
 QUESTIONS = "x-questions"
-"""Token in place of the workspace's, which then comes behind it, in the subject of what questions cost.
+"""Token in place of the workspace's, which then comes behind it, in the subject of what questions
+cost.
 
-No workspace has it. So what reads the events of a workspace to see what changed meets none of its questions.
+No workspace has it. So what reads the events of a workspace to see what changed meets none of its
+questions.
 """
 
 APART = ("QuestionsCharged",)
@@ -58,7 +66,9 @@ def of_document(workspace: str, document_id: str) -> str:
 
 
 def of_type_in(workspace: str, event_type: str, about: str | None = None) -> str:
-    """Return the filter for all events of one type in one workspace, or for those about one aggregate."""
+    """Return the filter for all events of one type in one workspace, or for those about one
+    aggregate.
+    """
     return f"{PREFIX}.{token(workspace)}.{'*' if about is None else token(about)}.{event_type}"
 
 
@@ -70,26 +80,35 @@ def narrowed(filter: str, workspace: str) -> str:
 
 
 def parked(durable: str = "*", workspace: str = "*", sequence: int | str = "*") -> str:
-    """Return the subject of a parked event's record; omitted parts match any. `workspace` is a token."""
+    """Return the subject of a parked event's record; omitted parts match any. `workspace` is a
+    token.
+    """
     return f"parked.{durable}.{workspace}.{sequence}"
 
 
 def split(subject: str) -> tuple[str, str, str]:
-    """Return (workspace token, document token, event type). Raises ValueError on any other subject."""
+    """Return (workspace token, document token, event type). Raises ValueError on any other
+    subject.
+    """
     parts = subject.split(".")
     if len(parts) != 5 or ".".join(parts[:2]) != PREFIX:
-        raise ValueError(f"subject {subject!r:.120} is not {PREFIX}.<workspace>.<document>.<EventType>")
+        raise ValueError(
+            f"subject {subject!r:.120} is not {PREFIX}.<workspace>.<document>.<EventType>"
+        )
     return parts[2], parts[3], parts[4]
 
 
 def addressed(subject: str) -> tuple[str, str | None, str]:
-    """Return the tokens of workspace and document that the event must have, and its type. Raises as `split` does.
+    """Return the tokens of workspace and document that the event must have, and its type. Raises as
+    `split` does.
 
     None for the document: the subject does not say it.
     """
     workspace, about, event_type = split(subject)
     return (
-        (about, None, event_type) if workspace == QUESTIONS and event_type in APART else (workspace, about, event_type)
+        (about, None, event_type)
+        if workspace == QUESTIONS and event_type in APART
+        else (workspace, about, event_type)
     )
 
 
@@ -105,8 +124,10 @@ def blob(key: str, part: int | str) -> str:
 
 
 def blob_place(workspace: str, name: str) -> str:
-    """Return the place of a blob among those of a workspace; its name is the SHA-256 of its bytes unless that is taken.
+    """Return the place of a blob among those of a workspace; its name is the SHA-256 of its bytes
+    unless that is taken.
 
-    Who may publish in one workspace only can neither occupy a place of another one nor see whether it is occupied.
+    Who may publish in one workspace only can neither occupy a place of another one nor see whether
+    it is occupied.
     """
     return f"{token(workspace)}.{name}"

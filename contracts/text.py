@@ -13,10 +13,16 @@ _FORBIDDEN = re.compile(
     + "".join(chr((plane << 16) + last) for plane in range(1, 17) for last in (0xFFFE, 0xFFFF))
     + "]"
 )
-"""Control characters except tab, line feed and carriage return; surrogates; Unicode non-characters."""
+"""Control characters except tab, line feed and carriage return; surrogates; Unicode
+non-characters.
+"""
 
-_UNFIT_FOR_NAMES = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, line breaks, marks of direction that reorder what stands around them, surrogates."""
+_UNFIT_FOR_NAMES = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters, line breaks, marks of direction that reorder what stands around them,
+surrogates.
+"""
 
 _REFERENCE = re.compile(r"&(?:#([0-9]+);?|#[xX]([0-9a-fA-F]+);?|[^\t\n\f <&#;]{1,32};?)")
 """A character reference of HTML 5, as `html.unescape` sees one."""
@@ -25,7 +31,9 @@ _OPEN_REFERENCE = re.compile(r"&(?:#(?:[0-9]*|[xX][0-9a-fA-F]*)|[^\t\n\f <&#;]{0
 """What more characters might make another reference of."""
 
 _LONGEST_NUMBER = 10
-"""Digits behind the leading zeros of a reference; more of them name no character, and `int` refuses thousands."""
+"""Digits behind the leading zeros of a reference; more of them name no character, and `int` refuses
+thousands.
+"""
 
 INLINE_LIMIT = 200 * 1024
 """Bytes of UTF-8 that may stand inside an event; a longer text goes to KB_BLOBS first."""
@@ -42,16 +50,21 @@ def sanitize(text: str) -> str:
 def sanitized(texts: Iterable[str], marks: Sequence[int] = ()) -> Iterator[tuple[str, list[int]]]:
     """`sanitize` of the texts joined, in pieces, without ever joining them.
 
-    `marks` are ascending places in the joined texts. With each piece come those that are settled with it, as places in
-    the sanitised text: that of the character itself, or of what follows where it was left out.
+    `marks` are ascending places in the joined texts. With each piece come those that are settled
+    with it, as places in the sanitised text: that of the character itself, or of what follows where
+    it was left out.
     """
     waiting, blanks = "", ""
-    read = made = 0  # characters of the joined texts, and of the sanitised one with `blanks`, that are done
+    read = made = (
+        0  # characters of the joined texts, and of the sanitised one with `blanks`, that are done
+    )
     left = list(reversed(marks))
     for text in _and_end(texts):
         buffer = waiting + (text or "")
         done = len(buffer) if text is None else _settled(buffer)
-        here = [left.pop() - read for _ in range(_count_before(left, read + done, last=text is None))]
+        here = [
+            left.pop() - read for _ in range(_count_before(left, read + done, last=text is None))
+        ]
         clean, here = _replaced(_REFERENCE, _unescaped, buffer[:done], here)
         clean, here = _replaced(_FORBIDDEN, _nothing, clean, here)
         waiting, read = buffer[done:], read + done
@@ -76,7 +89,9 @@ _END: tuple[None, list[int]] = (None, [])
 
 
 def cleaned(texts: Iterable[str], marks: Sequence[int] = ()) -> Iterator[tuple[str, list[int]]]:
-    """`sanitized` and `readable`: the text of a document as its passages are cut from it, with the places in it."""
+    """`sanitized` and `readable`: the text of a document as its passages are cut from it, with the
+    places in it.
+    """
     waiting = ""
     read = made = 0  # characters of the sanitised text, and of the readable one, that are done
     left: list[int] = []
@@ -121,7 +136,10 @@ def _count_before(left: Sequence[int], end: int, *, last: bool) -> int:
 
 
 def _replaced(
-    pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str, marks: list[int]
+    pattern: re.Pattern[str],
+    replacement: Callable[[re.Match[str]], str],
+    text: str,
+    marks: list[int],
 ) -> tuple[str, list[int]]:
     """Return the result of `pattern.sub`, and where the marks then stand."""
     if not marks:
@@ -139,11 +157,19 @@ def _replaced(
 
 def _unescaped(match: re.Match[str]) -> str:
     digits = match[1] or match[2] or ""
-    return "\ufffd" if len(digits.lstrip("0")) > _LONGEST_NUMBER else html.unescape(_shortened(match[0], digits))
+    return (
+        "\ufffd"
+        if len(digits.lstrip("0")) > _LONGEST_NUMBER
+        else html.unescape(_shortened(match[0], digits))
+    )
 
 
 def _shortened(reference: str, digits: str) -> str:
-    return reference.replace(digits, digits.lstrip("0") or "0") if len(digits) > _LONGEST_NUMBER else reference
+    return (
+        reference.replace(digits, digits.lstrip("0") or "0")
+        if len(digits) > _LONGEST_NUMBER
+        else reference
+    )
 
 
 def _nothing(_: re.Match[str]) -> str:
@@ -151,12 +177,15 @@ def _nothing(_: re.Match[str]) -> str:
 
 
 def is_on_one_line(name: str) -> bool:
-    """Return whether a name has no control character, no line break and no mark that turns the direction of writing."""
+    """Return whether a name has no control character, no line break and no mark that turns the
+    direction of writing.
+    """
     return not _UNFIT_FOR_NAMES.search(name)
 
 
 def one_line(name: str) -> str:
-    """Return a name as it can be shown among others: what `is_on_one_line` forbids is replaced by `\ufffd`.
+    """Return a name as it can be shown among others: what `is_on_one_line` forbids is replaced by
+    `\ufffd`.
 
     For names that nobody could refuse, as those of events that anybody published.
     """

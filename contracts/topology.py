@@ -1,6 +1,8 @@
-"""Streams, durables and key-value buckets: the single declaration. `lightstream topology apply` makes it so.
+"""Streams, durables and key-value buckets: the single declaration. `lightstream topology apply`
+makes it so.
 
-Services create nothing: they compare the server with this module and refuse to start on a difference.
+Services create nothing: they compare the server with this module and refuse to start on a
+difference.
 """
 
 from dataclasses import dataclass
@@ -41,25 +43,33 @@ class Stream:
 
 @dataclass(frozen=True)
 class Consumer:
-    """A pull consumer with explicit acknowledgement of `stream`, shared by all replicas of a service."""
+    """A pull consumer with explicit acknowledgement of `stream`, shared by all replicas of a
+    service.
+    """
 
     name: str
     filters: tuple[str, ...]
     why: str
     stream: str = LOG
     ack_wait: float = 10.0
-    """Seconds without a heartbeat until a message is delivered again: how long a killed process delays its work."""
+    """Seconds without a heartbeat until a message is delivered again: how long a killed process
+    delays its work.
+    """
     max_ack_pending: int = 512
     batch: int = 1
     """Messages one call of the handler may take."""
 
 
 PARKED_STREAM = "KB_PARKED"
-"""The list of parked events: of each record the newest wins, and one that is done vanishes by itself."""
+"""The list of parked events: of each record the newest wins, and one that is done vanishes by
+itself.
+"""
 
 
 def _inputs(*event_types: str) -> tuple[str, ...]:
-    """Return the filters of a durable that handles these types, and what of them failed when a retry is requested."""
+    """Return the filters of a durable that handles these types, and what of them failed when a
+    retry is requested.
+    """
     return (*map(subjects.of_type, event_types), subjects.of_type("RetryRequested"))
 
 
@@ -67,28 +77,45 @@ STREAMS = (
     Stream(
         LOG,
         (subjects.ALL, subjects.PROBE),
-        "the log, the only truth: never evicts, refuses new ones when full; only `lightstream erase` deletes events",
+        (
+            "the log, the only truth: never evicts, refuses new ones when full; only `lightstream "
+            "erase` deletes events"
+        ),
         duplicate_window=DAY,
     ),
     Stream(
         "KB_BLOBS",
         ("blob.*.*.*", "blob.*.*"),
-        "texts too long for an event: immutable, by workspace and hash; those of older versions by their hash alone",
+        (
+            "texts too long for an event: immutable, by workspace and hash; those of older "
+            "versions by their hash alone"
+        ),
         max_msgs_per_subject=1,
         discard_new_per_subject=True,
     ),
-    Stream("KB_DEAD", ("dead.>",), "what could not be decoded, raw, with the reason in its headers"),
+    Stream(
+        "KB_DEAD", ("dead.>",), "what could not be decoded, raw, with the reason in its headers"
+    ),
     Stream(
         PARKED_STREAM,
         (subjects.parked(),),
-        "events that wait outside of their durable's window: a to-do list, one record per durable and event",
+        (
+            "events that wait outside of their durable's window: a to-do list, one record per "
+            "durable and event"
+        ),
         max_msgs_per_subject=1,
         message_ttl=True,
     ),
     Stream(
         "KB_ADVISORIES",
-        ("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>", "$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>"),
-        "what the server says about messages it stopped delivering, which it should never; `doctor` reads it",
+        (
+            "$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>",
+            "$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>",
+        ),
+        (
+            "what the server says about messages it stopped delivering, which it should never; "
+            "`doctor` reads it"
+        ),
         max_age=30 * DAY,
     ),
 )
@@ -96,16 +123,24 @@ STREAMS = (
 CONSUMERS = (
     Consumer("chunker", _inputs("DocumentAdded"), "cuts documents"),
     Consumer("extractor", _inputs("ChunksCreated"), "asks the language model"),
-    Consumer("merger", _inputs("EntitiesExtracted", "StageFailed"), "folds what chunks say", batch=64),
+    Consumer(
+        "merger", _inputs("EntitiesExtracted", "StageFailed"), "folds what chunks say", batch=64
+    ),
     Consumer(
         "merger-extents",
         _inputs("ChunksCreated", "DocumentDeleted"),
         "takes back what deleted and shorter documents no longer say",
         batch=64,
     ),
-    Consumer("merger-summaries", _inputs("GraphMerged"), "has long descriptions condensed", batch=64),
-    Consumer("merger-summarized", _inputs("DescriptionSummarized"), "keeps what was condensed", batch=64),
-    Consumer("merger-edits", _inputs("GraphEdited"), "keeps what people say of the graph", batch=64),
+    Consumer(
+        "merger-summaries", _inputs("GraphMerged"), "has long descriptions condensed", batch=64
+    ),
+    Consumer(
+        "merger-summarized", _inputs("DescriptionSummarized"), "keeps what was condensed", batch=64
+    ),
+    Consumer(
+        "merger-edits", _inputs("GraphEdited"), "keeps what people say of the graph", batch=64
+    ),
     Consumer(
         "indexer-chunks",
         _inputs("ChunksCreated", "DocumentDeleted"),
@@ -120,19 +155,29 @@ GENERATIONS_BUCKET = "KB_GENERATIONS"
 """Key-value bucket that names the live generation of each projection."""
 
 LIMITS_BUCKET = "KB_LIMITS"
-"""Key-value bucket in which all replicas agree on what they ask of a model's provider; it may be lost."""
+"""Key-value bucket in which all replicas agree on what they ask of a model's provider; it may be
+lost.
+"""
 
 CHECKPOINTS_BUCKET = "KB_CHECKPOINTS"
-"""Key-value bucket that notes what the log and each projection's stores held: whoever holds less has lost it."""
+"""Key-value bucket that notes what the log and each projection's stores held: whoever holds less
+has lost it.
+"""
 WEBHOOKS_BUCKET = "KB_WEBHOOKS"
-"""Key-value bucket of webhooks: addresses, secrets, and how far each is. Secrets stand here and never in the log."""
+"""Key-value bucket of webhooks: addresses, secrets, and how far each is. Secrets stand here and
+never in the log.
+"""
 TURNS_BUCKET = "KB_TURNS"
-"""Key-value bucket in which replicas agree on who handles a message before its delivery; it may be lost."""
+"""Key-value bucket in which replicas agree on who handles a message before its delivery; it may be
+lost.
+"""
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """A key-value bucket. `history`: values kept per key; `ttl`: seconds a value lives, 0 for ever."""
+    """A key-value bucket. `history`: values kept per key; `ttl`: seconds a value lives, 0 for
+    ever.
+    """
 
     name: str
     why: str
@@ -142,10 +187,24 @@ class Bucket:
 
 BUCKETS = (
     Bucket(GENERATIONS_BUCKET, "names the live generation of each projection", history=16),
-    Bucket(LIMITS_BUCKET, "what all replicas together ask of a model's provider, and since when it is paused", ttl=DAY),
-    Bucket(CHECKPOINTS_BUCKET, "what the log and the stores of each projection held, and which of them lost it"),
-    Bucket(WEBHOOKS_BUCKET, "where events are sent over HTTP, with the secrets they are signed with, and how far"),
-    Bucket(TURNS_BUCKET, "which messages are handled before their delivery, and so by which replica", ttl=HOUR),
+    Bucket(
+        LIMITS_BUCKET,
+        "what all replicas together ask of a model's provider, and since when it is paused",
+        ttl=DAY,
+    ),
+    Bucket(
+        CHECKPOINTS_BUCKET,
+        "what the log and the stores of each projection held, and which of them lost it",
+    ),
+    Bucket(
+        WEBHOOKS_BUCKET,
+        "where events are sent over HTTP, with the secrets they are signed with, and how far",
+    ),
+    Bucket(
+        TURNS_BUCKET,
+        "which messages are handled before their delivery, and so by which replica",
+        ttl=HOUR,
+    ),
 )
 
 

@@ -1,6 +1,8 @@
-"""Lift the body of an old event one version at a time where it is decoded: inner code knows only the newest.
+"""Lift the body of an old event one version at a time where it is decoded: inner code knows only
+the newest.
 
-A step is pure: the body of version n in, the body of version n + 1 out. A released step is never edited.
+A step is pure: the body of version n in, the body of version n + 1 out. A released step is never
+edited.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,15 +16,21 @@ def _unchanged(body: Body) -> Body:
     return body
 
 
-STEPS: Steps = {("GraphEdited", 1): _unchanged, ("GraphEdited", 2): _unchanged, ("GraphEdited", 3): _unchanged}
-"""(event type, n) → what makes its version n a version n + 1. GraphEdited 2 knows aliases, 3 undoes edits, 4 splits."""
+STEPS: Steps = {
+    ("GraphEdited", 1): _unchanged,
+    ("GraphEdited", 2): _unchanged,
+    ("GraphEdited", 3): _unchanged,
+}
+"""(event type, n) → what makes its version n a version n + 1. GraphEdited 2 knows aliases, 3 undoes
+edits, 4 splits.
+"""
 
 
 def upcast(event_type: str, version: int, newest: int, body: Body, steps: Steps = STEPS) -> Body:
     """Return the body as the newest version has it.
 
-    Raises LookupError when a step is missing, which a test of the steps rules out for released events; ValueError
-    when a step cannot read the body.
+    Raises LookupError when a step is missing, which a test of the steps rules out for released
+    events; ValueError when a step cannot read the body.
     """
     while version < newest:
         step = steps[event_type, version]

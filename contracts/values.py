@@ -1,4 +1,6 @@
-"""The parts events are made of: chunks, versions, rows of an extraction, revisions, token counts."""
+"""The parts events are made of: chunks, versions, rows of an extraction, revisions, token
+counts.
+"""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -35,7 +37,10 @@ class BlobRef(Value):
     place: str | None = Field(
         default=None,
         pattern=PLACE_PATTERN,
-        description="the workspace's token, a dot, and the SHA-256 or another name; absent: the SHA-256 alone",
+        description=(
+            "the workspace's token, a dot, and the SHA-256 or another name; absent: the SHA-256 "
+            "alone"
+        ),
     )
 
     @property
@@ -51,12 +56,19 @@ class Chunking(Value):
     overlap: int | None = Field(default=None, ge=0, description="tokens")
     strategy: Strategy | None = Field(
         default=None,
-        description="`token`: windows of tokens; `recursive`: at ends of paragraphs, lines, sentences …",
+        description=(
+            "`token`: windows of tokens; `recursive`: at ends of paragraphs, lines, sentences …"
+        ),
     )
     split_by_character: str | None = Field(
-        default=None, min_length=1, max_length=64, description="cut at this string first; needs the strategy `token`"
+        default=None,
+        min_length=1,
+        max_length=64,
+        description="cut at this string first; needs the strategy `token`",
     )
-    split_by_character_only: bool = Field(default=False, description="refuse a piece that is longer than `size`")
+    split_by_character_only: bool = Field(
+        default=False, description="refuse a piece that is longer than `size`"
+    )
 
     @model_validator(mode="after")
     def _can_be_done(self) -> Self:
@@ -65,21 +77,28 @@ class Chunking(Value):
         if self.split_by_character_only and self.split_by_character is None:
             raise ValueError("split_by_character_only needs split_by_character")
         if self.split_by_character is not None and self.strategy == "recursive":
-            raise ValueError("split_by_character needs the strategy `token`: `recursive` has separators of its own")
+            raise ValueError(
+                "split_by_character needs the strategy `token`: `recursive` has separators of "
+                "its own"
+            )
         return self
 
     def bounded(self) -> Self:
-        """The same. Raises ValueError for an overlap of more than half the size: it multiplies what is paid for.
+        """The same. Raises ValueError for an overlap of more than half the size: it multiplies what
+        is paid for.
 
         It is no rule of the value itself, so that events of before it was made can still be read.
         """
         if self.size is not None and self.overlap is not None and self.overlap > self.size // 2:
             most = self.size // 2
-            raise ValueError(f"overlap {self.overlap} is more than half of size {self.size}: give at most {most}")
+            raise ValueError(
+                f"overlap {self.overlap} is more than half of size {self.size}: give at most {most}"
+            )
         return self
 
     def over(self, defaults: "Chunking") -> "Chunking":
-        """What is said here, and the rest from `defaults`; of their overlap no more than half of a size said here.
+        """What is said here, and the rest from `defaults`; of their overlap no more than half of a
+        size said here.
 
         Raises ValueError where the two do not go together.
         """
@@ -99,16 +118,21 @@ MAX_WARNING = 500
 
 DocumentWarnings = Annotated[
     tuple[Annotated[str, Field(min_length=1, max_length=MAX_WARNING)], ...],
-    Field(max_length=MAX_WARNINGS, description="what may be missing or wrong, in sentences for people"),
+    Field(
+        max_length=MAX_WARNINGS, description="what may be missing or wrong, in sentences for people"
+    ),
 ]
 
 
 def document_warnings(sentences: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct sentences in their order, each on one line, as many and as long as an event may carry.
+    """Return the distinct sentences in their order, each on one line, as many and as long as an
+    event may carry.
 
     Of too many the last says how many more there were.
     """
-    lines = dict.fromkeys(" ".join(one_line(" ".join(sentence.split())).split()) for sentence in sentences)
+    lines = dict.fromkeys(
+        " ".join(one_line(" ".join(sentence.split())).split()) for sentence in sentences
+    )
     distinct = [_shortened(line) for line in lines if line]
     if len(distinct) <= MAX_WARNINGS:
         return tuple(distinct)
@@ -124,10 +148,14 @@ class DocumentVersion(Value):
     """The version of the document that an event is about."""
 
     id: str
-    version: int = Field(description="log sequence of the DocumentAdded; a later text has a higher one")
+    version: int = Field(
+        description="log sequence of the DocumentAdded; a later text has a higher one"
+    )
     added_at: AwareDatetime
     file_path: str = UNKNOWN_SOURCE
-    deleted: bool = Field(default=False, description="the version is the DocumentDeleted: there is no text any more")
+    deleted: bool = Field(
+        default=False, description="the version is the DocumentDeleted: there is no text any more"
+    )
 
 
 class ChunkRef(Value):
@@ -170,17 +198,23 @@ class Chunk(ChunkRef):
     tokens: int = Field(ge=0)
     content: str
     headings: tuple[str, ...] = Field(default=(), description="path of headings, outermost first")
-    start: int | None = Field(default=None, ge=0, description="its first character, in the sanitised text")
+    start: int | None = Field(
+        default=None, ge=0, description="its first character, in the sanitised text"
+    )
     end: int | None = Field(default=None, ge=0, description="the character behind its last one")
     page: int | None = Field(default=None, ge=1, description="where it begins; the first page is 1")
-    given: CustomExtraction | None = Field(default=None, description="what it says; it is not extracted then")
+    given: CustomExtraction | None = Field(
+        default=None, description="what it says; it is not extracted then"
+    )
 
 
 class CustomChunk(Value):
     """A ready passage."""
 
     content: str = Field(min_length=1, max_length=100_000)
-    source_id: str = Field(default="", max_length=512, description="what entities and relations call it")
+    source_id: str = Field(
+        default="", max_length=512, description="what entities and relations call it"
+    )
 
 
 class CustomEntity(Value):
@@ -216,7 +250,9 @@ class CustomKnowledge(Value):
             raise ValueError("the knowledge is empty; give at least one chunk, entity or relation")
         size = len(json.dumps(self.model_dump(), ensure_ascii=False).encode())
         if size > KNOWLEDGE_LIMIT:
-            raise ValueError(f"the knowledge has {size:,} bytes, at most {KNOWLEDGE_LIMIT:,} are taken: split it")
+            raise ValueError(
+                f"the knowledge has {size:,} bytes, at most {KNOWLEDGE_LIMIT:,} are taken: split it"
+            )
         return self
 
 
@@ -226,7 +262,9 @@ class TokenUsage(Value):
     prompt: int = 0
     completion: int = 0
     cached: int = Field(default=0, description="part of `prompt` the provider had cached")
-    calls: int = Field(default=0, description="calls they were counted in; older releases did not say")
+    calls: int = Field(
+        default=0, description="calls they were counted in; older releases did not say"
+    )
 
     def __add__(self, other: "TokenUsage") -> "TokenUsage":
         return TokenUsage(
@@ -258,13 +296,26 @@ class RelationRevision(Value):
 
 
 GraphOperation = Literal[
-    "create_entity", "edit_entity", "rename_entity", "merge_entities", "delete_entity",
-    "create_relation", "edit_relation", "delete_relation",
-    "propose_alias", "accept_alias", "reject_alias", "undo_alias", "undo_edit", "split_entity",
-]  # fmt: skip
+    "create_entity",
+    "edit_entity",
+    "rename_entity",
+    "merge_entities",
+    "delete_entity",
+    "create_relation",
+    "edit_relation",
+    "delete_relation",
+    "propose_alias",
+    "accept_alias",
+    "reject_alias",
+    "undo_alias",
+    "undo_edit",
+    "split_entity",
+]
 
 ALIAS_OPERATIONS = ("propose_alias", "accept_alias", "reject_alias", "undo_alias")
-TARGETED_OPERATIONS = frozenset({"rename_entity", "merge_entities", "split_entity", *ALIAS_OPERATIONS})
+TARGETED_OPERATIONS = frozenset(
+    {"rename_entity", "merge_entities", "split_entity", *ALIAS_OPERATIONS}
+)
 """Operations that need a target; no other has one."""
 
 
@@ -283,9 +334,15 @@ def check_operation(operation: GraphOperation, names: Sequence[str], target: str
 
 
 class EditedValues(Value):
-    """What a person says of an entity or relation; what is left out stays as the documents have it."""
+    """What a person says of an entity or relation; what is left out stays as the documents have
+    it.
+    """
 
     type: str | None = Field(default=None, min_length=1, max_length=256, description="of an entity")
     description: str | None = Field(default=None, max_length=50_000)
-    keywords: tuple[str, ...] | None = Field(default=None, max_length=200, description="of a relation")
-    weight: float | None = Field(default=None, ge=0, allow_inf_nan=False, description="of a relation")
+    keywords: tuple[str, ...] | None = Field(
+        default=None, max_length=200, description="of a relation"
+    )
+    weight: float | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="of a relation"
+    )

@@ -1,4 +1,6 @@
-"""Whether the service in this container is ready: code 0 when it is, else 1 and what it says keeps it from being so."""
+"""Whether the service in this container is ready: code 0 when it is, else 1 and what it says keeps
+it from being so.
+"""
 
 import os
 import sys

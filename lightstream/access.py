@@ -10,7 +10,9 @@ def health() -> Flow[Health]:
 
 
 def login(username: str, password: str) -> Flow[Login]:
-    """Log in. From then on the client sends the token of the answer, and each renewed token that it receives."""
+    """Log in. From then on the client sends the token of the answer, and each renewed token that it
+    receives.
+    """
     answer = yield from request(
         Call("POST", "/login", parse_as(Login), form={"username": username, "password": password})
     )

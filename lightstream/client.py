@@ -1,7 +1,8 @@
-"""The Python clients of Lightstream: a synchronous one (`Lightstream`) and one for asyncio (`AsyncLightstream`).
+"""The Python clients of Lightstream: a synchronous one (`Lightstream`) and one for asyncio
+(`AsyncLightstream`).
 
-Both have the same methods. `questions`, `documents`, `failures`, `graph`, `past` and `access` define what a method
-sends and returns; this module sends it.
+Both have the same methods. `questions`, `documents`, `failures`, `graph`, `past` and `access`
+define what a method sends and returns; this module sends it.
 """
 
 import asyncio
@@ -60,7 +61,9 @@ def _sync_method(build: Callable[P, Flow[T]]) -> "Callable[Concatenate[Lightstre
     return _method(send, build)
 
 
-def _async_method(build: Callable[P, Flow[T]]) -> "Callable[Concatenate[AsyncLightstream, P], Coroutine[Any, Any, T]]":
+def _async_method(
+    build: Callable[P, Flow[T]],
+) -> "Callable[Concatenate[AsyncLightstream, P], Coroutine[Any, Any, T]]":
     async def send(self: "AsyncLightstream", *args: P.args, **options: P.kwargs) -> T:
         return await self.run(build(*args, **options))
 
@@ -80,7 +83,9 @@ def _sync_stream(
 
 def _async_stream(
     build: Callable[P, Call[Piece]],
-) -> "Callable[Concatenate[AsyncLightstream, P], AbstractAsyncContextManager[AsyncIterator[Piece]]]":
+) -> (
+    "Callable[Concatenate[AsyncLightstream, P], AbstractAsyncContextManager[AsyncIterator[Piece]]]"
+):
     @asynccontextmanager
     async def send(
         self: "AsyncLightstream", *args: P.args, **options: P.kwargs
@@ -92,14 +97,20 @@ def _async_stream(
 
 
 class Lightstream:
-    """A synchronous client. It keeps connections open, so use it as a context manager, or `close` it.
+    """A synchronous client. It keeps connections open, so use it as a context manager, or `close`
+    it.
 
-    The default of `url` is LIGHTSTREAM_API_URL, or else port 9621 of this machine. `transport` is for proxies,
-    certificates and tests: see httpx. Raises `Misconfigured` for an invalid address, key or workspace.
+    The default of `url` is LIGHTSTREAM_API_URL, or else port 9621 of this machine. `transport` is
+    for proxies, certificates and tests: see httpx. Raises `Misconfigured` for an invalid address,
+    key or workspace.
     """
 
     def __init__(
-        self, url: str = "", *, transport: httpx.BaseTransport | None = None, **options: Unpack[ConnectionOptions]
+        self,
+        url: str = "",
+        *,
+        transport: httpx.BaseTransport | None = None,
+        **options: Unpack[ConnectionOptions],
     ) -> None:
         self._connection = Connection.of(url, **options)
         self._http = httpx.Client(transport=transport, **self._connection.httpx_arguments())
@@ -118,7 +129,9 @@ class Lightstream:
         self._http.close()
 
     def run(self, flow: Flow[T]) -> T:
-        """Send the requests of a flow, and return its result. Raises errors of `lightstream.errors`."""
+        """Send the requests of a flow, and return its result. Raises errors of
+        `lightstream.errors`.
+        """
         result: Any = None
         while True:
             try:
@@ -196,7 +209,11 @@ class AsyncLightstream:
     """A client for asyncio: like `Lightstream`, with methods to await, in an `async with` block."""
 
     def __init__(
-        self, url: str = "", *, transport: httpx.AsyncBaseTransport | None = None, **options: Unpack[ConnectionOptions]
+        self,
+        url: str = "",
+        *,
+        transport: httpx.AsyncBaseTransport | None = None,
+        **options: Unpack[ConnectionOptions],
     ) -> None:
         self._connection = Connection.of(url, **options)
         self._http = httpx.AsyncClient(transport=transport, **self._connection.httpx_arguments())
@@ -215,7 +232,9 @@ class AsyncLightstream:
         await self._http.aclose()
 
     async def run(self, flow: Flow[T]) -> T:
-        """Send the requests of a flow, and return its result. Raises errors of `lightstream.errors`."""
+        """Send the requests of a flow, and return its result. Raises errors of
+        `lightstream.errors`.
+        """
         result: Any = None
         while True:
             try:
@@ -247,7 +266,9 @@ class AsyncLightstream:
     async def _answer(self, call: Call[Any], *, streamed: bool) -> httpx.Response:
         async for attempt in self._connection.retries(call):
             with attempt, translating_httpx_errors(call.path), request_of(call) as request:
-                response = await self._http.send(self._http.build_request(**request), stream=streamed)
+                response = await self._http.send(
+                    self._http.build_request(**request), stream=streamed
+                )
                 adopt_renewed_token(self._http.headers, response)
                 if not response.is_success:
                     await response.aread()

@@ -1,4 +1,6 @@
-"""The address, credentials and retries of a client, which the synchronous and the asyncio client share."""
+"""The address, credentials and retries of a client, which the synchronous and the asyncio client
+share.
+"""
 
 import os
 import re
@@ -33,7 +35,9 @@ MAX_RETRY_AFTER = 60.0
 """Seconds. A Retry-After that is longer is raised as an error at once."""
 
 BACKOFF = Backoff(first=0.25, longest=5.0)
-"""Seconds between two attempts at a request; a longer Retry-After of the server takes precedence."""
+"""Seconds between two attempts at a request; a longer Retry-After of the server takes
+precedence.
+"""
 
 CONNECT_TIMEOUT = 10.0
 """Seconds to wait for a connection to be accepted."""
@@ -47,9 +51,10 @@ _SECRET = re.compile(r"[\x21-\x7e]+")
 class ConnectionOptions(TypedDict, total=False):
     """Credentials, timeout and retries of a client.
 
-    `api_key`, `token` and `workspace` are those of LIGHTSTREAM_API_KEY (or LIGHTRAG_API_KEY), LIGHTSTREAM_API_TOKEN and
-    LIGHTSTREAM_WORKSPACE where they are not given. `timeout`: seconds an answer may take, 300 by default, for a
-    language model may be slow. `attempts`: how often a request is sent that may be repeated, 5 by default.
+    `api_key`, `token` and `workspace` are those of LIGHTSTREAM_API_KEY (or LIGHTRAG_API_KEY),
+    LIGHTSTREAM_API_TOKEN and LIGHTSTREAM_WORKSPACE where they are not given. `timeout`: seconds an
+    answer may take, 300 by default, for a language model may be slow. `attempts`: how often a
+    request is sent that may be repeated, 5 by default.
     """
 
     api_key: str
@@ -72,18 +77,25 @@ class Connection:
 
     @classmethod
     def of(cls, url: str, **options: Unpack[ConnectionOptions]) -> "Connection":
-        """Return the given settings, else the environment's. Raises `Misconfigured` for values that cannot be used."""
+        """Return the given settings, else the environment's. Raises `Misconfigured` for values that
+        cannot be used.
+        """
         return cls(
             url=_address(url or os.environ.get("LIGHTSTREAM_API_URL", "") or DEFAULT_URL),
             workspace=checked_workspace(_option(options.get("workspace"), "LIGHTSTREAM_WORKSPACE")),
-            api_key=_secret(_option(options.get("api_key"), "LIGHTSTREAM_API_KEY", "LIGHTRAG_API_KEY"), "API key"),
+            api_key=_secret(
+                _option(options.get("api_key"), "LIGHTSTREAM_API_KEY", "LIGHTRAG_API_KEY"),
+                "API key",
+            ),
             token=_secret(_option(options.get("token"), "LIGHTSTREAM_API_TOKEN"), "token"),
             timeout=options.get("timeout", cls.timeout),
             attempts=max(1, options.get("attempts", cls.attempts)),
         )
 
     def httpx_arguments(self) -> dict[str, Any]:
-        """Return the arguments of both of httpx's clients. No proxy is used, whatever the environment names."""
+        """Return the arguments of both of httpx's clients. No proxy is used, whatever the
+        environment names.
+        """
         headers = {
             **({WORKSPACE_HEADER: self.workspace} if self.workspace else {}),
             **({"X-API-Key": self.api_key.get_secret_value()} if self.api_key else {}),
@@ -98,9 +110,14 @@ class Connection:
 
 
 def checked_workspace(workspace: str) -> str:
-    """Return the name, which may be empty. Raises `Misconfigured` for a name that no workspace can have."""
+    """Return the name, which may be empty. Raises `Misconfigured` for a name that no workspace can
+    have.
+    """
     if workspace and not re.match(WORKSPACE_PATTERN, workspace):
-        raise Misconfigured("a workspace has 1 to 64 letters, digits, '.', '_' or '-', and begins with no mark nor x-")
+        raise Misconfigured(
+            "a workspace has 1 to 64 letters, digits, '.', '_' or '-', and begins with no "
+            "mark nor x-"
+        )
     return workspace
 
 
@@ -125,8 +142,15 @@ def adopt_renewed_token(headers: httpx.Headers, response: httpx.Response) -> Non
 
 @contextmanager
 def request_of(call: Call[Any]) -> Generator[Mapping[str, Any]]:
-    """Yield the arguments of httpx for a call; the file of an upload is open until the block ends."""
-    arguments = {"method": call.method, "url": call.path, "params": call.params or None, "headers": call.headers}
+    """Yield the arguments of httpx for a call; the file of an upload is open until the block
+    ends.
+    """
+    arguments = {
+        "method": call.method,
+        "url": call.path,
+        "params": call.params or None,
+        "headers": call.headers,
+    }
     if call.upload is None:
         yield {**arguments, "json": call.json, "data": call.form or None}
         return
@@ -158,11 +182,15 @@ def raise_for_error(call: Call[Any], response: httpx.Response) -> None:
 
 
 def parse_answer(call: Call[T], response: httpx.Response) -> T:
-    """Return the value of a successful response. Raises `ServerFault` when Lightstream cannot have sent it."""
+    """Return the value of a successful response. Raises `ServerFault` when Lightstream cannot have
+    sent it.
+    """
     try:
         return call.parse(response.content)
     except ValueError:
-        raise ServerFault(f"{call.path}: the answer is not Lightstream's; is the address right?") from None
+        raise ServerFault(
+            f"{call.path}: the answer is not Lightstream's; is the address right?"
+        ) from None
 
 
 def _option(value: str | None, *variables: str) -> str:
@@ -183,5 +211,7 @@ def _address(url: str) -> str:
     except (httpx.InvalidURL, ValueError):
         parts = httpx.URL("")
     if parts.scheme not in {"http", "https"} or not parts.host or parts.userinfo:
-        raise Misconfigured("the address must be like http://127.0.0.1:9621, without a user; give a key as api_key")
+        raise Misconfigured(
+            "the address must be like http://127.0.0.1:9621, without a user; give a key as api_key"
+        )
     return url

@@ -11,13 +11,23 @@ from uuid import uuid4
 
 from lightstream.errors import Misconfigured, StillProcessing
 from lightstream.flows import Call, Flow, Pause, Upload, get, json_body, parse_as, request
-from lightstream.models import Added, AddedDocument, Deletion, Document, DocumentPage, StatusCounts, Track
+from lightstream.models import (
+    Added,
+    AddedDocument,
+    Deletion,
+    Document,
+    DocumentPage,
+    StatusCounts,
+    Track,
+)
 
 PAGE_SIZE = 200
 """Documents per page when all are listed: the most that the server returns."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
-"""Seconds between two polls for documents that are waited for; each pause is half as long again as the one before."""
+"""Seconds between two polls for documents that are waited for; each pause is half as long again as
+the one before.
+"""
 
 Progress = Callable[[Sequence[Document]], None]
 """Called with the documents that are waited for, as they are at each poll."""
@@ -39,12 +49,18 @@ class ListOptions(TypedDict, total=False):
 
 
 def add_texts(
-    texts: Sequence[str], names: Sequence[str] = (), *, chunking: Chunking | None = None, idempotency_key: str = ""
+    texts: Sequence[str],
+    names: Sequence[str] = (),
+    *,
+    chunking: Chunking | None = None,
+    idempotency_key: str = "",
 ) -> Flow[Added]:
-    """Add texts, each under its name, which answers cite; the same name with another text is a new version.
+    """Add texts, each under its name, which answers cite; the same name with another text is a new
+    version.
 
-    The answer comes once the log has them durably. The client sends an Idempotency-Key with the request, so that a
-    retry adds nothing twice; pass `idempotency_key` to make several calls count as one.
+    The answer comes once the log has them durably. The client sends an Idempotency-Key with the
+    request, so that a retry adds nothing twice; pass `idempotency_key` to make several calls count
+    as one.
     """
     body = json_body(texts=list(texts), file_sources=list(names), chunking=chunking)
     return request(
@@ -59,7 +75,9 @@ def add_texts(
     )
 
 
-def add_text(text: str, name: str = "", *, chunking: Chunking | None = None, idempotency_key: str = "") -> Flow[Added]:
+def add_text(
+    text: str, name: str = "", *, chunking: Chunking | None = None, idempotency_key: str = ""
+) -> Flow[Added]:
     """Add one text: see `add_texts`. Without a name the text itself makes the id."""
     body = json_body(text=text, file_source=name, chunking=chunking)
     return request(
@@ -82,11 +100,12 @@ def upload(
     encoding: str = "",
     idempotency_key: str = "",
 ) -> Flow[Added]:
-    """Add a file under its base name, or the one that is given. It is sent in pieces, never held in memory.
+    """Add a file under its base name, or the one that is given. It is sent in pieces, never held in
+    memory.
 
-    `file` is a path, or something open for bytes that can be rewound. Another text under a name that is there needs
-    `replace`. `encoding` is what a file that is text is in; without it, the server detects it. Raises OSError for a
-    file that cannot be read.
+    `file` is a path, or something open for bytes that can be rewound. Another text under a name
+    that is there needs `replace`. `encoding` is what a file that is text is in; without it, the
+    server detects it. Raises OSError for a file that cannot be read.
     """
     call = Call(
         "POST",
@@ -101,10 +120,14 @@ def upload(
     return request(call)
 
 
-def list_documents(page: int = 1, page_size: int = 50, **listing: Unpack[ListOptions]) -> Flow[DocumentPage]:
+def list_documents(
+    page: int = 1, page_size: int = 50, **listing: Unpack[ListOptions]
+) -> Flow[DocumentPage]:
     """Return a page of the list of documents; `page_size` is 10 to 200."""
     body = json_body(page=page, page_size=page_size, **listing)
-    return request(Call("POST", "/documents/paginated", parse_as(DocumentPage), body, idempotent=True))
+    return request(
+        Call("POST", "/documents/paginated", parse_as(DocumentPage), body, idempotent=True)
+    )
 
 
 def all_documents(*, status_filters: Sequence[str] = ()) -> Flow[list[Document]]:
@@ -133,15 +156,24 @@ def track_status(track_id: str) -> Flow[Track]:
 
 
 def delete_documents(ids: Sequence[str]) -> Flow[Deletion]:
-    """Delete documents. The answer comes once the log has the deletions; unknown ids are ignored."""
-    return request(Call("DELETE", "/documents/delete_document", parse_as(Deletion), json_body(doc_ids=list(ids))))
+    """Delete documents. The answer comes once the log has the deletions; unknown ids are
+    ignored.
+    """
+    return request(
+        Call(
+            "DELETE", "/documents/delete_document", parse_as(Deletion), json_body(doc_ids=list(ids))
+        )
+    )
 
 
-def wait(*added: Added, progress: Progress | None = None, timeout: float = 600.0) -> Flow[list[Document]]:
+def wait(
+    *added: Added, progress: Progress | None = None, timeout: float = 600.0
+) -> Flow[list[Document]]:
     """Wait until the documents that were added have a final status, and return their states.
 
-    The `status` of each is `processed`, `partial` or `failed`. A document that was deleted or replaced meanwhile is
-    left out. `progress` is called with all of them at each poll. Raises `StillProcessing` after `timeout` seconds.
+    The `status` of each is `processed`, `partial` or `failed`. A document that was deleted or
+    replaced meanwhile is left out. `progress` is called with all of them at each poll. Raises
+    `StillProcessing` after `timeout` seconds.
     """
     expected = {document.id: document for one in added for document in one.documents}
     end, pause = time.monotonic() + timeout, FIRST_PAUSE
@@ -157,7 +189,9 @@ def wait(*added: Added, progress: Progress | None = None, timeout: float = 600.0
             return [states[id] for id in expected if id in states]
         if time.monotonic() >= end:
             left = len(expected) - len(finished_ids)
-            raise StillProcessing(f"{left} of {len(expected)} documents are not through after {timeout:.0f} s")
+            raise StillProcessing(
+                f"{left} of {len(expected)} documents are not through after {timeout:.0f} s"
+            )
         yield Pause(min(pause, max(0.0, end - time.monotonic())))
         pause = min(LONGEST_PAUSE, pause * 1.5)
 
@@ -167,9 +201,15 @@ def _states(expected: Sequence[AddedDocument]) -> Flow[dict[str, Document]]:
     documents: list[Document] = []
     for track in {document.track_id for document in expected}:
         # A document that was published to the bus may have no track id.
-        documents += (yield from track_status(track)).documents if track else (yield from all_documents())
+        documents += (
+            (yield from track_status(track)).documents if track else (yield from all_documents())
+        )
     sequences = {document.id: document.sequence for document in expected}
-    return {one.id: one for one in documents if one.id in sequences and one.sequence >= sequences[one.id]}
+    return {
+        one.id: one
+        for one in documents
+        if one.id in sequences and one.sequence >= sequences[one.id]
+    }
 
 
 def _idempotency_header(key: str) -> dict[str, str]:

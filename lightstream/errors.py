@@ -1,4 +1,5 @@
-"""What can go wrong between a client and Lightstream; one `except LightstreamError` catches all of it.
+"""What can go wrong between a client and Lightstream; one `except LightstreamError` catches all of
+it.
 
 LightstreamError
 ├── Misconfigured      an address, a key or a name that cannot be used; nothing was sent
@@ -23,13 +24,18 @@ from runtime import errors
 
 _ERROR_ID = re.compile(r"error_id: ([0-9a-f]{8,64})")
 
-KEY = "give a key that may do this in this workspace: api_key, or LIGHTSTREAM_API_KEY (or LIGHTRAG_API_KEY)"
+KEY = (
+    "give a key that may do this in this workspace: api_key, or LIGHTSTREAM_API_KEY (or "
+    "LIGHTRAG_API_KEY)"
+)
 
 
 class LightstreamError(errors.ServiceError):
     """Root of all errors of the client. Neither keys nor addresses are ever in it."""
 
-    def __init__(self, message: str, *, status: int = 0, detail: str = "", retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, status: int = 0, detail: str = "", retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
         self.status = status
         """HTTP status, 0 where there was none."""
@@ -74,7 +80,9 @@ class NotOffered(InvalidRequest):
 
 
 class Unavailable(LightstreamError, errors.Unavailable):
-    """The service does not answer now; the same request may succeed later. Whether a change was made is unknown."""
+    """The service does not answer now; the same request may succeed later. Whether a change was
+    made is unknown.
+    """
 
 
 class RateLimited(Unavailable):
@@ -107,7 +115,9 @@ BY_STATUS: dict[int, type[LightstreamError]] = {
 }
 
 
-def error_of_response(path: str, status: int, body: object, retry_after: float | None) -> LightstreamError:
+def error_of_response(
+    path: str, status: int, body: object, retry_after: float | None
+) -> LightstreamError:
     """Return the error of a response; `body` is its JSON, None when it has none."""
     kind = BY_STATUS.get(status, InvalidRequest if 400 <= status < 500 else ServerFault)
     detail = _detail(body) or f"HTTP status {status}"
@@ -123,12 +133,16 @@ def timeout_error(path: str, fault: Exception) -> TimedOut:
 
 
 def connection_error(path: str, fault: Exception) -> Unavailable:
-    """Return the error for a connection that failed. The text of the fault is left out: it may name an address."""
+    """Return the error for a connection that failed. The text of the fault is left out: it may name
+    an address.
+    """
     return Unavailable(f"the query service does not answer {path} ({type(fault).__name__})")
 
 
 def _detail(body: object) -> str:
-    """Return the text of an error: FastAPI's `detail` is a sentence or a list; `/query/data` has a `message`."""
+    """Return the text of an error: FastAPI's `detail` is a sentence or a list; `/query/data` has a
+    `message`.
+    """
     if not isinstance(body, dict):
         return ""
     fields = cast("dict[str, object]", body)
@@ -139,4 +153,8 @@ def _detail(body: object) -> str:
 
 
 def _fault(fault: object) -> str:
-    return str(cast("dict[str, object]", fault).get("msg", "")) if isinstance(fault, dict) else str(fault)
+    return (
+        str(cast("dict[str, object]", fault).get("msg", ""))
+        if isinstance(fault, dict)
+        else str(fault)
+    )

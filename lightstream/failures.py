@@ -7,7 +7,9 @@ from lightstream.models import ResponseModel
 
 
 class ParkedEvents(ResponseModel):
-    """Events that wait outside of their consumers for one reason; `first` is the sequence of the first of them."""
+    """Events that wait outside of their consumers for one reason; `first` is the sequence of the
+    first of them.
+    """
 
     workspace: str
     reason: Literal["newer-version", "over-budget", "retried"]

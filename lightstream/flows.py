@@ -1,6 +1,7 @@
 """Describes requests as data, and sequences of them as generators, which both clients run.
 
-A flow yields a `Call`, a `Pause` or a `UseToken`, is sent what the server answered to a call, and returns its result.
+A flow yields a `Call`, a `Pause` or a `UseToken`, is sent what the server answered to a call, and
+returns its result.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -25,7 +26,8 @@ class Upload:
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """One request. `parse` makes a value of the body of a successful response, and raises ValueError when it cannot.
+    """One request. `parse` makes a value of the body of a successful response, and raises
+    ValueError when it cannot.
 
     `idempotent`: sending it twice is the same as sending it once.
     """

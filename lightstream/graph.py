@@ -37,18 +37,24 @@ def entity_exists(name: str) -> Flow[bool]:
 def subgraph(
     label: str = "*", max_depth: int = 3, max_nodes: int = 1000, *, as_of: str | None = None
 ) -> Flow[Subgraph]:
-    """Return the entities within so many steps of a name and the relations between them; `*` is the whole graph.
+    """Return the entities within so many steps of a name and the relations between them; `*` is the
+    whole graph.
 
     `as_of`: a sequence of the log or a time, for the graph as it was then.
     """
     then = {"as_of": as_of} if as_of else {}
-    return get("/graphs", parse_as(Subgraph), label=label, max_depth=max_depth, max_nodes=max_nodes, **then)
+    return get(
+        "/graphs", parse_as(Subgraph), label=label, max_depth=max_depth, max_nodes=max_nodes, **then
+    )
 
 
 def create_entity(name: str, description: str, *, type: str | None = None) -> Flow[Edit]:
     """Create an entity. Raises `InvalidRequest` when there is one of that name."""
     return _edit(
-        "POST", "entity/create", entity_name=name, entity_data=json_body(description=description, entity_type=type)
+        "POST",
+        "entity/create",
+        entity_name=name,
+        entity_data=json_body(description=description, entity_type=type),
     )
 
 
@@ -73,7 +79,9 @@ def edit_entity(
 
 def merge_entities(names: Sequence[str], into_name: str) -> Flow[Edit]:
     """Merge several entities into one, which may be new."""
-    return _edit("POST", "entities/merge", entities_to_change=list(names), entity_to_change_into=into_name)
+    return _edit(
+        "POST", "entities/merge", entities_to_change=list(names), entity_to_change_into=into_name
+    )
 
 
 def delete_entity(name: str) -> Flow[Edit]:
@@ -82,11 +90,18 @@ def delete_entity(name: str) -> Flow[Edit]:
 
 
 def create_relation(
-    source: str, target: str, description: str, *, keywords: Sequence[str] = (), weight: float | None = None
+    source: str,
+    target: str,
+    description: str,
+    *,
+    keywords: Sequence[str] = (),
+    weight: float | None = None,
 ) -> Flow[Edit]:
     """Create a relation between two existing entities."""
     values = json_body(description=description, keywords=list(keywords), weight=weight)
-    return _edit("POST", "relation/create", source_entity=source, target_entity=target, relation_data=values)
+    return _edit(
+        "POST", "relation/create", source_entity=source, target_entity=target, relation_data=values
+    )
 
 
 def edit_relation(
@@ -113,37 +128,58 @@ def aliases(state: Literal["accepted", "rejected", "proposed"] | None = None) ->
 
 
 def alias_proposals(limit: int = 50, *, rules: Sequence[str] = ()) -> Flow[list[AliasProposal]]:
-    """Return undecided aliases that rules find or others proposed, the surest first; only of `rules` if given."""
-    return get("/graph/aliases/proposals", _proposals, limit=limit, **({"rule": list(rules)} if rules else {}))
+    """Return undecided aliases that rules find or others proposed, the surest first; only of
+    `rules` if given.
+    """
+    return get(
+        "/graph/aliases/proposals",
+        _proposals,
+        limit=limit,
+        **({"rule": list(rules)} if rules else {}),
+    )
 
 
 def accept_alias(
     names: Sequence[str], entity: str, *, proposed_by: str = "", evidence: str = ""
 ) -> Flow[AliasDecision]:
-    """Let names mean this entity from now on: entities of these names become one with it, until it is undone."""
+    """Let names mean this entity from now on: entities of these names become one with it, until it
+    is undone.
+    """
     return _decide("accept", names, entity, proposed_by=proposed_by, evidence=evidence)
 
 
 def reject_alias(names: Sequence[str], entity: str, *, evidence: str = "") -> Flow[AliasDecision]:
-    """Say that names do not mean this entity: an acceptance is taken back, and no rule proposes it again."""
+    """Say that names do not mean this entity: an acceptance is taken back, and no rule proposes it
+    again.
+    """
     return _decide("reject", names, entity, evidence=evidence)
 
 
 def propose_alias(
     names: Sequence[str], entity: str, *, proposed_by: str = "", evidence: str = ""
 ) -> Flow[AliasDecision]:
-    """Propose that names mean this entity, for somebody to decide; `proposed_by`: `model:<name>`."""
+    """Propose that names mean this entity, for somebody to decide; `proposed_by`:
+    `model:<name>`.
+    """
     return _decide("propose", names, entity, proposed_by=proposed_by, evidence=evidence)
 
 
 def undo_alias(names: Sequence[str], entity: str, *, evidence: str = "") -> Flow[AliasDecision]:
-    """Take back what was decided about names and this entity, merges too: all is as if it had never been said."""
+    """Take back what was decided about names and this entity, merges too: all is as if it had never
+    been said.
+    """
     return _decide("undo", names, entity, evidence=evidence)
 
 
-def split_entity(name: str, new_name: str, documents: Sequence[str], *, evidence: str = "") -> Flow[AliasDecision]:
-    """Let a name mean another entity in these documents (ids or file names) and their later versions."""
-    body = json_body(entity_name=name, new_entity_name=new_name, documents=list(documents), evidence=evidence)
+def split_entity(
+    name: str, new_name: str, documents: Sequence[str], *, evidence: str = ""
+) -> Flow[AliasDecision]:
+    """Let a name mean another entity in these documents (ids or file names) and their later
+    versions.
+    """
+    body = json_body(
+        entity_name=name, new_entity_name=new_name, documents=list(documents), evidence=evidence
+    )
     return request(Call("POST", "/graph/entity/split", parse_as(AliasDecision), body))
 
 
@@ -153,5 +189,7 @@ def _decide(decision: str, names: Sequence[str], entity: str, **said: str) -> Fl
 
 
 def _edit(method: str, path: str, **fields: Any) -> Flow[Edit]:
-    """Return a request for an edit. It is not retried: after another user's edit a retry would undo that edit."""
+    """Return a request for an edit. It is not retried: after another user's edit a retry would undo
+    that edit.
+    """
     return request(Call(method, f"/graph/{path}", parse_as(Edit), json_body(**fields)))

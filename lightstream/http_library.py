@@ -1,6 +1,8 @@
-"""httpx without its own command line, which loads rich and click: 0.05 s of CPU and 150 modules in every command.
+"""httpx without its own command line, which loads rich and click: 0.05 s of CPU and 150 modules in
+every command.
 
-httpx does without where these are not installed; while it is imported here, it takes them for not installed.
+httpx does without where these are not installed; while it is imported here, it takes them for not
+installed.
 """
 
 import sys
@@ -13,7 +15,9 @@ COMMAND_LINE = "httpx._main"
 
 @contextmanager
 def without_command_line() -> Generator[None]:
-    """Keep httpx's command line from being loaded by imports inside the block; it can be imported afterwards."""
+    """Keep httpx's command line from being loaded by imports inside the block; it can be imported
+    afterwards.
+    """
     modules = cast(dict[str, Any], sys.modules)
     if "httpx" in modules:
         yield

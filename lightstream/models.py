@@ -1,4 +1,6 @@
-"""The responses of Lightstream as typed values. Fields that a newer server adds are kept and do no harm."""
+"""The responses of Lightstream as typed values. Fields that a newer server adds are kept and do no
+harm.
+"""
 
 from typing import Any, Literal
 
@@ -12,11 +14,15 @@ class ResponseModel(BaseModel):
     """A response of the server, or a part of one."""
 
     # Built when first used: a command or program needs few of them.
-    model_config = ConfigDict(frozen=True, extra="allow", hide_input_in_errors=True, defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="allow", hide_input_in_errors=True, defer_build=True
+    )
 
 
 class PassageLocation(ResponseModel):
-    """The position of a passage: characters of the document's text, and the page on which it begins, if known."""
+    """The position of a passage: characters of the document's text, and the page on which it
+    begins, if known.
+    """
 
     chunk_id: str
     document_id: str
@@ -26,7 +32,9 @@ class PassageLocation(ResponseModel):
 
 
 class Reference(ResponseModel):
-    """A file that an answer is based on. `content` and `chunks` are set only when they were requested."""
+    """A file that an answer is based on. `content` and `chunks` are set only when they were
+    requested.
+    """
 
     reference_id: str
     file_path: str
@@ -37,7 +45,9 @@ class Reference(ResponseModel):
 
 
 class SearchRound(ResponseModel):
-    """A round of a question with more than low effort. `ended`: why no other one followed, empty when one did."""
+    """A round of a question with more than low effort. `ended`: why no other one followed, empty
+    when one did.
+    """
 
     searches: list[str] = []
     missing: str = ""
@@ -47,7 +57,9 @@ class SearchRound(ResponseModel):
 
 
 class Answer(ResponseModel):
-    """The answer to a question. `response_time` in seconds. `truncated`: the model ended before the answer's end."""
+    """The answer to a question. `response_time` in seconds. `truncated`: the model ended before the
+    answer's end.
+    """
 
     response: str
     references: list[Reference] | None = None
@@ -59,9 +71,11 @@ class Answer(ResponseModel):
 
 
 class Piece(ResponseModel):
-    """One line of an answer that is being written: some of its text, its references, a step, or the seconds.
+    """One line of an answer that is being written: some of its text, its references, a step, or the
+    seconds.
 
-    `truncated`: the model ended before the answer's end. `reset`: the text before this line was reasoning.
+    `truncated`: the model ended before the answer's end. `reset`: the text before this line was
+    reasoning.
     """
 
     response: str = ""
@@ -76,7 +90,9 @@ class Piece(ResponseModel):
 
 
 class Evidence(ResponseModel):
-    """The data that an answer would be based on. `data`: entities, relationships, chunks, references."""
+    """The data that an answer would be based on. `data`: entities, relationships, chunks,
+    references.
+    """
 
     status: Literal["success", "failure"]
     message: str
@@ -87,8 +103,9 @@ class Evidence(ResponseModel):
 class AddedDocument(ResponseModel):
     """A document that the log has.
 
-    `sequence` is the time at which the text was added, in microseconds since 1970; `track_id` names the request that
-    added it. For a text that was there before, `is_new` is False and `status` is that of the existing document.
+    `sequence` is the time at which the text was added, in microseconds since 1970; `track_id` names
+    the request that added it. For a text that was there before, `is_new` is False and `status` is
+    that of the existing document.
     """
 
     id: str
@@ -99,7 +116,9 @@ class AddedDocument(ResponseModel):
 
 
 class Added(ResponseModel):
-    """The outcome of a request that adds documents. `status`: `duplicated` where nothing was added."""
+    """The outcome of a request that adds documents. `status`: `duplicated` where nothing was
+    added.
+    """
 
     status: str = "success"
     message: str
@@ -209,7 +228,9 @@ class Subgraph(ResponseModel):
 
 
 class Alias(ResponseModel):
-    """What was decided last about a name and the entity it may mean. `at`: microseconds since 1970."""
+    """What was decided last about a name and the entity it may mean. `at`: microseconds since
+    1970.
+    """
 
     name: str
     entity: str
@@ -254,7 +275,9 @@ class Edit(ResponseModel):
 
 
 class Health(ResponseModel):
-    """The health of the service. `workspace` and `configuration` are None for callers that are not signed in."""
+    """The health of the service. `workspace` and `configuration` are None for callers that are not
+    signed in.
+    """
 
     status: str
     auth_mode: str

@@ -16,7 +16,9 @@ class FieldChange(ResponseModel):
 
 
 class Difference(ResponseModel):
-    """A document (`id`), an entity (`name`) or a relation (`source`, `target`) that differs between two places."""
+    """A document (`id`), an entity (`name`) or a relation (`source`, `target`) that differs between
+    two places.
+    """
 
     id: str = ""
     name: str = ""
@@ -39,7 +41,9 @@ class Diff(ResponseModel):
 
 
 class EntityEvent(ResponseModel):
-    """One event of an entity's history. `at`: microseconds since 1970; `effect`: `counts`, or why it no longer does."""
+    """One event of an entity's history. `at`: microseconds since 1970; `effect`: `counts`, or why
+    it no longer does.
+    """
 
     sequence: int
     at: int
@@ -70,7 +74,9 @@ class EntityHistory(ResponseModel):
 
 
 class Undoing(ResponseModel):
-    """What takes an event back. `position`: when it was published, in microseconds since 1970; 0 for a dry run."""
+    """What takes an event back. `position`: when it was published, in microseconds since 1970; 0
+    for a dry run.
+    """
 
     sequence: int
     type: str
@@ -81,21 +87,33 @@ class Undoing(ResponseModel):
     event: dict[str, Any]
 
 
-def diff(from_: str, to: str = "now", *, document: str | None = None, limit: int = 200) -> Flow[Diff]:
-    """Return what appeared, changed or went between two places of the log: sequences, times (ISO 8601), or `now`.
+def diff(
+    from_: str, to: str = "now", *, document: str | None = None, limit: int = 200
+) -> Flow[Diff]:
+    """Return what appeared, changed or went between two places of the log: sequences, times (ISO
+    8601), or `now`.
 
-    `document`: only what the document of this id or file name says. `limit`: things of each kind, at most 1,000.
+    `document`: only what the document of this id or file name says. `limit`: things of each kind,
+    at most 1,000.
     """
     of = {"document": document} if document else {}
     return get("/operations/diff", parse_as(Diff), **{"from": from_}, to=to, limit=limit, **of)
 
 
-def entity_history(name: str, *, at: str = "now", after: int = 0, limit: int = 200) -> Flow[EntityHistory]:
-    """Return the events that made an entity what it is, at most 1,000 behind the sequence `after`."""
-    return get("/graph/entity/history", parse_as(EntityHistory), name=name, at=at, after=after, limit=limit)
+def entity_history(
+    name: str, *, at: str = "now", after: int = 0, limit: int = 200
+) -> Flow[EntityHistory]:
+    """Return the events that made an entity what it is, at most 1,000 behind the sequence
+    `after`.
+    """
+    return get(
+        "/graph/entity/history", parse_as(EntityHistory), name=name, at=at, after=after, limit=limit
+    )
 
 
 def undo(sequence: int, *, reason: str = "", dry_run: bool = False) -> Flow[Undoing]:
-    """Take back the edit, the deletion or the new text of a document at this sequence of the log."""
+    """Take back the edit, the deletion or the new text of a document at this sequence of the
+    log.
+    """
     body = json_body(sequence=sequence, reason=reason, dry_run=dry_run)
     return request(Call("POST", "/operations/undo", parse_as(Undoing), body))

@@ -12,8 +12,8 @@ from lightstream.connection import checked_workspace
 from lightstream.errors import InvalidRequest, Misconfigured, Unavailable
 from runtime import errors
 
-# The bus modules import NATS and telemetry; they are imported late, so that HTTP clients need not load them.
-# ruff: noqa: PLC0415
+# The bus modules import NATS and telemetry; they are imported late, so that HTTP clients need not
+# load them. ruff: noqa: PLC0415
 
 SOURCE = "/lightstream/client"
 """The default `source` of published events."""
@@ -22,9 +22,9 @@ SOURCE = "/lightstream/client"
 class DocumentOptions(TypedDict, total=False):
     """The optional fields of a document.
 
-    `file_path` is cited by answers. `pages` are the places in the text at which its pages begin. `warnings` tell people
-    what may be missing in the text. `source` says who publishes, as a URI reference, `actor` in whose name, as the log
-    shows it: any text but a secret.
+    `file_path` is cited by answers. `pages` are the places in the text at which its pages begin.
+    `warnings` tell people what may be missing in the text. `source` says who publishes, as a URI
+    reference, `actor` in whose name, as the log shows it: any text but a secret.
     """
 
     file_path: str
@@ -38,7 +38,9 @@ class DocumentOptions(TypedDict, total=False):
 
 
 class Published(BaseModel):
-    """The position of a document in the log. `is_new` is False when the same text was there before."""
+    """The position of a document in the log. `is_new` is False when the same text was there
+    before.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,20 +50,27 @@ class Published(BaseModel):
 
 
 async def publish_document(
-    url: str, *, text: str, id: str | None = None, workspace: str = "default", **about: Unpack[DocumentOptions]
+    url: str,
+    *,
+    text: str,
+    id: str | None = None,
+    workspace: str = "default",
+    **about: Unpack[DocumentOptions],
 ) -> Published:
-    """Append a document to the log, and return once that has it durably; a long text is put beside the log.
+    """Append a document to the log, and return once that has it durably; a long text is put beside
+    the log.
 
-    `url` is that of the NATS server, with user and password where it asks for them. The same `id` with another text is
-    a new version. Without one the id derives from the name of `file_path`, or from the text. Raises `InvalidRequest`
-    for what no document can be, `Misconfigured` when no server answers at `url`, `Unavailable` when the log does not
-    take it. Calling again after an error adds nothing twice.
+    `url` is that of the NATS server, with user and password where it asks for them. The same `id`
+    with another text is a new version. Without one the id derives from the name of `file_path`, or
+    from the text. Raises `InvalidRequest` for what no document can be, `Misconfigured` when no
+    server answers at `url`, `Unavailable` when the log does not take it. Calling again after an
+    error adds nothing twice.
     """
-    from runtime.bus.actor import acting_as, local_actor
-    from runtime.bus.nats.blobs import NatsBlobs
-    from runtime.bus.nats.connection import connected
-    from runtime.bus.nats.log import NatsLog
-    from runtime.bus.publisher import Submission, add_document
+    from runtime.bus.actor import acting_as, local_actor  # noqa: PLC0415
+    from runtime.bus.nats.blobs import NatsBlobs  # noqa: PLC0415
+    from runtime.bus.nats.connection import connected  # noqa: PLC0415
+    from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
+    from runtime.bus.publisher import Submission, add_document  # noqa: PLC0415
 
     workspace_name = checked_workspace(workspace or "default")
     with _translating_errors(), acting_as(about.get("actor") or local_actor()):

@@ -1,4 +1,6 @@
-"""Methods that ask questions: for an answer, a streamed answer, or the data an answer would be based on."""
+"""Methods that ask questions: for an answer, a streamed answer, or the data an answer would be
+based on.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -64,22 +66,41 @@ class QueryOptions(TypedDict, total=False):
 
 def query(question: str, **options: Unpack[QueryOptions]) -> Flow[Answer]:
     """Answer a question from the documents."""
-    return request(Call("POST", "/query", parse_as(Answer), json_body(query=question, **options), idempotent=True))
+    return request(
+        Call(
+            "POST",
+            "/query",
+            parse_as(Answer),
+            json_body(query=question, **options),
+            idempotent=True,
+        )
+    )
 
 
 def query_data(question: str, **options: Unpack[QueryOptions]) -> Flow[Evidence]:
-    """Return the data for a question without an answer: entities, relationships, passages and their files."""
+    """Return the data for a question without an answer: entities, relationships, passages and their
+    files.
+    """
     return request(
-        Call("POST", "/query/data", parse_as(Evidence), json_body(query=question, **options), idempotent=True)
+        Call(
+            "POST",
+            "/query/data",
+            parse_as(Evidence),
+            json_body(query=question, **options),
+            idempotent=True,
+        )
     )
 
 
 def query_stream(question: str, **options: Unpack[QueryOptions]) -> Call[Piece]:
     """Answer a question piece by piece, as it is written: `with … as pieces`, then iterate.
 
-    Closing the block ends the model's work. An error in the middle of an answer is raised by the iteration.
+    Closing the block ends the model's work. An error in the middle of an answer is raised by the
+    iteration.
     """
-    return Call("POST", STREAM, parse_as(Piece), json_body(query=question, **options), idempotent=True)
+    return Call(
+        "POST", STREAM, parse_as(Piece), json_body(query=question, **options), idempotent=True
+    )
 
 
 class PieceParser:
@@ -89,7 +110,9 @@ class PieceParser:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[Piece]:
-        """Return the pieces that these bytes complete. Raises `ServerFault` for a line that tells of an error."""
+        """Return the pieces that these bytes complete. Raises `ServerFault` for a line that tells
+        of an error.
+        """
         *lines, self._rest = (self._rest + data).split(b"\n")
         return [_piece(line) for line in lines if line.strip()]
 

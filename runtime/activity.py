@@ -1,8 +1,10 @@
-"""What handlers work on, and whether they make progress: a health page tells busy handlers from stuck ones.
+"""What handlers work on, and whether they make progress: a health page tells busy handlers from
+stuck ones.
 
-A handler makes progress when an event of its is published, a model has answered or texts are embedded. Reading and
-writing stores is no progress: a handler that goes round in circles does that too. Waiting for a model is no stall: each
-call has a time limit of its own, and the health page shows a paused provider anyway.
+A handler makes progress when an event of its is published, a model has answered or texts are
+embedded. Reading and writing stores is no progress: a handler that goes round in circles does that
+too. Waiting for a model is no stall: each call has a time limit of its own, and the health page
+shows a paused provider anyway.
 """
 
 import time
@@ -18,7 +20,9 @@ from runtime.bus.port import Delivery
 
 @dataclass(eq=False)
 class Batch:
-    """What one call of a handler works on. `moved` is the time of `time.monotonic` at which it last made progress."""
+    """What one call of a handler works on. `moved` is the time of `time.monotonic` at which it last
+    made progress.
+    """
 
     first: Delivery[Any]
     count: int
@@ -32,10 +36,19 @@ class Batch:
         return 0.0 if self.waits else time.monotonic() - self.moved
 
     def described(self, *, public: bool) -> str:
-        """Return a description for people; without workspace and document where everybody may read it."""
+        """Return a description for people; without workspace and document where everybody may read
+        it.
+        """
         event = self.first.event
-        of = "" if public else f" of {event.aggregate_id!r:.100} in workspace {self.first.workspace!r:.100}"
-        return f"{self.count} messages, the first of them {event.type_name()}{of}, number {self.first.sequence}"
+        of = (
+            ""
+            if public
+            else f" of {event.aggregate_id!r:.100} in workspace {self.first.workspace!r:.100}"
+        )
+        return (
+            f"{self.count} messages, the first of them {event.type_name()}{of}, number "
+            f"{self.first.sequence}"
+        )
 
 
 class Activity:
@@ -57,13 +70,18 @@ class Activity:
             self._batches.discard(batch)
 
     def stalled(self, seconds: float, *, public: bool = False) -> str | None:
-        """Return a problem when a batch has made no progress for so long, about the worst; None where all progress."""
+        """Return a problem when a batch has made no progress for so long, about the worst; None
+        where all progress.
+        """
         batch = max(self._batches, key=lambda batch: batch.idle_seconds, default=None)
         if batch is None or batch.idle_seconds <= seconds:
             return None
         since = batch.began.isoformat(timespec="seconds")
         what = batch.described(public=public)
-        return f"its handler has not moved for {batch.idle_seconds:.0f} s; since {since} it is at {what}"
+        return (
+            f"its handler has not moved for {batch.idle_seconds:.0f} s; since {since} it is at "
+            f"{what}"
+        )
 
 
 _current: ContextVar[Batch | None] = ContextVar("batch", default=None)
@@ -77,7 +95,9 @@ def note_progress() -> None:
 
 @contextmanager
 def waiting() -> Generator[None]:
-    """Inside, the batch waits for what has a time limit or a watch of its own; behind it, it has got on."""
+    """Inside, the batch waits for what has a time limit or a watch of its own; behind it, it has
+    got on.
+    """
     batch = _current.get()
     if batch is None:
         yield

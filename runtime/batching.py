@@ -19,9 +19,15 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def batched_by_bytes(
-    items: Iterable[T], bytes_of: Callable[[T], int], *, max_bytes: int, max_items: int = sys.maxsize
+    items: Iterable[T],
+    bytes_of: Callable[[T], int],
+    *,
+    max_bytes: int,
+    max_items: int = sys.maxsize,
 ) -> Iterator[list[T]]:
-    """Yield the items in order, in lists of at most `max_items`, and `max_bytes` unless one item alone has more."""
+    """Yield the items in order, in lists of at most `max_items`, and `max_bytes` unless one item
+    alone has more.
+    """
     batch: list[T] = []
     total = 0
     for item in items:

@@ -20,18 +20,23 @@ from runtime.settings import Settings
 logger = structlog.get_logger(__name__)
 
 STOPPING, GRACE = "stopping", 3.0
-"""Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered again."""
+"""Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered
+again.
+"""
 
 
 @asynccontextmanager
 async def open_broker(
     stage: Stage, settings: Settings, health: Health, writes: WriteStatus
 ) -> AsyncGenerator[NatsBroker]:
-    """Yield a broker that is not connected yet, and end it. Raises ConfigurationError for a useless NATS_URL."""
+    """Yield a broker that is not connected yet, and end it. Raises ConfigurationError for a useless
+    NATS_URL.
+    """
     ending = asyncio.Event()
 
     async def closed() -> None:
-        # Without a connection FastStream's loops spin silently for ever: better to end, and be started again.
+        # Without a connection FastStream's loops spin silently for ever: better to end, and be
+        # started again.
         if not ending.is_set() and health.stage != STOPPING:
             logger.error("the connection to the bus is closed for good")
             os._exit(1)
@@ -41,11 +46,20 @@ async def open_broker(
 
     address = parse_bus_address(settings.nats_url)
     broker = NatsBroker(
-        address.servers, security=_security(address), name=f"lightstream-{stage}",
-        max_reconnect_attempts=-1, reconnect_time_wait=1,
-        closed_cb=closed, error_cb=on_error, disconnected_cb=writes.disconnected, reconnected_cb=writes.reconnected,
-        graceful_timeout=GRACE, js_options={"prefix": settings.nats_api_prefix}, apply_types=False, logger=None,
-    )  # fmt: skip
+        address.servers,
+        security=_security(address),
+        name=f"lightstream-{stage}",
+        max_reconnect_attempts=-1,
+        reconnect_time_wait=1,
+        closed_cb=closed,
+        error_cb=on_error,
+        disconnected_cb=writes.disconnected,
+        reconnected_cb=writes.reconnected,
+        graceful_timeout=GRACE,
+        js_options={"prefix": settings.nats_api_prefix},
+        apply_types=False,
+        logger=None,
+    )
     try:
         yield broker
     finally:
@@ -57,8 +71,9 @@ def _security(address: BusAddress) -> NatsSecurity:
     """Return user and encryption in FastStream's words. Raises ConfigurationError."""
     encryption = address.encryption
     options: dict[str, Any] = {
-        "ssl_context": encryption.get("tls"), "tls_handshake_first": encryption.get("tls_handshake_first", False)
-    }  # fmt: skip
+        "ssl_context": encryption.get("tls"),
+        "tls_handshake_first": encryption.get("tls_handshake_first", False),
+    }
     if address.user is None:
         return NatsSecurity(**options)
     if address.password is None:

@@ -1,4 +1,6 @@
-"""Findings about the bus: its declaration, losses, paused providers, waiting and repeated events, dead letters."""
+"""Findings about the bus: its declaration, losses, paused providers, waiting and repeated events,
+dead letters.
+"""
 
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -21,18 +23,26 @@ from runtime.projections.checkpoints import rebuild_command
 from runtime.projections.verdicts import RESTORE_HINT, combined_verdict
 
 REDELIVERY_NOTE = "tried again"
-"""Suffix of a health note that tells why a consumer's events are redelivered; the consumer's name precedes it."""
+"""Suffix of a health note that tells why a consumer's events are redelivered; the consumer's name
+precedes it.
+"""
 
 
-SET_CLOCK = "set this machine's clock by NTP, in UTC; nothing waits longer for it, but new events have wrong times"
+SET_CLOCK = (
+    "set this machine's clock by NTP, in UTC; nothing waits longer for it, but new events have "
+    "wrong times"
+)
 """What to do about a clock that was set back."""
 
 PARKED_NOTE = "parked"
 """Suffix of a health note about parked events; the consumer's name precedes it."""
 
 
-async def examine_bus(bus: JetStreamContext, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:
-    """Yield every finding about the bus. `notes` are those of the services' health pages, None where unknown.
+async def examine_bus(
+    bus: JetStreamContext, notes: Mapping[str, str] | None
+) -> AsyncIterator[Finding]:
+    """Yield every finding about the bus. `notes` are those of the services' health pages, None
+    where unknown.
 
     Raises a ServiceError or NatsError when the bus does not answer.
     """
@@ -41,7 +51,9 @@ async def examine_bus(bus: JetStreamContext, notes: Mapping[str, str] | None) ->
     async for finding in _losses(bus):
         yield finding
     if behind := await seconds_behind_log(bus):
-        yield Finding("fault", f"the newest event of the log lies {behind:.0f} s in the future", SET_CLOCK)
+        yield Finding(
+            "fault", f"the newest event of the log lies {behind:.0f} s in the future", SET_CLOCK
+        )
     for note in await pause_notices(await NatsSharedValues.bind(bus)):
         yield Finding("fault", note, "amend what the reason names; documents wait, none fails")
     async for finding in _backlog(bus, notes):
@@ -53,7 +65,9 @@ async def examine_bus(bus: JetStreamContext, notes: Mapping[str, str] | None) ->
 
 
 async def seconds_behind_log(bus: JetStreamContext) -> float:
-    """Return by how many seconds this machine's clock is behind the newest event of the log; 0 where it is not."""
+    """Return by how many seconds this machine's clock is behind the newest event of the log; 0
+    where it is not.
+    """
     with suppress(NotFoundError):
         newest = (await bus.stream_info(LOG)).state.last_seq
         at = (await bus.get_msg(LOG, newest)).time if newest else None
@@ -67,10 +81,16 @@ async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
     if verdict.log:
         yield Finding("fault", f"the log has lost messages: {verdict.log}", RESTORE_HINT)
     for reason in verdict.stores.values():
-        yield Finding("fault", reason, f"`{rebuild_command(tuple(verdict.stores))}` makes it anew from the log")
+        yield Finding(
+            "fault",
+            reason,
+            f"`{rebuild_command(tuple(verdict.stores))}` makes it anew from the log",
+        )
 
 
-async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:
+async def _backlog(
+    bus: JetStreamContext, notes: Mapping[str, str] | None
+) -> AsyncIterator[Finding]:
     for consumer in CONSUMERS:
         info = await bus.consumer_info(consumer.stream, consumer.name)
         if info.num_redelivered:
@@ -84,9 +104,13 @@ async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> As
             yield Finding("note", f"{consumer.name}: {info.num_pending} events wait")
     for parked in await count_parked(NatsParkedEvents(bus)):
         newer = parked.reason == "newer-version"
-        yield Finding("fault" if newer else "note", f"workspace {parked.workspace}: {parked}; parked, others go on",
-                      "run the release that knows them: they are handled then" if newer else
-                      "they are tried now and then; the error names the cause")  # fmt: skip
+        yield Finding(
+            "fault" if newer else "note",
+            f"workspace {parked.workspace}: {parked}; parked, others go on",
+            "run the release that knows them: they are handled then"
+            if newer
+            else "they are tried now and then; the error names the cause",
+        )
 
 
 def cause_of_redelivery(consumer: str, notes: Mapping[str, str] | None) -> str:
@@ -100,22 +124,30 @@ def cause_of_redelivery(consumer: str, notes: Mapping[str, str] | None) -> str:
 
 
 async def _undelivered(bus: JetStreamContext) -> AsyncIterator[Finding]:
-    # No durable of ours has a limit of deliveries, and nobody ends one: somebody changed a consumer.
+    # No durable of ours has a limit of deliveries, and nobody ends one: somebody changed a
+    # consumer.
     if number := (await bus.stream_info("KB_ADVISORIES")).state.messages:
         yield Finding(
             "fault",
-            f"the bus stopped delivering {number} messages: {'its' if number == 1 else 'their'} consumer was changed",
+            (
+                f"the bus stopped delivering {number} messages: "
+                f"{'its' if number == 1 else 'their'} consumer was changed"
+            ),
             "`lightstream topology apply`, then `lightstream rebuild all`",
         )
 
 
 async def _dead_letters(bus: JetStreamContext) -> AsyncIterator[Finding]:
-    # History: dead letters stay there for ever, and nothing is wrong with a stack that has been sent nonsense.
+    # History: dead letters stay there for ever, and nothing is wrong with a stack that has been
+    # sent nonsense.
     counts = await count_dead_letters(NatsDeadLetters(bus))
     if counts.last_at is not None:
         messages = "1 message was" if counts.count == 1 else f"{counts.count} messages were"
         yield Finding(
             "note",
-            f"{messages} set aside for good, the last on {counts.last_at:%Y-%m-%d %H:%M} UTC ({counts.reason:.200})",
+            (
+                f"{messages} set aside for good, the last on {counts.last_at:%Y-%m-%d %H:%M} UTC "
+                f"({counts.reason:.200})"
+            ),
             "`lightstream dead list` says which, `dead redrive` tries one again",
         )

@@ -1,8 +1,9 @@
-"""The machine's clock can be set: a resumed machine, a wrong time zone, NTP. Only the monotonic clock never goes back.
+"""The machine's clock can be set: a resumed machine, a wrong time zone, NTP. Only the monotonic
+clock never goes back.
 
-A wait inside of a process is counted by the monotonic clock. A time that other processes read is one of the machine's
-clock, in seconds since 1970, and who reads it here waits no longer for it than its longest legal wait: it may have been
-written before the clock was set back.
+A wait inside of a process is counted by the monotonic clock. A time that other processes read is
+one of the machine's clock, in seconds since 1970, and who reads it here waits no longer for it than
+its longest legal wait: it may have been written before the clock was set back.
 """
 
 import time
@@ -13,22 +14,27 @@ TOLERANCE = 5.0
 """Seconds by which the clocks of two machines may differ: no time is cut for that."""
 
 SETTLING = 10.0
-"""Seconds after a step back for which a process is not ready, and no store that goes by the clock is asked."""
+"""Seconds after a step back for which a process is not ready, and no store that goes by the clock
+is asked.
+"""
 
 INTERVAL = 0.5
 """Seconds between two looks at the clock."""
 
 
 def legal_time(at: float, longest: float, now: float) -> float:
-    """Return a time that was at most `longest` seconds ahead when it was written; cut to that where it is further."""
+    """Return a time that was at most `longest` seconds ahead when it was written; cut to that where
+    it is further.
+    """
     return now + longest if at - now > longest + TOLERANCE else at
 
 
 class Waits:
-    """Waits for times in shared records, each counted by the monotonic clock from when it was first read.
+    """Waits for times in shared records, each counted by the monotonic clock from when it was first
+    read.
 
-    Records are told apart by a key, and one that is read with another time is a new wait. The waits of the `most`
-    records that were read last are remembered: one that is forgotten begins anew.
+    Records are told apart by a key, and one that is read with another time is a new wait. The waits
+    of the `most` records that were read last are remembered: one that is forgotten begins anew.
     """
 
     def __init__(self, most: int = 10_000) -> None:
@@ -36,7 +42,9 @@ class Waits:
         self._ends: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
 
     def left(self, key: Hashable, at: float, longest: float) -> float:
-        """Return the seconds until the time `at` of this record, at most `longest`; 0 when it has come."""
+        """Return the seconds until the time `at` of this record, at most `longest`; 0 when it has
+        come.
+        """
         known = self._ends.get(key)
         if known is None or known[0] != at:
             known = at, monotonic_time(at, longest)
@@ -48,18 +56,23 @@ class Waits:
 
 
 def monotonic_time(at: float, longest: float) -> float:
-    """Return the time of the monotonic clock for one of the machine's, no more than `longest` seconds ahead."""
+    """Return the time of the monotonic clock for one of the machine's, no more than `longest`
+    seconds ahead.
+    """
     return time.monotonic() + min(at - time.time(), longest)
 
 
 class ClockWatch:
-    """Finds steps of the machine's clock: it compares how far that and the monotonic one have moved."""
+    """Finds steps of the machine's clock: it compares how far that and the monotonic one have
+    moved.
+    """
 
     def __init__(self, least: float = 2.0) -> None:
         self._least, self._offset = least, time.time() - time.monotonic()
 
     def step(self) -> float:
-        """Return by how many seconds the clock was set forward since the last call, negative for back; 0 if not.
+        """Return by how many seconds the clock was set forward since the last call, negative for
+        back; 0 if not.
 
         Steps under `least` seconds are followed without a word: NTP makes them all day.
         """

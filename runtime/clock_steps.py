@@ -1,4 +1,6 @@
-"""Steps of the machine's clock as a process tells them: in its log, its metrics and on its health pages."""
+"""Steps of the machine's clock as a process tells them: in its log, its metrics and on its health
+pages.
+"""
 
 import asyncio
 import math
@@ -18,7 +20,9 @@ SHOWN = 24 * 3600.0
 
 
 class ClockSteps:
-    """The steps of the clock that a process has seen: it counts them, logs them, and tells whoever asks for health."""
+    """The steps of the clock that a process has seen: it counts them, logs them, and tells whoever
+    asks for health.
+    """
 
     def __init__(self) -> None:
         self._watch, self._steps, self._step = ClockWatch(), 0, 0.0
@@ -31,7 +35,9 @@ class ClockSteps:
             await asyncio.sleep(INTERVAL)
 
     def look(self) -> float:
-        """Look at the clock once, and return by how many seconds it was set forward; negative: back; 0: not at all."""
+        """Look at the clock once, and return by how many seconds it was set forward; negative:
+        back; 0: not at all.
+        """
         if step := self._watch.step():
             self._steps, self._step, self._set_to = self._steps + 1, step, time.time()
             self._seen_at = time.monotonic()
@@ -42,14 +48,18 @@ class ClockSteps:
         return step
 
     async def problem(self) -> str | None:
-        """Return what keeps the process from being ready for some seconds after the clock was set back."""
+        """Return what keeps the process from being ready for some seconds after the clock was set
+        back.
+        """
         self.look()
         if time.monotonic() - self._settled >= SETTLING:
             return None
         return f"the clock was set back by {-self._step:.0f} s just now" if self._step < 0 else None
 
     async def note(self) -> str | None:
-        """Return a sentence for a day after a step: by how much the clock was set, and to which time."""
+        """Return a sentence for a day after a step: by how much the clock was set, and to which
+        time.
+        """
         self.look()
         if time.monotonic() - self._seen_at >= SHOWN:
             return None

@@ -1,23 +1,22 @@
 """The one question an error answers: try again, or dead-letter?
 
-ServiceError
-├── Retryable        may succeed later: the event is redelivered with a growing delay, for as long as it takes
-│   ├── Unavailable      a store, the bus or a provider does not answer; the outcome of a write is unknown
-│   │   └── NotServing       the log or a store has lost what it held: an operator is told what to do
-│   ├── TextFailure      a provider fails for this text and answers others: a few tries, then it is refused
-│   ├── RateLimited      the provider asks to wait (`retry_after` seconds)
-│   │   └── ProviderPaused   it is paused for that long, and was not called
-│   ├── NewerVersion     the event is newer than this code: it is parked until the code knows its version
-│   ├── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
-│   ├── OutdatedVectors  the vectors have ids of an older version: they can be searched, and wait for a rebuild
-│   ├── BudgetSpent      the workspace's budget allows no paid call: it is parked until that is raised
-│   └── StagePaused      the stage gave up too much by its own fault: nothing is handled until it is started again
-├── Poison           can never succeed: the event is dead-lettered, with a StageFailed and the reason
-│   ├── ModelRefused     a model never takes this request
-│   └── Undecodable      not even an event; kept raw in KB_DEAD
-├── NotWanted        the document was deleted or replaced meanwhile: what was to be paid for it is not
-├── InvalidInput     a caller gave what cannot be used (HTTP 4xx, exit code 2)
-└── ConfigurationError   this process must not start: the message says what to change
+ServiceError ├── Retryable        may succeed later: the event is redelivered with a growing delay,
+for as long as it takes │   ├── Unavailable      a store, the bus or a provider does not answer; the
+outcome of a write is unknown │   │   └── NotServing       the log or a store has lost what it held:
+an operator is told what to do │   ├── TextFailure      a provider fails for this text and answers
+others: a few tries, then it is refused │   ├── RateLimited      the provider asks to wait
+(`retry_after` seconds) │   │   └── ProviderPaused   it is paused for that long, and was not called
+│   ├── NewerVersion     the event is newer than this code: it is parked until the code knows its
+version │   ├── ModelChanged     the vectors were made by another embedding model: a rebuild is
+asked for │   ├── OutdatedVectors  the vectors have ids of an older version: they can be searched,
+and wait for a rebuild │   ├── BudgetSpent      the workspace's budget allows no paid call: it is
+parked until that is raised │   └── StagePaused      the stage gave up too much by its own fault:
+nothing is handled until it is started again ├── Poison           can never succeed: the event is
+dead-lettered, with a StageFailed and the reason │   ├── ModelRefused     a model never takes this
+request │   └── Undecodable      not even an event; kept raw in KB_DEAD ├── NotWanted        the
+document was deleted or replaced meanwhile: what was to be paid for it is not ├── InvalidInput     a
+caller gave what cannot be used (HTTP 4xx, exit code 2) └── ConfigurationError   this process must
+not start: the message says what to change
     └── Busy             another process does what only one may do at a time
 
 Anything else is a bug: it is redelivered a few times and then dead-lettered like Poison.
@@ -35,8 +34,9 @@ if TYPE_CHECKING:  # the command line shows its help without loading the contrac
 class ServiceError(Exception):
     """Root of every error this project raises on purpose.
 
-    `model`: the one whose provider is its cause, if any is. `sentence`: what that provider itself says of the text, as
-    its asker may read it: without keys and addresses, empty where it says nothing.
+    `model`: the one whose provider is its cause, if any is. `sentence`: what that provider itself
+    says of the text, as its asker may read it: without keys and addresses, empty where it says
+    nothing.
     """
 
     model: str = ""
@@ -49,14 +49,17 @@ class Retryable(ServiceError):
     `events`: events that are true already; the edge publishes them before the rest is tried again.
     """
 
-    def __init__(self, message: str, *, retry_after: float | None = None, events: Sequence[Event] = ()) -> None:
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, events: Sequence[Event] = ()
+    ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
         self.events = tuple(events)
 
 
 def longest_wait(errors: Sequence[Retryable], events: Sequence[Event]) -> Retryable:
-    """Return one error for several: that with the longest Retry-After, which is also its cause, with the `events`.
+    """Return one error for several: that with the longest Retry-After, which is also its cause,
+    with the `events`.
 
     It is `BudgetSpent` where all of them are, and `ProviderPaused` where none of them was tried.
     """
@@ -114,11 +117,15 @@ class NewerVersion(Retryable):
 
 
 class ModelChanged(Retryable):
-    """The live vectors were made by another embedding model; a rebuild with `--embedding-model` replaces them."""
+    """The live vectors were made by another embedding model; a rebuild with `--embedding-model`
+    replaces them.
+    """
 
 
 class OutdatedVectors(Retryable):
-    """The live vectors have ids as an older version made them; `lightstream rebuild vectors` replaces them."""
+    """The live vectors have ids as an older version made them; `lightstream rebuild vectors`
+    replaces them.
+    """
 
 
 class BudgetSpent(Retryable):
@@ -126,7 +133,9 @@ class BudgetSpent(Retryable):
 
 
 class StagePaused(Retryable):
-    """The stage has given up too much by its own fault: it handles nothing until it is started again."""
+    """The stage has given up too much by its own fault: it handles nothing until it is started
+    again.
+    """
 
 
 class Poison(ServiceError):
@@ -134,11 +143,15 @@ class Poison(ServiceError):
 
 
 Refusal = Literal["content", "length", "request", "text"]
-"""Why a model refuses a request. `text`: it answers others and has failed for this text every time."""
+"""Why a model refuses a request. `text`: it answers others and has failed for this text every
+time.
+"""
 
 
 class ModelRefused(Poison):
-    """A model never takes this request: for its content, for its length, or for a reason of the provider's own."""
+    """A model never takes this request: for its content, for its length, or for a reason of the
+    provider's own.
+    """
 
     def __init__(self, message: str, reason: Refusal, sentence: str = "") -> None:
         super().__init__(message)

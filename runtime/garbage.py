@@ -1,7 +1,7 @@
 """How often Python looks for garbage in cycles.
 
-By default it looks whenever 700 more objects exist, and now and then at all of them: a fifth of the CPU of a merger,
-and half of that of a rebuild, whose process holds all drivers and services.
+By default it looks whenever 700 more objects exist, and now and then at all of them: a fifth of the
+CPU of a merger, and half of that of a rebuild, whose process holds all drivers and services.
 """
 
 import gc
@@ -9,10 +9,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 OBJECTS = 20_000
-"""New objects after which the youngest are looked at: thousands stay for a whole batch, and nearly none are cycles."""
+"""New objects after which the youngest are looked at: thousands stay for a whole batch, and nearly
+none are cycles.
+"""
 
 BULK_OBJECTS = 200_000
-"""The same while a log is loaded: a group of 2,000 events is 50,000 objects and more, which stay until it is done."""
+"""The same while a log is loaded: a group of 2,000 events is 50,000 objects and more, which stay
+until it is done.
+"""
 
 
 def collect_seldom(objects: int = OBJECTS) -> None:

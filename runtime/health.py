@@ -1,7 +1,8 @@
 """The two health pages of every process: live and ready.
 
-Ready means more than an open socket: every durable answers `consumer_info`, and while there is work, some of it gets
-done. A deleted consumer or a closed connection shows here, where a ping would still say all is well.
+Ready means more than an open socket: every durable answers `consumer_info`, and while there is
+work, some of it gets done. A deleted consumer or a closed connection shows here, where a ping would
+still say all is well.
 """
 
 import asyncio
@@ -25,7 +26,9 @@ Probe = Callable[[], Awaitable[str | None]]
 """A function that returns None when all is well, else what is wrong."""
 
 STALLED = 180.0
-"""Seconds without progress after which a durable counts as stuck: of messages that wait, or of a batch in a handler."""
+"""Seconds without progress after which a durable counts as stuck: of messages that wait, or of a
+batch in a handler.
+"""
 
 
 @dataclass
@@ -36,7 +39,9 @@ class Health:
     stage: str | None = "starting"
     probes: dict[str, Probe] = field(default_factory=dict[str, Probe])
     notes: dict[str, Probe] = field(default_factory=dict[str, Probe])
-    """What operators should know though the process does its work, such as a provider that is waited for."""
+    """What operators should know though the process does its work, such as a provider that is
+    waited for.
+    """
 
     readings: Readings = field(default_factory=Readings)
     """What `/metrics` tells beside what was counted."""
@@ -60,21 +65,29 @@ class Health:
         return {"service": stage, **messages} if stage else messages
 
     def routes(self) -> list[Route]:
-        """Return the routes `/health/live` (200) and `/health/ready` (200, or 503 with the problems)."""
+        """Return the routes `/health/live` (200) and `/health/ready` (200, or 503 with the
+        problems).
+        """
 
         async def live(_: Request) -> JSONResponse:
             return JSONResponse({"service": self.service})
 
         async def ready(_: Request) -> JSONResponse:
             problems, notes = await self.problems(), await _run_probes(self.notes)
-            body = {"service": self.service, "problems": problems, **({"notes": notes} if notes else {})}
+            body = {
+                "service": self.service,
+                "problems": problems,
+                **({"notes": notes} if notes else {}),
+            }
             return JSONResponse(body, 503 if problems else 200)
 
         return [Route("/health/live", live), Route("/health/ready", ready)]
 
 
 async def _run_probes(probes: dict[str, Probe]) -> dict[str, str]:
-    """Return what the probes say that there are now: a service that starts adds others meanwhile."""
+    """Return what the probes say that there are now: a service that starts adds others
+    meanwhile.
+    """
     results = {name: await _run_probe(name, probe) for name, probe in tuple(probes.items())}
     return {name: text for name, text in results.items() if text}
 
@@ -100,11 +113,17 @@ class Progress:
     since: float = field(default_factory=time.monotonic)
 
     def stalled(self, *, handled: int, waiting: int, busy: int) -> str | None:
-        """Return a problem when a handler makes no progress for `STALLED` seconds, or messages wait that long."""
+        """Return a problem when a handler makes no progress for `STALLED` seconds, or messages wait
+        that long.
+        """
         if stuck := self.activity.stalled(STALLED, public=self.public):
             return stuck
         now = time.monotonic()
         if handled != self.handled or busy or not waiting:
             self.handled, self.since = handled, now
         idle = now - self.since
-        return f"{waiting} messages wait and none was handled for {idle:.0f} s" if idle > STALLED else None
+        return (
+            f"{waiting} messages wait and none was handled for {idle:.0f} s"
+            if idle > STALLED
+            else None
+        )

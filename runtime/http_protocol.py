@@ -1,7 +1,7 @@
 """The HTTP/1.1 protocol of our servers: uvicorn's on httptools, with limits of size and time.
 
-uvicorn's own collects headers without a limit and waits without a deadline. This one ends requests whose headers are
-too large or too slow, bodies that do not arrive, and answers that nobody reads.
+uvicorn's own collects headers without a limit and waits without a deadline. This one ends requests
+whose headers are too large or too slow, bodies that do not arrive, and answers that nobody reads.
 """
 
 import asyncio
@@ -18,7 +18,9 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 logger = structlog.get_logger(__name__)
 
 LINGER_SECONDS = 2.0
-"""Seconds for which a rejected client may go on sending: closing the connection earlier would lose the answer."""
+"""Seconds for which a rejected client may go on sending: closing the connection earlier would lose
+the answer.
+"""
 
 MAX_FRAMING = 16 * 1024
 """Bytes of chunk framing and trailers that may arrive in a row without any byte of a body."""
@@ -36,9 +38,13 @@ class HttpLimits:
     """Of all headers together, names and values."""
     header_count: int = 100
     header_timeout: float = 15.0
-    """Seconds from the first byte of a request, or the start of the connection, to the end of the headers."""
+    """Seconds from the first byte of a request, or the start of the connection, to the end of the
+    headers.
+    """
     body_timeout: float = 30.0
-    """Seconds for a body. Each `body_rate` bytes of it that arrive give one back, so never more than these are left."""
+    """Seconds for a body. Each `body_rate` bytes of it that arrive give one back, so never more
+    than these are left.
+    """
     body_rate: int = 16384
     write_timeout: float = 30.0
     """Seconds for which the client may read nothing of an answer."""
@@ -49,7 +55,9 @@ class _RequestRefused(Exception):
 
 
 class _WatchedFlow(FlowControl):
-    """Flow control that tells for how many seconds nothing was read, because the application was busy."""
+    """Flow control that tells for how many seconds nothing was read, because the application was
+    busy.
+    """
 
     def __init__(self, transport: asyncio.Transport, on_resumed: Callable[[float], None]) -> None:
         super().__init__(transport)
@@ -86,7 +94,9 @@ class LimitedProtocol(HttpToolsProtocol):
         """See asyncio.Protocol."""
         super().connection_made(transport)
         self.flow = _WatchedFlow(transport, self._on_reading_resumed)
-        self._read_deadline = self.loop.call_later(self.limits.header_timeout, self._on_header_timeout)
+        self._read_deadline = self.loop.call_later(
+            self.limits.header_timeout, self._on_header_timeout
+        )
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See asyncio.Protocol."""
@@ -107,8 +117,15 @@ class LimitedProtocol(HttpToolsProtocol):
         most = MAX_FRAMING + self.limits.header_bytes + self.limits.url_bytes
         if self._bytes_without_progress > most:
             self._refuse(431, self._headers_too_large())
-        elif (self._phase, self._requests) != before or not self._read_deadline or self._phase == "idle":
+        elif (
+            (self._phase, self._requests) != before
+            or not self._read_deadline
+            or self._phase == "idle"
+        ):
             self._restart_read_deadline()
+
+    def _is_between_requests(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete  # pyright: ignore[reportUnnecessaryComparison]
 
     def _restart_read_deadline(self) -> None:
         """Cancel the deadline for reading, and start that of the current phase."""
@@ -116,13 +133,19 @@ class LimitedProtocol(HttpToolsProtocol):
             self._read_deadline.cancel()
             self._read_deadline = None
         if self._phase == "head":
-            self._read_deadline = self.loop.call_later(self.limits.header_timeout, self._on_header_timeout)
+            self._read_deadline = self.loop.call_later(
+                self.limits.header_timeout, self._on_header_timeout
+            )
         elif self._phase == "body":
             self._body_ends = self.loop.time() + self.limits.body_timeout
-            self._read_deadline = self.loop.call_later(self.limits.body_timeout, self._on_body_timeout)
-        elif (self.cycle is None or self.cycle.response_complete) and self.timeout_keep_alive_task is None:  # pyright: ignore[reportUnnecessaryComparison]
+            self._read_deadline = self.loop.call_later(
+                self.limits.body_timeout, self._on_body_timeout
+            )
+        elif self._is_between_requests() and self.timeout_keep_alive_task is None:
             # Line breaks between requests reset no deadline.
-            self._read_deadline = self.loop.call_later(self.timeout_keep_alive, self._on_header_timeout)
+            self._read_deadline = self.loop.call_later(
+                self.timeout_keep_alive, self._on_header_timeout
+            )
 
     def _on_reading_resumed(self, paused: float) -> None:
         self._body_ends += paused
@@ -137,7 +160,10 @@ class LimitedProtocol(HttpToolsProtocol):
         """See httptools."""
         super().on_url(url)
         if len(self.url) > self.limits.url_bytes:
-            self._reject(414, f"the address has more than {self.limits.url_bytes:,} bytes (HTTP_MAX_URL_BYTES)")
+            self._reject(
+                414,
+                f"the address has more than {self.limits.url_bytes:,} bytes (HTTP_MAX_URL_BYTES)",
+            )
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """See httptools. Trailers count with the headers."""
@@ -172,7 +198,9 @@ class LimitedProtocol(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """See asyncio.Protocol."""
         super().pause_writing()
-        self._write_deadline = self.loop.call_later(self.limits.write_timeout, self._on_write_timeout)
+        self._write_deadline = self.loop.call_later(
+            self.limits.write_timeout, self._on_write_timeout
+        )
 
     def resume_writing(self) -> None:
         """See asyncio.Protocol."""
@@ -186,7 +214,9 @@ class LimitedProtocol(HttpToolsProtocol):
         self._refuse(*(self._refusal or (400, msg)))
 
     def _headers_too_large(self) -> str:
-        return f"the headers have more than {self.limits.header_bytes:,} bytes (HTTP_MAX_HEADER_BYTES)"
+        return (
+            f"the headers have more than {self.limits.header_bytes:,} bytes (HTTP_MAX_HEADER_BYTES)"
+        )
 
     def _reject(self, status: int, detail: str) -> None:
         self._refusal = status, detail
@@ -196,7 +226,13 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._phase == "idle":  # nothing was asked, so nothing is answered
             self.transport.close()
         else:
-            self._refuse(408, f"the headers did not come within {self.limits.header_timeout:g} s (HTTP_HEADER_TIMEOUT)")
+            self._refuse(
+                408,
+                (
+                    f"the headers did not come within {self.limits.header_timeout:g} s "
+                    "(HTTP_HEADER_TIMEOUT)"
+                ),
+            )
 
     def _on_body_timeout(self) -> None:
         if self.cycle.response_complete:
@@ -230,7 +266,10 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.close()
             return
         body = json.dumps({"detail": detail}).encode()
-        head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(body)
+        head = (
+            b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
+            % len(body)
+        )
         self.transport.write(STATUS_LINE[status] + head + body)
         self.transport.write_eof()
         self.flow.resume_reading()

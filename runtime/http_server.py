@@ -1,4 +1,6 @@
-"""The uvicorn configuration of our HTTP servers: limits, no Server header, and only the proxies that are configured."""
+"""The uvicorn configuration of our HTTP servers: limits, no Server header, and only the proxies
+that are configured.
+"""
 
 import asyncio
 from collections.abc import Generator
@@ -15,7 +17,9 @@ from runtime.settings import Settings
 
 
 def server_config(app: ASGIApp, settings: Settings, **options: Any) -> uvicorn.Config:
-    """Return uvicorn's configuration for an application; `options` are uvicorn's and override ours."""
+    """Return uvicorn's configuration for an application; `options` are uvicorn's and override
+    ours.
+    """
     ours: dict[str, Any] = {
         "log_config": None,
         "lifespan": "off",
@@ -43,16 +47,22 @@ def http_limits(settings: Settings) -> HttpLimits:
 
 
 class Server(uvicorn.Server):
-    """uvicorn without its signal handlers, which would end the process before the event handlers have finished."""
+    """uvicorn without its signal handlers, which would end the process before the event handlers
+    have finished.
+    """
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.opening: set[asyncio.Task[None]] = set()
 
     def drain(self) -> None:
-        """Close every connection after its next answer, from now on: a client that is told so sends no more there."""
+        """Close every connection after its next answer, from now on: a client that is told so sends
+        no more there.
+        """
         closing = b"connection", b"close"
-        self.config.encoded_headers.append(closing)  # what the server makes its own list from, every second
+        self.config.encoded_headers.append(
+            closing
+        )  # what the server makes its own list from, every second
         self.server_state.default_headers.append(closing)
 
     def accept(self, connection: socket) -> None:
@@ -65,7 +75,10 @@ class Server(uvicorn.Server):
         if not self.config.loaded:
             self.config.load()
         protocol = partial(
-            self.config.http_protocol_class, config=self.config, server_state=self.server_state, app_state={}
+            self.config.http_protocol_class,
+            config=self.config,
+            server_state=self.server_state,
+            app_state={},
         )
         with suppress(OSError):  # the client has disconnected already
             await asyncio.get_running_loop().connect_accepted_socket(protocol, connection)

@@ -16,9 +16,13 @@ def progress_probe(jetstream: JetStreamContext, processor: EventProcessor) -> Pr
     async def probe() -> str | None:
         try:
             async with asyncio.timeout(1.0):
-                info = await jetstream.consumer_info(processor.durable.stream, processor.durable.name)
+                info = await jetstream.consumer_info(
+                    processor.durable.stream, processor.durable.name
+                )
         except (NatsError, TimeoutError) as error:
             return f"durable does not answer: {type(error).__name__}"
-        return progress.stalled(handled=processor.handled, waiting=info.num_pending or 0, busy=processor.busy)
+        return progress.stalled(
+            handled=processor.handled, waiting=info.num_pending or 0, busy=processor.busy
+        )
 
     return probe

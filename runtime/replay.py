@@ -1,7 +1,8 @@
 """What a rebuild runs of a service: without publishing and without paying a model.
 
-The log is read once in bulk, into a generation that nobody else writes: a `BulkReplay` takes large batches, and writes
-once what they add up to. What enters the log meanwhile goes through a `ReplayHandler`, as it does in the service.
+The log is read once in bulk, into a generation that nobody else writes: a `BulkReplay` takes large
+batches, and writes once what they add up to. What enters the log meanwhile goes through a
+`ReplayHandler`, as it does in the service.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,7 +14,9 @@ from contracts.graph import Generations
 from runtime.bus.port import Delivery
 
 Replay = Callable[[Sequence[Delivery[Any]], Generations], Awaitable[Sequence[Sequence[Event]]]]
-"""Writes a batch to the generations given, and returns for each delivery the events that the live service publishes."""
+"""Writes a batch to the generations given, and returns for each delivery the events that the live
+service publishes.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,15 @@ class BulkReplay(Protocol):
         ...
 
     def handlers(self) -> Sequence[ReplayHandler]:
-        """Return the handlers for what enters the log later, in the order in which each batch goes through them."""
+        """Return the handlers for what enters the log later, in the order in which each batch goes
+        through them.
+        """
         ...
 
     async def take(self, batch: Sequence[Delivery[Any]], generations: Generations) -> None:
-        """Take a batch of deliveries in the order of the log; repeats change nothing. Raises what a handler raises."""
+        """Take a batch of deliveries in the order of the log; repeats change nothing. Raises what a
+        handler raises.
+        """
         ...
 
     async def finish(self, generations: Generations) -> None:

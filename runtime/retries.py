@@ -17,7 +17,9 @@ T = TypeVar("T")
 
 
 class Attempts(Protocol):
-    """The attempts of stamina at one piece of work: `for attempt in attempts`, `with attempt`, or with `async for`."""
+    """The attempts of stamina at one piece of work: `for attempt in attempts`, `with attempt`, or
+    with `async for`.
+    """
 
     def __iter__(self) -> Iterator[stamina.Attempt]: ...
     def __aiter__(self) -> AsyncIterator[stamina.Attempt]: ...
@@ -27,8 +29,8 @@ class Attempts(Protocol):
 class Backoff:
     """Delays that double from `first` up to `longest` seconds.
 
-    Each is drawn at random from around its value, up to the part `spread` of it away: who failed at the same moment
-    does not come back at the same moment.
+    Each is drawn at random from around its value, up to the part `spread` of it away: who failed at
+    the same moment does not come back at the same moment.
     """
 
     first: float
@@ -36,25 +38,36 @@ class Backoff:
     spread: float = 0.25
 
     def delay(self, failures: int, retry_after: float | None = None) -> float:
-        """Return the seconds to wait after the `failures`-th failure in a row, never less than `retry_after`."""
+        """Return the seconds to wait after the `failures`-th failure in a row, never less than
+        `retry_after`.
+        """
         value = min(self.longest, self.first * 2.0 ** min(failures - 1, 100))
         return max(value * random.uniform(1 - self.spread, 1 + self.spread), retry_after or 0.0)  # noqa: S311
 
     def attempts(self, again: Callable[[Exception], bool], most: int | None = None) -> Attempts:
-        """Return attempts with these delays in between, at most so many, for as long as `again` says of the error.
+        """Return attempts with these delays in between, at most so many, for as long as `again`
+        says of the error.
 
-        An error may name the least number of seconds to wait, as `retry_after`. The last error is raised.
+        An error may name the least number of seconds to wait, as `retry_after`. The last error is
+        raised.
         """
         return stamina.retry_context(on=self._delays(again), attempts=most, timeout=None)
 
     async def retry(
-        self, work: Callable[[], Awaitable[T]], again: Callable[[Exception], bool], most: int | None = None
+        self,
+        work: Callable[[], Awaitable[T]],
+        again: Callable[[Exception], bool],
+        most: int | None = None,
     ) -> T:
         """Return what `work` returns in the first of such attempts in which it does not fail."""
-        return await stamina.AsyncRetryingCaller(attempts=most, timeout=None)(self._delays(again), work)
+        return await stamina.AsyncRetryingCaller(attempts=most, timeout=None)(
+            self._delays(again), work
+        )
 
     def _delays(self, again: Callable[[Exception], bool]) -> Callable[[Exception], bool | float]:
-        """Return what stamina asks after each failure: False to give up, else the seconds to wait."""
+        """Return what stamina asks after each failure: False to give up, else the seconds to
+        wait.
+        """
         failures = 0
 
         def delay_after(error: Exception) -> bool | float:
@@ -65,11 +78,14 @@ class Backoff:
         return delay_after
 
 
-def parse_retry_after(header: str | None, longest: float = math.inf, *, date: str | None = None) -> float | None:
-    """Return the seconds that a Retry-After header asks to wait, given as a number or a date, at most `longest`.
+def parse_retry_after(
+    header: str | None, longest: float = math.inf, *, date: str | None = None
+) -> float | None:
+    """Return the seconds that a Retry-After header asks to wait, given as a number or a date, at
+    most `longest`.
 
-    `date`: the Date header of the same answer. A date is counted from there: their clock need not agree with ours.
-    None for a header that is neither. RFC 9110, section 10.2.3.
+    `date`: the Date header of the same answer. A date is counted from there: their clock need not
+    agree with ours. None for a header that is neither. RFC 9110, section 10.2.3.
     """
     if header is None:
         return None

@@ -1,11 +1,12 @@
 """The names of our metrics, spans and attributes: nobody else writes one down.
 
-Attributes follow OpenTelemetry's semantic conventions 1.44 (messaging: in development; http and databases: stable) and
-those of generative AI, which are kept apart since 2026 and still change: `gen_ai.provider.name` was `gen_ai.system`.
-Metrics of our own begin with `lightstream.`; Prometheus shows `lightstream.handle`, in seconds, as
-`lightstream_handle_seconds`.
+Attributes follow OpenTelemetry's semantic conventions 1.44 (messaging: in development; http and
+databases: stable) and those of generative AI, which are kept apart since 2026 and still change:
+`gen_ai.provider.name` was `gen_ai.system`. Metrics of our own begin with `lightstream.`; Prometheus
+shows `lightstream.handle`, in seconds, as `lightstream_handle_seconds`.
 
-No label names a workspace, a document, a file or an address: their number has no bound, and they are the tenants'.
+No label names a workspace, a document, a file or an address: their number has no bound, and they
+are the tenants'.
 """
 
 SCOPE = "lightstream"

@@ -1,4 +1,6 @@
-"""Runs a service: connects, waits for its stores, subscribes its handlers, answers health pages, ends in good order."""
+"""Runs a service: connects, waits for its stores, subscribes its handlers, answers health pages,
+ends in good order.
+"""
 
 import asyncio
 import signal
@@ -87,9 +89,11 @@ def run(
     processes: int = 1,
     extra_environment: Mapping[str, str] | None = None,
 ) -> None:
-    """Run the service until SIGTERM or SIGINT. Exits with code 1 and the reason when it must not run.
+    """Run the service until SIGTERM or SIGINT. Exits with code 1 and the reason when it must not
+    run.
 
-    Several `processes` answer behind one port: each has the `extra_environment` besides those of this process.
+    Several `processes` answer behind one port: each has the `extra_environment` besides those of
+    this process.
     """
     with starting(stage, settings):
         control = worker.own_control_socket()
@@ -102,10 +106,13 @@ def run(
 
 @contextmanager
 def starting(stage: Stage, settings: Settings) -> Generator[None]:
-    """Say which settings contradict each other, and end with code 1 and the reason when the process must not run."""
+    """Say which settings contradict each other, and end with code 1 and the reason when the process
+    must not run.
+    """
     telemetry.configure(stage, settings.log_level)
     exposition.configure(stage)
-    # The parent process has logged them, about what people set and not about what it adds for a worker.
+    # The parent process has logged them, about what people set and not about what it adds for a
+    # worker.
     for contradiction in () if worker.is_worker() else settings.contradictions:
         logger.warning("contradictory settings", what=contradiction)
     try:
@@ -129,7 +136,11 @@ async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], healt
 
 
 async def _serve(
-    stage: Stage, settings: Settings, build: Build, given: Starlette | None, here: ControlSocket | None
+    stage: Stage,
+    settings: Settings,
+    build: Build,
+    given: Starlette | None,
+    here: ControlSocket | None,
 ) -> None:
     health, turn = Health(stage), asyncio.Event()
     # An application that is given has metrics of its own: it asks who reads them.
@@ -156,7 +167,8 @@ async def _serve(
         turn.set()
     work = asyncio.create_task(_work(stage, settings, build, health, ready))
     work.add_done_callback(lambda _: stop())
-    # Among others that answer already, one that is still starting would answer its share of the questions with 503.
+    # Among others that answer already, one that is still starting would answer its share of the
+    # questions with 503.
     await turn.wait()
     if not server.should_exit:
         await server.serve([] if here else None)
@@ -166,8 +178,11 @@ async def _serve(
         await work
 
 
-def _draining(seconds: float, health: Health, server: Server, stop: Callable[[], None]) -> Callable[[], None]:
-    """Return what ends the service: it tells whoever asks that nobody is to be sent here, and answers a while longer.
+def _draining(
+    seconds: float, health: Health, server: Server, stop: Callable[[], None]
+) -> Callable[[], None]:
+    """Return what ends the service: it tells whoever asks that nobody is to be sent here, and
+    answers a while longer.
 
     Called again it ends at once.
     """
@@ -183,8 +198,12 @@ def _draining(seconds: float, health: Health, server: Server, stop: Callable[[],
     return end
 
 
-async def _work(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
-    """Work until told to end. A bus that is silent or slow while the service starts is waited for, as stores are."""
+async def _work(
+    stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]
+) -> None:
+    """Work until told to end. A bus that is silent or slow while the service starts is waited for,
+    as stores are.
+    """
     begun = asyncio.Event()
 
     def begin() -> None:
@@ -201,16 +220,23 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
     await STARTING.retry(partial(_working, stage, settings, build, health, begin), again)
 
 
-async def _refuse_another_topology(jetstream: JetStreamContext, subscriptions: Sequence[Subscription]) -> None:
+async def _refuse_another_topology(
+    jetstream: JetStreamContext, subscriptions: Sequence[Subscription]
+) -> None:
     """Raises ConfigurationError where the bus is not as declared, with what to run."""
     await topology.refuse_newer(jetstream)
-    if problems := await topology.check(jetstream, tuple(declared_consumer(s.durable) for s in subscriptions)):
+    if problems := await topology.check(
+        jetstream, tuple(declared_consumer(s.durable) for s in subscriptions)
+    ):
         raise ConfigurationError(
-            f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
+            "the bus differs from its declaration; run `lightstream topology apply`: "
+            f"{'; '.join(problems)}"
         )
 
 
-async def _working(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
+async def _working(
+    stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]
+) -> None:
     writes = WriteStatus()
     async with open_broker(stage, settings, health, writes) as broker:
         health.stage = "waiting for the bus"
@@ -232,7 +258,9 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
             for one in subscribed:
                 health.probes[one.processor.durable.name] = progress_probe(jetstream, one.processor)
                 health.notes[f"{one.processor.durable.name}: parked"] = one.parked.note
-                health.notes[f"{one.processor.durable.name}: tried again"] = one.processor.reasons.note
+                health.notes[f"{one.processor.durable.name}: tried again"] = (
+                    one.processor.reasons.note
+                )
             await broker.start()
             health.stage = None
             collect_seldom()
@@ -255,11 +283,18 @@ def _guarded(subscription: Subscription, integrity: Integrity, health: Health) -
     return replace(subscription, handle=integrity.hold(subscription.durable, noting, health))
 
 
-async def _bus(client: Client, jetstream: JetStreamContext, health: Health, writes: WriteStatus) -> Bus:
+async def _bus(
+    client: Client, jetstream: JetStreamContext, health: Health, writes: WriteStatus
+) -> Bus:
     limiters = RateLimiters(
-        await NatsSharedValues.bind(jetstream), health.notes, partial(watch_provider, health.readings)
+        await NatsSharedValues.bind(jetstream),
+        health.notes,
+        partial(watch_provider, health.readings),
     )
-    pointers, turns = await NatsLiveGenerations.bind(jetstream), await NatsSharedValues.bind(jetstream, TURNS_BUCKET)
+    pointers, turns = (
+        await NatsLiveGenerations.bind(jetstream),
+        await NatsSharedValues.bind(jetstream, TURNS_BUCKET),
+    )
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     integrity = Integrity(health.service, jetstream, pointers, values, writes)
     log, blobs = NatsLog(jetstream, writes), NatsBlobs(jetstream, writes)

@@ -1,7 +1,8 @@
-"""Settings every process shares. They name URLs and models; nothing here knows the embedded stack from a cluster.
+"""Settings every process shares. They name URLs and models; nothing here knows the embedded stack
+from a cluster.
 
-Read from the environment only, where an empty variable is the same as none. Each service adds its own few in its
-`settings.py`.
+Read from the environment only, where an empty variable is the same as none. Each service adds its
+own few in its `settings.py`.
 """
 
 import os
@@ -28,7 +29,10 @@ class Settings(BaseSettings):
 
     nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus", repr=False)
     nats_api_prefix: str = Field(
-        default="$JS.API", description="what calls of JetStream begin with: another for a user of an account of its own"
+        default="$JS.API",
+        description=(
+            "what calls of JetStream begin with: another for a user of an account of its own"
+        ),
     )
     documents_url: SecretStr = Field(
         default=SecretStr("mongodb://127.0.0.1:27017"),
@@ -36,16 +40,21 @@ class Settings(BaseSettings):
         description="`mongodb://…` or `sqlite:///absolute/path.db`",
     )
     mongo_database: str = Field(default="lightstream", description="used with mongodb:// only")
-    neo4j_uri: str = Field(default="bolt://127.0.0.1:7687", description="Bolt server with the graph")
+    neo4j_uri: str = Field(
+        default="bolt://127.0.0.1:7687", description="Bolt server with the graph"
+    )
     neo4j_username: str = "neo4j"
     neo4j_password: SecretStr = SecretStr("")
     neo4j_database: str = "neo4j"
-    milvus_uri: str = Field(default="http://127.0.0.1:19530", description="Milvus server with the vectors")
+    milvus_uri: str = Field(
+        default="http://127.0.0.1:19530", description="Milvus server with the vectors"
+    )
     milvus_token: SecretStr = SecretStr("")
     milvus_index_type: str = Field(default="HNSW", description="FLAT on Milvus Lite")
 
     llm_base_url: str = Field(
-        default="https://api.openai.com/v1", validation_alias=AliasChoices("LLM_BASE_URL", "OPENAI_BASE_URL")
+        default="https://api.openai.com/v1",
+        validation_alias=AliasChoices("LLM_BASE_URL", "OPENAI_BASE_URL"),
     )
     llm_model: str = "gpt-4o-mini"
     llm_api_key: SecretStr = Field(
@@ -73,7 +82,9 @@ class Settings(BaseSettings):
     llm_max_completion_tokens: int | None = Field(
         default=None,
         ge=1,
-        validation_alias=AliasChoices("LLM_MAX_COMPLETION_TOKENS", "OPENAI_LLM_MAX_COMPLETION_TOKENS"),
+        validation_alias=AliasChoices(
+            "LLM_MAX_COMPLETION_TOKENS", "OPENAI_LLM_MAX_COMPLETION_TOKENS"
+        ),
         description="the same as `max_completion_tokens`, which newer models of OpenAI take",
     )
     llm_reasoning_effort: str = Field(
@@ -84,16 +95,25 @@ class Settings(BaseSettings):
     llm_max_async: int = Field(
         default=4,
         ge=0,
-        validation_alias=AliasChoices("LLM_MAX_ASYNC", "MAX_ASYNC_LLM", "MAX_ASYNC", "LLM_CONCURRENCY"),
+        validation_alias=AliasChoices(
+            "LLM_MAX_ASYNC", "MAX_ASYNC_LLM", "MAX_ASYNC", "LLM_CONCURRENCY"
+        ),
         description="calls at once of all replicas together; 0: no limit",
     )
-    llm_max_requests_per_minute: int = Field(default=0, ge=0, description="of all replicas together; 0: no limit")
-    llm_max_tokens_per_minute: int = Field(default=0, ge=0, description="of all replicas together; 0: no limit")
+    llm_max_requests_per_minute: int = Field(
+        default=0, ge=0, description="of all replicas together; 0: no limit"
+    )
+    llm_max_tokens_per_minute: int = Field(
+        default=0, ge=0, description="of all replicas together; 0: no limit"
+    )
 
     embedding_base_url: str = Field(
-        default="https://api.openai.com/v1", validation_alias=AliasChoices("EMBEDDING_BASE_URL", "OPENAI_BASE_URL")
+        default="https://api.openai.com/v1",
+        validation_alias=AliasChoices("EMBEDDING_BASE_URL", "OPENAI_BASE_URL"),
     )
-    embedding_model: str = Field(default="", description="empty: text-embedding-3-small with a key, else offline")
+    embedding_model: str = Field(
+        default="", description="empty: text-embedding-3-small with a key, else offline"
+    )
     embedding_dim: int = Field(default=0, ge=0, description="0: what the model is known to give")
     embedding_api_key: SecretStr = Field(
         default=SecretStr(""), validation_alias=AliasChoices("EMBEDDING_API_KEY", "OPENAI_API_KEY")
@@ -118,25 +138,35 @@ class Settings(BaseSettings):
     embedding_query_extra_body: str = Field(
         default="", description="JSON object: further fields of requests for vectors of questions"
     )
-    embedding_batch_num: int = Field(default=32, ge=1, le=2048, description="texts of one call, or fewer long ones")
+    embedding_batch_num: int = Field(
+        default=32, ge=1, le=2048, description="texts of one call, or fewer long ones"
+    )
     embedding_max_tokens: int = Field(
         default=8191,
         ge=0,
         validation_alias=AliasChoices("EMBEDDING_MAX_TOKENS", "EMBEDDING_TOKEN_LIMIT"),
         description="tokens of a text that are embedded; 0: no limit",
     )
-    embedding_max_bytes: int = Field(default=0, ge=0, description="bytes of a text that are embedded; 0: no limit")
+    embedding_max_bytes: int = Field(
+        default=0, ge=0, description="bytes of a text that are embedded; 0: no limit"
+    )
     embedding_max_async: int = Field(
         default=8,
         ge=0,
         validation_alias=AliasChoices("EMBEDDING_MAX_ASYNC", "EMBEDDING_FUNC_MAX_ASYNC"),
         description="calls at once of all replicas together; 0: no limit",
     )
-    embedding_max_requests_per_minute: int = Field(default=0, ge=0, description="of all replicas together; 0: no limit")
-    embedding_max_tokens_per_minute: int = Field(default=0, ge=0, description="of all replicas together; 0: no limit")
+    embedding_max_requests_per_minute: int = Field(
+        default=0, ge=0, description="of all replicas together; 0: no limit"
+    )
+    embedding_max_tokens_per_minute: int = Field(
+        default=0, ge=0, description="of all replicas together; 0: no limit"
+    )
 
     host: str = "127.0.0.1"
-    port: int = Field(default=0, ge=0, le=65535, description="health page, or the API of the query service")
+    port: int = Field(
+        default=0, ge=0, le=65535, description="health page, or the API of the query service"
+    )
     drain_seconds: float = Field(
         default=0.0,
         ge=0,
@@ -144,14 +174,23 @@ class Settings(BaseSettings):
         description="after SIGTERM, for which a service is not ready and answers all the same",
     )
     forwarded_allow_ips: str = Field(
-        default="", description="addresses and networks of proxies whose X-Forwarded-For is believed; `*`: everybody's"
+        default="",
+        description=(
+            "addresses and networks of proxies whose X-Forwarded-For is believed; `*`: everybody's"
+        ),
     )
-    http_max_url_bytes: int = Field(default=8192, ge=256, le=65536, description="of a request's address; else 414")
+    http_max_url_bytes: int = Field(
+        default=8192, ge=256, le=65536, description="of a request's address; else 414"
+    )
     http_max_header_bytes: int = Field(
         default=32768, ge=1024, le=1048576, description="of a request's headers together; else 431"
     )
-    http_max_headers: int = Field(default=100, ge=10, le=1000, description="headers of a request; else 431")
-    http_header_timeout: float = Field(default=15.0, gt=0, description="seconds for a request's headers; else 408")
+    http_max_headers: int = Field(
+        default=100, ge=10, le=1000, description="headers of a request; else 431"
+    )
+    http_header_timeout: float = Field(
+        default=15.0, gt=0, description="seconds for a request's headers; else 408"
+    )
     http_body_timeout: float = Field(
         default=30.0, gt=0, description="seconds for a body; what arrives gives some back; else 408"
     )
@@ -159,14 +198,20 @@ class Settings(BaseSettings):
         default=16384, ge=1, description="bytes of a body that give its sender a second back"
     )
     http_write_timeout: float = Field(
-        default=30.0, gt=0, description="seconds an answer waits for a client that reads nothing, then it hangs up"
+        default=30.0,
+        gt=0,
+        description="seconds an answer waits for a client that reads nothing, then it hangs up",
     )
-    model_prices: str = Field(default="", description="JSON by model: price of a million tokens of each kind")
+    model_prices: str = Field(
+        default="", description="JSON by model: price of a million tokens of each kind"
+    )
     log_level: str = "INFO"
     dead_letter_limit: int = Field(
         default=100,
         ge=0,
-        description="dead letters within an hour by faults of its own that pause a consumer; 0: never",
+        description=(
+            "dead letters within an hour by faults of its own that pause a consumer; 0: never"
+        ),
     )
 
     @classmethod
@@ -187,7 +232,9 @@ class Settings(BaseSettings):
         parse_prices(text)
         return text
 
-    @field_validator("llm_extra_body", "embedding_document_extra_body", "embedding_query_extra_body")
+    @field_validator(
+        "llm_extra_body", "embedding_document_extra_body", "embedding_query_extra_body"
+    )
     @classmethod
     def _fields_can_be_read(cls, text: str) -> str:
         parse_fields(text)
@@ -201,12 +248,16 @@ class Settings(BaseSettings):
             try:
                 ip_network(name if name != "*" else "::", strict=False)
             except ValueError:
-                raise ValueError("give addresses or networks with commas between, such as 10.0.0.0/8, or *") from None
+                raise ValueError(
+                    "give addresses or networks with commas between, such as 10.0.0.0/8, or *"
+                ) from None
         return ",".join(names)
 
     @property
     def llm_fields(self) -> dict[str, Any]:
-        """Return the further fields of every request to a language model; those of LLM_EXTRA_BODY go first."""
+        """Return the further fields of every request to a language model; those of LLM_EXTRA_BODY
+        go first.
+        """
         single = {
             "temperature": self.llm_temperature,
             "max_tokens": self.llm_max_tokens,
@@ -222,7 +273,9 @@ class Settings(BaseSettings):
 
     @property
     def has_llm(self) -> bool:
-        """Whether a language model was configured: a key, or an endpoint of one's own that may need none."""
+        """Whether a language model was configured: a key, or an endpoint of one's own that may need
+        none.
+        """
         return bool(self.llm_api_key.get_secret_value()) or "llm_base_url" in self.model_fields_set
 
     @property
@@ -235,13 +288,21 @@ class Settings(BaseSettings):
 
     @property
     def contradictions(self) -> list[str]:
-        """What was set and has no effect, or contradicts itself, in sentences without values. A service says so."""
+        """What was set and has no effect, or contradicts itself, in sentences without values. A
+        service says so.
+        """
         fields = self.model_fields_set
         texts = idle_secret_files(type(self), os.environ)
         if "*" in self.forwarded_allow_ips:
-            texts.append("FORWARDED_ALLOW_IPS=* believes everybody who connects: rate limits and lock-outs do not hold")
+            texts.append(
+                "FORWARDED_ALLOW_IPS=* believes everybody who connects: rate limits and "
+                "lock-outs do not hold"
+            )
         if "llm_model" in fields and not self.has_llm:
-            texts.append("LLM_MODEL is set but neither LLM_API_KEY nor LLM_BASE_URL: no language model is used")
+            texts.append(
+                "LLM_MODEL is set but neither LLM_API_KEY nor LLM_BASE_URL: no language model "
+                "is used"
+            )
         if "embedding_dim" in fields and not self.has_embedding_endpoint:
             texts.append("EMBEDDING_DIM is set but no embedding endpoint is: it has no effect")
         return texts
@@ -254,8 +315,8 @@ OFFLINE_EMBEDDERS = ("minilm", "minilm-floats", "lexical")
 def secret_files(kind: type[Settings], environ: Mapping[str, str]) -> dict[str, Given]:
     """Return the secrets that stand in files, by their settings: `<variable>_FILE` names the file.
 
-    A variable of the same name goes before its file, a setting's first variable before its others. An empty file is
-    the same as none. Raises ConfigurationError for a file that cannot be read.
+    A variable of the same name goes before its file, a setting's first variable before its others.
+    An empty file is the same as none. Raises ConfigurationError for a file that cannot be read.
     """
     upper = {name.upper(): value for name, value in environ.items() if value}
     given: dict[str, Given] = {}
@@ -271,13 +332,20 @@ def secret_files(kind: type[Settings], environ: Mapping[str, str]) -> dict[str, 
 
 def idle_secret_files(kind: type[Settings], environ: Mapping[str, str]) -> list[str]:
     """Return a sentence for each `<variable>_FILE` beside a variable that goes before it."""
-    names = {v for name, field in kind.model_fields.items() if is_secret(name, field) for v in variables(name, field)}
+    names = {
+        v
+        for name, field in kind.model_fields.items()
+        if is_secret(name, field)
+        for v in variables(name, field)
+    }
     both = sorted(name for name in names if environ.get(name) and environ.get(f"{name}{FILE}"))
     return [f"{name}{FILE} has no effect: {name} is set" for name in both]
 
 
 class _SecretFiles(PydanticBaseSettingsSource):
-    """Gives the library what `secret_files` finds in this process's environment, under the name that goes first."""
+    """Gives the library what `secret_files` finds in this process's environment, under the name
+    that goes first.
+    """
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
         return None, field_name, False
@@ -289,7 +357,9 @@ class _SecretFiles(PydanticBaseSettingsSource):
         given = secret_files(kind, os.environ)
         aliased = {name: kind.model_fields[name].validation_alias for name in given}
         return {
-            str(alias.choices[0]) if isinstance(alias := aliased[name], AliasChoices) else name: file.content
+            str(alias.choices[0])
+            if isinstance(alias := aliased[name], AliasChoices)
+            else name: file.content
             for name, file in given.items()
         }
 

@@ -35,9 +35,13 @@ MEANINGS = {
     "max_relation_tokens": "tokens of relations in the context",
     "max_total_tokens": "tokens of the whole context",
     "cosine_threshold": "hits at or below this similarity are left out",
-    "kg_chunk_pick_method": "how passages behind entities and relations are chosen: VECTOR or WEIGHT",
+    "kg_chunk_pick_method": (
+        "how passages behind entities and relations are chosen: VECTOR or WEIGHT"
+    ),
     "min_rerank_score": "passages that the reranker scores lower, from 0 to 1, are left out",
-    "rerank_binding": "whose protocol the reranker speaks: cohere, jina, aliyun or tei; empty: none",
+    "rerank_binding": (
+        "whose protocol the reranker speaks: cohere, jina, aliyun or tei; empty: none"
+    ),
     "rerank_model": "the reranker",
     "rerank_binding_api_key": "its key",
     "rerank_by_default": "whether questions are reranked that do not say",
@@ -59,9 +63,14 @@ class ShownSetting:
 
 
 def shown_settings(
-    groups: Mapping[str, type[Settings]], environ: Mapping[str, str], own: Mapping[str, str], setter: str
+    groups: Mapping[str, type[Settings]],
+    environ: Mapping[str, str],
+    own: Mapping[str, str],
+    setter: str,
 ) -> Iterator[ShownSetting]:
-    """Every setting of these groups, each once; `own` are variables that `setter` gives, whatever `environ` says."""
+    """Every setting of these groups, each once; `own` are variables that `setter` gives, whatever
+    `environ` says.
+    """
     for of, group in groups.items():
         files: dict[str, Given] = {}
         with suppress(ConfigurationError):  # a file that cannot be read is told as a fault
@@ -69,7 +78,14 @@ def shown_settings(
         upper = {key.upper(): value for key, value in environ.items() if value}
         for name, field in group.model_fields.items():
             if name in group.__annotations__:
-                yield _shown(of, name, field, files.get(name) or _named(variables(name, field), upper), own, setter)
+                yield _shown(
+                    of,
+                    name,
+                    field,
+                    files.get(name) or _named(variables(name, field), upper),
+                    own,
+                    setter,
+                )
 
 
 def _named(names: tuple[str, ...], upper: Mapping[str, str]) -> Given | None:
@@ -81,14 +97,20 @@ def _shown(
 ) -> ShownSetting:
     names = variables(name, field)
     set_by = next((variable for variable in names if variable in own), "")
-    default = field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
+    default = (
+        field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
+    )
     default = "" if default is None else default
     value = own[set_by] if set_by else given.content if given else str(default)
     # An address may be shown without its password even where the whole is kept as a secret.
     secret = is_secret(name, field) and "://" not in str(default)
     source = setter if set_by else given.variable if given else DEFAULT
     return ShownSetting(
-        of, names, _safe(value, secret), source, field.description or MEANINGS.get(name) or _meaning_for_role(name)
+        of,
+        names,
+        _safe(value, secret),
+        source,
+        field.description or MEANINGS.get(name) or _meaning_for_role(name),
     )
 
 
@@ -111,4 +133,6 @@ def _safe(value: str, secret: bool) -> str:
 
 
 def _printable(value: str) -> str:
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in value)
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in value
+    )

@@ -1,4 +1,6 @@
-"""Subscriptions of a service: deliveries go through its event processor, and what it parks comes back to it."""
+"""Subscriptions of a service: deliveries go through its event processor, and what it parks comes
+back to it.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -28,10 +30,12 @@ FETCH_SECONDS = 5.0
 """Seconds that a fetch waits for a first message; it ends with all that are there then."""
 
 BATCHES_PER_SECOND, BATCHES_AT_ONCE = 4.0, 16.0
-"""Batches that a subscriber takes a second when there is always something, and how many it may take before that.
+"""Batches that a subscriber takes a second when there is always something, and how many it may take
+before that.
 
-What a batch writes is one transaction in each store, so fewer and larger ones write less. A document alone takes fewer
-batches than the second number and waits for nothing; full batches never wait.
+What a batch writes is one transaction in each store, so fewer and larger ones write less. A
+document alone takes fewer batches than the second number and waits for nothing; full batches never
+wait.
 """
 
 Process = Callable[[Sequence[NatsMessage]], Awaitable[None]]
@@ -39,7 +43,9 @@ Process = Callable[[Sequence[NatsMessage]], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Subscription:
-    """A handler on a durable of `contracts/topology.py`; `workers` messages (or batches) at a time."""
+    """A handler on a durable of `contracts/topology.py`; `workers` messages (or batches) at a
+    time.
+    """
 
     durable: str
     handle: Handler
@@ -59,36 +65,52 @@ class Connection:
 
 @dataclass(frozen=True)
 class Subscribed:
-    """One subscription's event processor, and what runs beside ordinary delivery: fair turns, and parked events."""
+    """One subscription's event processor, and what runs beside ordinary delivery: fair turns, and
+    parked events.
+    """
 
     processor: EventProcessor
     scheduler: FairScheduler
     parked: ParkedReader
 
 
-def subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Connection) -> Subscribed:
+def subscribe(
+    broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Connection
+) -> Subscribed:
     """Add the subscribers of one subscription to a broker that is not started yet."""
     declared, parked = declared_consumer(subscription.durable), NatsParkedEvents(bus.jetstream)
     parking, reasons = ParkingPolicy(declared, parked), RetryReasons(public=stage == "query")
     processor = EventProcessor(
-        stage, declared, subscription.handle, bus.log, bus.pointers, parking=parking, reasons=reasons,
+        stage,
+        declared,
+        subscription.handle,
+        bus.log,
+        bus.pointers,
+        parking=parking,
+        reasons=reasons,
         limit=DeadLetterLimit(bus.dead_letter_limit),
-    )  # fmt: skip
+    )
     look = Lookahead(bus.jetstream, declared.stream, declared.filters)
     scheduler = FairScheduler(processor, look, bus.turns, subscription.workers)
     pull(broker, declared, scheduler.process, workers=subscription.workers)
-    return Subscribed(processor, scheduler, ParkedReader(processor, parked, slots=subscription.workers))
+    return Subscribed(
+        processor, scheduler, ParkedReader(processor, parked, slots=subscription.workers)
+    )
 
 
 def pull(broker: NatsBroker, declared: Consumer, process: Process, *, workers: int = 1) -> None:
-    """Let `process` take what the consumer delivers: `workers` batches at a time, each of at most one fetch."""
+    """Let `process` take what the consumer delivers: `workers` batches at a time, each of at most
+    one fetch.
+    """
 
     async def raw(message: Any) -> Any:
-        # Decoding is the processor's work: one undecodable body must never keep its neighbours from being handled.
+        # Decoding is the processor's work: one undecodable body must never keep its neighbours from
+        # being handled.
         return message.raw_message
 
     for _ in range(workers):
-        # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
+        # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages
+        # time out.
         broker.subscriber(
             declared.filters[0],
             stream=JStream(declared.stream, declare=False),
@@ -102,16 +124,19 @@ def pull(broker: NatsBroker, declared: Consumer, process: Process, *, workers: i
 def _gather_fetch(process: Process, size: int) -> Callable[[Msg], Awaitable[None]]:
     """Messages of one fetch, which FastStream hands over side by side, as one batch again.
 
-    Each subscriber has one of its own: messages of two fetches in one batch would be handled by one worker.
-    Its own batch mode loses messages: nats-py ends a fetch whose time is up with an error that FastStream lets
-    through, and what it had collected until then waits for `ack_wait`. Here nothing is collected across fetches.
+    Each subscriber has one of its own: messages of two fetches in one batch would be handled by one
+    worker. Its own batch mode loses messages: nats-py ends a fetch whose time is up with an error
+    that FastStream lets through, and what it had collected until then waits for `ack_wait`. Here
+    nothing is collected across fetches.
     """
     pending: list[Msg] = []
     pace = Pace(BATCHES_PER_SECOND, BATCHES_AT_ONCE)
 
     async def consume(message: Msg) -> None:
         pending.append(message)
-        await asyncio.sleep(0)  # let the others of this fetch arrive; the first to go on takes them all
+        await asyncio.sleep(
+            0
+        )  # let the others of this fetch arrive; the first to go on takes them all
         if pending:
             batch = [NatsMessage(one) for one in pending]
             pending.clear()

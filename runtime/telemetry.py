@@ -1,7 +1,9 @@
-"""Traces and logs: one trace from the publisher through all services, off unless the standard variables ask for it.
+"""Traces and logs: one trace from the publisher through all services, off unless the standard
+variables ask for it.
 
-`OTEL_TRACES_EXPORTER=console` or `otlp` switches traces on (`OTEL_EXPORTER_OTLP_ENDPOINT` and the other standard
-variables apply). Span names carry the stream or the model, never a subject: subjects name documents, and have no end.
+`OTEL_TRACES_EXPORTER=console` or `otlp` switches traces on (`OTEL_EXPORTER_OTLP_ENDPOINT` and the
+other standard variables apply). Span names carry the stream or the model, never a subject: subjects
+name documents, and have no end.
 """
 
 import io
@@ -17,7 +19,11 @@ from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SimpleSpanProcessor
+from opentelemetry.sdk.trace.export import (
+    BatchSpanProcessor,
+    ConsoleSpanExporter,
+    SimpleSpanProcessor,
+)
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from stamina.instrumentation import set_on_retry_hooks
@@ -34,7 +40,8 @@ _PROPAGATOR = TraceContextTextMapPropagator()
 
 
 class LogFile(io.TextIOBase):
-    """Standard error, for logs: where a line cannot be written, on a full disk, it is lost, and nothing else is.
+    """Standard error, for logs: where a line cannot be written, on a full disk, it is lost, and
+    nothing else is.
 
     Else the task that meant to say what went wrong would end of saying it.
     """
@@ -50,7 +57,9 @@ class LogFile(io.TextIOBase):
 
 
 def configure(service: str, level: str = "INFO") -> None:
-    """Structured JSON logs on standard error, and traces where the standard variables ask for them."""
+    """Structured JSON logs on standard error, and traces where the standard variables ask for
+    them.
+    """
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -59,17 +68,23 @@ def configure(service: str, level: str = "INFO") -> None:
             structlog.processors.format_exc_info,
             structlog.processors.JSONRenderer(),
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        wrapper_class=structlog.make_filtering_bound_logger(
+            logging.getLevelNamesMapping()[level.upper()]
+        ),
         logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LogFile())),
         cache_logger_on_first_use=True,
     )
-    # Loops that try again log that themselves; the library would quote messages of servers, which name documents.
+    # Loops that try again log that themselves; the library would quote messages of servers, which
+    # name documents.
     set_on_retry_hooks([])
     structlog.contextvars.bind_contextvars(service=service)
     exporter = os.environ.get("OTEL_TRACES_EXPORTER", "none").lower()
     if isinstance(trace.get_tracer_provider(), TracerProvider):
         return  # configured already
-    if exporter in {"console", "otlp"} and os.environ.get("OTEL_SDK_DISABLED", "").lower() != "true":
+    if (
+        exporter in {"console", "otlp"}
+        and os.environ.get("OTEL_SDK_DISABLED", "").lower() != "true"
+    ):
         _export(service, exporter)
 
 
@@ -86,14 +101,15 @@ def _export(service: str, exporter: str) -> None:
 
 
 def otlp_headers() -> dict[str, str] | None:
-    """Return the headers in the file that OTEL_EXPORTER_OTLP_HEADERS_FILE names; None: what the standard variables say.
+    """Return the headers in the file that OTEL_EXPORTER_OTLP_HEADERS_FILE names; None: what the
+    standard variables say.
 
     Raises ConfigurationError for a file that cannot be read.
     """
     text = "" if os.environ.get(OTLP_HEADERS) else file_content(os.environ, f"{OTLP_HEADERS}{FILE}")
     if not text:
         return None
-    from opentelemetry.util.re import parse_env_headers  # noqa: PLC0415 - nobody pays for who does not send
+    from opentelemetry.util.re import parse_env_headers  # noqa: PLC0415
 
     return dict(parse_env_headers(text, liberal=True))
 
@@ -112,7 +128,8 @@ def _context(traceparent: str | None) -> Context | None:
 
 
 def traceparent_for(cause: str | None = None) -> str | None:
-    """The W3C `traceparent` to send along: the current span's, unless it belongs to another trace than the cause.
+    """The W3C `traceparent` to send along: the current span's, unless it belongs to another trace
+    than the cause.
 
     A batch is handled in one span, yet each of its messages goes on in the trace it came with.
     """
@@ -137,7 +154,8 @@ def log_context(envelope: Envelope[Event]) -> AbstractContextManager[None]:
 
 @contextmanager
 def consumer_span(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generator[None]:
-    """A consumer span over one call of a handler: of one event in its trace, of a batch linked to those of its events.
+    """A consumer span over one call of a handler: of one event in its trace, of a batch linked to
+    those of its events.
 
     Logs written inside are `about` the first event.
     """
@@ -151,7 +169,11 @@ def consumer_span(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generat
         names.MESSAGING_CONSUMER_GROUP: durable,
         names.WORKSPACE: first.workspace,
         names.DOCUMENT: first.subject or "",
-        **({names.MESSAGING_MESSAGE_ID: first.id} if one else {names.MESSAGING_BATCH_COUNT: len(envelopes)}),
+        **(
+            {names.MESSAGING_MESSAGE_ID: first.id}
+            if one
+            else {names.MESSAGING_BATCH_COUNT: len(envelopes)}
+        ),
     }
     with (
         _tracer().start_as_current_span(
@@ -169,7 +191,10 @@ def consumer_span(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generat
 def _links(envelopes: Sequence[Envelope[Event]]) -> list[trace.Link]:
     """Return one link for each trace that the events belong to."""
     parents = dict.fromkeys(envelope.traceparent for envelope in envelopes if envelope.traceparent)
-    return [trace.Link(trace.get_current_span(_context(parent)).get_span_context()) for parent in parents]
+    return [
+        trace.Link(trace.get_current_span(_context(parent)).get_span_context())
+        for parent in parents
+    ]
 
 
 def _messaging(kind: str, operation: str) -> dict[str, Any]:
@@ -184,26 +209,38 @@ def _messaging(kind: str, operation: str) -> dict[str, Any]:
 
 @contextmanager
 def server_span(what: str, traceparent: str | None) -> Generator[str]:
-    """A server span over a request, a child of the caller's when it sends one; gives the id of the trace.
+    """A server span over a request, a child of the caller's when it sends one; gives the id of the
+    trace.
 
-    Where no traces are written there is still an id, so that a request can be followed into the events it makes.
+    Where no traces are written there is still an id, so that a request can be followed into the
+    events it makes.
     """
-    with _tracer().start_as_current_span(what, context=_context(traceparent), kind=trace.SpanKind.SERVER) as span:
+    with _tracer().start_as_current_span(
+        what, context=_context(traceparent), kind=trace.SpanKind.SERVER
+    ) as span:
         if (parent := span.get_span_context()).is_valid:
             yield trace.format_trace_id(parent.trace_id)
             return
     ids, sampled = RandomIdGenerator(), trace.TraceFlags(trace.TraceFlags.SAMPLED)
-    context = trace.SpanContext(ids.generate_trace_id(), ids.generate_span_id(), is_remote=False, trace_flags=sampled)
+    context = trace.SpanContext(
+        ids.generate_trace_id(), ids.generate_span_id(), is_remote=False, trace_flags=sampled
+    )
     with trace.use_span(trace.NonRecordingSpan(context)):
         yield trace.format_trace_id(context.trace_id)
 
 
 @contextmanager
 def producer_span(count: int | None) -> Generator[None]:
-    """A producer span over the publication of a handler's events; none for none. None: nobody knows yet how many."""
+    """A producer span over the publication of a handler's events; none for none. None: nobody knows
+    yet how many.
+    """
     if count == 0 or not _traced():
         yield
         return
-    attributes = _messaging("send", "publish") | ({} if count is None else {names.MESSAGING_BATCH_COUNT: count})
-    with _tracer().start_as_current_span(f"publish {LOG}", kind=trace.SpanKind.PRODUCER, attributes=attributes):
+    attributes = _messaging("send", "publish") | (
+        {} if count is None else {names.MESSAGING_BATCH_COUNT: count}
+    )
+    with _tracer().start_as_current_span(
+        f"publish {LOG}", kind=trace.SpanKind.PRODUCER, attributes=attributes
+    ):
         yield

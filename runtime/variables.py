@@ -1,4 +1,6 @@
-"""The environment variables of settings: their names, which of them hold secrets, and files that hold these."""
+"""The environment variables of settings: their names, which of them hold secrets, and files that
+hold these.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,13 +12,19 @@ from pydantic.fields import FieldInfo
 from runtime.errors import ConfigurationError
 
 FILE = "_FILE"
-"""What the name of a variable ends with that names a file with the value of the variable without it."""
+"""What the name of a variable ends with that names a file with the value of the variable without
+it.
+"""
 
 
 def variables(name: str, field: FieldInfo) -> tuple[str, ...]:
     """The variables of a setting, the one that counts first."""
     alias = field.validation_alias
-    return tuple(str(choice) for choice in alias.choices) if isinstance(alias, AliasChoices) else (name.upper(),)
+    return (
+        tuple(str(choice) for choice in alias.choices)
+        if isinstance(alias, AliasChoices)
+        else (name.upper(),)
+    )
 
 
 def is_secret(name: str, field: FieldInfo) -> bool:
@@ -25,14 +33,17 @@ def is_secret(name: str, field: FieldInfo) -> bool:
 
 
 class Given(NamedTuple):
-    """A variable that sets something, and the value it gives: its own, or what the file holds that it names."""
+    """A variable that sets something, and the value it gives: its own, or what the file holds that
+    it names.
+    """
 
     variable: str
     content: str
 
 
 def file_content(environ: Mapping[str, str], variable: str) -> str:
-    """Return what the file holds that a variable names, without white space around it; empty without the variable.
+    """Return what the file holds that a variable names, without white space around it; empty
+    without the variable.
 
     Raises ConfigurationError for a file that cannot be read.
     """

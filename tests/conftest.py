@@ -1,4 +1,6 @@
-"""What holds for every test: no address but this machine's is reached, no setting of the developer's own leaks in."""
+"""What holds for every test: no address but this machine's is reached, no setting of the
+developer's own leaks in.
+"""
 
 import gc
 import os
@@ -10,7 +12,8 @@ import hypothesis
 import pytest
 import structlog
 
-# On top of what holds in CI, where examples are the same in each run. A machine with much else to do is no fault.
+# On top of what holds in CI, where examples are the same in each run. A machine with much else to
+# do is no fault.
 hypothesis.settings.register_profile("calm", hypothesis.settings.default, deadline=None)
 hypothesis.settings.load_profile("calm")
 
@@ -34,11 +37,15 @@ OURS = (
     "AUTH_",
     "TOKEN_",
 )
-"""Beginnings of variables that name models and stores, which may cost money or hold somebody's data, or credentials."""
+"""Beginnings of variables that name models and stores, which may cost money or hold somebody's
+data, or credentials.
+"""
 
 
 def _guard(event: str, args: tuple[Any, ...]) -> None:
-    """Refuse to look up or to connect to another machine. Servers that tests start by themselves are not watched."""
+    """Refuse to look up or to connect to another machine. Servers that tests start by themselves
+    are not watched.
+    """
     if event in {"socket.connect", "socket.sendto"}:
         address = args[1]
         host = address[0] if isinstance(address, tuple) else ""
@@ -56,13 +63,13 @@ sys.addaudithook(_guard)
 for _name in [name for name in os.environ if name.startswith(OURS)]:
     del os.environ[_name]
 
-# A run starts hundreds of Pythons. Without bytecode each compiles what it imports: 2.6 of the 4.5 s that importing the
-# services of a stack takes.
+# A run starts hundreds of Pythons. Without bytecode each compiles what it imports: 2.6 of the 4.5 s
+# that importing the services of a stack takes.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# What tests import and collect stays to the end, a million objects. As Python is set, a third of the time of importing
-# goes to looking through them for garbage again and again.
+# What tests import and collect stays to the end, a million objects. As Python is set, a third of
+# the time of importing goes to looking through them for garbage again and again.
 gc.set_threshold(50_000, 20, 50)
 
 # Plain lines: the coloured tracebacks of the default take seconds to draw.

@@ -1,7 +1,8 @@
-"""Draw every page of a stack, light and dark, into docs/images: `python -m tests.screenshots`, or `make screenshots`.
+"""Draw every page of a stack, light and dark, into docs/images: `python -m tests.screenshots`, or
+`make screenshots`.
 
-What is on the pictures is the small example that the page itself offers. The pictures are for people to look at: no
-test compares them.
+What is on the pictures is the small example that the page itself offers. The pictures are for
+people to look at: no test compares them.
 """
 
 import io
@@ -38,14 +39,19 @@ def keep(page: Page, name: str) -> None:
     expect(page.get_by_text("Loading…")).to_have_count(0)
     page.wait_for_timeout(STEADY)
     drawn = Image.open(io.BytesIO(page.screenshot(animations="disabled")))
-    # Of the ways to choose colours, this one forgets none that stands on a few points only, as those of a legend do.
-    few = drawn.convert("RGB").quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    # Of the ways to choose colours, this one forgets none that stands on a few points only, as
+    # those of a legend do.
+    few = drawn.convert("RGB").quantize(
+        COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+    )
     few.putpalette(true_palette(drawn.convert("RGB"), few))
     few.save(IMAGES / f"{name}.png", optimize=True)
 
 
 def true_palette(drawn: Image.Image, few: Image.Image) -> list[int]:
-    """Return the palette with the commonest colours as they are: few colours would tint the ground of a page."""
+    """Return the palette with the commonest colours as they are: few colours would tint the ground
+    of a page.
+    """
     palette = few.getpalette() or []
     pairs = Counter(zip(drawn.get_flattened_data(), few.get_flattened_data(), strict=True))
     for (color, index), _ in reversed(pairs.most_common(GROUNDS)):
@@ -171,7 +177,11 @@ def main(wanted: list[str]) -> None:
         "TOKEN_SECRET": SECRET,
         "LIGHTSTREAM_API_KEYS": f"writer:{WRITER}:*:write",
     }
-    with TemporaryDirectory() as folder, running(Path(folder) / "data", **env) as stack, browsing() as browser:
+    with (
+        TemporaryDirectory() as folder,
+        running(Path(folder) / "data", **env) as stack,
+        browsing() as browser,
+    ):
         visits = Visits(browser, stack.state.api)
         prepare(visits)
         draw(visits, wanted or list(VIEWS))

@@ -1,10 +1,13 @@
-"""Builds the web page with the Node that PyPI carries, and checks it: `python web/build.py [check]`.
+"""Builds the web page with the Node that PyPI carries, and checks it: `python web/build.py
+[check]`.
 
-Nobody needs a Node of their own. Where npm's registry does not answer, the build says so and how to go on, and ends
-with code 0: everything but the page works without it. In continuous integration (CI is set) that is a failure.
+Nobody needs a Node of their own. Where npm's registry does not answer, the build says so and how to
+go on, and ends with code 0: everything but the page works without it. In continuous integration (CI
+is set) that is a failure.
 
 - without an argument: install what builds, build into services/query/api/web_page_files
-- `check`: install everything, write the types of our own OpenAPI document, then types, lint and unit tests
+- `check`: install everything, write the types of our own OpenAPI document, then types, lint and
+  unit tests
 """
 
 import hashlib
@@ -24,7 +27,7 @@ NPM = NODE / "lib/node_modules/npm/bin/npm-cli.js"
 UNREACHABLE = """The web page is not built, because npm could not bring what it is made of:
 {why}
 Everything else works. To have the page later, let npm reach a registry (npm config set registry …) and run: make web
-"""
+"""  # noqa: E501
 
 
 class Failed(Exception):
@@ -35,7 +38,9 @@ def run(*arguments: str | Path) -> str:
     """Run Node in the folder of the page and return what it printed. Raises Failed."""
     env = {**os.environ, "PATH": f"{NODE / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"}
     command = [NODE / "bin/node", *arguments]
-    done = subprocess.run(command, cwd=WEB, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    done = subprocess.run(
+        command, cwd=WEB, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
     output = done.stdout.decode(errors="replace")
     if done.returncode:
         raise Failed(output)
@@ -43,7 +48,9 @@ def run(*arguments: str | Path) -> str:
 
 
 def installed(everything: bool) -> bool:
-    """Install the pinned packages unless they are there. Return False where they are not to be had."""
+    """Install the pinned packages unless they are there. Return False where they are not to be
+    had.
+    """
     lock = hashlib.sha256((WEB / "package-lock.json").read_bytes()).hexdigest()
     stamp = WEB / "node_modules/.installed"
     there = stamp.read_text() if stamp.is_file() else ""
@@ -61,7 +68,11 @@ def installed(everything: bool) -> bool:
 def package(name: str) -> Path:
     """Return the program that a package brings under its own name."""
     described = json.loads((WEB / "node_modules" / name / "package.json").read_text("utf-8"))["bin"]
-    program = described if isinstance(described, str) else described.get(name.rpartition("/")[2]) or described["tsc"]
+    program = (
+        described
+        if isinstance(described, str)
+        else described.get(name.rpartition("/")[2]) or described["tsc"]
+    )
     return WEB / "node_modules" / name / program
 
 

@@ -1,4 +1,6 @@
-"""Asks questions over HTTP from threads that cost little CPU, since they share the machine with the stack."""
+"""Asks questions over HTTP from threads that cost little CPU, since they share the machine with the
+stack.
+"""
 
 import json
 import time
@@ -21,7 +23,9 @@ PATIENCE = 120.0
 
 @dataclass(frozen=True)
 class Asked:
-    """Milliseconds that each question took, in the order of the questions, the answers, and seconds for all."""
+    """Milliseconds that each question took, in the order of the questions, the answers, and seconds
+    for all.
+    """
 
     took: list[float]
     answers: list[bytes]
@@ -43,7 +47,9 @@ def connections(api: str, count: int) -> Generator[list[HTTPConnection]]:
     place = urlsplit(api)
     with ExitStack() as opened:
         yield [
-            opened.enter_context(closing(HTTPConnection(str(place.hostname), place.port, timeout=PATIENCE)))
+            opened.enter_context(
+                closing(HTTPConnection(str(place.hostname), place.port, timeout=PATIENCE))
+            )
             for _ in range(count)
         ]
 
@@ -58,7 +64,8 @@ def ask(connected: Sequence[HTTPConnection], questions: Sequence[Question], mode
     took, answers = [0.0] * len(bodies), [b""] * len(bodies)
 
     def one_after_the_other(connection: HTTPConnection) -> None:
-        # Who was silent for some seconds, while the others came to an end, may have been hung up on.
+        # Who was silent for some seconds, while the others came to an end, may have been hung up
+        # on.
         if connection.sock and select([connection.sock], [], [], 0)[0]:
             connection.close()
         while True:
@@ -77,9 +84,14 @@ def ask(connected: Sequence[HTTPConnection], questions: Sequence[Question], mode
 
 
 def found(questions: Iterable[Question], answers: Iterable[bytes]) -> float:
-    """The share of questions for which a chunk with the passage of that title is among those returned."""
+    """The share of questions for which a chunk with the passage of that title is among those
+    returned.
+    """
     hits = [
-        any(f"{question.title}\n" in chunk["content"] for chunk in json.loads(answer)["data"].get("chunks", ()))
+        any(
+            f"{question.title}\n" in chunk["content"]
+            for chunk in json.loads(answer)["data"].get("chunks", ())
+        )
         for question, answer in zip(questions, answers, strict=True)
     ]
     return sum(hits) / len(hits)

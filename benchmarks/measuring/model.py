@@ -1,4 +1,6 @@
-"""The mock model of the yardstick in a process of its own, so that nobody who is measured pays for it."""
+"""The mock model of the yardstick in a process of its own, so that nobody who is measured pays for
+it.
+"""
 
 import subprocess
 import sys
@@ -29,9 +31,14 @@ class Model:
     def environment(self) -> dict[str, str]:
         """What a stack of ours needs to use it."""
         return {
-            "LLM_BASE_URL": self.url, "LLM_MODEL": MODEL, "LLM_API_KEY": KEY, "EMBEDDING_BASE_URL": self.url,
-            "EMBEDDING_MODEL": EMBEDDING_MODEL, "EMBEDDING_DIM": str(DIMENSION), "EMBEDDING_API_KEY": KEY,
-        }  # fmt: skip
+            "LLM_BASE_URL": self.url,
+            "LLM_MODEL": MODEL,
+            "LLM_API_KEY": KEY,
+            "EMBEDDING_BASE_URL": self.url,
+            "EMBEDDING_MODEL": EMBEDDING_MODEL,
+            "EMBEDDING_DIM": str(DIMENSION),
+            "EMBEDDING_API_KEY": KEY,
+        }
 
     def stats(self) -> dict[str, Any]:
         """Calls and texts since the last reset."""

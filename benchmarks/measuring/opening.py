@@ -1,4 +1,6 @@
-"""Opens any side by its name: our stacks, and LightRAG's server where an environment that has it is given."""
+"""Opens any side by its name: our stacks, and LightRAG's server where an environment that has it is
+given.
+"""
 
 import argparse
 import tempfile
@@ -19,9 +21,13 @@ PEERS = (AS_IT_IS, ONE_CLIENT)
 def add_sides(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which sides are measured, and how ours are run."""
     parser.add_argument("--stores", nargs="+", choices=STORES, default=["embedded"])
-    parser.add_argument("--peer-python", type=Path, help="Python of an environment with lightrag-hku[api]==1.5.7")
+    parser.add_argument(
+        "--peer-python", type=Path, help="Python of an environment with lightrag-hku[api]==1.5.7"
+    )
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
-    parser.add_argument("--profile", metavar="SERVICE", help="sample one of our processes with py-spy")
+    parser.add_argument(
+        "--profile", metavar="SERVICE", help="sample one of our processes with py-spy"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", type=setting)
 
 
@@ -56,7 +62,9 @@ class Opened(Protocol):
         ...
 
     def index(self, documents: Sequence[Document]) -> tuple[float, float]:
-        """Add documents: seconds until all are processed, and until nobody has anything left to do."""
+        """Add documents: seconds until all are processed, and until nobody has anything left to
+        do.
+        """
         ...
 
     def pids(self) -> dict[str, int]:
@@ -66,9 +74,16 @@ class Opened(Protocol):
 
 @contextmanager
 def opened(
-    side: str, model: Model, *, peer_python: Path | None = None, keep: Path | None = None, **env: str
+    side: str,
+    model: Model,
+    *,
+    peer_python: Path | None = None,
+    keep: Path | None = None,
+    **env: str,
 ) -> Generator[Opened]:
-    """A side of that name with this model, in `keep`, which stays, or in a folder that is removed in the end."""
+    """A side of that name with this model, in `keep`, which stays, or in a folder that is removed
+    in the end.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         folder = (keep or Path(scratch)).resolve() / "data"
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -51,10 +51,15 @@ class Peer:
         return self.log.read_text("utf-8", "replace")[-3000:]
 
     def index(self, documents: Sequence[Document]) -> tuple[float, float]:
-        """Add documents in one request and wait: seconds until all are processed, twice, since nothing follows."""
+        """Add documents in one request and wait: seconds until all are processed, twice, since
+        nothing follows.
+        """
         with httpx.Client(base_url=self.api, timeout=PATIENCE, trust_env=False) as http:
             before, began = self._counts(http).get("all", 0), time.monotonic()
-            body = {"texts": [each.text for each in documents], "file_sources": [each.name for each in documents]}
+            body = {
+                "texts": [each.text for each in documents],
+                "file_sources": [each.name for each in documents],
+            }
             http.post("/documents/texts", json=body).raise_for_status()
             while True:
                 counts = self._counts(http)
@@ -76,20 +81,35 @@ class Peer:
 
 
 @contextmanager
-def lightrag(python: Path, model: Model, folder: Path, *, one_client: bool = False, **env: str) -> Generator[Peer]:
-    """A server with everything it keeps in `folder`, stopped in the end. `env` adds to its settings."""
+def lightrag(
+    python: Path, model: Model, folder: Path, *, one_client: bool = False, **env: str
+) -> Generator[Peer]:
+    """A server with everything it keeps in `folder`, stopped in the end. `env` adds to its
+    settings.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary = folder.parent / "vocabulary"  # it would fetch its tokenizer's from the network
     install("o200k_base", vocabulary)
     port = free_port()
     given: dict[str, Any] = {
         **{name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG")},
-        CACHE_VARIABLE: vocabulary, "WORKING_DIR": folder / "data", "INPUT_DIR": folder / "inputs",
-        "LOG_DIR": folder.parent, "HOST": "127.0.0.1", "PORT": port, "LLM_BINDING": "openai", "LLM_MODEL": MODEL,
-        "LLM_BINDING_HOST": model.url, "LLM_BINDING_API_KEY": KEY, "EMBEDDING_BINDING": "openai",
-        "EMBEDDING_BINDING_HOST": model.url, "EMBEDDING_BINDING_API_KEY": KEY, "EMBEDDING_MODEL": EMBEDDING_MODEL,
-        "EMBEDDING_DIM": DIMENSION, **env,
-    }  # fmt: skip
+        CACHE_VARIABLE: vocabulary,
+        "WORKING_DIR": folder / "data",
+        "INPUT_DIR": folder / "inputs",
+        "LOG_DIR": folder.parent,
+        "HOST": "127.0.0.1",
+        "PORT": port,
+        "LLM_BINDING": "openai",
+        "LLM_MODEL": MODEL,
+        "LLM_BINDING_HOST": model.url,
+        "LLM_BINDING_API_KEY": KEY,
+        "EMBEDDING_BINDING": "openai",
+        "EMBEDDING_BINDING_HOST": model.url,
+        "EMBEDDING_BINDING_API_KEY": KEY,
+        "EMBEDDING_MODEL": EMBEDDING_MODEL,
+        "EMBEDDING_DIM": DIMENSION,
+        **env,
+    }
     log = folder.parent / "lightrag.log"
     script = Path(__file__).with_name("peer_server.py").resolve()
     given |= {"PEER_ONE_CLIENT": 1} if one_client else {}

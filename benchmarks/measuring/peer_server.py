@@ -1,9 +1,11 @@
-"""LightRAG's own HTTP server, for `benchmarks.measuring.peer`, in an environment of its own with `lightrag-hku`.
+"""LightRAG's own HTTP server, for `benchmarks.measuring.peer`, in an environment of its own with
+`lightrag-hku`.
 
     [PEER_ONE_CLIENT=1] PEER_PYTHON benchmarks/measuring/peer_server.py
 
-Its settings are variables of the environment, as it ships. With PEER_ONE_CLIENT its functions for OpenAI's routes share
-one client for all calls, where they would open one for each. (It reads the command line itself, when it is imported.)
+Its settings are variables of the environment, as it ships. With PEER_ONE_CLIENT its functions for
+OpenAI's routes share one client for all calls, where they would open one for each. (It reads the
+command line itself, when it is imported.)
 """
 
 import os

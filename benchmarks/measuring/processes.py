@@ -21,7 +21,9 @@ class Usage:
         return Usage(self.cpu - before.cpu, self.written - before.written, self.resident)
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(self.cpu + other.cpu, self.written + other.written, self.resident + other.resident)
+        return Usage(
+            self.cpu + other.cpu, self.written + other.written, self.resident + other.resident
+        )
 
 
 Usages = dict[str, Usage]
@@ -29,7 +31,9 @@ Usages = dict[str, Usage]
 
 
 def usage(pid: int, *, apart: Iterable[int] = ()) -> Usage:
-    """Of a process and all that descend from it, but for the processes `apart` and theirs. CPU in steps of 10 ms."""
+    """Of a process and all that descend from it, but for the processes `apart` and theirs. CPU in
+    steps of 10 ms.
+    """
     return sum((_of(member) for member in family(pid, apart=apart)), Usage())
 
 
@@ -41,7 +45,10 @@ def family(pid: int, *, apart: Iterable[int] = ()) -> list[int]:
         children = [int(each) for path in tasks for each in path.read_text().split()]
     except OSError:
         return []
-    return [pid, *(each for child in children if child not in left for each in family(child, apart=left))]
+    return [
+        pid,
+        *(each for child in children if child not in left for each in family(child, apart=left)),
+    ]
 
 
 def spent(before: Mapping[str, Usage], after: Mapping[str, Usage]) -> Usages:
@@ -74,6 +81,7 @@ def _of(pid: int) -> Usage:
         io = dict(line.split(": ") for line in (folder / "io").read_text().splitlines())
     except OSError:
         return Usage()
-    # User and system time, and that of children that have ended and were waited for: fields 14 to 17 of proc(5).
+    # User and system time, and that of children that have ended and were waited for: fields 14 to
+    # 17 of proc(5).
     cpu = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
     return Usage(cpu, float(io["write_bytes"]), int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / MIB)

@@ -1,4 +1,6 @@
-"""A sampling profile of one process, by py-spy, which must be on the PATH (`pip install py-spy`)."""
+"""A sampling profile of one process, by py-spy, which must be on the PATH (`pip install
+py-spy`).
+"""
 
 import re
 import shutil
@@ -20,7 +22,8 @@ SHOWN = 40
 
 @contextmanager
 def profiled(side: Opened, name: str | None) -> Generator[None]:
-    """Sample the process of that name while the block lasts, then print its hottest functions; without a name nothing.
+    """Sample the process of that name while the block lasts, then print its hottest functions;
+    without a name nothing.
 
     Exits when py-spy is not there or cannot read the process.
     """
@@ -31,9 +34,20 @@ def profiled(side: Opened, name: str | None) -> Generator[None]:
         raise SystemExit("--profile needs py-spy on the PATH: pip install py-spy")
     with tempfile.TemporaryDirectory() as folder:
         out, log = Path(folder) / "stacks.txt", Path(folder) / "log.txt"
-        command = [tool, "record", "--pid", str(side.pids()[name]), "--rate", str(RATE), "--format", "raw"]
+        command = [
+            tool,
+            "record",
+            "--pid",
+            str(side.pids()[name]),
+            "--rate",
+            str(RATE),
+            "--format",
+            "raw",
+        ]
         with log.open("w") as errors:
-            process = subprocess.Popen([*command, "--output", str(out)], stdout=errors, stderr=errors)
+            process = subprocess.Popen(
+                [*command, "--output", str(out)], stdout=errors, stderr=errors
+            )
         try:
             yield
         finally:
@@ -45,7 +59,9 @@ def profiled(side: Opened, name: str | None) -> Generator[None]:
 
 
 def hottest(profile: Path) -> str:
-    """The functions in which most samples were, and those under which most were, as shares of all samples."""
+    """The functions in which most samples were, and those under which most were, as shares of all
+    samples.
+    """
     alone, under, every = Counter[str](), Counter[str](), 0
     for line in profile.read_text("utf-8").splitlines():
         stack, _, count = line.rpartition(" ")
@@ -54,7 +70,11 @@ def hottest(profile: Path) -> str:
         under.update(dict.fromkeys(frames, int(count)))
         every += int(count)
     lines = [f"{every} samples at {RATE} a second", "", "in the function itself:"]
-    lines += [f"  {100 * count / every:5.1f} %  {frame}" for frame, count in alone.most_common(SHOWN)]
+    lines += [
+        f"  {100 * count / every:5.1f} %  {frame}" for frame, count in alone.most_common(SHOWN)
+    ]
     lines += ["", "in it and what it calls:"]
-    lines += [f"  {100 * count / every:5.1f} %  {frame}" for frame, count in under.most_common(2 * SHOWN)]
+    lines += [
+        f"  {100 * count / every:5.1f} %  {frame}" for frame, count in under.most_common(2 * SHOWN)
+    ]
     return "\n".join(lines)

@@ -1,4 +1,6 @@
-"""Stacks of ours that are measured: the embedded one, and the services as processes on the servers of production."""
+"""Stacks of ours that are measured: the embedded one, and the services as processes on the servers
+of production.
+"""
 
 import asyncio
 import os
@@ -20,7 +22,9 @@ from tests.support.stack import add, ended, running, until
 
 CLIENT = "client"
 SUMMARIES = "merger-summaries"
-"""The consumer that waits until descriptions have rested; documents are `processed` before it is through."""
+"""The consumer that waits until descriptions have rested; documents are `processed` before it is
+through.
+"""
 
 PATIENCE = 3600.0
 """Seconds."""
@@ -52,13 +56,17 @@ class Side:
         return result | {name: usage(pid) for name, pid in pids.items()}
 
     def index(self, documents: Sequence[Document]) -> tuple[float, float]:
-        """Add documents and wait: seconds until all are processed, and until nobody has anything left to do."""
+        """Add documents and wait: seconds until all are processed, and until nobody has anything
+        left to do.
+        """
         with Lightstream(self.api, timeout=PATIENCE) as service:
             before = service.status_counts().get("all", 0)
             began = time.monotonic()
             add(service, {document.name: document.text for document in documents})
             asyncio.run(consumed(self.bus, but=SUMMARIES))
-            until(lambda: ended(service.status_counts(), before + len(documents)), self.logs, PATIENCE)
+            until(
+                lambda: ended(service.status_counts(), before + len(documents)), self.logs, PATIENCE
+            )
             processed = time.monotonic() - began
             counts = service.status_counts()
             assert counts.get("processed") == before + len(documents), f"{counts}\n{self.logs()}"
@@ -69,11 +77,15 @@ class Side:
 def own_usage() -> Usage:
     """What this process used until now, without its children."""
     children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    return usage(os.getpid(), apart=[int(each) for path in children for each in path.read_text().split()])
+    return usage(
+        os.getpid(), apart=[int(each) for path in children for each in path.read_text().split()]
+    )
 
 
 async def consumed(bus: str, *, but: str = "") -> None:
-    """Return when no consumer has a message left, twice in a row; not looked at is the consumer `but`."""
+    """Return when no consumer has a message left, twice in a row; not looked at is the consumer
+    `but`.
+    """
     async with connected(bus, name="benchmark") as client:
         jetstream, quiet, end = client.jetstream(), 0, time.monotonic() + PATIENCE
         while quiet < 2:
@@ -98,7 +110,9 @@ def embedded(folder: Path, **env: str) -> Generator[Side]:
         def pids() -> dict[str, int]:
             return {name: child.identity.pid for name, child in stack.state.children.items()}
 
-        yield Side(stack.state.api, stack.settings.nats_url, folder, stack.logs, pids, supervisor.pid)
+        yield Side(
+            stack.state.api, stack.settings.nats_url, folder, stack.logs, pids, supervisor.pid
+        )
 
 
 @contextmanager
@@ -127,9 +141,13 @@ def production(folder: Path, **env: str) -> Generator[Side]:
             raise result
 
         def pids() -> dict[str, int]:
-            return {name: process.pid for name, process in {**result.servers, **result.services}.items()}
+            return {
+                name: process.pid for name, process in {**result.servers, **result.services}.items()
+            }
 
-        yield Side(result.env["LIGHTSTREAM_API_URL"], result.env["NATS_URL"], folder, result.logs, pids)
+        yield Side(
+            result.env["LIGHTSTREAM_API_URL"], result.env["NATS_URL"], folder, result.logs, pids
+        )
     finally:
         stop.set()
         running_deployment.join()

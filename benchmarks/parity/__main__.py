@@ -1,11 +1,13 @@
 """Whether questions find in one graph what LightRAG finds in it, in the same order.
 
-    YARDSTICK_DATA=FOLDER python -m benchmarks.parity --peer-python PYTHON [--documents 200] [--asked 300]
+    YARDSTICK_DATA=FOLDER python -m benchmarks.parity --peer-python PYTHON [--documents 200]
+    [--asked 300]
 
-Both sides are given the same chunks, entities, relations and vectors through their stores' own calls, and the same
-questions with the same keywords. PYTHON is that of a virtual environment with `lightrag-hku==1.5.7`. Prints, for each
-mode, how many questions have equal entities, relations and chunks, the share whose passage is among the chunks of each
-side, and the first differences. Questions are left out for which two results of a search are equally near.
+Both sides are given the same chunks, entities, relations and vectors through their stores' own
+calls, and the same questions with the same keywords. PYTHON is that of a virtual environment with
+`lightrag-hku==1.5.7`. Prints, for each mode, how many questions have equal entities, relations and
+chunks, the share whose passage is among the chunks of each side, and the first differences.
+Questions are left out for which two results of a search are equally near.
 """
 
 import argparse
@@ -23,7 +25,9 @@ KINDS = ("entities", "relations", "chunks")
 
 def main() -> None:
     """Ask both sides and print what differs."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--documents", type=int, default=200)
     parser.add_argument("--asked", type=int, default=300)
     parser.add_argument("--peer-python", type=Path, required=True)
@@ -31,7 +35,8 @@ def main() -> None:
     given = parser.parse_args()
     material = of_documents(given.documents, given.asked)
     print(
-        f"{len(material.chunks)} chunks, {len(material.entities)} entities, {len(material.relations)} relations, "
+        f"{len(material.chunks)} chunks, {len(material.entities)} entities, "
+        f"{len(material.relations)} relations, "
         f"{len(material.questions)} questions",
         flush=True,
     )
@@ -41,7 +46,9 @@ def main() -> None:
     print("\n".join(differences(material, ours, peer, given.shown)))
 
 
-def compared(material: Material, ours: Sequence[dict[str, Found]], peer: Sequence[dict[str, Found]]) -> str:
+def compared(
+    material: Material, ours: Sequence[dict[str, Found]], peer: Sequence[dict[str, Found]]
+) -> str:
     """A row for each mode: equal lists, and evidence found."""
     rows: list[list[str]] = []
     for mode in MODES:
@@ -52,7 +59,9 @@ def compared(material: Material, ours: Sequence[dict[str, Found]], peer: Sequenc
             if one == other
         )
         shares = [evidence(material, [each[mode] for each in side]) for side in (ours, peer)]
-        rows.append([mode, *(str(equal[kind]) for kind in KINDS), *(f"{share:.2f}" for share in shares)])
+        rows.append(
+            [mode, *(str(equal[kind]) for kind in KINDS), *(f"{share:.2f}" for share in shares)]
+        )
     return table(["mode", *(f"equal {kind}" for kind in KINDS), "passage found", "LightRAG"], rows)
 
 
@@ -66,7 +75,10 @@ def evidence(material: Material, result: Sequence[Found]) -> float:
 
 
 def differences(
-    material: Material, ours: Sequence[dict[str, Found]], peer: Sequence[dict[str, Found]], most: int
+    material: Material,
+    ours: Sequence[dict[str, Found]],
+    peer: Sequence[dict[str, Found]],
+    most: int,
 ) -> list[str]:
     """The first differences of each mode, a line each."""
     lines: list[str] = []
@@ -76,9 +88,12 @@ def differences(
             for kind, one, other in zip(KINDS, mine[mode], theirs[mode], strict=True):
                 if one != other and shown < most:
                     shown += 1
-                    place = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), -1)
+                    place = next(
+                        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), -1
+                    )
                     lines.append(
-                        f"{mode} {kind} {question.text!r}: {len(one)} and {len(other)} of LightRAG's, from {place}: "
+                        f"{mode} {kind} {question.text!r}: {len(one)} and {len(other)} of "
+                        f"LightRAG's, from {place}: "
                         f"{one[place : place + 2]} and {other[place : place + 2]}"
                     )
     return lines

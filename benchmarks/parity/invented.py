@@ -1,7 +1,8 @@
 """A graph of invented names, for a comparison that can be recorded in the repository.
 
-Few names stand in very many documents and most in few, as in real text. Vectors are sums of small whole numbers, which
-every number format holds exactly, and every relation has a weight of its own, so that hardly anything is tied.
+Few names stand in very many documents and most in few, as in real text. Vectors are sums of small
+whole numbers, which every number format holds exactly, and every relation has a weight of its own,
+so that hardly anything is tied.
 """
 
 from collections import defaultdict
@@ -13,7 +14,13 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.parity.material import COMPARED_CHUNKS, MOST_SOURCES, Material, Question, without_ties
+from benchmarks.parity.material import (
+    COMPARED_CHUNKS,
+    MOST_SOURCES,
+    Material,
+    Question,
+    without_ties,
+)
 from benchmarks.yardstick.extraction import stable_hash
 from contracts.graph import Entity, Relation
 from contracts.ids import chunk_id, pair
@@ -23,13 +30,52 @@ NAMES_PER_DOCUMENT = 7
 MOST_STATEMENTS = 12
 """Statements that a description joins: hubs have long ones, so that budgets cut."""
 
-_SYLLABLES = ("ba", "dor", "ke", "lun", "mi", "nor", "pa", "quel", "ri", "sta", "to", "ven", "wy", "zan")
-_THEMES = ("trade", "music", "war", "law", "medicine", "shipping", "weather", "harvest", "glass", "bridges", "mining")
-_VERBS = ("founded", "sold", "painted", "crossed", "repaired", "measured", "defended", "described", "inherited")
+_SYLLABLES = (
+    "ba",
+    "dor",
+    "ke",
+    "lun",
+    "mi",
+    "nor",
+    "pa",
+    "quel",
+    "ri",
+    "sta",
+    "to",
+    "ven",
+    "wy",
+    "zan",
+)
+_THEMES = (
+    "trade",
+    "music",
+    "war",
+    "law",
+    "medicine",
+    "shipping",
+    "weather",
+    "harvest",
+    "glass",
+    "bridges",
+    "mining",
+)
+_VERBS = (
+    "founded",
+    "sold",
+    "painted",
+    "crossed",
+    "repaired",
+    "measured",
+    "defended",
+    "described",
+    "inherited",
+)
 
 
 def invented(count: int, asked: int) -> Material:
-    """A graph of `count` documents of one chunk each, and `asked` distinct questions without ties."""
+    """A graph of `count` documents of one chunk each, and `asked` distinct questions without
+    ties.
+    """
     dice = Random(count)
     names = _names(dice, 3 * count)
     likely = list(accumulate(1 / (rank + 1) ** 0.8 for rank in range(len(names))))
@@ -42,14 +88,22 @@ def invented(count: int, asked: int) -> Material:
         lines: list[str] = []
         for one, other in pairwise(chosen):
             lines.append(
-                f"{one} {dice.choice(_VERBS)} {dice.choice(_THEMES)} of {other} in year {dice.randrange(999)}."
+                f"{one} {dice.choice(_VERBS)} {dice.choice(_THEMES)} of {other} in year "
+                f"{dice.randrange(999)}."
             )
             tied[pair(one, other)].setdefault(chunk, lines[-1])
             for name in (one, other):
                 said[name].setdefault(chunk, lines[-1])
         chunks[chunk] = " ".join(lines) or f"{chosen[0]} alone in year {number}."
     entities = [
-        Entity(name, 1, type="thing", description=_joined(by), source_ids=tuple(by)[:MOST_SOURCES], support=len(by))
+        Entity(
+            name,
+            1,
+            type="thing",
+            description=_joined(by),
+            source_ids=tuple(by)[:MOST_SOURCES],
+            support=len(by),
+        )
         for name, by in said.items()
     ]
     relations = [
@@ -82,7 +136,9 @@ def _word(word: str) -> NDArray[np.float32]:
 def _names(dice: Random, count: int) -> list[str]:
     names: dict[str, None] = {}
     while len(names) < count:
-        words = ("".join(dice.choices(_SYLLABLES, k=dice.choice((2, 3)))).capitalize() for _ in range(2))
+        words = (
+            "".join(dice.choices(_SYLLABLES, k=dice.choice((2, 3)))).capitalize() for _ in range(2)
+        )
         names[" ".join(words)] = None
     return list(names)
 

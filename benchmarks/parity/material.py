@@ -1,4 +1,6 @@
-"""What both sides are given: chunks, entities, relations, a vector for every text, questions with their keywords."""
+"""What both sides are given: chunks, entities, relations, a vector for every text, questions with
+their keywords.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +27,9 @@ MOST_DESCRIPTION = 900
 COMPARED = 60
 """Of each ranking so many are looked at for ties: more than any mode returns."""
 COMPARED_CHUNKS = 250
-"""The same for chunks of the invented graphs: those of relations begin where the quota of those of entities ends."""
+"""The same for chunks of the invented graphs: those of relations begin where the quota of those of
+entities ends.
+"""
 TIE = 1.1e-6
 """Scores are compared in steps of a millionth."""
 
@@ -62,11 +66,13 @@ def entity_text(entity: Entity) -> str:
 
 def relation_text(relation: Relation) -> str:
     """Return the text that stands for a relation in the vector store."""
-    return f"{', '.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description}"
+    return f"{', '.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description}"  # noqa: E501
 
 
 def of_documents(count: int, asked: int) -> Material:
-    """The first documents of the yardstick, as its rules extract them, and questions about them without ties."""
+    """The first documents of the yardstick, as its rules extract them, and questions about them
+    without ties.
+    """
     documents = yardstick.documents(count)
     chunks = {chunk_id(each.name, 0): each.text for each in documents}
     entities, relations = folded({id: extract(text) for id, text in chunks.items()})
@@ -103,7 +109,8 @@ def folded(extractions: Mapping[str, Extraction]) -> tuple[list[Entity], list[Re
         Relation(
             *ends,
             1,
-            # A fraction of its own, for relations of one weight are sorted by each side as it likes.
+            # A fraction of its own, for relations of one weight are sorted by each side as it
+            # likes.
             weight=len(by) + stable_hash(*ends) % 100_003 / 100_003,
             keywords=(next(iter(by.values()))[0],),
             description=_joined(text for _, text in by.values()),
@@ -118,7 +125,9 @@ def folded(extractions: Mapping[str, Extraction]) -> tuple[list[Entity], list[Re
 def without_ties(
     material: Material, questions: Iterable[Question], count: int, compared_chunks: int = COMPARED
 ) -> Material:
-    """Return the material with the first questions for which no two of the best of any search are equally near."""
+    """Return the material with the first questions for which no two of the best of any search are
+    equally near.
+    """
     of_each = (
         list(material.chunks.values()),
         list(map(entity_text, material.entities)),
@@ -139,7 +148,9 @@ def without_ties(
 
 
 def half_precise(text: str) -> Matrix:
-    """Return the yardstick's vector, rounded so that LightRAG's files, which keep 16 bits a number, hold it whole."""
+    """Return the yardstick's vector, rounded so that LightRAG's files, which keep 16 bits a number,
+    hold it whole.
+    """
     return embed(text, DIMENSION).astype(np.float16).astype(np.float32)
 
 

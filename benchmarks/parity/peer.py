@@ -1,9 +1,11 @@
-"""LightRAG's answers about a graph. Runs in a Python environment of LightRAG's own, and imports nothing of ours.
+"""LightRAG's answers about a graph. Runs in a Python environment of LightRAG's own, and imports
+nothing of ours.
 
     python peer.py FOLDER
 
-FOLDER has `graph.json` (chunks, entities, relations, questions, texts) and `vectors.npy`, a row for each of the texts;
-`found.json` is written there: for each question and mode the names, pairs and chunk ids, in LightRAG's order.
+FOLDER has `graph.json` (chunks, entities, relations, questions, texts) and `vectors.npy`, a row for
+each of the texts; `found.json` is written there: for each question and mode the names, pairs and
+chunk ids, in LightRAG's order.
 """
 
 import asyncio
@@ -32,12 +34,17 @@ async def main(folder: Path) -> None:
 
     rag = LightRAG(
         working_dir=str(folder / "files"),
-        embedding_func=EmbeddingFunc(embedding_dim=vectors.shape[1], max_token_size=8192, func=embed),
+        embedding_func=EmbeddingFunc(
+            embedding_dim=vectors.shape[1], max_token_size=8192, func=embed
+        ),
         llm_model_func=no_model,
     )
     await rag.initialize_storages()
     await fill(rag, graph)
-    result = [[await ask(rag, graph, question, mode) for mode in graph["modes"]] for question in graph["questions"]]
+    result = [
+        [await ask(rag, graph, question, mode) for mode in graph["modes"]]
+        for question in graph["questions"]
+    ]
     (folder / "found.json").write_text(json.dumps(result), "utf-8")
     await rag.finalize_storages()
 
@@ -45,41 +52,70 @@ async def main(folder: Path) -> None:
 async def fill(rag: LightRAG, graph: dict) -> None:
     """Write everything through the stores' own calls."""
     chunks = {
-        id: {"content": text, "full_doc_id": id, "file_path": id, "tokens": 0, "chunk_order_index": 0}
+        id: {
+            "content": text,
+            "full_doc_id": id,
+            "file_path": id,
+            "tokens": 0,
+            "chunk_order_index": 0,
+        }
         for id, text in graph["chunks"].items()
     }
     await rag.text_chunks.upsert(chunks)
     await rag.chunks_vdb.upsert(chunks)
-    await rag.chunk_entity_relation_graph.upsert_nodes_batch([
-        (
-            name,
-            {
-                "entity_id": name, "entity_type": type, "description": description,
-                "source_id": SEPARATOR.join(sources), "file_path": "-", "created_at": 0,
-            },
-        )
-        for name, type, description, sources, _ in graph["entities"]
-    ])  # fmt: skip
+    await rag.chunk_entity_relation_graph.upsert_nodes_batch(
+        [
+            (
+                name,
+                {
+                    "entity_id": name,
+                    "entity_type": type,
+                    "description": description,
+                    "source_id": SEPARATOR.join(sources),
+                    "file_path": "-",
+                    "created_at": 0,
+                },
+            )
+            for name, type, description, sources, _ in graph["entities"]
+        ]
+    )
     await rag.entities_vdb.upsert(
         {
-            f"ent-{number}": {"content": text, "entity_name": name, "source_id": "", "file_path": ""}
+            f"ent-{number}": {
+                "content": text,
+                "entity_name": name,
+                "source_id": "",
+                "file_path": "",
+            }
             for number, (name, _, _, _, text) in enumerate(graph["entities"])
         }
     )
-    await rag.chunk_entity_relation_graph.upsert_edges_batch([
-        (
-            source,
-            target,
-            {
-                "weight": weight, "description": description, "keywords": keywords,
-                "source_id": SEPARATOR.join(sources), "file_path": "-", "created_at": 0,
-            },
-        )
-        for source, target, weight, keywords, description, sources, _ in graph["relations"]
-    ])  # fmt: skip
+    await rag.chunk_entity_relation_graph.upsert_edges_batch(
+        [
+            (
+                source,
+                target,
+                {
+                    "weight": weight,
+                    "description": description,
+                    "keywords": keywords,
+                    "source_id": SEPARATOR.join(sources),
+                    "file_path": "-",
+                    "created_at": 0,
+                },
+            )
+            for source, target, weight, keywords, description, sources, _ in graph["relations"]
+        ]
+    )
     await rag.relationships_vdb.upsert(
         {
-            f"rel-{number}": {"content": text, "src_id": source, "tgt_id": target, "source_id": "", "file_path": ""}
+            f"rel-{number}": {
+                "content": text,
+                "src_id": source,
+                "tgt_id": target,
+                "source_id": "",
+                "file_path": "",
+            }
             for number, (source, target, _, _, _, _, text) in enumerate(graph["relations"])
         }
     )

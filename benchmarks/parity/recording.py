@@ -1,9 +1,10 @@
-"""LightRAG's answers about the invented graphs, recorded: of each list its length and a hash of its items in order.
+"""LightRAG's answers about the invented graphs, recorded: of each list its length and a hash of its
+items in order.
 
     python -m benchmarks.parity.recording --peer-python PYTHON
 
-Writes `tests/unit/query/retrieval/lightrag_1_5_7.json`, which a test holds our answers to. The graphs have no ties, so
-that equal means equal.
+Writes `tests/unit/query/retrieval/lightrag_1_5_7.json`, which a test holds our answers to. The
+graphs have no ties, so that equal means equal.
 """
 
 import argparse
@@ -36,10 +37,14 @@ def _digest(items: Sequence[object]) -> str:
 
 def main() -> None:
     """Ask LightRAG and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--peer-python", type=Path, required=True)
     python = parser.parse_args().peer_python.absolute()
-    lines = [f'"{size}": {_lines(recorded(of_peer(invented(size, ASKED), python)))}' for size in SIZES]
+    lines = [
+        f'"{size}": {_lines(recorded(of_peer(invented(size, ASKED), python)))}' for size in SIZES
+    ]
     FILE.write_text("{" + ",\n".join(lines) + "}\n", "utf-8")
 
 

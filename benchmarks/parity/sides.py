@@ -29,7 +29,9 @@ from tests.support.querying import QueryHarness
 MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")
 PARTITIONS = Partitions.of("parity", Generations())
 MAX_TOTAL_TOKENS = 60_000
-"""More than is ever needed: what passages may take depends on the length of the prompt, and each side has its own."""
+"""More than is ever needed: what passages may take depends on the length of the prompt, and each
+side has its own.
+"""
 
 CACHE = 2**30
 """Bytes."""
@@ -46,9 +48,13 @@ def of_peer(material: Material, python: Path) -> list[dict[str, Found]]:
         install("o200k_base", folder / "tokens")
         environment = {**os.environ, CACHE_VARIABLE: str(folder / "tokens")}
         command = [str(python), str(Path(__file__).with_name("peer.py")), name]
-        done = subprocess.run(command, env=environment, cwd=name, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, env=environment, cwd=name, capture_output=True, text=True, check=False
+        )
         if done.returncode:
-            raise SystemExit(f"LightRAG's process ended with {done.returncode}: {done.stderr[-2000:]}")
+            raise SystemExit(
+                f"LightRAG's process ended with {done.returncode}: {done.stderr[-2000:]}"
+            )
         result = json.loads((folder / "found.json").read_text("utf-8"))
     return [
         {
@@ -69,7 +75,9 @@ async def of_ours(material: Material, modes: Sequence[Mode] = MODES) -> list[dic
         return [tuple(material.embed(text).tolist()) for text in texts]
 
     deps = harness.deps(CACHE)
-    deps = replace(deps, embed=embed, count_tokens=cached_token_counter(deps.count_tokens), min_score=0.2)
+    deps = replace(
+        deps, embed=embed, count_tokens=cached_token_counter(deps.count_tokens), min_score=0.2
+    )
 
     async def ask(question: Question, mode: Mode) -> Found:
         asked = Asked(
@@ -80,7 +88,10 @@ async def of_ours(material: Material, modes: Sequence[Mode] = MODES) -> list[dic
             rerank=False,
         )
         result = await retrieve(asked, PARTITIONS, deps)
-        names, pairs = [entity.name for entity in result.entities], [relation.key for relation in result.relations]
+        names, pairs = (
+            [entity.name for entity in result.entities],
+            [relation.key for relation in result.relations],
+        )
         return names, pairs, [passage.id for _, passage in result.passages]
 
     return [{mode: await ask(question, mode) for mode in modes} for question in material.questions]
@@ -96,10 +107,16 @@ async def fill(harness: QueryHarness, material: Material) -> None:
         return VectorRow(id, text, "", 1, tuple(material.embed(text).tolist()), names)
 
     rows: dict[VectorKind, list[VectorRow]] = {
-        "chunks": [row(chunk_vector_id(*chunk_place(id)), text, id) for id, text in material.chunks.items()],  # type: ignore[misc]
-        "entities": [row(entity_vector_id(one.name), given.entity_text(one), one.name) for one in material.entities],
+        "chunks": [
+            row(chunk_vector_id(*chunk_place(id)), text, id) for id, text in material.chunks.items()
+        ],  # type: ignore[misc]
+        "entities": [
+            row(entity_vector_id(one.name), given.entity_text(one), one.name)
+            for one in material.entities
+        ],
         "relations": [
-            row(relation_vector_id(*one.key), given.relation_text(one), *one.key) for one in material.relations
+            row(relation_vector_id(*one.key), given.relation_text(one), *one.key)
+            for one in material.relations
         ],
     }
     for kind, some in rows.items():
@@ -128,7 +145,9 @@ class TableVectors(MemoryVectors):
         direction = np.array(vector) / np.linalg.norm(vector)
         scores = matrix @ direction
         best = np.argsort(-scores, kind="stable")[: top_k + 1]
-        hits = stored.ranked(Hit(rows[i].id, rows[i].names, stored.rounded_score(float(scores[i]))) for i in best)
+        hits = stored.ranked(
+            Hit(rows[i].id, rows[i].names, stored.rounded_score(float(scores[i]))) for i in best
+        )
         return [hit for hit in hits[:top_k] if hit.score > min_score]
 
 
@@ -148,15 +167,23 @@ def _write(material: Material, folder: Path) -> None:
         "max_total_tokens": MAX_TOTAL_TOKENS,
         "chunks": material.chunks,
         "entities": [
-            (one.name, one.type, one.description, one.source_ids, given.entity_text(one)) for one in material.entities
+            (one.name, one.type, one.description, one.source_ids, given.entity_text(one))
+            for one in material.entities
         ],
         "relations": [
             (
-                one.source, one.target, one.weight, ", ".join(one.keywords), one.description, one.source_ids,
+                one.source,
+                one.target,
+                one.weight,
+                ", ".join(one.keywords),
+                one.description,
+                one.source_ids,
                 given.relation_text(one),
             )
             for one in material.relations
         ],
-        "questions": [{"text": one.text, "high": one.high, "low": one.low} for one in material.questions],
-    }  # fmt: skip
+        "questions": [
+            {"text": one.text, "high": one.high, "low": one.low} for one in material.questions
+        ],
+    }
     (folder / "graph.json").write_text(json.dumps(graph), "utf-8")

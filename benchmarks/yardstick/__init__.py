@@ -1,1 +1,3 @@
-"""What every figure about speed is measured with: real texts with many names, and a model that computes its answers."""
+"""What every figure about speed is measured with: real texts with many names, and a model that
+computes its answers.
+"""

@@ -1,12 +1,14 @@
-"""Documents of about 600 tokens with many names, and questions about them, from the passages of two multi-hop sets.
+"""Documents of about 600 tokens with many names, and questions about them, from the passages of two
+multi-hop sets.
 
-The sets are not part of this repository: the text is Wikipedia's under CC BY-SA 4.0 (HotpotQA) and CC BY 4.0 (MuSiQue).
-YARDSTICK_DATA names a folder with `hotpotqa-train-100.json` and `musique-train-100.json`, each of the form
-`{"passages": [{"title": …, "text": …}, …]}`; benchmarks/README.md says where they come from.
+The sets are not part of this repository: the text is Wikipedia's under CC BY-SA 4.0 (HotpotQA) and
+CC BY 4.0 (MuSiQue). YARDSTICK_DATA names a folder with `hotpotqa-train-100.json` and
+`musique-train-100.json`, each of the form `{"passages": [{"title": …, "text": …}, …]}`;
+benchmarks/README.md says where they come from.
 
-Six passages make one document, which is one chunk with 20 to 40 entities and relations. The first N documents are the
-same for every larger count. Past the end of the data the passages are dealt again in another order, every capitalised
-name with a suffix, so that names go on being new.
+Six passages make one document, which is one chunk with 20 to 40 entities and relations. The first N
+documents are the same for every larger count. Past the end of the data the passages are dealt again
+in another order, every capitalised name with a suffix, so that names go on being new.
 """
 
 import json
@@ -45,7 +47,9 @@ class Document:
 
 @dataclass(frozen=True)
 class Question:
-    """A question about one passage, which is found when a chunk with `title` in it is among those returned."""
+    """A question about one passage, which is found when a chunk with `title` in it is among those
+    returned.
+    """
 
     text: str
     document: str
@@ -93,18 +97,23 @@ def dealt(base: Sequence[Passage]) -> Iterator[Document]:
 
 
 def renamed(passage: Passage, turn: int) -> Passage:
-    """The passage with new names: other ones for each turn through the data, the old ones in the first."""
+    """The passage with new names: other ones for each turn through the data, the old ones in the
+    first.
+    """
     if not turn:
         return passage
     mark = "aeiou"[turn % 5] + "bdfgklmnprstvz"[turn % 14]
-    title, text = (_NAME.sub(lambda match: match[1] + mark, each) for each in (passage.title, passage.text))
+    title, text = (
+        _NAME.sub(lambda match: match[1] + mark, each) for each in (passage.title, passage.text)
+    )
     return Passage(title, text)
 
 
 def questions(of: Sequence[Document], count: int) -> list[Question]:
     """`count` distinct questions, spread evenly over the titles of these documents.
 
-    Titles come back in another form of words when all have been asked for. Exits when no form is left.
+    Titles come back in another form of words when all have been asked for. Exits when no form is
+    left.
     """
     asked = [(document.name, title) for document in of for title in dict.fromkeys(document.titles)]
     if count > len(asked) * len(FORMS):

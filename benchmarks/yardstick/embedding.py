@@ -11,8 +11,10 @@ from benchmarks.yardstick.text import STOP, WORD
 Vector = NDArray[np.float32]
 DIMENSION = 384
 COMMON = 0.6
-"""Length of the component that all vectors share. With it unrelated texts have a cosine near 0.26, as with real models;
-without it the usual threshold of 0.2 would drop most hits, and questions would look cheaper than they are."""
+"""Length of the component that all vectors share. With it unrelated texts have a cosine near 0.26,
+as with real models; without it the usual threshold of 0.2 would drop most hits, and questions would
+look cheaper than they are.
+"""
 
 
 def embed(text: str, dimension: int = DIMENSION) -> Vector:
@@ -21,9 +23,13 @@ def embed(text: str, dimension: int = DIMENSION) -> Vector:
     for word in WORD.findall(text):
         low = word.lower()
         weights[low] = weights.get(low, 0.0) + _weight(word)
-    weights = {word: weight for word, weight in weights.items() if weight} or {text.strip().lower() or "∅": 1.0}
+    weights = {word: weight for word, weight in weights.items() if weight} or {
+        text.strip().lower() or "∅": 1.0
+    }
     table = np.frombuffer(b"".join(_word(word, dimension) for word in weights), dtype=np.float32)
-    total = np.sqrt(np.fromiter(weights.values(), dtype=np.float32)) @ table.reshape(len(weights), dimension)
+    total = np.sqrt(np.fromiter(weights.values(), dtype=np.float32)) @ table.reshape(
+        len(weights), dimension
+    )
     total = total / (float(np.linalg.norm(total)) or 1.0) + COMMON / dimension**0.5
     return (total / float(np.linalg.norm(total))).astype(np.float32)
 

@@ -1,4 +1,6 @@
-"""Entities and relations of a passage by rules: capitalised names and topics, joined where they share a sentence."""
+"""Entities and relations of a passage by rules: capitalised names and topics, joined where they
+share a sentence.
+"""
 
 import itertools
 import re
@@ -30,7 +32,10 @@ _TYPES = tuple(
         ),
         ("Event", r"\b(War|Battle|Festival|Championship|Cup|Award|Awards|Games|Christmas)\b"),
         ("Content", r"\b(Film|Album|Song|Novel|Book|Story|Symphony|Magazine)\b"),
-        ("Person", r"^(\S+ (?:\S+ ){0,2}\S+|.*\b(King|Queen|Duke|Count|Bishop|Prince|Princess|Sir|Lady)\b.*)$"),
+        (
+            "Person",
+            r"^(\S+ (?:\S+ ){0,2}\S+|.*\b(King|Queen|Duke|Count|Bishop|Prince|Princess|Sir|Lady)\b.*)$",
+        ),
     )
 )
 
@@ -68,7 +73,9 @@ def extract(text: str) -> Extraction:
     seen, by_sentence = _mentions(text, parts)
     kept = _most_mentioned(seen, max(FEWEST_ENTITIES, len(text) // CHARACTERS_PER_ENTITY))
     entities = [
-        Entity(name, _type(name), clip(f"{name}: " + " ".join(parts[i] for i in seen[name][:2]), 320))
+        Entity(
+            name, _type(name), clip(f"{name}: " + " ".join(parts[i] for i in seen[name][:2]), 320)
+        )
         for name in seen
         if name in kept
     ]
@@ -82,7 +89,11 @@ def rounds(text: str) -> tuple[Extraction, Extraction]:
     every = extract(text)
     late: set[str] = set()
     if len(every.entities) > 4:
-        late = {each.name for each in every.entities if stable_hash(each.name, len(text)) % HELD_BACK == 0}
+        late = {
+            each.name
+            for each in every.entities
+            if stable_hash(each.name, len(text)) % HELD_BACK == 0
+        }
     first = Extraction(
         [each for each in every.entities if each.name not in late],
         [each for each in every.relations if each.source not in late and each.target not in late],
@@ -94,16 +105,22 @@ def rounds(text: str) -> tuple[Extraction, Extraction]:
     return first, second
 
 
-def limited(result: Extraction, rows: int, entities: int, known: Collection[str] = ()) -> Extraction:
+def limited(
+    result: Extraction, rows: int, entities: int, known: Collection[str] = ()
+) -> Extraction:
     """The best connected entities, and relations between them and `known`, within so many rows."""
     degree: dict[str, int] = {}
     for each in result.relations:
         for name in (each.source, each.target):
             degree[name] = degree.get(name, 0) + 1
-    best = sorted(range(len(result.entities)), key=lambda i: (-degree.get(result.entities[i].name, 0), i))[:entities]
+    best = sorted(
+        range(len(result.entities)), key=lambda i: (-degree.get(result.entities[i].name, 0), i)
+    )[:entities]
     kept = [result.entities[i] for i in sorted(best)]
     allowed = {each.name for each in kept} | set(known)
-    relations = [each for each in result.relations if each.source in allowed and each.target in allowed]
+    relations = [
+        each for each in result.relations if each.source in allowed and each.target in allowed
+    ]
     return Extraction(kept, relations[: max(0, rows - len(kept))])
 
 
@@ -126,8 +143,13 @@ def _mentions(text: str, parts: Sequence[str]) -> tuple[dict[str, list[int]], li
         for name in result:
             seen.setdefault(name, []).append(index)
         by_sentence.append(result)
-    if not seen:  # nothing is capitalised: the longest words, so that the pipeline has something to do
-        longest = sorted({word for word in WORD.findall(text) if len(word) > 3}, key=lambda word: (-len(word), word))
+    if (
+        not seen
+    ):  # nothing is capitalised: the longest words, so that the pipeline has something to do
+        longest = sorted(
+            {word for word in WORD.findall(text) if len(word) > 3},
+            key=lambda word: (-len(word), word),
+        )
         seen = {word.capitalize(): [0] for word in longest[:3]}
     return seen, by_sentence
 
@@ -146,7 +168,10 @@ def _relations(parts: Sequence[str], together: Sequence[Sequence[str]]) -> list[
             continue
         inside = {word for name in result for word in name.lower().split()}
         words = dict.fromkeys(WORD.findall(sentence.lower()))
-        about = ", ".join([word for word in words if is_topic(word) and word not in inside][:2]) or "association"
+        about = (
+            ", ".join([word for word in words if is_topic(word) and word not in inside][:2])
+            or "association"
+        )
         pairs = [*itertools.pairwise(result), *((result[0], name) for name in result[2:4])]
         for source, target in pairs:
             key = (min(source, target), max(source, target))

@@ -1,9 +1,12 @@
-"""The mock model: OpenAI's routes for chat and embeddings, computed at once and the same for the same request.
+"""The mock model: OpenAI's routes for chat and embeddings, computed at once and the same for the
+same request.
 
-    python -m benchmarks.yardstick.model [--port 0] [--chat-latency MS] [--embedding-latency MS] [--dimension 384]
+    python -m benchmarks.yardstick.model [--port 0] [--chat-latency MS] [--embedding-latency MS]
+    [--dimension 384]
 
-Prints its address and serves until it is stopped. `GET /stats` counts calls and texts since the last `POST /reset`;
-`POST /config` changes the latencies (milliseconds). Answers are remembered, so that it costs little CPU itself.
+Prints its address and serves until it is stopped. `GET /stats` counts calls and texts since the
+last `POST /reset`; `POST /config` changes the latencies (milliseconds). Answers are remembered, so
+that it costs little CPU itself.
 """
 
 import argparse
@@ -89,33 +92,57 @@ class MockModel:
             self.chat_calls_now -= 1
         message = {"role": "assistant", "content": text}
         asked, said = sum(map(len, request.messages)) // 4 + 1, len(text) // 4 + 1
-        return _json({
-            "id": f"chatcmpl-{key:016x}", "object": "chat.completion", "created": int(time.time()),
-            "model": body.get("model", MODEL),
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
-            "usage": {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said},
-        })  # fmt: skip
+        return _json(
+            {
+                "id": f"chatcmpl-{key:016x}",
+                "object": "chat.completion",
+                "created": int(time.time()),
+                "model": body.get("model", MODEL),
+                "choices": [
+                    {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+                ],
+                "usage": {
+                    "prompt_tokens": asked,
+                    "completion_tokens": said,
+                    "total_tokens": asked + said,
+                },
+            }
+        )
 
     async def embeddings(self, http: HttpRequest) -> Response:
         """`POST /v1/embeddings`, as numbers or as base64."""
         body = orjson.loads(await http.body())
         given = body["input"]
         texts = (
-            [given] if isinstance(given, str) else [t if isinstance(t, str) else " ".join(map(str, t)) for t in given]
+            [given]
+            if isinstance(given, str)
+            else [t if isinstance(t, str) else " ".join(map(str, t)) for t in given]
         )
-        result = [self._vector(text, int(body.get("dimensions") or self.config.dimension)) for text in texts]
+        result = [
+            self._vector(text, int(body.get("dimensions") or self.config.dimension))
+            for text in texts
+        ]
         self.counts.embedding_calls += 1
         self.counts.texts += len(texts)
         self.counts.distinct_texts.update(map(hash, texts))
         await asyncio.sleep(self.config.embedding_latency / 1000)
         packed = body.get("encoding_format") == "base64"
-        data = [base64.b64encode(v).decode() if packed else np.frombuffer(v, np.float32).tolist() for v in result]
+        data = [
+            base64.b64encode(v).decode() if packed else np.frombuffer(v, np.float32).tolist()
+            for v in result
+        ]
         tokens = sum(map(len, texts)) // 4 + 1
-        return _json({
-            "object": "list", "model": body.get("model", EMBEDDING_MODEL),
-            "data": [{"object": "embedding", "index": i, "embedding": vector} for i, vector in enumerate(data)],
-            "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
-        })  # fmt: skip
+        return _json(
+            {
+                "object": "list",
+                "model": body.get("model", EMBEDDING_MODEL),
+                "data": [
+                    {"object": "embedding", "index": i, "embedding": vector}
+                    for i, vector in enumerate(data)
+                ],
+                "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
+            }
+        )
 
     def _vector(self, text: str, dimension: int) -> bytes:
         if (dimension, text) not in self.vectors:
@@ -140,11 +167,15 @@ class MockModel:
     def _counted(self) -> dict[str, Any]:
         counts = self.counts
         return {
-            "chat_calls": counts.chat.total(), "kinds": dict(counts.chat), "repeated_prompts": counts.repeated_prompts,
-            "embedding_calls": counts.embedding_calls, "texts": counts.texts,
-            "distinct_texts": len(counts.distinct_texts), "most_chat_calls": counts.most_chat_calls,
+            "chat_calls": counts.chat.total(),
+            "kinds": dict(counts.chat),
+            "repeated_prompts": counts.repeated_prompts,
+            "embedding_calls": counts.embedding_calls,
+            "texts": counts.texts,
+            "distinct_texts": len(counts.distinct_texts),
+            "most_chat_calls": counts.most_chat_calls,
             "cpu": time.process_time() - counts.cpu_before,
-        }  # fmt: skip
+        }
 
     def app(self) -> Starlette:
         """All routes."""
@@ -165,7 +196,9 @@ def _json(value: Any) -> Response:
 
 def main() -> None:
     """Serve until it is stopped."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     arguments.add_argument("--port", type=int, default=0, help="0: a free one")
     arguments.add_argument("--chat-latency", type=float, default=0.0, help="milliseconds")
     arguments.add_argument("--embedding-latency", type=float, default=0.0, help="milliseconds")
@@ -174,7 +207,9 @@ def main() -> None:
     model = MockModel(Config(given.chat_latency, given.embedding_latency, given.dimension))
     listening = socket.create_server(("127.0.0.1", given.port), backlog=1024)
     print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
-    config = uvicorn.Config(model.app(), log_level="warning", access_log=False, timeout_keep_alive=3600)
+    config = uvicorn.Config(
+        model.app(), log_level="warning", access_log=False, timeout_keep_alive=3600
+    )
     uvicorn.Server(config).run(sockets=[listening])
 
 

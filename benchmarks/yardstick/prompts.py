@@ -12,19 +12,25 @@ HEAD = 12_000
 _DELIMITER = re.compile(r"entity\s*(<\|[^|<>\s]{0,8}\|>)")
 _ROWS = re.compile(r"[Aa]t most (\d+) (?:total|rows)")
 _ENTITIES = re.compile(r"at most (\d+) entit(?:y|ies)")
-_MISSED = re.compile(r"missed (?:or|in|entities)|were missed|last extraction|previous extraction", re.IGNORECASE)
+_MISSED = re.compile(
+    r"missed (?:or|in|entities)|were missed|last extraction|previous extraction", re.IGNORECASE
+)
 _HEADING = re.compile(
     r"^[ \t#<*`\-=]*(?:input[ _]text|text to (?:process|analy[sz]e)|text|document|passage|content|real data)"
     r"[ \t#>*`\-=]*:?[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-_OUTPUT = re.compile(r"^[\s#<*\-=]*output[\s#>*\-=]*:?\s*$|^#{6,}\s*$|^-{3,}\s*output", re.IGNORECASE | re.MULTILINE)
+_OUTPUT = re.compile(
+    r"^[\s#<*\-=]*output[\s#>*\-=]*:?\s*$|^#{6,}\s*$|^-{3,}\s*output", re.IGNORECASE | re.MULTILINE
+)
 _FENCED = re.compile(r"^`{3,}[\w-]*[ \t]*\n(.*?)(?:\n`{3,}[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _QUESTION = re.compile(
     r"^[\s#*\-]*(?:user |current |real )?(?:query|question)\**\s*:[ \t]*(.*?)(?=\n\s*(?:-{3,}|#{3,}|output)|\Z)",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
-_DESCRIBED = re.compile(r"(?:Several passages describe|(?:Name|Entities|Entity|Relation)\s*:)\s*(.+)")
+_DESCRIBED = re.compile(
+    r"(?:Several passages describe|(?:Name|Entities|Entity|Relation)\s*:)\s*(.+)"
+)
 
 
 @dataclass(frozen=True)
@@ -97,8 +103,12 @@ def descriptions(request: Request) -> tuple[str, list[str]]:
     name = _DESCRIBED.search(text)
     blocks = _FENCED.findall(text)
     rest = re.split(r"escription List|as JSON:\n", text, maxsplit=1)[-1]
-    lines = [line.strip().rstrip(",") for line in (max(blocks, key=len) if blocks else rest).splitlines()]
-    return name[1].partition(". Make one")[0].strip() if name else "Item", [line for line in lines if line]
+    lines = [
+        line.strip().rstrip(",") for line in (max(blocks, key=len) if blocks else rest).splitlines()
+    ]
+    return name[1].partition(". Make one")[0].strip() if name else "Item", [
+        line for line in lines if line
+    ]
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -22,15 +22,24 @@ def _extracted(request: Request, *, again: bool) -> str:
     known = [each.name for each in first.entities] if again else []
     result = limited(second if again else first, *request.limits, known)
     if (d := request.delimiter) is None:
-        entities = [{"name": e.name, "type": e.type, "description": e.description} for e in result.entities]
+        entities = [
+            {"name": e.name, "type": e.type, "description": e.description} for e in result.entities
+        ]
         relations = [
-            {"source": r.source, "target": r.target, "keywords": r.keywords, "description": r.description}
+            {
+                "source": r.source,
+                "target": r.target,
+                "keywords": r.keywords,
+                "description": r.description,
+            }
             for r in result.relations
         ]
         return json.dumps({"entities": entities, "relationships": relations}, ensure_ascii=False)
     word = "relation" if f"relation{d}" in request.head else "relationship"
     rows = [d.join(("entity", e.name, e.type, e.description)) for e in result.entities]
-    rows += [d.join((word, r.source, r.target, r.keywords, r.description)) for r in result.relations]
+    rows += [
+        d.join((word, r.source, r.target, r.keywords, r.description)) for r in result.relations
+    ]
     return "\n".join([*rows, COMPLETE])
 
 

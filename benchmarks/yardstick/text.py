@@ -1,4 +1,6 @@
-"""Names, topics, sentences and keywords of a text by rules: the same text always gives the same, in every process."""
+"""Names, topics, sentences and keywords of a text by rules: the same text always gives the same, in
+every process.
+"""
 
 import re
 from collections import Counter

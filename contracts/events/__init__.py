@@ -58,9 +58,21 @@ __all__ = [
 ]
 
 _TYPES: tuple[type[Event], ...] = (
-    DocumentAdded, DocumentDeleted, DocumentCancelled, ChunksCreated, EntitiesExtracted, GraphMerged,
-    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested, BudgetSet, DocumentErased,
-    ErasureRequested, QuestionsCharged,
-)  # fmt: skip
+    DocumentAdded,
+    DocumentDeleted,
+    DocumentCancelled,
+    ChunksCreated,
+    EntitiesExtracted,
+    GraphMerged,
+    DescriptionSummarized,
+    VectorsIndexed,
+    StageFailed,
+    GraphEdited,
+    RetryRequested,
+    BudgetSet,
+    DocumentErased,
+    ErasureRequested,
+    QuestionsCharged,
+)
 EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

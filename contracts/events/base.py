@@ -24,5 +24,7 @@ class Event(Value):
 
     @property
     def ordinal(self) -> int:
-        """Tells apart the events of one type that one cause gives rise to; part of the derived id."""
+        """Tells apart the events of one type that one cause gives rise to; part of the derived
+        id.
+        """
         return 0

@@ -14,11 +14,17 @@ BudgetPeriod = Literal["total", "month", "day"]
 
 
 class BudgetSet(Event):
-    """Somebody set what a workspace may spend; what was set before no longer counts. Without a limit it is cleared."""
+    """Somebody set what a workspace may spend; what was set before no longer counts. Without a
+    limit it is cleared.
+    """
 
-    money: float | None = Field(default=None, ge=0, allow_inf_nan=False, description="in the currency of the prices")
+    money: float | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="in the currency of the prices"
+    )
     tokens: int | None = Field(default=None, ge=0, description="read and written, of all models")
-    period: BudgetPeriod = Field(default="total", description="`month` and `day` begin anew by themselves, in UTC")
+    period: BudgetPeriod = Field(
+        default="total", description="`month` and `day` begin anew by themselves, in UTC"
+    )
     reason: str = Field(default="", max_length=1000, description="why, in words of who set it")
 
     @property

@@ -26,11 +26,15 @@ class DocumentAdded(Event):
     """A document exists, or has a new text."""
 
     model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": ["text"]}, {"required": ["blob"]}, {"required": ["knowledge"]}]}
+        json_schema_extra={
+            "oneOf": [{"required": ["text"]}, {"required": ["blob"]}, {"required": ["knowledge"]}]
+        }
     )
 
     document_id: str = Field(min_length=1, max_length=512)
-    text: str | None = Field(default=None, description="inline; longer than 200 KiB goes to KB_BLOBS")
+    text: str | None = Field(
+        default=None, description="inline; longer than 200 KiB goes to KB_BLOBS"
+    )
     blob: BlobRef | None = None
     knowledge: CustomKnowledge | None = Field(
         default=None, description="instead of a text: what a text would have said"
@@ -40,7 +44,9 @@ class DocumentAdded(Event):
     metadata: dict[str, Scalar] = Field(default_factory=dict[str, Scalar])
     chunking: Chunking | None = None
     pages: tuple[int, ...] = Field(
-        default=(), max_length=10_000, description="characters of the text as published at which its pages begin"
+        default=(),
+        max_length=10_000,
+        description="characters of the text as published at which its pages begin",
     )
     warnings: DocumentWarnings = ()
 
@@ -62,7 +68,9 @@ class DocumentDeleted(Event):
 
     document_id: str = Field(min_length=1, max_length=512)
     track_id: str | None = None
-    reason: str = Field(default="", max_length=1000, description="why, in words of who asked for it")
+    reason: str = Field(
+        default="", max_length=1000, description="why, in words of who asked for it"
+    )
 
     @property
     def aggregate_id(self) -> str:
@@ -70,9 +78,11 @@ class DocumentDeleted(Event):
 
 
 class DocumentCancelled(Event):
-    """Work on this version of the document is to stop where it stands; a later version is worked on as usual.
+    """Work on this version of the document is to stop where it stands; a later version is worked on
+    as usual.
 
-    What was done by then stays and can be found, until the document is deleted or has a new version.
+    What was done by then stays and can be found, until the document is deleted or has a new
+    version.
     """
 
     document: DocumentVersion
@@ -87,20 +97,30 @@ class ErasedEvent(Value):
     """What stays of an event that was erased."""
 
     sequence: int = Field(ge=1, description="its place in the log, which is empty now")
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="its leaf in the hash chain of its workspace")
+    sha256: str = Field(
+        pattern=r"^[0-9a-f]{64}$", description="its leaf in the hash chain of its workspace"
+    )
 
 
 class DocumentErased(Event):
-    """The document's events and all that was made of them are erased for good; nothing of what it said stands here.
+    """The document's events and all that was made of them are erased for good; nothing of what it
+    said stands here.
 
-    It comes in parts: first those that list the events about to be removed, last the receipt of what was removed.
+    It comes in parts: first those that list the events about to be removed, last the receipt of
+    what was removed.
     """
 
     document_id: str = Field(min_length=1, max_length=512)
     erased: tuple[ErasedEvent, ...] = Field(default=(), max_length=2000)
-    part: int = Field(default=0, ge=0, description="of this erasure; a part with a receipt is the last")
-    counts: dict[str, int] = Field(default_factory=dict[str, int], description="what was removed, by store")
-    receipt: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$", description="sha256 of the receipt")
+    part: int = Field(
+        default=0, ge=0, description="of this erasure; a part with a receipt is the last"
+    )
+    counts: dict[str, int] = Field(
+        default_factory=dict[str, int], description="what was removed, by store"
+    )
+    receipt: str | None = Field(
+        default=None, pattern=r"^[0-9a-f]{64}$", description="sha256 of the receipt"
+    )
     reason: str = Field(default="", max_length=1000)
 
     @property
@@ -113,9 +133,11 @@ class DocumentErased(Event):
 
 
 class ErasureRequested(Event):
-    """Somebody who may write asks that the document be erased; an operator has `lightstream erase` do it.
+    """Somebody who may write asks that the document be erased; an operator has `lightstream erase`
+    do it.
 
-    It is erased with the document's other events, so those that stand in the log are still to be done.
+    It is erased with the document's other events, so those that stand in the log are still to be
+    done.
     """
 
     document_id: str = Field(min_length=1, max_length=512)
@@ -131,8 +153,12 @@ class ChunksCreated(Event):
 
     document: DocumentVersion
     part: int = Field(ge=0)
-    parts: int | None = Field(default=None, ge=1, description="how many there are; the last part says it at the latest")
-    chunk_count: int | None = Field(default=None, ge=1, description="chunks of the whole document; likewise")
+    parts: int | None = Field(
+        default=None, ge=1, description="how many there are; the last part says it at the latest"
+    )
+    chunk_count: int | None = Field(
+        default=None, ge=1, description="chunks of the whole document; likewise"
+    )
     chunks: tuple[Chunk, ...]
     warnings: DocumentWarnings = ()
 

@@ -6,7 +6,13 @@ from contracts.events.base import Event, Stage
 from contracts.events.graph import GRAPH, SUMMARY_PREFIX
 from contracts.values import ChunkRef, DocumentVersion
 
-DOCUMENT_EVENTS = {"DocumentAdded", "DocumentDeleted", "ChunksCreated", "EntitiesExtracted", "RetryRequested"}
+DOCUMENT_EVENTS = {
+    "DocumentAdded",
+    "DocumentDeleted",
+    "ChunksCreated",
+    "EntitiesExtracted",
+    "RetryRequested",
+}
 """Events that are always about a document, whatever its id."""
 
 
@@ -22,7 +28,9 @@ class StageFailed(Event):
     message: str = Field(max_length=2000)
     attempt: int = Field(ge=1)
     retry_may_help: bool
-    file_path: str = Field(default="", max_length=4096, description="of a document that could not be read, if it said")
+    file_path: str = Field(
+        default="", max_length=4096, description="of a document that could not be read, if it said"
+    )
 
     @property
     def aggregate_id(self) -> str:
@@ -30,7 +38,9 @@ class StageFailed(Event):
 
     @property
     def of_graph(self) -> bool:
-        """Whether what was given up is about the graph, not a document: an edit, a summary, or what follows of one."""
+        """Whether what was given up is about the graph, not a document: an edit, a summary, or what
+        follows of one.
+        """
         if self.document or self.cause_type in DOCUMENT_EVENTS:
             return False
         is_graph_id = self.document_id == GRAPH or self.document_id.startswith(SUMMARY_PREFIX)
@@ -47,7 +57,9 @@ class RetryRequested(Event):
     document_id: str
     stage: Stage | None = None
     chunk_id: str | None = None
-    reason: str = Field(default="", max_length=1000, description="why, in words of who asked for it")
+    reason: str = Field(
+        default="", max_length=1000, description="why, in words of who asked for it"
+    )
 
     @property
     def aggregate_id(self) -> str:

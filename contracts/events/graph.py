@@ -19,7 +19,9 @@ from contracts.values import (
 )
 
 GRAPH, SUMMARY_PREFIX = "_graph", "_sum-"
-"""Aggregate ids of events that no document caused: the graph, and prefix of the summaries of one entity or relation."""
+"""Aggregate ids of events that no document caused: the graph, and prefix of the summaries of one
+entity or relation.
+"""
 
 
 class GraphMerged(Event):
@@ -29,7 +31,11 @@ class GraphMerged(Event):
     chunks: tuple[ChunkRef, ...]
     entities: tuple[EntityRevision, ...]
     relations: tuple[RelationRevision, ...]
-    part: int = Field(default=0, ge=0, description="of what one cause changed; only a deletion or an edit has several")
+    part: int = Field(
+        default=0,
+        ge=0,
+        description="of what one cause changed; only a deletion or an edit has several",
+    )
     parts: int = Field(default=1, ge=1)
     generation: int = Field(
         default=0, ge=0, description="of the graph that the revisions count changes of; 0: not said"
@@ -50,8 +56,12 @@ class DescriptionSummarized(Event):
     Erasing what it read is done by key: these events of one key stand in a history of their own.
     """
 
-    key: tuple[str, ...] = Field(min_length=1, max_length=2, description="one name, or the two names of a relation")
-    inputs_hash: str = Field(pattern=r"^[0-9a-f]{64}$", description="sha256 over the key and the texts it stands for")
+    key: tuple[str, ...] = Field(
+        min_length=1, max_length=2, description="one name, or the two names of a relation"
+    )
+    inputs_hash: str = Field(
+        pattern=r"^[0-9a-f]{64}$", description="sha256 over the key and the texts it stands for"
+    )
     prompt_version: str
     model: str
     text: str
@@ -88,26 +98,39 @@ class VectorsIndexed(Event):
 class GraphEdited(Event):
     """A person or a client changed the graph. It stands over what documents say, and outlives them.
 
-    Deleting hides what the log says until then; a later document may speak of the thing anew. Renaming and merging
-    hold for later documents too. Of the decisions on one alias the last counts; undone, it is as if never accepted.
-    Any other edit is taken back by `undo_edit`, and so is such an undoing: the graph is as if it had never been made.
-    A split lets a name mean another thing in some documents, whatever versions of them come later.
+    Deleting hides what the log says until then; a later document may speak of the thing anew.
+    Renaming and merging hold for later documents too. Of the decisions on one alias the last
+    counts; undone, it is as if never accepted. Any other edit is taken back by `undo_edit`, and so
+    is such an undoing: the graph is as if it had never been made. A split lets a name mean another
+    thing in some documents, whatever versions of them come later.
     """
 
     version: ClassVar[int] = 4
 
     operation: GraphOperation
-    names: tuple[str, ...] = Field(min_length=1, max_length=1000, description="entities, or the two ends of a relation")
-    target: str | None = Field(default=None, min_length=1, description="new name, or entity that the names mean")
+    names: tuple[str, ...] = Field(
+        min_length=1, max_length=1000, description="entities, or the two ends of a relation"
+    )
+    target: str | None = Field(
+        default=None, min_length=1, description="new name, or entity that the names mean"
+    )
     values: EditedValues = EditedValues()
     editor: str = ""
-    proposed_by: str = Field(default="", max_length=256, description="of an alias: `rule:<name>` or `model:<name>`")
-    evidence: str = Field(default="", max_length=2000, description="why: of an alias, that the name means the entity")
+    proposed_by: str = Field(
+        default="", max_length=256, description="of an alias: `rule:<name>` or `model:<name>`"
+    )
+    evidence: str = Field(
+        default="", max_length=2000, description="why: of an alias, that the name means the entity"
+    )
     undoes: int | None = Field(
-        default=None, ge=1, description="of `undo_edit`: log sequence of the edit, whose names and target are here too"
+        default=None,
+        ge=1,
+        description="of `undo_edit`: log sequence of the edit, whose names and target are here too",
     )
     documents: tuple[str, ...] = Field(
-        default=(), max_length=1000, description="of `split_entity`: ids of those in which the name means the target"
+        default=(),
+        max_length=1000,
+        description="of `split_entity`: ids of those in which the name means the target",
     )
 
     @model_validator(mode="after")

@@ -21,7 +21,9 @@ class QuestionCost(Value):
 
 
 class QuestionsCharged(Event):
-    """Models were paid for questions: the sums of a second. It is on a subject apart (`subjects.QUESTIONS`)."""
+    """Models were paid for questions: the sums of a second. It is on a subject apart
+    (`subjects.QUESTIONS`).
+    """
 
     costs: tuple[QuestionCost, ...]
 

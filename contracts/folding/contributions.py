@@ -17,8 +17,8 @@ Key = tuple[str, ...]
 class Contribution:
     """What one chunk says about one entity (`names` has one element) or relation (two, sorted).
 
-    Kind `end`: the chunk names the entity only as the end of a relation. It keeps the entity alive, with type UNKNOWN
-    and the relation's description, until some chunk describes it.
+    Kind `end`: the chunk names the entity only as the end of a relation. It keeps the entity alive,
+    with type UNKNOWN and the relation's description, until some chunk describes it.
     """
 
     kind: Kind
@@ -39,7 +39,9 @@ class Contribution:
 
 
 def contributions(event: EntitiesExtracted) -> list[Contribution]:
-    """Return what this chunk contributes, each entity and relation once: of two descriptions the longer counts."""
+    """Return what this chunk contributes, each entity and relation once: of two descriptions the
+    longer counts.
+    """
     document, chunk = event.document, event.chunk
     added_at = round(document.added_at.timestamp() * 1_000_000)
 

@@ -1,8 +1,10 @@
-"""Makes the description of a key from those of many chunks: joined while they are few, else summarised in groups.
+"""Makes the description of a key from those of many chunks: joined while they are few, else
+summarised in groups.
 
-Groups form a tree that depends on the set of fragments only: a fragment belongs to the group its own hash names, and
-the number of levels follows from the number of fragments. So a new fragment changes one group per level, and the same
-set gives the same groups however it came together (LightRAG folds a summary into the next one, which does not).
+Groups form a tree that depends on the set of fragments only: a fragment belongs to the group its
+own hash names, and the number of levels follows from the number of fragments. So a new fragment
+changes one group per level, and the same set gives the same groups however it came together
+(LightRAG folds a summary into the next one, which does not).
 """
 
 from collections import defaultdict
@@ -21,7 +23,9 @@ MAX_JOINED = 200
 """Fragments that a joined description considers; further ones would not fit."""
 
 MAX_GROUP_SIZE = 32
-"""Fragments up to which one summary reads all of them; each level below it has 16 times as many groups."""
+"""Fragments up to which one summary reads all of them; each level below it has 16 times as many
+groups.
+"""
 
 LEVELS = 4
 """Hexadecimal digits of the hash that may be used: 65,536 groups."""
@@ -29,7 +33,9 @@ LEVELS = 4
 
 @dataclass(frozen=True)
 class SummaryLimits:
-    """When fragments are summarised rather than joined. LightRAG's FORCE_LLM_SUMMARY_ON_MERGE, SUMMARY_MAX_TOKENS."""
+    """When fragments are summarised rather than joined. LightRAG's FORCE_LLM_SUMMARY_ON_MERGE,
+    SUMMARY_MAX_TOKENS.
+    """
 
     fragments: int = 8
     tokens: int = 1200
@@ -56,7 +62,9 @@ class Group:
 
 @dataclass(frozen=True)
 class Description:
-    """A description, and the groups whose summaries are missing; while any is, `text` joins the fragments that fit."""
+    """A description, and the groups whose summaries are missing; while any is, `text` joins the
+    fragments that fit.
+    """
 
     text: str
     missing_summaries: tuple[Group, ...] = ()
@@ -64,8 +72,12 @@ class Description:
     """Whether no summary is missing."""
 
 
-def describe(key: Key, fragments: Sequence[str], summaries: Mapping[str, str], limits: SummaryLimits) -> Description:
-    """Return the description of distinct fragments in canonical order; `summaries` are by hash of group."""
+def describe(
+    key: Key, fragments: Sequence[str], summaries: Mapping[str, str], limits: SummaryLimits
+) -> Description:
+    """Return the description of distinct fragments in canonical order; `summaries` are by hash of
+    group.
+    """
     if not limits.are_exceeded_by(fragments):
         return Description(join(fragments))
     depth = depth_of(len(fragments))
@@ -90,12 +102,16 @@ def describe(key: Key, fragments: Sequence[str], summaries: Mapping[str, str], l
 
 
 def estimated_tokens(text: str) -> int:
-    """Return about how many tokens a text has: a quarter of its bytes. It need not be exact, but must never change."""
+    """Return about how many tokens a text has: a quarter of its bytes. It need not be exact, but
+    must never change.
+    """
     return len(text.encode()) // 4
 
 
 def join(fragments: Sequence[str], limit: int = MAX_DESCRIPTION) -> str:
-    """Return the distinct fragments in order, joined by the separator, without those that would exceed `limit`."""
+    """Return the distinct fragments in order, joined by the separator, without those that would
+    exceed `limit`.
+    """
     parts: list[str] = []
     characters_left = limit
     for fragment in dict.fromkeys(islice(fragments, MAX_JOINED)):

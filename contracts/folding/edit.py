@@ -35,16 +35,26 @@ class Edit:
 def edit_of(sequence: int, at: int, event: GraphEdited) -> Edit:
     """Return the edit that the event at this sequence brings."""
     return Edit(
-        sequence, event.operation, event.names, event.target, event.values, at,
-        event.editor, event.proposed_by, event.evidence, event.undoes or 0, event.documents,
-    )  # fmt: skip
+        sequence,
+        event.operation,
+        event.names,
+        event.target,
+        event.values,
+        at,
+        event.editor,
+        event.proposed_by,
+        event.evidence,
+        event.undoes or 0,
+        event.documents,
+    )
 
 
 def standing_edits(ordered: Sequence[Edit]) -> list[Edit]:
-    """Return, of edits in the order of the log, those that change the graph and that no later one takes back.
+    """Return, of edits in the order of the log, those that change the graph and that no later one
+    takes back.
 
-    Rejecting or undoing an alias takes back its acceptance, and a merge of the same name into the same entity. What is
-    undone by its sequence may be an undoing itself.
+    Rejecting or undoing an alias takes back its acceptance, and a merge of the same name into the
+    same entity. What is undone by its sequence may be an undoing itself.
     """
     standing: list[Edit] = []
     withdrawn: set[tuple[str, str | None]] = set()
@@ -63,7 +73,9 @@ def standing_edits(ordered: Sequence[Edit]) -> list[Edit]:
 
 
 def undone_edits(ordered: Sequence[Edit]) -> dict[int, int]:
-    """Return by sequence the edits that are taken back by their sequence, each with that of the undoing that counts."""
+    """Return by sequence the edits that are taken back by their sequence, each with that of the
+    undoing that counts.
+    """
     undone: dict[int, int] = {}
     for edit in reversed(ordered):
         if edit.operation == "undo_edit" and edit.sequence not in undone:

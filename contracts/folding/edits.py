@@ -1,10 +1,11 @@
 """Applies the edits of users to the graph, in the order of the log.
 
-Original names and keys are those in documents, canonical ones those that entities and relations have now; where a name
-was split, it means another original name in some documents (`homonyms.py`). Edited values override what documents say.
-A deletion hides what was in the log before it. An alias that is undone or rejected is as if it had never been accepted:
-only edits that stand make the state. What has to be folded when edits come in another order, or are taken back,
-follows from all of them.
+Original names and keys are those in documents, canonical ones those that entities and relations
+have now; where a name was split, it means another original name in some documents (`homonyms.py`).
+Edited values override what documents say. A deletion hides what was in the log before it. An alias
+that is undone or rejected is as if it had never been accepted: only edits that stand make the
+state. What has to be folded when edits come in another order, or are taken back, follows from all
+of them.
 """
 
 from collections import defaultdict
@@ -29,26 +30,44 @@ class Edits:
 
     current_names: dict[str, str] = field(default_factory=dict[str, str])
     """Canonical names by original name, where they differ."""
-    names_now: dict[str, dict[str, None]] = field(default_factory=lambda: defaultdict[str, dict[str, None]](dict))
-    """The original names by canonical name, of `current_names`, in the order in which they came to have it."""
+    names_now: dict[str, dict[str, None]] = field(
+        default_factory=lambda: defaultdict[str, dict[str, None]](dict)
+    )
+    """The original names by canonical name, of `current_names`, in the order in which they came to
+    have it.
+    """
     homonyms: Homonyms = field(default_factory=Homonyms)
     """What names mean in single documents, where they were split."""
     former_names: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    """All other names an original name may ever have had, whichever edits were known in whichever order."""
+    """All other names an original name may ever have had, whichever edits were known in whichever
+    order.
+    """
     renamed_names: set[str] = field(default_factory=set[str])
-    """Every name that was ever renamed, split, or given to another, or of which a deletion was undone."""
+    """Every name that was ever renamed, split, or given to another, or of which a deletion was
+    undone.
+    """
     values: dict[Key, EditedValues] = field(default_factory=dict[Key, EditedValues])
-    """Edited values by canonical key. A key with an entry stays in the graph without contributions, too."""
+    """Edited values by canonical key. A key with an entry stays in the graph without contributions,
+    too.
+    """
     edited_at: dict[Key, int] = field(default_factory=dict[Key, int])
     """By canonical key, when its `values` were first edited, as `Edit.at`."""
-    edited_keys: dict[str, set[Key]] = field(default_factory=lambda: defaultdict[str, set[Key]](set))
-    """Every key that may ever have had edited values, also if the edit is gone, by each of its names."""
+    edited_keys: dict[str, set[Key]] = field(
+        default_factory=lambda: defaultdict[str, set[Key]](set)
+    )
+    """Every key that may ever have had edited values, also if the edit is gone, by each of its
+    names.
+    """
     hidden_keys: dict[Key, int] = field(default_factory=dict[Key, int])
     """By original key, the sequence in the log up to which contributions are hidden."""
 
     def canonical_key(self, raw: Key, document: str = "") -> Key | None:
-        """Return the canonical key of a key of this document; None for a relation whose two ends are one entity."""
-        names = [self.current_names.get(name, name) for name in self.homonyms.meant_key(raw, document)]
+        """Return the canonical key of a key of this document; None for a relation whose two ends
+        are one entity.
+        """
+        names = [
+            self.current_names.get(name, name) for name in self.homonyms.meant_key(raw, document)
+        ]
         if len(names) == 1:
             return (names[0],)
         return None if names[0] == names[1] else pair(*names)
@@ -60,13 +79,21 @@ class Edits:
         return [pair(*ends) for ends in product(*map(self._original_names, key))]
 
     def sources(self, key: Key) -> tuple[Source, ...]:
-        """Return whose contributions belong to a canonical key; several for one original key have other documents."""
-        if not (self.current_names or self.hidden_keys or self.homonyms.meanings):  # as in most workspaces
+        """Return whose contributions belong to a canonical key; several for one original key have
+        other documents.
+        """
+        if not (
+            self.current_names or self.hidden_keys or self.homonyms.meanings
+        ):  # as in most workspaces
             return (Source(key),)
         if not self.homonyms.meanings:
             return tuple(Source(raw, self.cutoff(raw)) for raw in self.original_keys(key))
         names = [self.homonyms.names_of(self._original_names(name)) for name in key]
-        raws = [(name,) for name in names[0]] if len(key) == 1 else [pair(*ends) for ends in product(*names)]
+        raws = (
+            [(name,) for name in names[0]]
+            if len(key) == 1
+            else [pair(*ends) for ends in product(*names)]
+        )
         return tuple(source for raw in dict.fromkeys(raws) for source in self._sources_of(raw, key))
 
     def _sources_of(self, raw: Key, key: Key) -> Iterator[Source]:
@@ -84,15 +111,21 @@ class Edits:
         """Return whether an edit may ever have changed which contributions belong to the key."""
         if not (self.renamed_names or self.hidden_keys):
             return False
-        return key in self.hidden_keys or any(name in self.renamed_names or (name,) in self.hidden_keys for name in key)
+        return key in self.hidden_keys or any(
+            name in self.renamed_names or (name,) in self.hidden_keys for name in key
+        )
 
     def cutoff(self, raw: Key, document: str = "") -> int:
-        """Return the sequence up to which contributions to a key of this document are hidden; 0 if none are."""
+        """Return the sequence up to which contributions to a key of this document are hidden; 0 if
+        none are.
+        """
         meant = self.homonyms.meant_key(raw, document)
         return max(self.hidden_keys.get(key, 0) for key in (meant, *((name,) for name in meant)))
 
     def is_unedited(self, key: Key) -> bool:
-        """Return whether all contributions to the key of these names, and no others, belong to it."""
+        """Return whether all contributions to the key of these names, and no others, belong to
+        it.
+        """
         return self.sources(key) == (Source(key),)
 
     def all_canonical_keys(self, raws: Iterable[Key]) -> set[Key]:
@@ -105,7 +138,10 @@ class Edits:
                 keys.add(raw)
                 continue
             for names in product(
-                *({name, self.current_names.get(name, name)} | self.former_names.get(name, set()) for name in raw)
+                *(
+                    {name, self.current_names.get(name, name)} | self.former_names.get(name, set())
+                    for name in raw
+                )
             ):
                 if len(names) == 1:
                     keys.add(names)
@@ -114,13 +150,21 @@ class Edits:
         return keys
 
     def all_original_names(self, names: Iterable[str]) -> set[str]:
-        """Return the original names that had one of these names at any time, and the names themselves."""
+        """Return the original names that had one of these names at any time, and the names
+        themselves.
+        """
         searched = set(names)
         return searched | {raw for raw, former in self.former_names.items() if former & searched}
 
     def other_names(self) -> list[tuple[str, str]]:
-        """Return the names in documents that mean an entity of another name somewhere, each with that name."""
-        meant = [(name, other) for name, some in self.homonyms.meanings.items() for other in some.values()]
+        """Return the names in documents that mean an entity of another name somewhere, each with
+        that name.
+        """
+        meant = [
+            (name, other)
+            for name, some in self.homonyms.meanings.items()
+            for other in some.values()
+        ]
         pairs = {(name, self.current_names.get(other, other)) for name, other in meant}
         return sorted(one for one in pairs | set(self.current_names.items()) if one[0] != one[1])
 
@@ -183,7 +227,9 @@ def earliest(*times: int) -> int:
 
 
 def _note_possible_names(state: Edits, edits: Sequence[Edit]) -> None:
-    """Note which names each name, and which keys each edited value, may have had after any of these edits."""
+    """Note which names each name, and which keys each edited value, may have had after any of these
+    edits.
+    """
     steps: dict[str, set[str]] = defaultdict(set)
     for edit in edits:
         if edit.operation in _MOVING and edit.target:
@@ -236,7 +282,9 @@ def _rename(state: Edits, old: str, new: str) -> None:
         if len(renamed) == 1 or renamed[0] != renamed[1]:
             target = renamed if len(renamed) == 1 else pair(*renamed)
             # Edits of the entity that remains override those of the one that is merged into it.
-            state.set_values(target, _merge_values(values, state.values.get(target, EditedValues())), since)
+            state.set_values(
+                target, _merge_values(values, state.values.get(target, EditedValues())), since
+            )
 
 
 def _merge_values(below: EditedValues | None, above: EditedValues) -> EditedValues:

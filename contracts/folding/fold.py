@@ -1,7 +1,9 @@
-"""Folds what many chunks say about one key into one entity or relation, whatever order the contributions came in.
+"""Folds what many chunks say about one key into one entity or relation, whatever order the
+contributions came in.
 
-Contributions are folded in canonical order: document time, document id, chunk order. Entity types are voted on,
-keywords united, weights added (LightRAG's fields). Values that a user has edited override all of it.
+Contributions are folded in canonical order: document time, document id, chunk order. Entity types
+are voted on, keywords united, weights added (LightRAG's fields). Values that a user has edited
+override all of it.
 """
 
 from collections import Counter
@@ -23,7 +25,9 @@ MAX_FILE_PATHS = 75
 """File paths of an entity or relation that are stored: the first in canonical order."""
 
 MAX_KEYWORDS = 100
-"""Keywords of a relation that are stored: those that most chunks give, in case of a tie the first in the alphabet."""
+"""Keywords of a relation that are stored: those that most chunks give, in case of a tie the first
+in the alphabet.
+"""
 
 Position = tuple[int, str, int, str, Key, str]
 """The position of a contribution in canonical order; see `position_of`."""
@@ -31,7 +35,8 @@ Position = tuple[int, str, int, str, Key, str]
 
 @dataclass(frozen=True)
 class Aggregate:
-    """The fields of an entity or relation that its contributions add up to, without the description.
+    """The fields of an entity or relation that its contributions add up to, without the
+    description.
 
     Without contributions all fields have their defaults.
     """
@@ -57,13 +62,17 @@ def active_contributions(contributions: Iterable[Contribution]) -> list[Contribu
 
 
 def fragments(ordered: Sequence[Contribution]) -> list[str]:
-    """Return the distinct descriptions. Those of relations describe an entity only while no other does."""
+    """Return the distinct descriptions. Those of relations describe an entity only while no other
+    does.
+    """
     described = [c for c in ordered if c.kind != "end"] or ordered
     return list(dict.fromkeys(c.description for c in described))
 
 
 def aggregate(ordered: Sequence[Contribution]) -> Aggregate:
-    """Aggregate active contributions in canonical order. `IncrementalAggregate` keeps the same result up to date."""
+    """Aggregate active contributions in canonical order. `IncrementalAggregate` keeps the same
+    result up to date.
+    """
     if not ordered:
         return Aggregate()
     if len(ordered) == 1:
@@ -84,7 +93,9 @@ def aggregate(ordered: Sequence[Contribution]) -> Aggregate:
 
 
 def _aggregate_of_one(only: Contribution) -> Aggregate:
-    """Return what `aggregate` returns for the only contribution, which most keys have, without counting."""
+    """Return what `aggregate` returns for the only contribution, which most keys have, without
+    counting.
+    """
     return Aggregate(
         support=1,
         type=only.type if only.kind == "entity" else UNKNOWN_TYPE,
@@ -101,21 +112,29 @@ def most_frequent(counts: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(sorted(sorted(counts, key=lambda word: (-counts[word], word))[:MAX_KEYWORDS]))
 
 
-def fold(key: Key, aggregate: Aggregate, description: str, revision: int, edits: Edits) -> Entity | Relation:
-    """Return the entity or relation under a canonical key, or its tombstone without contributions and edits.
+def fold(
+    key: Key, aggregate: Aggregate, description: str, revision: int, edits: Edits
+) -> Entity | Relation:
+    """Return the entity or relation under a canonical key, or its tombstone without contributions
+    and edits.
 
-    `aggregate` and `description` are made of the active contributions, the latter of their `fragments`.
+    `aggregate` and `description` are made of the active contributions, the latter of their
+    `fragments`.
     """
     values = edits.values.get(key)
     gone = not aggregate.support and values is None
     overrides = values or EditedValues()
     text = description if overrides.description is None else overrides.description
-    sources: dict[str, Any] = {name: getattr(aggregate, name) for name in ("source_ids", "file_paths", "support")}
+    sources: dict[str, Any] = {
+        name: getattr(aggregate, name) for name in ("source_ids", "file_paths", "support")
+    }
     sources["created_at"] = earliest(aggregate.created_at, edits.edited_at.get(key, 0) // 1_000_000)
     if len(key) == 1:
         if gone:
             return Entity(key[0], revision, gone=True)
-        return Entity(key[0], revision, type=overrides.type or aggregate.type, description=text, **sources)
+        return Entity(
+            key[0], revision, type=overrides.type or aggregate.type, description=text, **sources
+        )
     source, target = key
     if gone:
         return Relation(source, target, revision, gone=True)
@@ -125,7 +144,9 @@ def fold(key: Key, aggregate: Aggregate, description: str, revision: int, edits:
         target,
         revision,
         weight=weight if overrides.weight is None else overrides.weight,
-        keywords=aggregate.keywords if overrides.keywords is None else tuple(sorted(set(overrides.keywords))),
+        keywords=aggregate.keywords
+        if overrides.keywords is None
+        else tuple(sorted(set(overrides.keywords))),
         description=text,
         **sources,
     )

@@ -1,7 +1,8 @@
 """Homonyms: one name that means different things in different documents, because somebody said so.
 
-A document's own name for a thing is its original name. Where a homonym is split, the name stands in some documents for
-another original name; everything else, renaming and merging too, goes by the name that is meant.
+A document's own name for a thing is its original name. Where a homonym is split, the name stands in
+some documents for another original name; everything else, renaming and merging too, goes by the
+name that is meant.
 """
 
 from collections import defaultdict
@@ -28,7 +29,9 @@ EVERY = Documents()
 
 
 class Source(NamedTuple):
-    """Contributions that belong to a canonical key: to the key as these documents have it, above the cutoff."""
+    """Contributions that belong to a canonical key: to the key as these documents have it, above
+    the cutoff.
+    """
 
     key: Key
     cutoff: int = 0
@@ -40,7 +43,9 @@ class Source(NamedTuple):
 class Homonyms:
     """Which original name a name means in a document, where that is not the name itself."""
 
-    meanings: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict[str, dict[str, str]](dict))
+    meanings: dict[str, dict[str, str]] = field(
+        default_factory=lambda: defaultdict[str, dict[str, str]](dict)
+    )
     """By the name in the document, and the document: the original name that is meant."""
     _names: dict[str, set[str]] = field(default_factory=lambda: defaultdict[str, set[str]](set))
     """By original name, the names that ever came to mean it in some document."""
@@ -48,7 +53,13 @@ class Homonyms:
     def split(self, originals: Iterable[str], target: str, documents: Iterable[str]) -> None:
         """In these documents, let what means one of the original names mean the target instead."""
         originals, documents = list(originals), list(documents)
-        for name in sorted({other for original in originals for other in (original, *self._names.get(original, ()))}):
+        for name in sorted(
+            {
+                other
+                for original in originals
+                for other in (original, *self._names.get(original, ()))
+            }
+        ):
             for document in documents:
                 if self.meaning(name, document) in originals:
                     self.meanings[name][document] = target
@@ -59,14 +70,18 @@ class Homonyms:
         return self.meanings[name].get(document, name) if name in self.meanings else name
 
     def meant_key(self, key: Key, document: str) -> Key:
-        """Return the original key that a key of the document means; both ends of a relation may mean one thing."""
+        """Return the original key that a key of the document means; both ends of a relation may
+        mean one thing.
+        """
         if not any(name in self.meanings for name in key):
             return key
         names = [self.meaning(name, document) for name in key]
         return (names[0],) if len(names) == 1 else pair(*names)
 
     def names_of(self, originals: Iterable[str]) -> list[str]:
-        """Return the names that may mean one of these original names in some document, in a fixed order."""
+        """Return the names that may mean one of these original names in some document, in a fixed
+        order.
+        """
         listed = list(originals)
         others = set[str]().union(*(self._names.get(original, ()) for original in listed))
         return [*listed, *sorted(others.difference(listed))]

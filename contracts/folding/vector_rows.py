@@ -1,4 +1,6 @@
-"""Makes the rows of the vector store, yet without vectors. The texts to embed have the layout of LightRAG."""
+"""Makes the rows of the vector store, yet without vectors. The texts to embed have the layout of
+LightRAG.
+"""
 
 from contracts.graph import Entity, Relation, VectorRow
 from contracts.ids import chunk_vector_id, entity_vector_id, relation_vector_id, sha256
@@ -38,8 +40,10 @@ def entity_row(entity: Entity) -> VectorRow:
 
 
 def relation_row(relation: Relation) -> VectorRow:
-    """Return the row of a relation; `keywords⇥source⏎target⏎description` is embedded, the names sorted."""
-    text = f"{','.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description[:MAX_EMBEDDED]}"
+    """Return the row of a relation; `keywords⇥source⏎target⏎description` is embedded, the names
+    sorted.
+    """
+    text = f"{','.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description[:MAX_EMBEDDED]}"  # noqa: E501
     return VectorRow(
         id=relation_vector_id(relation.source, relation.target),
         text=text,

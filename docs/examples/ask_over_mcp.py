@@ -1,4 +1,5 @@
-"""Ask a running Lightstream over MCP with the official SDK, which starts `lightstream mcp` by itself.
+"""Ask a running Lightstream over MCP with the official SDK, which starts `lightstream mcp` by
+itself.
 
 python ask_over_mcp.py API_URL QUESTION
 """
@@ -25,7 +26,10 @@ async def main(url: str, question: str) -> None:
         if result.is_error:
             sys.exit(" ".join(block.text for block in result.content if block.type == "text"))
         answer = result.structured_content or {}
-        lines = [answer["answer"], *(f"[{citation['id']}] {citation['file']}" for citation in answer["citations"])]
+        lines = [
+            answer["answer"],
+            *(f"[{citation['id']}] {citation['file']}" for citation in answer["citations"]),
+        ]
         sys.stdout.write("\n".join(lines) + "\n")
 
 

@@ -1,4 +1,6 @@
-"""Ask the documents with Ollama's client, and ask on: python chat_with_ollama.py QUESTION [QUESTION …]"""
+"""Ask the documents with Ollama's client, and ask on: python chat_with_ollama.py QUESTION [QUESTION
+…]
+"""
 
 import sys
 

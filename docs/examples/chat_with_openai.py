@@ -1,4 +1,6 @@
-"""Ask the documents with OpenAI's client, and ask on: python chat_with_openai.py MODEL QUESTION [QUESTION …]"""
+"""Ask the documents with OpenAI's client, and ask on: python chat_with_openai.py MODEL QUESTION
+[QUESTION …]
+"""
 
 import sys
 from typing import Any

@@ -1,6 +1,8 @@
-"""Publish one document to Lightstream with the CloudEvents SDK and nats-py, in structured or in binary mode.
+"""Publish one document to Lightstream with the CloudEvents SDK and nats-py, in structured or in
+binary mode.
 
-python publish_cloudevent.py WORKSPACE DOCUMENT_ID FILE structured|binary, the address of the bus in NATS_URL
+python publish_cloudevent.py WORKSPACE DOCUMENT_ID FILE structured|binary, the address of the bus in
+NATS_URL
 """
 
 import asyncio
@@ -20,7 +22,9 @@ WRITERS = {"structured": to_structured_event, "binary": to_binary_event}
 
 
 def token(name: str) -> str:
-    """A workspace or a document as one token of a subject: its name if that is plain, else a hash of it."""
+    """A workspace or a document as one token of a subject: its name if that is plain, else a hash
+    of it.
+    """
     if re.fullmatch(r"(?!x-)[a-z0-9_-]{1,64}", name):
         return name
     return "x-" + hashlib.sha256(name.encode()).hexdigest()[:32]
@@ -43,7 +47,9 @@ def written(workspace: str, document_id: str, file: Path, mode: str) -> tuple[st
 
 
 def message_id(secret: str, subject: str, id: str) -> str:
-    """The event's id as the log compares it: of all publishers nobody else can make it, and so take it before."""
+    """The event's id as the log compares it: of all publishers nobody else can make it, and so take
+    it before.
+    """
     return hmac.new(secret.encode(), f"{subject}\n{id}".encode(), hashlib.sha256).hexdigest()
 
 
@@ -51,10 +57,14 @@ async def main(url: str, workspace: str, document_id: str, file: Path, mode: str
     """Publish the file as a document, or as a new version of it."""
     id, message = written(workspace, document_id, file, mode)
     subject = f"kb.v1.{token(workspace)}.{token(document_id)}.DocumentAdded"
-    headers = {**message.headers, "Nats-Msg-Id": message_id(urlsplit(url).password or "", subject, id)}
+    headers = {
+        **message.headers,
+        "Nats-Msg-Id": message_id(urlsplit(url).password or "", subject, id),
+    }
     connection = await nats.connect(url)
     try:
-        # After a time-out publish the same message again: its id is how the log knows that it has it.
+        # After a time-out publish the same message again: its id is how the log knows that it has
+        # it.
         ack = await connection.jetstream().publish(
             subject, message.body, stream="KB_EVENTS", timeout=10, headers=headers
         )
@@ -65,5 +75,10 @@ async def main(url: str, workspace: str, document_id: str, file: Path, mode: str
 
 if __name__ == "__main__":
     if len(sys.argv) != 5 or sys.argv[4] not in WRITERS or "NATS_URL" not in os.environ:
-        sys.exit("usage: NATS_URL=… python publish_cloudevent.py WORKSPACE DOCUMENT_ID FILE structured|binary")
-    asyncio.run(main(os.environ["NATS_URL"], sys.argv[1], sys.argv[2], Path(sys.argv[3]), sys.argv[4]))
+        sys.exit(
+            "usage: NATS_URL=… python publish_cloudevent.py WORKSPACE DOCUMENT_ID FILE "
+            "structured|binary"
+        )
+    asyncio.run(
+        main(os.environ["NATS_URL"], sys.argv[1], sys.argv[2], Path(sys.argv[3]), sys.argv[4])
+    )

@@ -1,6 +1,8 @@
-"""Publish one document to Lightstream with nats-py alone: a plain dict becomes a CloudEvent in the log.
+"""Publish one document to Lightstream with nats-py alone: a plain dict becomes a CloudEvent in the
+log.
 
-python publish_document.py WORKSPACE DOCUMENT_ID FILE, the address of the bus with its password in NATS_URL
+python publish_document.py WORKSPACE DOCUMENT_ID FILE, the address of the bus with its password in
+NATS_URL
 """
 
 import asyncio
@@ -29,14 +31,18 @@ PART = 512 * 1024
 
 
 def token(name: str) -> str:
-    """A workspace or a document as one token of a subject: its name if that is plain, else a hash of it."""
+    """A workspace or a document as one token of a subject: its name if that is plain, else a hash
+    of it.
+    """
     if re.fullmatch(r"(?!x-)[a-z0-9_-]{1,64}", name):
         return name
     return "x-" + hashlib.sha256(name.encode()).hexdigest()[:32]
 
 
 async def put_blob(jetstream: JetStreamContext, workspace: str, data: bytes) -> dict[str, Any]:
-    """Keep a long text in KB_BLOBS among those of the workspace, and return what the event says instead of the text."""
+    """Keep a long text in KB_BLOBS among those of the workspace, and return what the event says
+    instead of the text.
+    """
     digest = hashlib.sha256(data).hexdigest()
     place = f"{token(workspace)}.{digest}"
     parts = [data[start : start + PART] for start in range(0, len(data), PART)]
@@ -51,17 +57,28 @@ async def put_blob(jetstream: JetStreamContext, workspace: str, data: bytes) -> 
 
 
 def message_id(secret: str, subject: str, id: str) -> str:
-    """The event's id as the log compares it: of all publishers nobody else can make it, and so take it before."""
+    """The event's id as the log compares it: of all publishers nobody else can make it, and so take
+    it before.
+    """
     return hmac.new(secret.encode(), f"{subject}\n{id}".encode(), hashlib.sha256).hexdigest()
 
 
 async def publish(jetstream: JetStreamContext, event: dict[str, Any], secret: str) -> int:
-    """Append the event to the log and return its place there. Without an answer it is sent again, with the same id."""
-    subject = f"kb.v1.{token(event['workspace'])}.{token(event['data']['document_id'])}.DocumentAdded"
-    body, headers = json.dumps(event).encode(), {"Nats-Msg-Id": message_id(secret, subject, event["id"])}
+    """Append the event to the log and return its place there. Without an answer it is sent again,
+    with the same id.
+    """
+    subject = (
+        f"kb.v1.{token(event['workspace'])}.{token(event['data']['document_id'])}.DocumentAdded"
+    )
+    body, headers = (
+        json.dumps(event).encode(),
+        {"Nats-Msg-Id": message_id(secret, subject, event["id"])},
+    )
     for _ in range(3):
         with suppress(NoAnswer):
-            ack = await jetstream.publish(subject, body, stream="KB_EVENTS", timeout=10, headers=headers)
+            ack = await jetstream.publish(
+                subject, body, stream="KB_EVENTS", timeout=10, headers=headers
+            )
             return ack.seq
     raise SystemExit("the log did not answer; whether it has the event is unknown")
 
@@ -72,10 +89,16 @@ async def main(url: str, workspace: str, document_id: str, name: str, text: str)
     try:
         jetstream = connection.jetstream()
         data = text.encode()
-        content = {"text": text} if len(data) <= INLINE_LIMIT else {"blob": await put_blob(jetstream, workspace, data)}
+        content = (
+            {"text": text}
+            if len(data) <= INLINE_LIMIT
+            else {"blob": await put_blob(jetstream, workspace, data)}
+        )
         event = {
             "specversion": "1.0",
-            "id": str(uuid4()),  # one id for each change; every attempt to publish the change carries the same one
+            "id": str(
+                uuid4()
+            ),  # one id for each change; every attempt to publish the change carries the same one
             "source": "/example/publish_document",
             "type": "lightstream.DocumentAdded.v1",
             "subject": document_id,
@@ -94,4 +117,12 @@ if __name__ == "__main__":
     if len(sys.argv) != 4 or "NATS_URL" not in os.environ:
         sys.exit("usage: NATS_URL=… python publish_document.py WORKSPACE DOCUMENT_ID FILE")
     _, workspace_name, document, file = sys.argv
-    asyncio.run(main(os.environ["NATS_URL"], workspace_name, document, Path(file).name, Path(file).read_text("utf-8")))
+    asyncio.run(
+        main(
+            os.environ["NATS_URL"],
+            workspace_name,
+            document,
+            Path(file).name,
+            Path(file).read_text("utf-8"),
+        )
+    )

@@ -1,1 +1,3 @@
-"""The bus: its port, the processor between log and handlers, adapters on NATS and in memory, and publishing."""
+"""The bus: its port, the processor between log and handlers, adapters on NATS and in memory, and
+publishing.
+"""

@@ -1,4 +1,6 @@
-"""In whose name a task publishes: carried beside its calls, as the trace is, into the attribute `actor` of events."""
+"""In whose name a task publishes: carried beside its calls, as the trace is, into the attribute
+`actor` of events.
+"""
 
 import os
 import pwd
@@ -14,7 +16,9 @@ _actor: ContextVar[str | None] = ContextVar("actor", default=None)
 
 @contextmanager
 def acting_as(name: str) -> Generator[None]:
-    """Publish in this name what is published inside, also by tasks that are started there. It must not be a secret."""
+    """Publish in this name what is published inside, also by tasks that are started there. It must
+    not be a secret.
+    """
     token = _actor.set(name)
     try:
         yield
@@ -28,7 +32,9 @@ def current_actor() -> str | None:
 
 
 def local_actor() -> str:
-    """Return the actor on this machine: LIGHTSTREAM_ACTOR, else `os:` with the user that the process runs as."""
+    """Return the actor on this machine: LIGHTSTREAM_ACTOR, else `os:` with the user that the
+    process runs as.
+    """
     if name := os.environ.get(ACTOR_VARIABLE, "").strip():
         return name
     try:

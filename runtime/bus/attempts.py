@@ -1,6 +1,8 @@
-"""Count failures by message and cause: an outage must not use up the tries of a bug, nor one message those of another.
+"""Count failures by message and cause: an outage must not use up the tries of a bug, nor one
+message those of another.
 
-The counts are kept in this process and are bounded. A message whose count is forgotten is tried more often, never less.
+The counts are kept in this process and are bounded. A message whose count is forgotten is tried
+more often, never less.
 """
 
 import time
@@ -44,13 +46,16 @@ class Attempts:
 
 @dataclass
 class WindowShare:
-    """Which workspaces' failing messages stand in a durable's window of `size`: each may have its share of it.
+    """Which workspaces' failing messages stand in a durable's window of `size`: each may have its
+    share of it.
 
     A message whose second delivery is overdue went to another replica, which counts it.
     """
 
     size: int
-    _until: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict[str, dict[int, float]](dict))
+    _until: dict[str, dict[int, float]] = field(
+        default_factory=lambda: defaultdict[str, dict[int, float]](dict)
+    )
 
     OVERDUE = 30.0
     """Seconds after its delay that a message is still taken to stand in the window."""
@@ -67,7 +72,9 @@ class WindowShare:
                 del self._until[workspace]
 
     def exceeded(self, workspace: str, sequence: int) -> bool:
-        """Whether another message of the workspace has no place: it has an eighth of the window, or all have half."""
+        """Whether another message of the workspace has no place: it has an eighth of the window, or
+        all have half.
+        """
         if not self._is_full(workspace, sequence):
             return False
         self._forget_overdue()
@@ -76,12 +83,17 @@ class WindowShare:
     def _is_full(self, workspace: str, sequence: int) -> bool:
         mine = self._until.get(workspace, {})
         total = sum(map(len, self._until.values()))
-        return len(mine) - (sequence in mine) >= self.size // 8 or total - (sequence in mine) >= self.size // 2
+        return (
+            len(mine) - (sequence in mine) >= self.size // 8
+            or total - (sequence in mine) >= self.size // 2
+        )
 
     def _forget_overdue(self) -> None:
         now = time.monotonic()
         for workspace in list(self._until):
-            pending = {sequence: until for sequence, until in self._until[workspace].items() if until > now}
+            pending = {
+                sequence: until for sequence, until in self._until[workspace].items() if until > now
+            }
             if pending:
                 self._until[workspace] = pending
             else:

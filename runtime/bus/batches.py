@@ -19,8 +19,12 @@ def by_workspace(batch: Sequence[Delivery[E]]) -> dict[str, list[Delivery[E]]]:
     return groups
 
 
-def document_bounds(batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> list[dict[str, DocumentBounds]]:
-    """Return the bounds of the batch's documents in rounds: older versions first, one of each document in a round."""
+def document_bounds(
+    batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
+) -> list[dict[str, DocumentBounds]]:
+    """Return the bounds of the batch's documents in rounds: older versions first, one of each
+    document in a round.
+    """
     versions: dict[str, dict[int, DocumentBounds]] = defaultdict(dict)
     for delivery in batch:
         event = delivery.event

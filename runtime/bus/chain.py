@@ -1,7 +1,9 @@
-"""The hash chain of a workspace: one value that every event of it has changed, in the order of the log.
+"""The hash chain of a workspace: one value that every event of it has changed, in the order of the
+log.
 
-`sha256` of a link is that of the link before and of the event's leaf (`runtime/bus/records.py`). An erased event keeps
-its place by the leaf that its tombstone names, so an erasure leaves the chain as it was.
+`sha256` of a link is that of the link before and of the event's leaf (`runtime/bus/records.py`). An
+erased event keeps its place by the leaf that its tombstone names, so an erasure leaves the chain as
+it was.
 """
 
 import hashlib
@@ -20,7 +22,9 @@ TOMBSTONE = b'"erased"'
 
 @dataclass(frozen=True)
 class Link:
-    """The chain of a workspace up to the event at `sequence`: its hash, and how many events it holds."""
+    """The chain of a workspace up to the event at `sequence`: its hash, and how many events it
+    holds.
+    """
 
     sequence: int = 0
     sha256: str = ""
@@ -45,7 +49,9 @@ def erased_by(records: Sequence[Record]) -> Iterator[tuple[int, str]]:
         listed = body_of(record, TOMBSTONE).get("erased")
         for entry in cast("list[Any]", listed) if isinstance(listed, list) else ():
             match entry:
-                case {"sequence": int() as sequence, "sha256": str() as leaf} if sequence < record.sequence:
+                case {"sequence": int() as sequence, "sha256": str() as leaf} if (
+                    sequence < record.sequence
+                ):
                     yield sequence, leaf
                 case _:
                     pass

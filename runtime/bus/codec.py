@@ -1,7 +1,9 @@
-"""Translate messages to events and back: CloudEvents, checked against the subject, lifted to the newest version.
+"""Translate messages to events and back: CloudEvents, checked against the subject, lifted to the
+newest version.
 
-We write structured JSON. What others write is read in both modes of the CloudEvents binding for NATS: structured, and
-binary, where the attributes are headers `ce-<name>` and the bytes are the data.
+We write structured JSON. What others write is read in both modes of the CloudEvents binding for
+NATS: structured, and binary, where the attributes are headers `ce-<name>` and the bytes are the
+data.
 """
 
 import base64
@@ -36,19 +38,30 @@ def encode(envelope: Envelope[Event]) -> bytes:
 
 
 def explain(error: ValidationError) -> str:
-    """Return the validation errors of a model in one line, without the values: those may be secret or huge."""
-    return "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'body'}: {fault['msg']}" for fault in error.errors()[:5])
+    """Return the validation errors of a model in one line, without the values: those may be secret
+    or huge.
+    """
+    return "; ".join(
+        f"{'.'.join(map(str, fault['loc'])) or 'body'}: {fault['msg']}"
+        for fault in error.errors()[:5]
+    )
 
 
-def header_of(data: bytes, headers: Mapping[str, str] = NO_HEADERS) -> tuple[Header, dict[str, Any]]:
+def header_of(
+    data: bytes, headers: Mapping[str, str] = NO_HEADERS
+) -> tuple[Header, dict[str, Any]]:
     """Return the attributes and the raw body. Raises `Undecodable`."""
-    fields, body = _attributes_and_data(data, {name.lower(): value.strip() for name, value in headers.items()})
+    fields, body = _attributes_and_data(
+        data, {name.lower(): value.strip() for name, value in headers.items()}
+    )
     content = fields.pop("datacontenttype", None)
     if content is not None and not JSON.fullmatch(str(content)):
         raise Undecodable("datacontenttype: must be JSON, as application/json is")
     try:
         # An attribute that is null is one that is not there.
-        header = Header.model_validate({name: value for name, value in fields.items() if value is not None})
+        header = Header.model_validate(
+            {name: value for name, value in fields.items() if value is not None}
+        )
     except ValidationError as error:
         raise Undecodable(f"not a CloudEvents 1.0 envelope of ours: {explain(error)}") from None
     if not isinstance(body, dict):
@@ -57,7 +70,9 @@ def header_of(data: bytes, headers: Mapping[str, str] = NO_HEADERS) -> tuple[Hea
 
 
 def _attributes_and_data(data: bytes, headers: Mapping[str, str]) -> tuple[dict[str, Any], Any]:
-    """Return attributes and data, in whichever mode they came. Names of headers are in lower case."""
+    """Return attributes and data, in whichever mode they came. Names of headers are in lower
+    case.
+    """
     structured = headers.get("content-type", "").lower().startswith(STRUCTURED)
     if not structured and f"{ATTRIBUTE}specversion" in headers:
         attributes = {
@@ -107,13 +122,19 @@ def knows(event_type: str, version: int, events: Mapping[str, type[Event]] = EVE
 
 
 def attributes_in(headers: Mapping[str, str], room: int) -> dict[str, str]:
-    """Return the headers that hold attributes, as ASCII; none of them when they take more than `room` characters."""
+    """Return the headers that hold attributes, as ASCII; none of them when they take more than
+    `room` characters.
+    """
     attributes = {
         name: value.encode("ascii", "backslashreplace").decode()
         for name, value in headers.items()
         if ATTRIBUTE_HEADER.fullmatch(name)
     }
-    return attributes if sum(len(name) + len(value) for name, value in attributes.items()) <= room else {}
+    return (
+        attributes
+        if sum(len(name) + len(value) for name, value in attributes.items()) <= room
+        else {}
+    )
 
 
 def decode(
@@ -126,7 +147,8 @@ def decode(
 ) -> Envelope[Event]:
     """Return the event of one message, from its bytes, its subject and its headers.
 
-    Raises `Undecodable` or `Poison` for what can never be read, `NewerVersion` for what newer code wrote.
+    Raises `Undecodable` or `Poison` for what can never be read, `NewerVersion` for what newer code
+    wrote.
     """
     header, body = header_of(data, headers)
     try:
@@ -154,7 +176,9 @@ def decode(
     except ValueError as error:
         raise Poison(f"{event_type} v{version}: {error}") from None
     except LookupError:
-        raise Undecodable(f"{event_type} v{version}: no step lifts it to v{model.version}") from None
+        raise Undecodable(
+            f"{event_type} v{version}: no step lifts it to v{model.version}"
+        ) from None
     if about is not None and subjects.token(event.aggregate_id) != about:
         raise Poison(f"document {event.aggregate_id!r:.80} differs from the subject's {about}")
     _refuse_foreign_text(event, workspace)
@@ -162,15 +186,20 @@ def decode(
 
 
 def _refuse_foreign_text(event: Event, workspace: str) -> None:
-    """Raises Poison for a reference to a long text that is not among those of the event's workspace."""
+    """Raises Poison for a reference to a long text that is not among those of the event's
+    workspace.
+    """
     place = event.blob.place if isinstance(event, DocumentAdded) and event.blob else None
     if place is not None and place.partition(".")[0] != workspace:
         raise Poison("blob.place: the text is not among those of the event's workspace")
 
 
 def _envelope(header: Header, event: Event) -> Envelope[Event]:
-    """Join both parts as a pickle is read: they are validated already, and `model_construct` looks at every field."""
-    # Not Envelope[Event]: that would be written back with the fields all events share, which are none.
+    """Join both parts as a pickle is read: they are validated already, and `model_construct` looks
+    at every field.
+    """
+    # Not Envelope[Event]: that would be written back with the fields all events share, which are
+    # none.
     envelope = cast("Envelope[Event]", Envelope.__new__(Envelope))
     envelope.__setstate__(
         {

@@ -1,7 +1,9 @@
-"""A stage that gives up too much by its own fault stops: a bad release must not drain the log into dead letters.
+"""A stage that gives up too much by its own fault stops: a bad release must not drain the log into
+dead letters.
 
-Counted is what no document can cause: unexpected errors, and events of our own services that cannot be read. Documents
-that can never succeed do not count, for anybody may add as many of them as they like.
+Counted is what no document can cause: unexpected errors, and events of our own services that cannot
+be read. Documents that can never succeed do not count, for anybody may add as many of them as they
+like.
 """
 
 import time
@@ -27,7 +29,9 @@ LOOK_AGAIN = 30.0
 
 @dataclass
 class DeadLetterLimit:
-    """Pauses its consumer, until the process starts again, at the `most`-th fault within an hour. 0: never."""
+    """Pauses its consumer, until the process starts again, at the `most`-th fault within an hour.
+    0: never.
+    """
 
     most: int = 0
     clock: Callable[[], float] = time.monotonic
@@ -42,14 +46,18 @@ class DeadLetterLimit:
             self._times.popleft()
         if self.most and len(self._times) >= self.most and self.pause is None:
             self.pause = StagePaused(
-                f"paused after {self.most} dead letters within an hour (DEAD_LETTER_LIMIT), the last for {error:.200};"
-                " mend the cause and start the service again, then `lightstream retry --failed --yes`"
+                f"paused after {self.most} dead letters within an hour (DEAD_LETTER_LIMIT), "
+                f"the last for {error:.200};"
+                " mend the cause and start the service again, then `lightstream retry "
+                "--failed --yes`"
             )
             logger.error("stage paused", reason=str(self.pause))
 
 
 def is_fault_of_code(message: Message, error: Exception, *, decoded: bool) -> bool:
-    """Return whether giving up the message for this error says that a service is broken, and not a document."""
+    """Return whether giving up the message for this error says that a service is broken, and not a
+    document.
+    """
     if decoded or not isinstance(error, Poison):
         return not isinstance(error, Poison)
     try:

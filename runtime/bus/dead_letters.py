@@ -1,4 +1,6 @@
-"""Dead letters: messages that a stage has given up, raw, in the stream KB_DEAD; and how one is tried again."""
+"""Dead letters: messages that a stage has given up, raw, in the stream KB_DEAD; and how one is
+tried again.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +17,9 @@ from runtime.errors import InvalidInput, Poison
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """One message that one consumer has given up. `sequence`: its place in the log, 0 for one that was never there."""
+    """One message that one consumer has given up. `sequence`: its place in the log, 0 for one that
+    was never there.
+    """
 
     number: int
     at: datetime
@@ -52,7 +56,9 @@ class DeadLetters(Protocol):
         ...
 
     async def remove(self, number: int) -> None:
-        """Remove one for good; the log keeps the event itself. One that is not there is no error."""
+        """Remove one for good; the log keeps the event itself. One that is not there is no
+        error.
+        """
         ...
 
 
@@ -75,18 +81,25 @@ async def count_dead_letters(letters: DeadLetters) -> DeadLetterCount:
 
 
 async def whole_letter(letters: DeadLetters, number: int) -> DeadLetter:
-    """Return the dead letter of that number. Raises InvalidInput where there is none, `Unavailable`."""
+    """Return the dead letter of that number. Raises InvalidInput where there is none,
+    `Unavailable`.
+    """
     letter = await letters.get(number)
     if letter is None:
-        raise InvalidInput(f"there is no dead letter {number}: `lightstream dead list` has their numbers")
+        raise InvalidInput(
+            f"there is no dead letter {number}: `lightstream dead list` has their numbers"
+        )
     return letter
 
 
-async def redrive(letters: DeadLetters, log: Log, letter: DeadLetter, *, source: str, reason: str = "") -> int | None:
-    """Have the stage try a whole letter's message again, take the letter off the list, return the request's sequence.
+async def redrive(
+    letters: DeadLetters, log: Log, letter: DeadLetter, *, source: str, reason: str = ""
+) -> int | None:
+    """Have the stage try a whole letter's message again, take the letter off the list, return the
+    request's sequence.
 
-    None, and the letter stays, where its document has a newer version by now, or was deleted. Raises InvalidInput
-    for a letter that names no document, `Unavailable`.
+    None, and the letter stays, where its document has a newer version by now, or was deleted.
+    Raises InvalidInput for a letter that names no document, `Unavailable`.
     """
     workspace, document = _document(letter)
     request = RetryRequested(document_id=document, stage=named_stage(letter.stage), reason=reason)
@@ -97,7 +110,9 @@ async def redrive(letters: DeadLetters, log: Log, letter: DeadLetter, *, source:
 
 
 async def can_be_redriven(log: Log, letter: DeadLetter) -> bool:
-    """Return whether `redrive` would have the whole letter's message tried again. Raises what `redrive` raises."""
+    """Return whether `redrive` would have the whole letter's message tried again. Raises what
+    `redrive` raises.
+    """
     return await last_failure(log, *_document(letter)) is not None
 
 
@@ -108,10 +123,13 @@ async def drop(letters: DeadLetters, numbers: Sequence[int]) -> None:
 
 
 def _document(letter: DeadLetter) -> tuple[str, str]:
-    """Return workspace and id of the letter's document. Raises InvalidInput where there is none, or none is known."""
+    """Return workspace and id of the letter's document. Raises InvalidInput where there is none, or
+    none is known.
+    """
     if letter.consumer == "query-status":
         raise InvalidInput(
-            f"dead letter {letter.number} changed no document: `lightstream rebuild status` reads the log anew"
+            f"dead letter {letter.number} changed no document: `lightstream rebuild status` "
+            "reads the log anew"
         )
     try:
         workspace, document, _ = subjects.split(letter.subject)
@@ -128,5 +146,8 @@ def _document(letter: DeadLetter) -> tuple[str, str]:
     if header and header.subject and subjects.token(header.subject) == document:
         document = header.subject
     if workspace.startswith("x-") or document.startswith("x-"):
-        raise InvalidInput(f"dead letter {letter.number} names its document by a hash only: publish the event again")
+        raise InvalidInput(
+            f"dead letter {letter.number} names its document by a hash only: publish the "
+            "event again"
+        )
     return workspace, document

@@ -10,7 +10,9 @@ from runtime.bus.retry_requests import last_failure, request_retry
 
 @dataclass(frozen=True)
 class Retries:
-    """Documents of a workspace to try again: what failed in one stage or wherever it was, and why they are."""
+    """Documents of a workspace to try again: what failed in one stage or wherever it was, and why
+    they are.
+    """
 
     workspace: str
     ids: Sequence[str]
@@ -20,7 +22,9 @@ class Retries:
 
 @dataclass
 class RetryOutcome:
-    """Ids of documents whose retry was requested, and of those of which nothing has failed, or that do not exist."""
+    """Ids of documents whose retry was requested, and of those of which nothing has failed, or that
+    do not exist.
+    """
 
     requested: list[str] = field(default_factory=list[str])
     nothing_failed: list[str] = field(default_factory=list[str])
@@ -46,9 +50,14 @@ async def plan_retries(log: Log, wanted: Retries) -> RetryOutcome:
 
 
 def named_ids(names: Sequence[str], file_paths: Mapping[str, str]) -> list[str]:
-    """Return the ids that these names mean, each once: ids or file names of the documents in `file_paths`, by id.
+    """Return the ids that these names mean, each once: ids or file names of the documents in
+    `file_paths`, by id.
 
-    A name that none of them has is taken for an id: of a document whose failure its status does not show yet.
+    A name that none of them has is taken for an id: of a document whose failure its status does not
+    show yet.
     """
-    of_each = {name: [id for id, path in file_paths.items() if name in (id, path)] or [name] for name in names}
+    of_each = {
+        name: [id for id, path in file_paths.items() if name in (id, path)] or [name]
+        for name in names
+    }
     return list(dict.fromkeys(id for ids in of_each.values() for id in ids))

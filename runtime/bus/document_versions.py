@@ -1,7 +1,8 @@
-"""Find out from the log which versions of documents are obsolete: work on those is dropped before it is paid for.
+"""Find out from the log which versions of documents are obsolete: work on those is dropped before
+it is paid for.
 
-A version that is obsolete stays so. Of any other version the log is asked at most once a second, however many callers
-ask. Work goes on while the log does not answer.
+A version that is obsolete stays so. Of any other version the log is asked at most once a second,
+however many callers ask. Work goes on while the log does not answer.
 """
 
 import asyncio
@@ -42,11 +43,15 @@ class _Known:
 
 @dataclass
 class LogVersions:
-    """`DocumentVersions` over the log: three reads of a newest event at once, each by its subject, seldom a fourth."""
+    """`DocumentVersions` over the log: three reads of a newest event at once, each by its subject,
+    seldom a fourth.
+    """
 
     log: Log
     look_again: float = LOOK_AGAIN
-    _known: OrderedDict[tuple[str, str, int], _Known] = field(default_factory=OrderedDict[tuple[str, str, int], _Known])
+    _known: OrderedDict[tuple[str, str, int], _Known] = field(
+        default_factory=OrderedDict[tuple[str, str, int], _Known]
+    )
     _locks: KeyLocks = field(default_factory=KeyLocks)
     _unheard_until: float = 0.0
 
@@ -65,21 +70,29 @@ class LogVersions:
             if len(self._known) > KNOWN:
                 self._known.popitem(last=False)
         if reason:
-            logger.info("work is dropped", document=document.id, version=document.version, why=reason)
+            logger.info(
+                "work is dropped", document=document.id, version=document.version, why=reason
+            )
         return reason
 
     async def newer_chunks(self, workspace: str, document: DocumentVersion) -> list[ChunksCreated]:
         """See `DocumentVersions.newer_chunks`."""
-        added = await self.log.newest(workspace, document.id, DocumentAdded.type_name(), exact=False)
+        added = await self.log.newest(
+            workspace, document.id, DocumentAdded.type_name(), exact=False
+        )
         if added is None or added.sequence <= document.version:
             return []
-        deleted = await self.log.newest(workspace, document.id, DocumentDeleted.type_name(), exact=False)
+        deleted = await self.log.newest(
+            workspace, document.id, DocumentDeleted.type_name(), exact=False
+        )
         if deleted and deleted.sequence > added.sequence:
             return []
         newest, parts = document.version, list[ChunksCreated]()
         kind = ChunksCreated.type_name()
         # The last event need not be of the newest version: chunkers overtake each other.
-        async with aclosing(self.log.history(workspace, document.id, kind, document.version)) as history:
+        async with aclosing(
+            self.log.history(workspace, document.id, kind, document.version)
+        ) as history:
             async for message in history:
                 if (version := _version(message)) > newest:
                     newest, parts = version, []
@@ -103,7 +116,10 @@ class LogVersions:
             return message if message and message.sequence > document.version else None
 
         deleted, stopped, added = await asyncio.gather(
-            *(newest(event.type_name()) for event in (DocumentDeleted, DocumentCancelled, DocumentAdded))
+            *(
+                newest(event.type_name())
+                for event in (DocumentDeleted, DocumentCancelled, DocumentAdded)
+            )
         )
         if deleted:
             return "deleted"
@@ -116,7 +132,9 @@ class LogVersions:
 
 
 def _version(message: Message) -> int:
-    """Return the document version that a ChunksCreated or cancellation event names; 0 where that cannot be read."""
+    """Return the document version that a ChunksCreated or cancellation event names; 0 where that
+    cannot be read.
+    """
     try:
         event = decode(message.data, message.subject, message.headers).data
     except (Poison, NewerVersion):

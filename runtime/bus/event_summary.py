@@ -70,7 +70,9 @@ def summarize(message: Message) -> EventSummary:
     try:
         envelope = decode(message.data, message.subject, message.headers)
     except NewerVersion as error:
-        told = f"version {error.version}: newer than this code; a release that knows it will handle it"
+        told = (
+            f"version {error.version}: newer than this code; a release that knows it will handle it"
+        )
         return _undecoded(message, told)
     except Poison as error:
         return _undecoded(message, f"not readable: {error}")
@@ -88,7 +90,9 @@ def summarize(message: Message) -> EventSummary:
         stage=getattr(event, "stage", None),
         chunks=_orders(event),
         model=getattr(event, "model", None),
-        tokens=event.usage if isinstance(event, EntitiesExtracted | DescriptionSummarized) else None,
+        tokens=event.usage
+        if isinstance(event, EntitiesExtracted | DescriptionSummarized)
+        else None,
         duration_ms=event.duration_ms if isinstance(event, EntitiesExtracted) else None,
         cached=event.cached if isinstance(event, EntitiesExtracted) else None,
         actor=envelope.actor,
@@ -96,7 +100,9 @@ def summarize(message: Message) -> EventSummary:
 
 
 def whole_event(message: Message) -> dict[str, Any]:
-    """Return the whole CloudEvent, lifted to the newest version; of one that cannot be decoded its attributes."""
+    """Return the whole CloudEvent, lifted to the newest version; of one that cannot be decoded its
+    attributes.
+    """
     try:
         return orjson.loads(encode(decode(message.data, message.subject, message.headers)))
     except (Poison, NewerVersion):
@@ -118,7 +124,9 @@ def _undecoded(message: Message, text: str) -> EventSummary:
     if header.subject and subjects.token(header.subject) == document:
         document = header.subject
     at = header.time or message.published_at
-    return EventSummary(message.sequence, header.id, at, kind, document, text[:MAX_TEXT], header.causationid)
+    return EventSummary(
+        message.sequence, header.id, at, kind, document, text[:MAX_TEXT], header.causationid
+    )
 
 
 def _trace_id(traceparent: str | None) -> str | None:
@@ -141,17 +149,27 @@ def short_text(envelope: Envelope[Event]) -> str:
             size = event.blob.size if event.blob else len((event.text or "").encode())
             return f"{event.file_path}, {size:,} bytes"
         case ChunksCreated() as event:
-            part = f", part {event.part + 1} of {event.parts or 'several'}" if event.parts != 1 else ""
+            part = (
+                f", part {event.part + 1} of {event.parts or 'several'}" if event.parts != 1 else ""
+            )
             return f"{len(event.chunks)} of {event.chunk_count or 'more'} chunks{part}"
         case EntitiesExtracted() as event:
             counts = f"{len(event.entities)} entities, {len(event.relations)} relations"
-            return f"chunk {event.chunk.order}: {counts} ({event.model}{', cached' if event.cached else ''})"
+            return (
+                f"chunk {event.chunk.order}: {counts} "
+                f"({event.model}{', cached' if event.cached else ''})"
+            )
         case GraphMerged() as event:
             return f"{len(event.entities)} entities and {len(event.relations)} relations changed"
         case VectorsIndexed() as event:
-            return f"{event.kind}: {len(event.chunks)} chunks, {event.embedded} texts embedded ({event.model})"
+            return (
+                f"{event.kind}: {len(event.chunks)} chunks, {event.embedded} texts embedded "
+                f"({event.model})"
+            )
         case StageFailed() as event:
-            return f"{event.stage} gave up a {event.cause_type}: {event.error_type}: {event.message}"
+            return (
+                f"{event.stage} gave up a {event.cause_type}: {event.error_type}: {event.message}"
+            )
         case RetryRequested() | ErasureRequested() | DocumentErased() | DocumentDeleted() as event:
             return _of_request(event)
         case DocumentCancelled() | BudgetSet() | QuestionsCharged() as event:
@@ -179,14 +197,21 @@ def _of_request(event: RetryRequested | ErasureRequested | DocumentErased | Docu
         return f"{part} is tried again{f' in the {event.stage}' if event.stage else ''}{why}"
     if isinstance(event, ErasureRequested):
         return f"is to be erased{why}"
-    done = f"erased, receipt {event.receipt}" if event.receipt else f"{len(event.erased)} events are to be erased"
+    done = (
+        f"erased, receipt {event.receipt}"
+        if event.receipt
+        else f"{len(event.erased)} events are to be erased"
+    )
     return done + why
 
 
 def _spending_text(event: DocumentCancelled | BudgetSet | QuestionsCharged) -> str:
     if isinstance(event, QuestionsCharged):
         tokens = sum(cost.usage.prompt + cost.usage.completion for cost in event.costs)
-        return f"questions took {tokens:,} tokens ({', '.join(dict.fromkeys(cost.step for cost in event.costs))})"
+        return (
+            f"questions took {tokens:,} tokens "
+            f"({', '.join(dict.fromkeys(cost.step for cost in event.costs))})"
+        )
     if isinstance(event, DocumentCancelled):
         return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
     limits = [f"{event.money:g}"] if event.money is not None else []

@@ -17,9 +17,16 @@ from runtime.telemetry import traceparent_for
 
 
 def failure(
-    stage: Stage, durable: str, message: Message, delivery: Delivery[Event] | None, error: Exception, time: datetime
+    stage: Stage,
+    durable: str,
+    message: Message,
+    delivery: Delivery[Event] | None,
+    error: Exception,
+    time: datetime,
 ) -> Envelope[Event] | None:
-    """Return the StageFailed event; None where no document can be named, or for a StageFailed message itself."""
+    """Return the StageFailed event; None where no document can be named, or for a StageFailed
+    message itself.
+    """
     try:
         workspace, document, cause_type = subjects.split(message.subject)
     except ValueError:
@@ -48,7 +55,9 @@ def failure(
         source=f"lightstream/{stage}",
         workspace=header.workspace,
         time=time,
-        lineage=Lineage(header.id, header.correlationid or header.id, traceparent_for(header.traceparent)),
+        lineage=Lineage(
+            header.id, header.correlationid or header.id, traceparent_for(header.traceparent)
+        ),
     )
 
 
@@ -57,17 +66,24 @@ def _document(delivery: Delivery[Event] | None) -> DocumentVersion | None:
     if delivery is None:
         return None
     event = delivery.event
-    return version_added(delivery, event) if isinstance(event, DocumentAdded) else getattr(event, "document", None)
+    return (
+        version_added(delivery, event)
+        if isinstance(event, DocumentAdded)
+        else getattr(event, "document", None)
+    )
 
 
 def _chunks(event: Event | None) -> tuple[ChunkRef, ...]:
     """Return the chunks that an event names."""
-    chunks: Sequence[ChunkRef] = getattr(event, "chunks", None) or [c for c in [getattr(event, "chunk", None)] if c]
+    chunks: Sequence[ChunkRef] = getattr(event, "chunks", None) or [
+        c for c in [getattr(event, "chunk", None)] if c
+    ]
     return tuple(ChunkRef(id=chunk.id, order=chunk.order) for chunk in chunks)
 
 
 def _header(message: Message, workspace: str, document: str) -> Header | None:
-    """Return the header of an event that could not be decoded: those of its attributes that agree with its subject.
+    """Return the header of an event that could not be decoded: those of its attributes that agree
+    with its subject.
 
     Returns None where its subject names its workspace only by a hash, which cannot be reversed.
     """
@@ -76,15 +92,20 @@ def _header(message: Message, workspace: str, document: str) -> Header | None:
     except Poison:
         if workspace.startswith("x-"):
             return None
-        return Header(id=f"log-{message.sequence}", source="unknown", type="unknown", workspace=workspace)
+        return Header(
+            id=f"log-{message.sequence}", source="unknown", type="unknown", workspace=workspace
+        )
     if subjects.token(header.workspace) != workspace:
         return None
-    named = header.subject if header.subject and subjects.token(header.subject) == document else None
+    named = (
+        header.subject if header.subject and subjects.token(header.subject) == document else None
+    )
     return header.model_copy(update={"subject": named})
 
 
 def _id_and_path(message: Message, document: str) -> tuple[str, str]:
-    """Return id and path of the document as an unusable body has them; empty strings for what it does not have.
+    """Return id and path of the document as an unusable body has them; empty strings for what it
+    does not have.
 
     The id is returned only where it agrees with the subject, because lists name documents by it.
     """
@@ -94,5 +115,7 @@ def _id_and_path(message: Message, document: str) -> tuple[str, str]:
         return "", ""
     id, path = body.get("document_id"), body.get("file_path")
     is_valid = isinstance(id, str) and 0 < len(id) <= 512 and subjects.token(id) == document
-    file_path = "".join(letter for letter in path if letter.isprintable()) if isinstance(path, str) else ""
+    file_path = (
+        "".join(letter for letter in path if letter.isprintable()) if isinstance(path, str) else ""
+    )
     return id if is_valid and isinstance(id, str) else "", encodable(file_path)[:1024]

@@ -83,7 +83,9 @@ class MemoryLog:
     ids: dict[str, int] = field(default_factory=dict[str, int])
 
     async def publish(self, envelope: Envelope[Event], *, once_per_workspace: bool = False) -> int:
-        subject = names.subject(envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name())
+        subject = names.subject(
+            envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name()
+        )
         id = f"{scope_of(envelope, once_per_workspace)}/{envelope.id}"
         if place := self.ids.get(id):
             stored = MemoryMessage(self.messages[place - 1])
@@ -91,27 +93,35 @@ class MemoryLog:
                 id = f"{id}/{uuid4().hex}"
         return self.append(subject, encode(envelope), id)
 
-    def append(self, subject: str, data: bytes, id: str, headers: Mapping[str, str] = NO_HEADERS) -> int:
+    def append(
+        self, subject: str, data: bytes, id: str, headers: Mapping[str, str] = NO_HEADERS
+    ) -> int:
         """Append any bytes, as `publish` does with an encoded event."""
         if id in self.ids:
             return self.ids[id]
         if len(data) > declared_stream(LOG).max_msg_size:
             raise Poison(f"{len(data)} bytes are more than KB_EVENTS takes in one message")
         sequence = len(self.messages) + 1
-        self.messages.append(Stored(sequence, subject, data, datetime.fromtimestamp(time.time(), UTC), headers))
+        self.messages.append(
+            Stored(sequence, subject, data, datetime.fromtimestamp(time.time(), UTC), headers)
+        )
         self.ids[id] = sequence
         return sequence
 
     async def dead_letter(self, message: Message, durable: str, reason: str) -> None:
         self.dead[f"dead:{message.sequence}:{durable}"] = (message.data, reason)
 
-    async def newest(self, workspace: str, about: str, event_type: str, *, exact: bool = True) -> Message | None:
+    async def newest(
+        self, workspace: str, about: str, event_type: str, *, exact: bool = True
+    ) -> Message | None:
         subject = names.subject(workspace, about, event_type)
         matching = [stored for stored in self.messages if stored.subject == subject]
         return MemoryMessage(matching[-1]) if matching else None
 
     async def following(self, after: int, subject: str) -> Message | None:
-        matching = (stored for stored in self.messages[after:] if matches(stored.subject, [subject]))
+        matching = (
+            stored for stored in self.messages[after:] if matches(stored.subject, [subject])
+        )
         return next(map(MemoryMessage, matching), None)
 
     async def last_sequence(self) -> int:
@@ -119,7 +129,10 @@ class MemoryLog:
 
     async def last(self, workspace: str) -> int:
         filters = (names.of_workspace(workspace),)
-        return max((stored.sequence for stored in self.messages if matches(stored.subject, filters)), default=0)
+        return max(
+            (stored.sequence for stored in self.messages if matches(stored.subject, filters)),
+            default=0,
+        )
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
         return 0
@@ -132,7 +145,9 @@ class MemoryLog:
             if matches(stored.subject, [subject]):
                 yield MemoryMessage(stored)
 
-    async def sizes(self, workspace: str, event_type: str, after: int = 0) -> AsyncGenerator[tuple[int, int]]:
+    async def sizes(
+        self, workspace: str, event_type: str, after: int = 0
+    ) -> AsyncGenerator[tuple[int, int]]:
         subject = names.of_type_in(workspace, event_type)
         for stored in self.messages[after:]:
             if matches(stored.subject, [subject]):
@@ -146,17 +161,23 @@ class MemoryLog:
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:
-        matching: list[Message] = [MemoryMessage(m) for m in self.messages[after:] if matches(m.subject, subjects)]
+        matching: list[Message] = [
+            MemoryMessage(m) for m in self.messages[after:] if matches(m.subject, subjects)
+        ]
         for messages in batched(matching, page):
             yield messages
 
 
 def matches(subject: str, filters: Sequence[str]) -> bool:
-    """Return whether a subject passes any of the filters; no filters let everything pass. `*` stands for one token."""
+    """Return whether a subject passes any of the filters; no filters let everything pass. `*`
+    stands for one token.
+    """
 
     def one(pattern: str) -> bool:
         tokens, wanted = subject.split("."), pattern.split(".")
-        return len(tokens) == len(wanted) and all(w in {"*", t} for t, w in zip(tokens, wanted, strict=True))
+        return len(tokens) == len(wanted) and all(
+            w in {"*", t} for t, w in zip(tokens, wanted, strict=True)
+        )
 
     return not filters or any(one(pattern) for pattern in filters)
 
@@ -174,7 +195,9 @@ class MemoryConsumer:
 
     def fetch(self, count: int) -> list[MemoryMessage]:
         """Up to `count` messages: refused ones first, then new ones."""
-        again = [self.waiting[sequence] for sequence in self.ready[:count] if sequence in self.waiting]
+        again = [
+            self.waiting[sequence] for sequence in self.ready[:count] if sequence in self.waiting
+        ]
         del self.ready[:count]
         for message in again:
             message.attempt += 1
@@ -256,12 +279,18 @@ class MemoryParkedEvents:
         if len(self.history) <= after:
             return []
         newest = {(entry.durable, entry.sequence): entry for entry in self.history}
-        records = [entry for entry in newest.values() if entry.revision > after and durable in {"*", entry.durable}]
+        records = [
+            entry
+            for entry in newest.values()
+            if entry.revision > after and durable in {"*", entry.durable}
+        ]
         return sorted(records, key=lambda entry: entry.revision)[:most]
 
     async def originals(self, events: Sequence[ParkedEvent]) -> list[Message]:
         sequences = {event.sequence for event in events}
-        return [MemoryMessage(stored) for stored in self.log.messages if stored.sequence in sequences]
+        return [
+            MemoryMessage(stored) for stored in self.log.messages if stored.sequence in sequences
+        ]
 
 
 @dataclass

@@ -21,10 +21,12 @@ PARTS = 16
 
 
 async def sequence_at(log: Log, workspace: str | None, point: str) -> int:
-    """Return the sequence of the workspace's newest event at that point; 0 for a time before the first.
+    """Return the sequence of the workspace's newest event at that point; 0 for a time before the
+    first.
 
-    None stands for all workspaces. A time without a zone is UTC; it counts when the log took an event. Raises
-    InvalidInput for anything else, and for a sequence that the log has not reached. Raises Unavailable.
+    None stands for all workspaces. A time without a zone is UTC; it counts when the log took an
+    event. Raises InvalidInput for anything else, and for a sequence that the log has not reached.
+    Raises Unavailable.
     """
     text = point.strip()
     end = await log.last_sequence() if workspace is None else await log.last(workspace)
@@ -44,16 +46,19 @@ async def sequence_at(log: Log, workspace: str | None, point: str) -> int:
 
 
 async def _last_before(log: Log, subject: str, at: datetime, after: int, end: int) -> int:
-    """Return the last of these events that the log took by that time, behind `after` and up to `end`; 0 if none.
+    """Return the last of these events that the log took by that time, behind `after` and up to
+    `end`; 0 if none.
 
-    Times are not in order where the bus's clock was set back. That shows between two of the events that are looked at,
-    unless it is for less than the time between them.
+    Times are not in order where the bus's clock was set back. That shows between two of the events
+    that are looked at, unless it is for less than the time between them.
     """
     if after >= end:
         return 0
     found = await asyncio.gather(*(log.following(place, subject) for place in _places(after, end)))
     # The first one behind a place: all between the two is of other workspaces.
-    messages = {message.sequence: message for message in found if message and message.sequence <= end}
+    messages = {
+        message.sequence: message for message in found if message and message.sequence <= end
+    }
     later: Message | None = None
     for sequence, message in sorted(messages.items(), reverse=True):
         is_early = message.published_at <= at
@@ -67,7 +72,9 @@ async def _last_before(log: Log, subject: str, at: datetime, after: int, end: in
 
 
 def _places(low: int, high: int) -> list[int]:
-    """Return places from `low` to before `high`: evenly spread ones, and ever more of them towards the end."""
+    """Return places from `low` to before `high`: evenly spread ones, and ever more of them towards
+    the end.
+    """
     span = high - low
     spread = {low + span * part // PARTS for part in range(PARTS)}
     return sorted(spread | {high - 2**power for power in range(span.bit_length())})

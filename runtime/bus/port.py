@@ -1,4 +1,6 @@
-"""The ports of the bus: the log, the blobs beside it, the live generations, one delivered message."""
+"""The ports of the bus: the log, the blobs beside it, the live generations, one delivered
+message.
+"""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +13,9 @@ from contracts.graph import Generations, Projection
 from contracts.values import BlobRef, DocumentVersion
 
 BUG_ATTEMPTS = 5
-"""Times that an error which is neither Retryable nor Poison may come, before its message is dead-lettered."""
+"""Times that an error which is neither Retryable nor Poison may come, before its message is
+dead-lettered.
+"""
 
 E = TypeVar("E", bound=Event, covariant=True)
 
@@ -85,41 +89,56 @@ class Delivery(Generic[E]):
 def version_added(delivery: Delivery[Event], event: DocumentAdded) -> DocumentVersion:
     """The version that a delivered DocumentAdded begins: its place in the log."""
     return DocumentVersion(
-        id=event.document_id, version=delivery.sequence, added_at=delivery.happened_at, file_path=event.file_path
+        id=event.document_id,
+        version=delivery.sequence,
+        added_at=delivery.happened_at,
+        file_path=event.file_path,
     )
 
 
 def version_deleted(delivery: Delivery[Event], event: DocumentDeleted) -> DocumentVersion:
-    """The version that a delivered DocumentDeleted stands for: none of the document's texts is newer."""
-    return DocumentVersion(id=event.document_id, version=delivery.sequence, added_at=delivery.happened_at, deleted=True)
+    """The version that a delivered DocumentDeleted stands for: none of the document's texts is
+    newer.
+    """
+    return DocumentVersion(
+        id=event.document_id, version=delivery.sequence, added_at=delivery.happened_at, deleted=True
+    )
 
 
 Events = Sequence[Event] | AsyncGenerator[Event]
-"""The events that one delivery results in. A generator is for more events than should be in memory: they are published
-while it makes the next ones, and an error it raises counts as raised by the handler. Events published by then stay
-valid, for the delivery is repeated and results in the same events.
+"""The events that one delivery results in. A generator is for more events than should be in memory:
+they are published while it makes the next ones, and an error it raises counts as raised by the
+handler. Events published by then stay valid, for the delivery is repeated and results in the same
+events.
 """
 
 
 class Handler(Protocol):
-    """Events in, events out: return for each delivery the events it results in, in an order that never varies.
+    """Events in, events out: return for each delivery the events it results in, in an order that
+    never varies.
 
-    It writes its store idempotently; it neither publishes nor acknowledges. Raises `Retryable` or `Poison`.
+    It writes its store idempotently; it neither publishes nor acknowledges. Raises `Retryable` or
+    `Poison`.
     """
 
-    async def __call__(self, batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]: ...
+    async def __call__(
+        self, batch: Sequence[Delivery[Any]], generations: Generations, /
+    ) -> Sequence[Events]: ...
 
 
 class Log(Protocol):
-    """The append-only log of events. The contract of both adapters is tested by `tests/contract/test_bus.py`."""
+    """The append-only log of events. The contract of both adapters is tested by
+    `tests/contract/test_bus.py`.
+    """
 
     async def publish(self, envelope: Envelope[Event], *, once_per_workspace: bool = False) -> int:
         """Append, and return the sequence when it is durable.
 
-        The same event again inside the duplicate window, which is the same id on the same subject, returns the first
-        one's sequence; with `once_per_workspace` the same id on any subject of its workspace and type. What another
-        publisher has under this id is no repetition and stops nothing. Raises `Unavailable` when the log is full, or
-        silent for 30 s; `Poison` when the event is too large.
+        The same event again inside the duplicate window, which is the same id on the same subject,
+        returns the first one's sequence; with `once_per_workspace` the same id on any subject of
+        its workspace and type. What another publisher has under this id is no repetition and stops
+        nothing. Raises `Unavailable` when the log is full, or silent for 30 s; `Poison` when the
+        event is too large.
         """
         ...
 
@@ -127,17 +146,22 @@ class Log(Protocol):
         """Store the raw message in KB_DEAD with the reason; repeats change nothing."""
         ...
 
-    async def newest(self, workspace: str, about: str, event_type: str, *, exact: bool = True) -> Message | None:
-        """The newest event of this type about this document; it is not a delivery and is never acknowledged.
+    async def newest(
+        self, workspace: str, about: str, event_type: str, *, exact: bool = True
+    ) -> Message | None:
+        """The newest event of this type about this document; it is not a delivery and is never
+        acknowledged.
 
         Not `exact`: any replica of the log may answer, which may be a moment behind.
         """
         ...
 
     async def following(self, after: int, subject: str) -> Message | None:
-        """The first event behind the sequence `after` whose subject fits; `*` stands for a token. None at the end.
+        """The first event behind the sequence `after` whose subject fits; `*` stands for a token.
+        None at the end.
 
-        Like `newest` it needs read permission only, because a service may not create consumers of its own.
+        Like `newest` it needs read permission only, because a service may not create consumers of
+        its own.
         """
         ...
 
@@ -150,45 +174,60 @@ class Log(Protocol):
         ...
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
-        """Return a sequence up to which these durables (none: all) have handled everything; 0 if unknown.
+        """Return a sequence up to which these durables (none: all) have handled everything; 0 if
+        unknown.
 
-        An event that is acknowledged and parked is not handled; with a `workspace` only its own parked events count.
+        An event that is acknowledged and parked is not handled; with a `workspace` only its own
+        parked events count.
         """
         ...
 
-    def history(self, workspace: str, about: str | None, event_type: str, after: int = 0) -> AsyncGenerator[Message]:
-        """Yield the events of one type about this document behind `after`, in order, up to the end of the log.
+    def history(
+        self, workspace: str, about: str | None, event_type: str, after: int = 0
+    ) -> AsyncGenerator[Message]:
+        """Yield the events of one type about this document behind `after`, in order, up to the end
+        of the log.
 
         With None for the document: those of the whole workspace; `*` stands for every type.
 
-        A service may read so what it consumes, and StageFailed. They are not deliveries. Raises `Unavailable`.
+        A service may read so what it consumes, and StageFailed. They are not deliveries. Raises
+        `Unavailable`.
         """
         ...
 
-    def sizes(self, workspace: str, event_type: str, after: int = 0) -> AsyncGenerator[tuple[int, int]]:
-        """Yield sequence and bytes of the events that `history` would yield, without reading their data.
+    def sizes(
+        self, workspace: str, event_type: str, after: int = 0
+    ) -> AsyncGenerator[tuple[int, int]]:
+        """Yield sequence and bytes of the events that `history` would yield, without reading their
+        data.
 
         Raises `Unavailable`.
         """
         ...
 
     def subjects(self, workspace: str, after: int) -> AsyncGenerator[str]:
-        """Yield the subject of each event of the workspace behind `after`, in order, without reading its data.
+        """Yield the subject of each event of the workspace behind `after`, in order, without
+        reading its data.
 
         Raises `Unavailable`.
         """
         ...
 
-    def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncGenerator[list[Message]]:
-        """Yield pages of messages behind `after`, in order, up to the end of the log at the time of the call."""
+    def read(
+        self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
+    ) -> AsyncGenerator[list[Message]]:
+        """Yield pages of messages behind `after`, in order, up to the end of the log at the time of
+        the call.
+        """
         ...
 
 
 Obsolete = Literal["deleted", "superseded", "cancelled"]
 """Why nobody waits for the work on a version of a document any more.
 
-`superseded` as soon as the log holds chunks of a newer version: from then on those replace all that this one says.
-`cancelled` when somebody stopped it: what the log holds of it by then stays as it is.
+`superseded` as soon as the log holds chunks of a newer version: from then on those replace all that
+this one says. `cancelled` when somebody stopped it: what the log holds of it by then stays as it
+is.
 """
 
 
@@ -196,22 +235,28 @@ class DocumentVersions(Protocol):
     """Tells which versions of documents are obsolete: asked before any paid work on one."""
 
     async def obsolete(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
-        """Return why this version is not wanted any more; None while it is, or while that cannot be found out.
+        """Return why this version is not wanted any more; None while it is, or while that cannot be
+        found out.
 
-        Cheap: may be asked before each call of a model. What it says may be a second or two behind the log.
+        Cheap: may be asked before each call of a model. What it says may be a second or two behind
+        the log.
         """
         ...
 
     async def newer_chunks(self, workspace: str, document: DocumentVersion) -> list[ChunksCreated]:
-        """Return the chunks of the newest version that the log has any of, if it is newer than this one.
+        """Return the chunks of the newest version that the log has any of, if it is newer than this
+        one.
 
-        As the log stands now: a writer asks when it has written, lest it has written over them. Raises `Unavailable`.
+        As the log stands now: a writer asks when it has written, lest it has written over them.
+        Raises `Unavailable`.
         """
         ...
 
 
 class AllWanted:
-    """`DocumentVersions` for callers that pay nothing and write alone, such as a rebuild: every version is wanted."""
+    """`DocumentVersions` for callers that pay nothing and write alone, such as a rebuild: every
+    version is wanted.
+    """
 
     async def obsolete(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
         """Return None."""
@@ -229,9 +274,11 @@ class Blobs(Protocol):
     """Immutable texts by their hash."""
 
     async def put(self, text: str, workspace: str) -> BlobRef:
-        """Store the text among those of the workspace. Repeats change nothing. Raises `Unavailable`.
+        """Store the text among those of the workspace. Repeats change nothing. Raises
+        `Unavailable`.
 
-        Where other bytes stand under its name they are replaced, or it is stored under another name.
+        Where other bytes stand under its name they are replaced, or it is stored under another
+        name.
         """
         ...
 
@@ -240,7 +287,8 @@ class Blobs(Protocol):
         ...
 
     async def parts(self, ref: BlobRef) -> Sequence[bytes]:
-        """Yield the UTF-8 bytes of the text, in the parts it is stored in. Raises what `get` raises.
+        """Yield the UTF-8 bytes of the text, in the parts it is stored in. Raises what `get`
+        raises.
 
         As bytes a text takes up to a quarter of the memory that it takes as a string.
         """
@@ -249,14 +297,18 @@ class Blobs(Protocol):
 
 @dataclass(frozen=True)
 class GenerationState:
-    """The live generation of one projection, the one before it, and the greatest number given out."""
+    """The live generation of one projection, the one before it, and the greatest number given
+    out.
+    """
 
     live: int = 1
     previous: int | None = None
     highest: int = 1
     """The greatest number ever given out; a half-built generation is never used again."""
     complete_to: int = 0
-    """Log sequence up to which the previous generation holds everything: going back to it catches up from there."""
+    """Log sequence up to which the previous generation holds everything: going back to it catches
+    up from there.
+    """
 
 
 ProjectionGenerations = dict[Projection, GenerationState]
@@ -266,7 +318,9 @@ class LiveGenerations(Protocol):
     """The live generation of every projection, in one value that is replaced as a whole."""
 
     async def read(self) -> tuple[ProjectionGenerations, int]:
-        """Return the live generations and the revision for `write`; all are 1 before the first write."""
+        """Return the live generations and the revision for `write`; all are 1 before the first
+        write.
+        """
         ...
 
     async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
@@ -276,21 +330,27 @@ class LiveGenerations(Protocol):
     async def live(self, *needed: Projection) -> Generations:
         """Return the generations to read from and write to now.
 
-        `needed` names the projections that will be read, none means all. An implementation that watches the stores
-        raises `StoreBehind` when one of them has lost data.
+        `needed` names the projections that will be read, none means all. An implementation that
+        watches the stores raises `StoreBehind` when one of them has lost data.
         """
         ...
 
 
 class SharedValues(Protocol):
-    """Small values that processes share for a while, each replaced as a whole under its key. Not truth: may be lost."""
+    """Small values that processes share for a while, each replaced as a whole under its key. Not
+    truth: may be lost.
+    """
 
     async def read(self, key: str) -> tuple[bytes, int]:
-        """Return the value and the revision for `write`; empty and 0 when there is none. Raises `Unavailable`."""
+        """Return the value and the revision for `write`; empty and 0 when there is none. Raises
+        `Unavailable`.
+        """
         ...
 
     async def write(self, key: str, value: bytes, revision: int) -> bool:
-        """Replace it if it still has that revision; False if another process was faster. Raises `Unavailable`."""
+        """Replace it if it still has that revision; False if another process was faster. Raises
+        `Unavailable`.
+        """
         ...
 
     async def keys(self) -> list[str]:

@@ -1,8 +1,9 @@
-"""The event processor between the log and a handler: decode, handle, publish the results, acknowledge.
+"""The event processor between the log and a handler: decode, handle, publish the results,
+acknowledge.
 
-A message that may succeed later is delivered again with a growing delay. One that never can is reported by a
-StageFailed event and stored raw in KB_DEAD. A batch that fails as a whole is handled again one by one, so no message
-suffers for its neighbours.
+A message that may succeed later is delivered again with a growing delay. One that never can is
+reported by a StageFailed event and stored raw in KB_DEAD. A batch that fails as a whole is handled
+again one by one, so no message suffers for its neighbours.
 """
 
 import asyncio
@@ -39,20 +40,28 @@ from runtime.telemetry import consumer_span, log_context
 logger = structlog.get_logger(__name__)
 
 REDELIVERY = Backoff(first=1.0, longest=30.0)
-"""Until a message that failed is delivered again; a provider that asks for more with Retry-After gets more."""
+"""Until a message that failed is delivered again; a provider that asks for more with Retry-After
+gets more.
+"""
 
 PAUSE_SPREAD = 1.0
-"""Seconds within which messages come again when the pause of a provider ends; one of them asks it."""
+"""Seconds within which messages come again when the pause of a provider ends; one of them asks
+it.
+"""
 
 BATCH_ATTEMPTS = 5
-"""Tries up to which a batch comes again as a whole when a store or provider does not answer. Each message on its
-own would wait for the same time limit; but one whose own content is the trouble must be found in the end."""
+"""Tries up to which a batch comes again as a whole when a store or provider does not answer. Each
+message on its own would wait for the same time limit; but one whose own content is the trouble must
+be found in the end.
+"""
 
 
 def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Events]]) -> Handler:
     """Return a handler of batches that calls a handler of one event."""
 
-    async def handle_each(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
+    async def handle_each(
+        batch: Sequence[Delivery[Any]], generations: Generations, /
+    ) -> Sequence[Events]:
         return [await handle(delivery, generations) for delivery in batch]
 
     return handle_each
@@ -60,14 +69,21 @@ def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Events]]) -> H
 
 def _cause(error: Exception) -> str:
     """Return the cause to count a failure by: an outage, a version, or an unexpected error."""
-    return "newer" if isinstance(error, NewerVersion) else "retry" if isinstance(error, Retryable) else "bug"
+    return (
+        "newer"
+        if isinstance(error, NewerVersion)
+        else "retry"
+        if isinstance(error, Retryable)
+        else "bug"
+    )
 
 
 @dataclass
 class EventProcessor:
     """Everything the process does around one handler. `now` is the clock of published events.
 
-    `parking` decides which failing messages leave the durable's window; without it all of them come again in it.
+    `parking` decides which failing messages leave the durable's window; without it all of them come
+    again in it.
     """
 
     stage: Stage
@@ -98,9 +114,13 @@ class EventProcessor:
         try:
             async with self._heartbeats(messages):
                 decoded = [(message, await self._decode(message)) for message in messages]
-                batch = [(message, delivery) for message, delivery in decoded if delivery is not None]
+                batch = [
+                    (message, delivery) for message, delivery in decoded if delivery is not None
+                ]
                 requests = [
-                    one for one in batch if takes_retries(self.durable) and isinstance(one[1].event, RetryRequested)
+                    one
+                    for one in batch
+                    if takes_retries(self.durable) and isinstance(one[1].event, RetryRequested)
                 ]
                 await self._handle_all([one for one in batch if one not in requests])
                 for message, request in requests:
@@ -125,10 +145,14 @@ class EventProcessor:
             return None
         bugs = self.attempts.of(message.sequence).get("bug", 0)
         retry = message.retry if isinstance(message, RetriedMessage) else 0
-        return Delivery(envelope, message.sequence, message.attempt, message.published_at, bugs, retry)
+        return Delivery(
+            envelope, message.sequence, message.attempt, message.published_at, bugs, retry
+        )
 
     async def _retry(self, message: Message, request: Delivery[Event]) -> None:
-        """Handle again what of the request's document failed here; the request is done when all of it has an end."""
+        """Handle again what of the request's document failed here; the request is done when all of
+        it has an end.
+        """
         try:
             inputs = await failed_inputs(self.log, self.stage, self.durable, message, request)
         except Retryable as error:
@@ -152,7 +176,8 @@ class EventProcessor:
                 self.activity.track(deliveries),
                 instruments.timed(instruments.handle, {DURABLE: self.durable.name}),
             ):
-                # Apart: a driver that cancels the task it runs in would end the worker, and nobody would notice.
+                # Apart: a driver that cancels the task it runs in would end the worker, and nobody
+                # would notice.
                 results = await run_isolated(self.handle(deliveries, await self.pointers.live()))
                 await self._results.publish(deliveries, results)
         except Exception as error:
@@ -185,11 +210,15 @@ class EventProcessor:
         elif isinstance(error, Poison) or self._is_given_up(message, error):
             await self._dead_letter(message, delivery, error)
         else:
-            logger.error("unexpected failure, will be tried again", durable=self.durable.name, exc_info=error)
+            logger.error(
+                "unexpected failure, will be tried again", durable=self.durable.name, exc_info=error
+            )
             await self._retry_later(message, error)
 
     def _is_given_up(self, message: Message, error: Exception) -> bool:
-        """Return whether an unexpected error has come as often as it may. Outages before it do not count."""
+        """Return whether an unexpected error has come as often as it may. Outages before it do not
+        count.
+        """
         if self.attempts.of(message.sequence).get(_cause(error), 0) + 1 < BUG_ATTEMPTS:
             return False
         logger.error("gave up after repeated failures", durable=self.durable.name, exc_info=error)
@@ -226,14 +255,19 @@ class EventProcessor:
     def _delay_after(self, message: Message, error: Exception) -> float:
         """Count the failure, and return the seconds until the message is delivered again."""
         if isinstance(error, ProviderPaused):
-            # It was not tried. It comes when the pause ends, however often it has come for nothing before.
+            # It was not tried. It comes when the pause ends, however often it has come for nothing
+            # before.
             return (error.retry_after or 0.0) + random.uniform(0.1, PAUSE_SPREAD)  # noqa: S311
         tries = self.attempts.add(message.sequence, _cause(error))
         return self.delay(tries, getattr(error, "retry_after", None))
 
-    async def _dead_letter(self, message: Message, delivery: Delivery[Event] | None, error: Exception) -> None:
+    async def _dead_letter(
+        self, message: Message, delivery: Delivery[Event] | None, error: Exception
+    ) -> None:
         reason = f"{type(error).__name__}: {error}"
-        logger.error("dead-lettered", durable=self.durable.name, subject=message.subject, reason=reason)
+        logger.error(
+            "dead-lettered", durable=self.durable.name, subject=message.subject, reason=reason
+        )
         try:
             await self.log.dead_letter(message, self.durable.name, reason)
             failed = failure(self.stage, self.durable.name, message, delivery, error, self.now())
@@ -279,4 +313,6 @@ class EventProcessor:
             first.cancel()
             for task in beating:
                 task.cancel()
-                await asyncio.gather(task, return_exceptions=True)  # alone, it would hide a cancellation
+                await asyncio.gather(
+                    task, return_exceptions=True
+                )  # alone, it would hide a cancellation

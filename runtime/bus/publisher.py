@@ -1,4 +1,6 @@
-"""How documents and edits enter the log: checked, cleaned, a text put beside the log when it is long."""
+"""How documents and edits enter the log: checked, cleaned, a text put beside the log when it is
+long.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +17,14 @@ from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, former_ids, sha
 from contracts.moments import microseconds
 from contracts.spelling import name_spelling
 from contracts.text import INLINE_LIMIT, encodable, sanitize
-from contracts.values import BlobRef, Chunking, CustomKnowledge, DocumentVersion, Scalar, document_warnings
+from contracts.values import (
+    BlobRef,
+    Chunking,
+    CustomKnowledge,
+    DocumentVersion,
+    Scalar,
+    document_warnings,
+)
 from runtime.bus.codec import decode, explain
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Blobs, Log
@@ -30,10 +39,11 @@ V = TypeVar("V")
 
 
 class Added(NamedTuple):
-    """The sequence of a document in the log. `is_new` is False when the log had this very text already.
+    """The sequence of a document in the log. `is_new` is False when the log had this very text
+    already.
 
-    `track_id` is that of the stored event, `at` its time in microseconds since 1970: greater than that of
-    every earlier version of the document.
+    `track_id` is that of the stored event, `at` its time in microseconds since 1970: greater than
+    that of every earlier version of the document.
     """
 
     document_id: str
@@ -60,10 +70,14 @@ class Submission:
     """What may be missing or wrong in the text."""
     chunking: Chunking | None = None
     default_chunking: Chunking | None = None
-    """How the chunker cuts where `chunking` does not say, if known: then contradictions are rejected here."""
+    """How the chunker cuts where `chunking` does not say, if known: then contradictions are
+    rejected here.
+    """
 
     def validated_content(self) -> str:
-        """Return the text, or the knowledge as JSON. Raises InvalidInput for a blank, too long or contradictory one."""
+        """Return the text, or the knowledge as JSON. Raises InvalidInput for a blank, too long or
+        contradictory one.
+        """
         if chunking := self.chunking:
             default = self.default_chunking
             _validated(lambda: chunking.over(default).bounded() if default else chunking.bounded())
@@ -72,7 +86,9 @@ class Submission:
         return content
 
     def event(self, id: str, file_path: str, content: str, blob: BlobRef | None) -> DocumentAdded:
-        """Return the event that carries the content, or the reference to it. Raises InvalidInput."""
+        """Return the event that carries the content, or the reference to it. Raises
+        InvalidInput.
+        """
         shortened = len(content) != len(self.text)
         return _validated(
             lambda: DocumentAdded(
@@ -84,7 +100,11 @@ class Submission:
                 track_id=self.track_id,
                 metadata=dict(self.metadata),
                 chunking=self.chunking,
-                pages=tuple((len(encodable(self.text[:place])) for place in self.pages) if shortened else self.pages),
+                pages=tuple(
+                    (len(encodable(self.text[:place])) for place in self.pages)
+                    if shortened
+                    else self.pages
+                ),
                 warnings=document_warnings(self.warnings),
             )
         )
@@ -93,22 +113,33 @@ class Submission:
 async def add_document(
     log: Log, blobs: Blobs, submission: Submission, *, workspace: str, source: str, key: str = ""
 ) -> Added:
-    """Publish a DocumentAdded and return once the log has it durably. What stands there already is not added.
+    """Publish a DocumentAdded and return once the log has it durably. What stands there already is
+    not added.
 
-    Of several calls of one workspace with the same `key` within the log's duplicate window only the first one adds
-    anything, whatever the others say: all of them return where the first one's event stands, and its track id.
+    Of several calls of one workspace with the same `key` within the log's duplicate window only the
+    first one adds anything, whatever the others say: all of them return where the first one's event
+    stands, and its track id.
 
-    Raises InvalidInput for a submission that cannot be a document, `Unavailable` when the log does not take it.
+    Raises InvalidInput for a submission that cannot be a document, `Unavailable` when the log does
+    not take it.
     """
     content, knowledge = submission.validated_content(), submission.knowledge
     given_path = encodable(submission.file_path)
     file_path = validated_name(name_spelling(given_path)) or UNKNOWN_SOURCE
-    given_id = encodable(submission.id or "") or document_id(content if knowledge else sanitize(content), file_path)
+    given_id = encodable(submission.id or "") or document_id(
+        content if knowledge else sanitize(content), file_path
+    )
     name = await existing_id(log, workspace=workspace, id=given_id, file_path=given_path)
     before, current, at = await _current_version(log, workspace, name)
     if current and content_hash_of(current) == sha256(content):
-        return Added(name, before, is_new=False, track_id=current.track_id or "", at=microseconds(at))
-    blob = await blobs.put(content, workspace) if not knowledge and len(content.encode()) > INLINE_LIMIT else None
+        return Added(
+            name, before, is_new=False, track_id=current.track_id or "", at=microseconds(at)
+        )
+    blob = (
+        await blobs.put(content, workspace)
+        if not knowledge and len(content.encode()) > INLINE_LIMIT
+        else None
+    )
     # What stood before is part of the id: a text that comes back after another one is a new event.
     cause = f"{workspace}/key/{key}" if key else f"{workspace}/{name}/{before}/{sha256(content)}"
     envelope: Envelope[Event] = wrap(
@@ -120,12 +151,17 @@ async def add_document(
         lineage=command_lineage(),
     )
     if key:
-        return await _added_at_sequence(log, await log.publish(envelope, once_per_workspace=True), envelope)
-    return Added(name, await log.publish(envelope), True, submission.track_id or "", _time(envelope))
+        return await _added_at_sequence(
+            log, await log.publish(envelope, once_per_workspace=True), envelope
+        )
+    return Added(
+        name, await log.publish(envelope), True, submission.track_id or "", _time(envelope)
+    )
 
 
 async def existing_id(log: Log, *, workspace: str, id: str, file_path: str = UNKNOWN_SOURCE) -> str:
-    """Return the id under which the log has the document: this one, or one from before names had one spelling.
+    """Return the id under which the log has the document: this one, or one from before names had
+    one spelling.
 
     Where it has none, the id in the one spelling of names.
     """
@@ -137,8 +173,12 @@ async def existing_id(log: Log, *, workspace: str, id: str, file_path: str = UNK
     return spelled
 
 
-async def current_content_hash(log: Log, *, workspace: str, id: str, file_path: str = UNKNOWN_SOURCE) -> str | None:
-    """SHA-256 of what the document says now; None when the log has none of that id and name, or it is deleted."""
+async def current_content_hash(
+    log: Log, *, workspace: str, id: str, file_path: str = UNKNOWN_SOURCE
+) -> str | None:
+    """SHA-256 of what the document says now; None when the log has none of that id and name, or it
+    is deleted.
+    """
     id = await existing_id(log, workspace=workspace, id=id, file_path=file_path)
     _, current, _ = await _current_version(log, workspace, id)
     return content_hash_of(current) if current else None
@@ -149,10 +189,14 @@ def content_hash(text: str) -> str:
     return sha256(encodable(text))
 
 
-async def reprocess_document(log: Log, *, workspace: str, id: str, version: int, source: str) -> Added | None:
-    """Publish what the document says in this version as a new one, so that everything is done again.
+async def reprocess_document(
+    log: Log, *, workspace: str, id: str, version: int, source: str
+) -> Added | None:
+    """Publish what the document says in this version as a new one, so that everything is done
+    again.
 
-    Returns None where the log has no document of that id, or something newer than that version. Raises `Unavailable`.
+    Returns None where the log has no document of that id, or something newer than that version.
+    Raises `Unavailable`.
     """
     before, current, at = await _current_version(log, workspace, id)
     if current is None or before != version:
@@ -163,7 +207,9 @@ async def reprocess_document(log: Log, *, workspace: str, id: str, version: int,
 async def restore_document(log: Log, *, workspace: str, event: DocumentAdded, source: str) -> Added:
     """Publish what a document said before as its newest version. Raises `Unavailable`."""
     before, _, at = await _current_version(log, workspace, event.document_id)
-    return await _publish_again(log, workspace, event, source, f"{event.document_id}/{before}/restored", at)
+    return await _publish_again(
+        log, workspace, event, source, f"{event.document_id}/{before}/restored", at
+    )
 
 
 async def _publish_again(
@@ -178,13 +224,16 @@ async def _publish_again(
         time=_after(at),
         lineage=command_lineage(),
     )
-    return Added(event.document_id, await log.publish(envelope), True, event.track_id or "", _time(envelope))
+    return Added(
+        event.document_id, await log.publish(envelope), True, event.track_id or "", _time(envelope)
+    )
 
 
 async def delete_document(
     log: Log, *, workspace: str, id: str, source: str, track_id: str | None = None, reason: str = ""
 ) -> Added | None:
-    """Publish a DocumentDeleted and return once the log has it; None for a document the log does not have.
+    """Publish a DocumentDeleted and return once the log has it; None for a document the log does
+    not have.
 
     One that is deleted already is not deleted again (`is_new` is False). Raises `Unavailable`.
     """
@@ -208,8 +257,11 @@ async def delete_document(
     return Added(id, await log.publish(envelope), is_new=True)
 
 
-async def cancel_document(log: Log, *, workspace: str, id: str, editor: str, source: str) -> DocumentVersion | None:
-    """Publish a cancellation of the work on the document's current version; return None where there is none.
+async def cancel_document(
+    log: Log, *, workspace: str, id: str, editor: str, source: str
+) -> DocumentVersion | None:
+    """Publish a cancellation of the work on the document's current version; return None where there
+    is none.
 
     Repeats change nothing. Raises `Unavailable`.
     """
@@ -230,7 +282,8 @@ async def cancel_document(log: Log, *, workspace: str, id: str, editor: str, sou
 
 
 async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str) -> int:
-    """Publish an edit of the graph and return its time, in microseconds since 1970, once the log has it durably.
+    """Publish an edit of the graph and return its time, in microseconds since 1970, once the log
+    has it durably.
 
     Of the same edit, made several times at the same moment, there is one. Raises `Unavailable`.
     """
@@ -238,7 +291,10 @@ async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str
     before = newest.sequence if newest else 0
     envelope: Envelope[Event] = wrap(
         edit,
-        id=event_id(f"{workspace}/{edit.aggregate_id}/{before}/{sha256(edit.model_dump_json())}", edit.type_name()),
+        id=event_id(
+            f"{workspace}/{edit.aggregate_id}/{before}/{sha256(edit.model_dump_json())}",
+            edit.type_name(),
+        ),
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
@@ -249,7 +305,9 @@ async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str
 
 
 def _validated(make: Callable[[], V]) -> V:
-    """Return the result of the constructor; raise InvalidInput with the reason when the contracts forbid it."""
+    """Return the result of the constructor; raise InvalidInput with the reason when the contracts
+    forbid it.
+    """
     try:
         return make()
     except ValidationError as error:
@@ -267,11 +325,15 @@ def _check(text: str, content: str, knowledge: CustomKnowledge | None) -> None:
         raise InvalidInput("the text is empty; give at least one printable character")
     size = len(content.encode())
     if size > MAX_TEXT_BYTES:
-        raise InvalidInput(f"the text has {size:,} bytes, at most {MAX_TEXT_BYTES:,} are taken: split the document")
+        raise InvalidInput(
+            f"the text has {size:,} bytes, at most {MAX_TEXT_BYTES:,} are taken: split the document"
+        )
 
 
 class _CurrentVersion(NamedTuple):
-    """The newest sequence at which a document was added, deleted or erased; what was added there, if readable; when."""
+    """The newest sequence at which a document was added, deleted or erased; what was added there,
+    if readable; when.
+    """
 
     sequence: int
     event: DocumentAdded | None = None
@@ -280,7 +342,10 @@ class _CurrentVersion(NamedTuple):
 
 async def _current_version(log: Log, workspace: str, name: str) -> _CurrentVersion:
     added, deleted, erased = await asyncio.gather(
-        *(log.newest(workspace, name, kind) for kind in ("DocumentAdded", "DocumentDeleted", "DocumentErased"))
+        *(
+            log.newest(workspace, name, kind)
+            for kind in ("DocumentAdded", "DocumentDeleted", "DocumentErased")
+        )
     )
     before = max(message.sequence if message else 0 for message in (added, deleted, erased))
     if not added or added.sequence != before:
@@ -294,7 +359,9 @@ async def _current_version(log: Log, workspace: str, name: str) -> _CurrentVersi
 
 
 async def _added_at_sequence(log: Log, sequence: int, envelope: Envelope[Event]) -> Added:
-    """Read the event at the sequence that the log returned for this id: it may be an earlier one."""
+    """Read the event at the sequence that the log returned for this id: it may be an earlier
+    one.
+    """
     message = await log.following(sequence - 1, subjects.ALL)
     assert message is not None
     stored = decode(message.data, message.subject, message.headers)
@@ -304,7 +371,9 @@ async def _added_at_sequence(log: Log, sequence: int, envelope: Envelope[Event])
 
 
 def _after(at: datetime) -> datetime:
-    """Now, or a moment after `at` where a clock is ahead of ours by up to a second: versions follow each other."""
+    """Now, or a moment after `at` where a clock is ahead of ours by up to a second: versions follow
+    each other.
+    """
     now = datetime.now(UTC)
     return max(now, min(at + timedelta(microseconds=1), now + timedelta(seconds=1)))
 

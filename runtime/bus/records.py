@@ -1,6 +1,8 @@
-"""A stored message as it is copied and hashed: by backups, by the archive, by the hash chain of a workspace.
+"""A stored message as it is copied and hashed: by backups, by the archive, by the hash chain of a
+workspace.
 
-A record is one line of JSON. The event stands in it as the very bytes that were published, so a copy is exact.
+A record is one line of JSON. The event stands in it as the very bytes that were published, so a
+copy is exact.
 """
 
 import base64
@@ -15,17 +17,23 @@ import orjson
 from runtime.bus.port import Message
 
 RECORDED_AT = "Kb-Recorded-At"
-"""Header of a restored message: when the log first took it. The stream's own time is that of the restore."""
+"""Header of a restored message: when the log first took it. The stream's own time is that of the
+restore.
+"""
 
 STEERING = "nats-expected-"
-"""Headers in lower case that tell the server when to refuse a write; they say nothing about the message."""
+"""Headers in lower case that tell the server when to refuse a write; they say nothing about the
+message.
+"""
 
 _EVENT, _BYTES = b',"event":', b',"bytes":'
 
 
 @dataclass(frozen=True)
 class Record:
-    """A message of a stream. `time`: when the stream took it first; `headers` without those that steer a write."""
+    """A message of a stream. `time`: when the stream took it first; `headers` without those that
+    steer a write.
+    """
 
     sequence: int
     time: datetime
@@ -36,7 +44,9 @@ class Record:
 
 def record_of(message: Message) -> Record:
     """Return the record of a stored message."""
-    headers = {name: str(value) for name, value in message.headers.items() if not _is_steering(name)}
+    headers = {
+        name: str(value) for name, value in message.headers.items() if not _is_steering(name)
+    }
     return Record(message.sequence, message.published_at, message.subject, headers, message.data)
 
 
@@ -63,8 +73,16 @@ def parse_line(line: bytes) -> Record:
         raise ValueError("not a line of a record")
     head: dict[str, Any] = orjson.loads(line[:at] + b"}")
     body = line[at + len(_EVENT) : -1]
-    data = body if line.startswith(_EVENT, at) else base64.b64decode(orjson.loads(body), validate=True)
-    return Record(head["sequence"], datetime.fromisoformat(head["time"]), head["subject"], dict(head["headers"]), data)
+    data = (
+        body if line.startswith(_EVENT, at) else base64.b64decode(orjson.loads(body), validate=True)
+    )
+    return Record(
+        head["sequence"],
+        datetime.fromisoformat(head["time"]),
+        head["subject"],
+        dict(head["headers"]),
+        data,
+    )
 
 
 def leaf(record: Record) -> str:

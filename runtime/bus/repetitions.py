@@ -1,4 +1,6 @@
-"""Whether a message that the log took for a repetition is one: another publisher may have used its id before."""
+"""Whether a message that the log took for a repetition is one: another publisher may have used its
+id before.
+"""
 
 from contracts import subjects
 from contracts.envelope import Envelope
@@ -10,15 +12,24 @@ from runtime.errors import ServiceError
 
 
 def scope_of(envelope: Envelope[Event], once_per_workspace: bool) -> str:
-    """Return where an id stands for one event: the event's subject, or all subjects of its type in its workspace."""
-    workspace, about, event_type = envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name()
+    """Return where an id stands for one event: the event's subject, or all subjects of its type in
+    its workspace.
+    """
+    workspace, about, event_type = (
+        envelope.workspace,
+        envelope.data.aggregate_id,
+        envelope.data.type_name(),
+    )
     if once_per_workspace:
         return subjects.of_type_in(workspace, event_type)
     return subjects.subject(workspace, about, event_type)
 
 
-def is_repetition(envelope: Envelope[Event], stored: Message, once_per_workspace: bool = False) -> bool:
-    """Return whether the stored message is this event: same place, same id, and of a document the same content.
+def is_repetition(
+    envelope: Envelope[Event], stored: Message, once_per_workspace: bool = False
+) -> bool:
+    """Return whether the stored message is this event: same place, same id, and of a document the
+    same content.
 
     With `once_per_workspace` the first document of an id stands for all, whatever the others say.
     """
@@ -31,7 +42,9 @@ def is_repetition(envelope: Envelope[Event], stored: Message, once_per_workspace
         return False
     if once_per_workspace or not isinstance(envelope.data, DocumentAdded):
         return True
-    return isinstance(before.data, DocumentAdded) and content_hash_of(before.data) == content_hash_of(envelope.data)
+    return isinstance(before.data, DocumentAdded) and content_hash_of(
+        before.data
+    ) == content_hash_of(envelope.data)
 
 
 def content_hash_of(event: DocumentAdded) -> str:

@@ -1,4 +1,6 @@
-"""Publishes the events that deliveries result in, many at once, each with an id derived from its cause."""
+"""Publishes the events that deliveries result in, many at once, each with an id derived from its
+cause.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -20,7 +22,9 @@ PUBLISHES_AT_ONCE = 64
 
 @dataclass(frozen=True)
 class Results:
-    """What a stage publishes. `now` is the clock of its events; `limit` counts chunks that a handler has given up."""
+    """What a stage publishes. `now` is the clock of its events; `limit` counts chunks that a
+    handler has given up.
+    """
 
     stage: Stage
     log: Log
@@ -28,7 +32,9 @@ class Results:
     limit: DeadLetterLimit
 
     async def publish(self, batch: Sequence[Delivery[Event]], results: Sequence[Events]) -> None:
-        """Publish what each delivery of the batch results in. Raises what a generator of events and the log raise."""
+        """Publish what each delivery of the batch results in. Raises what a generator of events and
+        the log raise.
+        """
         counts = [len(of_one) if isinstance(of_one, Sequence) else None for of_one in results]
         under_way: set[asyncio.Task[int]] = set()
         with producer_span(None if None in counts else sum(filter(None, counts))):
@@ -63,9 +69,12 @@ class Results:
                     yield self.wrap(delivery, event)
 
     def wrap(self, delivery: Delivery[Event], event: Event) -> Envelope[Event]:
-        """Return the event in its envelope: its id derives from its cause, and its lineage goes on."""
+        """Return the event in its envelope: its id derives from its cause, and its lineage goes
+        on.
+        """
         cause = delivery.envelope
-        # An id of a foreign publisher is unique with its source only, and the log's window has one for all.
+        # An id of a foreign publisher is unique with its source only, and the log's window has one
+        # for all.
         origin = f"{cause.workspace}/{cause.data.aggregate_id}/{cause.source}/{cause.id}"
         return wrap(
             event,
@@ -78,7 +87,9 @@ class Results:
 
 
 async def _wait_for_room(under_way: set[asyncio.Task[int]]) -> set[asyncio.Task[int]]:
-    """Wait until fewer than a window of tasks run, and return those. Raises the error of a finished one."""
+    """Wait until fewer than a window of tasks run, and return those. Raises the error of a finished
+    one.
+    """
     if len(under_way) >= PUBLISHES_AT_ONCE:
         await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
     for task in under_way:

@@ -9,10 +9,12 @@ from runtime.bus.stored_original import StoredOriginal
 
 @dataclass
 class RetriedMessage(StoredOriginal):
-    """An event of the log that is handled again for a RetryRequested, as the event processor handles a delivery.
+    """An event of the log that is handled again for a RetryRequested, as the event processor
+    handles a delivery.
 
-    `chunks`: ids of those that failed, empty where the event failed as a whole. `retry`: the request's sequence, which
-    makes the ids of what results from it new. `error`: why the request has to come again.
+    `chunks`: ids of those that failed, empty where the event failed as a whole. `retry`: the
+    request's sequence, which makes the ids of what results from it new. `error`: why the request
+    has to come again.
     """
 
     request: Message

@@ -1,4 +1,6 @@
-"""Keep why messages are retried: the last error of each, as long as it waits for its next delivery."""
+"""Keep why messages are retried: the last error of each, as long as it waits for its next
+delivery.
+"""
 
 import time
 from dataclasses import dataclass, field
@@ -6,7 +8,9 @@ from dataclasses import dataclass, field
 from runtime.errors import Retryable
 
 OVERDUE = 60.0
-"""Seconds after its delay that a message is still taken to come again here, and not to another replica."""
+"""Seconds after its delay that a message is still taken to come again here, and not to another
+replica.
+"""
 
 MOST = 10_000
 SHOWN = 300
@@ -15,7 +19,9 @@ SHOWN = 300
 
 @dataclass
 class RetryReasons:
-    """By the messages' places in the log. `public`: strangers may read the note, so it names kinds of errors only."""
+    """By the messages' places in the log. `public`: strangers may read the note, so it names kinds
+    of errors only.
+    """
 
     public: bool = False
     _last: dict[int, tuple[float, str]] = field(default_factory=dict[int, tuple[float, str]])
@@ -32,7 +38,9 @@ class RetryReasons:
         self._last.pop(sequence, None)
 
     async def note(self) -> str | None:
-        """Return the last reason, and for how many events; None while no message waits for a retry."""
+        """Return the last reason, and for how many events; None while no message waits for a
+        retry.
+        """
         now = time.monotonic()
         self._last = {sequence: one for sequence, one in self._last.items() if one[0] > now}
         if not self._last:

@@ -1,7 +1,9 @@
-"""RetryRequested: how one is published, and what it means for a durable: what failed there is handled again.
+"""RetryRequested: how one is published, and what it means for a durable: what failed there is
+handled again.
 
-A StageFailed names its cause, and the cause stands in the same document's history. So nothing has to be kept for a
-retry but the log itself, and what succeeded is left alone: of a part of a document only the chunks that failed.
+A StageFailed names its cause, and the cause stands in the same document's history. So nothing has
+to be kept for a retry but the log itself, and what succeeded is left alone: of a part of a document
+only the chunks that failed.
 """
 
 import asyncio
@@ -12,7 +14,14 @@ from typing import Any
 
 from contracts import subjects
 from contracts.envelope import Envelope, wrap
-from contracts.events import DocumentAdded, DocumentDeleted, Event, RetryRequested, Stage, StageFailed
+from contracts.events import (
+    DocumentAdded,
+    DocumentDeleted,
+    Event,
+    RetryRequested,
+    Stage,
+    StageFailed,
+)
 from contracts.ids import event_id
 from contracts.registry import SERVICES
 from contracts.topology import Consumer
@@ -23,8 +32,11 @@ from runtime.bus.retried_message import RetriedMessage
 from runtime.errors import InvalidInput, Poison, ServiceError
 
 
-async def request_retry(log: Log, *, workspace: str, retry: RetryRequested, source: str) -> int | None:
-    """Publish the request, and return its sequence; None where nothing of the document's current version has failed.
+async def request_retry(
+    log: Log, *, workspace: str, retry: RetryRequested, source: str
+) -> int | None:
+    """Publish the request, and return its sequence; None where nothing of the document's current
+    version has failed.
 
     Repeats change nothing until something fails again. Raises Unavailable.
     """
@@ -45,9 +57,14 @@ async def request_retry(log: Log, *, workspace: str, retry: RetryRequested, sour
 
 
 async def last_failure(log: Log, workspace: str, id: str) -> int | None:
-    """Return the sequence of what failed last of the document's current version, None without. Raises Unavailable."""
+    """Return the sequence of what failed last of the document's current version, None without.
+    Raises Unavailable.
+    """
     failed, added, deleted = await asyncio.gather(
-        *(log.newest(workspace, id, kind.type_name()) for kind in (StageFailed, DocumentAdded, DocumentDeleted))
+        *(
+            log.newest(workspace, id, kind.type_name())
+            for kind in (StageFailed, DocumentAdded, DocumentDeleted)
+        )
     )
     current = max(added.sequence if added else 0, deleted.sequence if deleted else 0)
     return None if failed is None or failed.sequence < current else failed.sequence
@@ -62,16 +79,20 @@ def named_stage(name: str | None) -> Stage | None:
 
 
 def takes_retries(durable: Consumer) -> bool:
-    """Return whether the durable delivers RetryRequested so that what failed in it is handled again."""
+    """Return whether the durable delivers RetryRequested so that what failed in it is handled
+    again.
+    """
     return subjects.of_type(RetryRequested.type_name()) in durable.filters
 
 
 async def failed_inputs(
     log: Log, stage: Stage, durable: Consumer, message: Message, request: Delivery[Any]
 ) -> list[RetriedMessage]:
-    """Return the events of the request's document that failed in this durable, in the order of the log.
+    """Return the events of the request's document that failed in this durable, in the order of the
+    log.
 
-    Reads the events of the types that failed, from the version of the document on. Raises Unavailable.
+    Reads the events of the types that failed, from the version of the document on. Raises
+    Unavailable.
     """
     wanted: RetryRequested = request.event
     if wanted.stage not in (None, stage):
@@ -93,7 +114,9 @@ async def failed_inputs(
 
 @dataclass
 class _Cause:
-    """An event that failed: its type, the version of its document or 0, and the ids of the chunks that failed."""
+    """An event that failed: its type, the version of its document or 0, and the ids of the chunks
+    that failed.
+    """
 
     type: str
     version: int
@@ -116,12 +139,18 @@ async def _failed_causes(
             except ServiceError:
                 continue
             event = envelope.data
-            if not isinstance(event, StageFailed) or event.stage != stage or event.cause_type not in types:
+            if (
+                not isinstance(event, StageFailed)
+                or event.stage != stage
+                or event.cause_type not in types
+            ):
                 continue
             ids = {each.id for each in event.chunks if chunk in (None, each.id)}
             if envelope.causationid and (ids or not chunk):
                 version = event.document.version if event.document else 0
-                cause = causes.setdefault(envelope.causationid, _Cause(event.cause_type, version, set()))
+                cause = causes.setdefault(
+                    envelope.causationid, _Cause(event.cause_type, version, set())
+                )
                 cause.chunks |= ids
     return causes
 

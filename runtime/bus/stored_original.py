@@ -9,7 +9,9 @@ from runtime.bus.port import Message
 
 @dataclass
 class StoredOriginal:
-    """A message of the log that is handled once more, by other means than its consumer's delivery."""
+    """A message of the log that is handled once more, by other means than its consumer's
+    delivery.
+    """
 
     original: Message
 

@@ -1,4 +1,6 @@
-"""Makes streams, durables and buckets as `contracts/topology.py` declares them, or says where they differ."""
+"""Makes streams, durables and buckets as `contracts/topology.py` declares them, or says where they
+differ.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -31,14 +33,17 @@ from contracts.topology import (
 from runtime.errors import ConfigurationError
 
 DUPLICATE_WINDOW = 120.0
-"""Seconds for which a bucket knows the ids of messages, as clients make buckets; never longer than a value lives."""
+"""Seconds for which a bucket knows the ids of messages, as clients make buckets; never longer than
+a value lives.
+"""
 
 
 def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
     """Return the server's configuration of a stream.
 
-    Not compressed where there are copies: a server that was killed can find a block of them that it cannot read when it
-    appends, gives the stream up, and the others wait for it without a leader (nats-server 2.15.1; `make cluster`).
+    Not compressed where there are copies: a server that was killed can find a block of them that it
+    cannot read when it appends, gives the stream up, and the others wait for it without a leader
+    (nats-server 2.15.1; `make cluster`).
     """
     return StreamConfig(
         name=stream.name,
@@ -54,12 +59,16 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
         storage=StorageType.FILE,
         num_replicas=replicas,
         duplicate_window=stream.duplicate_window,
-        compression=StoreCompression.S2 if stream.compressed and replicas == 1 else StoreCompression.NONE,
+        compression=StoreCompression.S2
+        if stream.compressed and replicas == 1
+        else StoreCompression.NONE,
         allow_msg_ttl=stream.message_ttl,
-        # Deletions are not denied: an erasure overwrites messages by them, and permissions say who may.
+        # Deletions are not denied: an erasure overwrites messages by them, and permissions say who
+        # may.
         deny_purge=False,
         allow_direct=True,
-        # Set although they are the server's defaults: fields that are not set are not compared, and each loses events.
+        # Set although they are the server's defaults: fields that are not set are not compared, and
+        # each loses events.
         max_msgs=-1,
         no_ack=False,
         sealed=False,
@@ -71,8 +80,8 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
 def bucket_config(bucket: Bucket, replicas: int = 1) -> StreamConfig:
     """Return the server's configuration of the stream that a key-value bucket is.
 
-    As clients make one, but no message replaces all keys: whoever may write one key could empty the bucket with
-    `Nats-Rollup: all`.
+    As clients make one, but no message replaces all keys: whoever may write one key could empty the
+    bucket with `Nats-Rollup: all`.
     """
     return StreamConfig(
         name=f"KV_{bucket.name}",
@@ -94,7 +103,9 @@ def bucket_config(bucket: Bucket, replicas: int = 1) -> StreamConfig:
 
 
 def declared_configs(replicas: int = 1) -> Iterator[StreamConfig]:
-    """Yield every stream that the server has to have: those of events, and those that buckets are."""
+    """Yield every stream that the server has to have: those of events, and those that buckets
+    are.
+    """
     yield from (stream_config(stream, replicas) for stream in STREAMS)
     yield from (bucket_config(bucket, replicas) for bucket in BUCKETS)
 
@@ -114,7 +125,8 @@ def durable_config(durable: Consumer) -> ConsumerConfig:
         max_ack_pending=durable.max_ack_pending,
         filter_subject=durable.filters[0] if len(durable.filters) == 1 else None,
         filter_subjects=list(durable.filters) if len(durable.filters) > 1 else None,
-        # Set although they are the server's defaults: fields that are not set are not compared, and each loses events.
+        # Set although they are the server's defaults: fields that are not set are not compared, and
+        # each loses events.
         deliver_subject="",
         backoff=[],
         inactive_threshold=0.0,
@@ -123,11 +135,20 @@ def durable_config(durable: Consumer) -> ConsumerConfig:
     )
 
 
-def _differences(name: str, wanted: StreamConfig | ConsumerConfig, present: StreamConfig | ConsumerConfig) -> list[str]:
-    """Return the fields we set in which the server differs. An empty value and an absent one are the same."""
-    values = [(field.name, getattr(wanted, field.name), getattr(present, field.name)) for field in fields(wanted)]
+def _differences(
+    name: str, wanted: StreamConfig | ConsumerConfig, present: StreamConfig | ConsumerConfig
+) -> list[str]:
+    """Return the fields we set in which the server differs. An empty value and an absent one are
+    the same.
+    """
+    values = [
+        (field.name, getattr(wanted, field.name), getattr(present, field.name))
+        for field in fields(wanted)
+    ]
     # The server has metadata of its own beside ours.
-    values = [(field, wants, _ours(has) if field == "metadata" else has) for field, wants, has in values]
+    values = [
+        (field, wants, _ours(has) if field == "metadata" else has) for field, wants, has in values
+    ]
     return [
         f"{name}: {field} is {_shown(has)}, declared {_shown(wants)}"
         for field, wants, has in values
@@ -148,7 +169,8 @@ async def refuse_newer(jetstream: JetStreamContext) -> None:
     version = _ours(metadata).get(VERSION_KEY, "")
     if version.isdecimal() and int(version) > VERSION:
         raise ConfigurationError(
-            f"the streams and consumers of the bus have version {version}, this program knows {VERSION}: "
+            f"the streams and consumers of the bus have version {version}, this program knows "
+            f"{VERSION}: "
             "run the newer program, or a bus of its own"
         )
 
@@ -156,8 +178,9 @@ async def refuse_newer(jetstream: JetStreamContext) -> None:
 def _applicable(name: str, present: StreamConfig, replicas: int | None) -> StreamConfig:
     """Return the configuration as it can be had of a stream that is there.
 
-    A denial of deletions, which an older version made, is never taken back by the server, and all but an erasure goes
-    on as before. Without `replicas` a stream keeps as many copies as it has: only who runs the cluster knows.
+    A denial of deletions, which an older version made, is never taken back by the server, and all
+    but an erasure goes on as before. Without `replicas` a stream keeps as many copies as it has:
+    only who runs the cluster knows.
     """
     copies = replicas or present.num_replicas or 1
     wanted = next(config for config in declared_configs(copies) if config.name == name)
@@ -171,9 +194,10 @@ def _shown(value: Any) -> Any:
 async def apply(jetstream: JetStreamContext, replicas: int | None = None) -> list[str]:
     """Create what is missing, change what differs, and return a line for each thing done.
 
-    `replicas`: copies of each stream in a cluster. Without it a stream keeps those it has, and a new one gets as many
-    as the log. Raises the server's APIError where a difference cannot be changed in place (retention, storage), and
-    ConfigurationError, before anything is changed, where a newer program has set up the bus.
+    `replicas`: copies of each stream in a cluster. Without it a stream keeps those it has, and a
+    new one gets as many as the log. Raises the server's APIError where a difference cannot be
+    changed in place (retention, storage), and ConfigurationError, before anything is changed, where
+    a newer program has set up the bus.
     """
     await refuse_newer(jetstream)
     changes: list[str] = []
@@ -217,11 +241,14 @@ def _called(name: str) -> str:
 
 
 async def check(
-    jetstream: JetStreamContext, durables: tuple[Consumer, ...] = CONSUMERS, replicas: int | None = None
+    jetstream: JetStreamContext,
+    durables: tuple[Consumer, ...] = CONSUMERS,
+    replicas: int | None = None,
 ) -> list[str]:
     """Return where the server differs from the declaration; empty when it does not.
 
-    Without `replicas` any number of copies is right. Where a newer program has set up the bus, that is all it says.
+    Without `replicas` any number of copies is right. Where a newer program has set up the bus, that
+    is all it says.
     """
     try:
         await refuse_newer(jetstream)

@@ -1,4 +1,5 @@
-"""The declaration of the bus in the words of other tools: requests of JetStream's API, the command `nats`, and NACK.
+"""The declaration of the bus in the words of other tools: requests of JetStream's API, the command
+`nats`, and NACK.
 
 All three are made from the configurations that `topology.apply` sends to the server.
 """
@@ -72,30 +73,40 @@ def exported(form: Format, replicas: int = 1) -> str:
 
 
 def requests(replicas: int = 1) -> dict[str, list[dict[str, Any]]]:
-    """Return the bodies of `STREAM.CREATE.<name>` and `CONSUMER.CREATE.<stream>.<name>`. A bucket is a stream."""
+    """Return the bodies of `STREAM.CREATE.<name>` and `CONSUMER.CREATE.<stream>.<name>`. A bucket
+    is a stream.
+    """
     streams = [_plain(config.as_dict()) for config in declared_configs(replicas)]
     consumers = [
-        {"stream_name": durable.stream, "config": _plain(durable_config(durable).as_dict())} for durable in CONSUMERS
+        {"stream_name": durable.stream, "config": _plain(durable_config(durable).as_dict())}
+        for durable in CONSUMERS
     ]
     return {"streams": streams, "consumers": consumers}
 
 
 def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields without those that say nothing, in the words of the wire."""
-    values = ((name, value.value if isinstance(value, Enum) else value) for name, value in fields.items())
+    values = (
+        (name, value.value if isinstance(value, Enum) else value) for name, value in fields.items()
+    )
     return {name: value for name, value in values if value not in (None, "", [])}
 
 
 def _commands(declared: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
     yield "#!/bin/sh"
-    yield "# Made by `lightstream topology export`. Needs the command `nats`, with NATS_URL of the operator."
+    yield (
+        "# Made by `lightstream topology export`. Needs the command `nats`, with NATS_URL of the "
+        "operator."
+    )
     yield "set -eu"
     yield 'file="$(mktemp)"'
     yield "trap 'rm -f \"$file\"' EXIT"
     for config in declared["streams"]:
         yield from _command("stream", [config["name"]], config)
     for each in declared["consumers"]:
-        yield from _command("consumer", [each["stream_name"], each["config"]["durable_name"]], each["config"])
+        yield from _command(
+            "consumer", [each["stream_name"], each["config"]["durable_name"]], each["config"]
+        )
 
 
 def _command(kind: str, names: list[str], config: Mapping[str, Any]) -> Iterator[str]:
@@ -110,9 +121,13 @@ def _command(kind: str, names: list[str], config: Mapping[str, Any]) -> Iterator
 
 
 def resources(declared: Mapping[str, list[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
-    """Yield NACK's resources (`jetstream.nats.io/v1beta2`). Removing one leaves the stream where it is."""
+    """Yield NACK's resources (`jetstream.nats.io/v1beta2`). Removing one leaves the stream where it
+    is.
+    """
     for config in declared["streams"]:
-        yield _resource("Stream", config["name"], {**_renamed(config, _OF_A_STREAM), "preventDelete": True})
+        yield _resource(
+            "Stream", config["name"], {**_renamed(config, _OF_A_STREAM), "preventDelete": True}
+        )
     for each in declared["consumers"]:
         config = each["config"]
         spec = {"streamName": each["stream_name"], **_renamed(config, _OF_A_CONSUMER)}
@@ -120,9 +135,16 @@ def resources(declared: Mapping[str, list[dict[str, Any]]]) -> Iterator[dict[str
 
 
 def _renamed(config: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the configuration in NACK's words. Raises KeyError for a field that it has no word for."""
-    renamed = {names[name]: value for name, value in config.items() if value or name not in _ZERO_IS_NONE}
-    return {name: f"{value // 10**9}s" if name in _DURATIONS else value for name, value in renamed.items()}
+    """Return the configuration in NACK's words. Raises KeyError for a field that it has no word
+    for.
+    """
+    renamed = {
+        names[name]: value for name, value in config.items() if value or name not in _ZERO_IS_NONE
+    }
+    return {
+        name: f"{value // 10**9}s" if name in _DURATIONS else value
+        for name, value in renamed.items()
+    }
 
 
 _ZERO_IS_NONE = {"idle_heartbeat", "inactive_threshold", "max_age"}
@@ -131,4 +153,9 @@ _ZERO_IS_NONE = {"idle_heartbeat", "inactive_threshold", "max_age"}
 
 def _resource(kind: str, name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
     plain = name.lower().replace("_", "-")
-    return {"apiVersion": "jetstream.nats.io/v1beta2", "kind": kind, "metadata": {"name": plain}, "spec": dict(spec)}
+    return {
+        "apiVersion": "jetstream.nats.io/v1beta2",
+        "kind": kind,
+        "metadata": {"name": plain},
+        "spec": dict(spec),
+    }

@@ -12,9 +12,10 @@ from runtime.errors import LogDamaged, Unavailable
 class WriteStatus:
     """Shared by the log and its watcher. Initially every write is allowed.
 
-    `refused` is the reason why none is, empty when they are. `seen` is the end of the log at the last look, `highest`
-    the greatest sequence that was ever seen or confirmed. `unconfirmed` holds, for each stream whose last write had no
-    answer, since when. `watched` is False while nobody looks at the log.
+    `refused` is the reason why none is, empty when they are. `seen` is the end of the log at the
+    last look, `highest` the greatest sequence that was ever seen or confirmed. `unconfirmed` holds,
+    for each stream whose last write had no answer, since when. `watched` is False while nobody
+    looks at the log.
     """
 
     refused: str = ""
@@ -41,8 +42,9 @@ class WriteStatus:
     async def allow(self, stream: str, seconds: float) -> None:
         """Return when a write may go out, after at most `seconds`.
 
-        Raises `LogDamaged` when the log has lost messages, `Unavailable` when nobody could look at it in time: after a
-        restart of the server it may be shorter than before, and a write would take a sequence that was taken already.
+        Raises `LogDamaged` when the log has lost messages, `Unavailable` when nobody could look at
+        it in time: after a restart of the server it may be shorter than before, and a write would
+        take a sequence that was taken already.
         """
         if stream != LOG or not self.watched:
             return
@@ -50,7 +52,9 @@ class WriteStatus:
             async with asyncio.timeout(max(0.0, seconds)):
                 await self.checked.wait()
         except TimeoutError:
-            raise Unavailable(f"{stream} could not be checked since the bus was away; try again") from None
+            raise Unavailable(
+                f"{stream} could not be checked since the bus was away; try again"
+            ) from None
         self.require()
 
     def require(self) -> None:
@@ -67,17 +71,27 @@ class WriteStatus:
         self.unconfirmed.setdefault(stream, time.monotonic())
 
     def appended(self, sequence: int, before: int) -> None:
-        """Note that an event was written at `sequence`; before it was sent, the log had been seen to reach `before`.
+        """Note that an event was written at `sequence`; before it was sent, the log had been seen
+        to reach `before`.
 
         Raises `LogDamaged` when that sequence was taken before.
         """
         self.highest = max(self.highest, sequence)
         if self.watched and sequence <= before:
-            self.refused = f"an event was written at sequence {sequence}, but the log had reached {before}"
+            self.refused = (
+                f"an event was written at sequence {sequence}, but the log had reached {before}"
+            )
             raise LogDamaged(self.refused)
 
     async def problem(self) -> str | None:
         """Return why writes are not confirmed, for a health page."""
         now = time.monotonic()
-        silent = [f"{name} has confirmed nothing for {now - since:.0f} s" for name, since in self.unconfirmed.items()]
-        return f"{'; '.join(silent)}: make room on the bus's disk, then start the bus again" if silent else None
+        silent = [
+            f"{name} has confirmed nothing for {now - since:.0f} s"
+            for name, since in self.unconfirmed.items()
+        ]
+        return (
+            f"{'; '.join(silent)}: make room on the bus's disk, then start the bus again"
+            if silent
+            else None
+        )

@@ -1,4 +1,6 @@
-"""A semaphore that shares fairly: who asks for much waits behind itself, and not in front of others."""
+"""A semaphore that shares fairly: who asks for much waits behind itself, and not in front of
+others.
+"""
 
 import asyncio
 from collections import Counter, OrderedDict, deque
@@ -7,7 +9,8 @@ from contextlib import asynccontextmanager
 
 
 class FairSemaphore:
-    """At most `at_once` holders. Waiters are served by key: the key that holds least comes first, then round robin.
+    """At most `at_once` holders. Waiters are served by key: the key that holds least comes first,
+    then round robin.
 
     `most_of_one`: how many of them one key may hold, however many are free; None: all.
     """
@@ -35,7 +38,9 @@ class FairSemaphore:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._release(key)  # it was given in the very moment in which nobody waited any more
+                self._release(
+                    key
+                )  # it was given in the very moment in which nobody waited any more
             else:
                 self._forget(key, turn)
             raise

@@ -1,7 +1,8 @@
 """Work of libraries that cancel the task they run in: apart from ours, and with a time limit.
 
-The neo4j driver takes a cancellation while it closes a socket, goes on, and cancels the current task once more. For
-`asyncio.timeout` that is somebody else's wish: it lets the cancellation out, and a request or a worker ends with it.
+The neo4j driver takes a cancellation while it closes a socket, goes on, and cancels the current
+task once more. For `asyncio.timeout` that is somebody else's wish: it lets the cancellation out,
+and a request or a worker ends with it.
 """
 
 import asyncio
@@ -13,11 +14,15 @@ from runtime.errors import Unavailable
 T = TypeVar("T")
 
 CANCELLATION_GRACE = 1.0
-"""Seconds that cancelled work has for putting its things away before nobody waits for it any more."""
+"""Seconds that cancelled work has for putting its things away before nobody waits for it any
+more.
+"""
 
 
 async def run_isolated(work: Coroutine[Any, Any, T]) -> T:
-    """What the work gives, run in a task of its own. Raises `Unavailable` when it cancels itself."""
+    """What the work gives, run in a task of its own. Raises `Unavailable` when it cancels
+    itself.
+    """
     task = asyncio.create_task(work)
     try:
         await asyncio.wait([task])
@@ -30,11 +35,15 @@ async def run_isolated(work: Coroutine[Any, Any, T]) -> T:
             raise Unavailable("the work was given up by something it called")
         return task.result()
     finally:
-        del task  # it has the error, and the error this frame: a cycle that only a search for garbage would find
+        # It has the error, and the error this frame: a cycle that only a search for garbage would
+        # find.
+        del task
 
 
 async def run_with_timeout(seconds: float, work: Coroutine[Any, Any, T]) -> T:
-    """What the work gives, run in a task of its own. Raises TimeoutError when it takes longer, or cancels itself."""
+    """What the work gives, run in a task of its own. Raises TimeoutError when it takes longer, or
+    cancels itself.
+    """
     task = asyncio.create_task(work)
     task.add_done_callback(_looked_at)
     try:

@@ -9,14 +9,18 @@ from runtime.activity import waiting
 
 
 class KeyLocks:
-    """One lock per key, made when it is first wanted and forgotten when nobody holds or awaits it."""
+    """One lock per key, made when it is first wanted and forgotten when nobody holds or awaits
+    it.
+    """
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
     async def hold(self, keys: Iterable[str]) -> AsyncGenerator[None]:
-        """Hold all of them. They are taken in sorted order, so two holders never wait for each other."""
+        """Hold all of them. They are taken in sorted order, so two holders never wait for each
+        other.
+        """
         held: list[asyncio.Lock] = []
         try:
             with waiting():  # for work of another batch, which has a watch of its own

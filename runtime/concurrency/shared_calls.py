@@ -1,4 +1,6 @@
-"""Calls of one kind that share requests: what is asked while a request is under way goes together into the next one."""
+"""Calls of one kind that share requests: what is asked while a request is under way goes together
+into the next one.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Sequence
@@ -10,10 +12,11 @@ R = TypeVar("R")
 
 
 class SharedCalls(Generic[K, T, R]):
-    """At most one request for each key at a time, with at most `most` items; `request` returns a result for each.
+    """At most one request for each key at a time, with at most `most` items; `request` returns a
+    result for each.
 
-    Who asks alone waits for nobody. Who is cancelled takes nothing from the others; an error of a request is that of
-    all whose items were in it.
+    Who asks alone waits for nobody. Who is cancelled takes nothing from the others; an error of a
+    request is that of all whose items were in it.
     """
 
     def __init__(self, request: Callable[[K, list[T]], Awaitable[Sequence[R]]], most: int) -> None:
@@ -35,7 +38,9 @@ class SharedCalls(Generic[K, T, R]):
 
     async def _serve(self, key: K) -> None:
         try:
-            while asked := [(item, result) for item, result in self._waiting[key] if not result.done()]:
+            while asked := [
+                (item, result) for item, result in self._waiting[key] if not result.done()
+            ]:
                 some, self._waiting[key] = asked[: self._most], asked[self._most :]
                 await self._answer(key, some)
         finally:

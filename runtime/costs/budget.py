@@ -33,12 +33,16 @@ class BudgetUse:
         if budget.money is not None and money >= Decimal(str(budget.money)):
             return f"the budget of {budget.money:g} {self.currency}{period} is spent ({money:.4f})"
         if budget.tokens is not None and self.spent.tokens >= budget.tokens:
-            return f"the budget of {budget.tokens:,} tokens{period} is spent ({self.spent.tokens:,})"
+            return (
+                f"the budget of {budget.tokens:,} tokens{period} is spent ({self.spent.tokens:,})"
+            )
         return ""
 
 
 async def read_budget(log: Log, workspace: str, *, exact: bool = True) -> BudgetSet | None:
-    """Return the budget; None where none is set. Without `exact` it may be some moments old. Raises `Unavailable`."""
+    """Return the budget; None where none is set. Without `exact` it may be some moments old. Raises
+    `Unavailable`.
+    """
     message = await log.newest(workspace, BUDGET, BudgetSet.type_name(), exact=exact)
     if message is None:
         return None
@@ -55,7 +59,9 @@ async def set_budget(log: Log, *, workspace: str, budget: BudgetSet, source: str
     before = newest.sequence if newest else 0
     envelope: Envelope[Event] = wrap(
         budget,
-        id=event_id(f"{workspace}/{BUDGET}/{before}/{sha256(budget.model_dump_json())}", budget.type_name()),
+        id=event_id(
+            f"{workspace}/{BUDGET}/{before}/{sha256(budget.model_dump_json())}", budget.type_name()
+        ),
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
@@ -64,8 +70,12 @@ async def set_budget(log: Log, *, workspace: str, budget: BudgetSet, source: str
     return await log.publish(envelope)
 
 
-async def budget_use(budget: BudgetSet, entries: AsyncIterator[CostEntry], prices: Prices, now: datetime) -> BudgetUse:
-    """Return what was spent of the budget in the period that `now` is in. Questions are not in it."""
+async def budget_use(
+    budget: BudgetSet, entries: AsyncIterator[CostEntry], prices: Prices, now: datetime
+) -> BudgetUse:
+    """Return what was spent of the budget in the period that `now` is in. Questions are not in
+    it.
+    """
     spent, start = CostSum(), period_start(budget, now)
     async for entry in entries:
         if entry.day >= start and not entry.of_question:

@@ -1,4 +1,6 @@
-"""The ledger in the document store: the table `costs`, a row for each event that names what a model was paid."""
+"""The ledger in the document store: the table `costs`, a row for each event that names what a model
+was paid.
+"""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import fields
@@ -25,7 +27,10 @@ class RowLedger:
 
     async def put(self, partition: Partition, entries: Mapping[str, CostEntry]) -> None:
         """See `Ledger.put`."""
-        rows = {sha256(id)[:32]: {**vars(entry), FIRST: -entry.sequence} for id, entry in entries.items()}
+        rows = {
+            sha256(id)[:32]: {**vars(entry), FIRST: -entry.sequence}
+            for id, entry in entries.items()
+        }
         await self._rows.put_newer(_table(partition), rows, FIRST)
 
     async def entries(self, partition: Partition, document: str = "") -> AsyncIterator[CostEntry]:

@@ -1,4 +1,6 @@
-"""The ledger's port: an entry for each event that says what a model was paid; of questions one per step and model."""
+"""The ledger's port: an entry for each event that says what a model was paid; of questions one per
+step and model.
+"""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +16,8 @@ QUESTION_STAGE = "query-"
 class CostEntry:
     """What one event says was paid to a model, or saved by a cached result.
 
-    `sequence` is that of the event in the log: of two messages with one event's id the first counts.
+    `sequence` is that of the event in the log: of two messages with one event's id the first
+    counts.
     """
 
     day: str
@@ -41,7 +44,9 @@ class CostEntry:
 
 
 class Ledger(Protocol):
-    """The entries of a workspace. Those of a generation of the status projection are made anew by its rebuild."""
+    """The entries of a workspace. Those of a generation of the status projection are made anew by
+    its rebuild.
+    """
 
     async def put(self, partition: Partition, entries: Mapping[str, CostEntry]) -> None:
         """Store entries by the ids of their events, in any order; repeats change nothing."""

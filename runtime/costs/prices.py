@@ -15,7 +15,9 @@ _KINDS = ("prompt", "cached", "completion")
 
 @dataclass(frozen=True)
 class Price:
-    """The price of a million tokens of each kind; `cached`: of prompt tokens that the provider had cached."""
+    """The price of a million tokens of each kind; `cached`: of prompt tokens that the provider had
+    cached.
+    """
 
     prompt: Decimal = Decimal(0)
     cached: Decimal = Decimal(0)
@@ -30,19 +32,23 @@ class Prices:
     currency: str = CURRENCY
 
     def money(self, model: str, prompt: int, cached: int, completion: int) -> Decimal | None:
-        """Return what these tokens cost; None for a model without a price. `prompt` includes `cached`."""
+        """Return what these tokens cost; None for a model without a price. `prompt` includes
+        `cached`.
+        """
         price = self.of.get(model)
         if price is None:
             return None
         new = max(0, prompt - cached)
-        return (new * price.prompt + cached * price.cached + completion * price.completion) / _MILLION
+        return (
+            new * price.prompt + cached * price.cached + completion * price.completion
+        ) / _MILLION
 
 
 def parse_prices(text: str) -> Prices:
     """Return the prices in a JSON object: model → {"prompt", "cached", "completion", "currency"}.
 
-    Prices are per million tokens. Without `cached` cached tokens cost what others do; without `completion` nothing,
-    as at an embedding model. Raises ValueError with the reason.
+    Prices are per million tokens. Without `cached` cached tokens cost what others do; without
+    `completion` nothing, as at an embedding model. Raises ValueError with the reason.
     """
     if not text.strip():
         return Prices()
@@ -56,14 +62,20 @@ def parse_prices(text: str) -> Prices:
     currencies: set[str] = set()
     for model, values in cast("dict[str, Any]", table).items():
         if not isinstance(values, dict):
-            raise ValueError(f"the price of {model!r:.60} must be an object with `prompt` and `completion`")
+            raise ValueError(
+                f"the price of {model!r:.60} must be an object with `prompt` and `completion`"
+            )
         given = cast("dict[str, Any]", values)
         if unknown := given.keys() - {*_KINDS, "currency"}:
-            raise ValueError(f"the price of {model!r:.60} has the unknown field {min(unknown)!r:.60}")
+            raise ValueError(
+                f"the price of {model!r:.60} has the unknown field {min(unknown)!r:.60}"
+            )
         currencies.add(str(given.get("currency", CURRENCY)))
         prompt = _amount(model, given.get("prompt", 0))
         prices[model] = Price(
-            prompt, _amount(model, given.get("cached", prompt)), _amount(model, given.get("completion", 0))
+            prompt,
+            _amount(model, given.get("cached", prompt)),
+            _amount(model, given.get("completion", 0)),
         )
     if len(currencies) > 1:
         raise ValueError(f"prices must have one currency, not {', '.join(sorted(currencies))}")

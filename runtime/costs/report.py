@@ -17,9 +17,11 @@ CENT_FRACTION = Decimal("0.000001")
 
 @dataclass
 class CostSum:
-    """What a group of entries sums up to. `money` is that of models with a price; None when no model has one.
+    """What a group of entries sums up to. `money` is that of models with a price; None when no
+    model has one.
 
-    `unpriced` are the tokens of models without a price. What cached results saved is in the fields of that name.
+    `unpriced` are the tokens of models without a price. What cached results saved is in the fields
+    of that name.
     """
 
     calls: int = 0
@@ -67,7 +69,9 @@ class CostReport:
     groups: dict[str, CostSum]
 
 
-async def cost_report(entries: AsyncIterator[CostEntry], prices: Prices, by: Grouping | None = None) -> CostReport:
+async def cost_report(
+    entries: AsyncIterator[CostEntry], prices: Prices, by: Grouping | None = None
+) -> CostReport:
     """Sum all entries up, and those with the same value of `by`."""
     total, groups = CostSum(), dict[str, CostSum]()
     async for entry in entries:

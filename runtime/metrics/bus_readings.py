@@ -1,4 +1,6 @@
-"""What the bus tells for `/metrics`: every service about its own durables, the query service about all of it."""
+"""What the bus tells for `/metrics`: every service about its own durables, the query service about
+all of it.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,8 +20,12 @@ from runtime.semantic_conventions import DURABLE, PROJECTION, STREAM
 DEAD, DEAD_SUBJECTS = "KB_DEAD", "dead.*"
 
 
-async def read_durables(bus: JetStreamContext, durables: Sequence[Consumer], writes: WriteStatus) -> None:
-    """Set the gauges of these durables, and whether this process can write. Raises `Unavailable`."""
+async def read_durables(
+    bus: JetStreamContext, durables: Sequence[Consumer], writes: WriteStatus
+) -> None:
+    """Set the gauges of these durables, and whether this process can write. Raises
+    `Unavailable`.
+    """
     instruments.log_writable.set(0 if writes.refused or writes.unconfirmed else 1)
     _set_durables(await read_consumers(bus, durables))
 
@@ -30,7 +36,9 @@ async def read_deployment(bus: JetStreamContext, pointers: LiveGenerations) -> N
     _set_durables(states.values())
     live = await pointers.live()
     for projection in PROJECTIONS:
-        lags = [states[name].pending + states[name].ack_pending for name in CONSUMERS_OF[projection]]
+        lags = [
+            states[name].pending + states[name].ack_pending for name in CONSUMERS_OF[projection]
+        ]
         instruments.projection_lag.set(max(lags), {PROJECTION: projection})
         instruments.generation.set(getattr(live, projection), {PROJECTION: projection})
     for stream in STREAMS:
@@ -64,4 +72,6 @@ async def _read_stream(bus: JetStreamContext, name: str) -> None:
     if name == DEAD:
         letters = state.subjects or {}
         for consumer in CONSUMERS:
-            instruments.dead_letters.set(letters.get(f"dead.{consumer.name}", 0), {DURABLE: consumer.name})
+            instruments.dead_letters.set(
+                letters.get(f"dead.{consumer.name}", 0), {DURABLE: consumer.name}
+            )

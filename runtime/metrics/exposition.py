@@ -1,4 +1,6 @@
-"""Keeps count for Prometheus, which reads `/metrics`, and sends the same by OTLP where the standard variables ask."""
+"""Keeps count for Prometheus, which reads `/metrics`, and sends the same by OTLP where the standard
+variables ask.
+"""
 
 import asyncio
 import os
@@ -32,16 +34,23 @@ _registry = CollectorRegistry()
 
 
 def configure(service: str) -> None:
-    """Begin to count; repeats do nothing. `OTEL_SDK_DISABLED=true` counts nothing, the process's own figures apart.
+    """Begin to count; repeats do nothing. `OTEL_SDK_DISABLED=true` counts nothing, the process's
+    own figures apart.
 
     `OTEL_METRICS_EXPORTER=otlp` also sends, with the other standard variables.
     """
     if isinstance(metrics.get_meter_provider(), MeterProvider):
         return
-    reader = partial(PrometheusMetricReader, disable_target_info=True, scope_info_enabled=False, registry=_registry)
+    reader = partial(
+        PrometheusMetricReader,
+        disable_target_info=True,
+        scope_info_enabled=False,
+        registry=_registry,
+    )
     resource = {"service.name": f"lightstream-{service}", "service.version": VERSION}
     if is_worker():
-        # Each scrape reaches another one of several processes: without this a counter would seem to go back and forth.
+        # Each scrape reaches another one of several processes: without this a counter would seem to
+        # go back and forth.
         resource[SERVICE_INSTANCE] = str(os.getpid())
         readers: list[MetricReader] = [reader(resource_attribute_filter=SERVICE_INSTANCE.__eq__)]
     else:
@@ -52,7 +61,9 @@ def configure(service: str) -> None:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter  # noqa: PLC0415
 
         readers.append(PeriodicExportingMetricReader(OTLPMetricExporter(headers=otlp_headers())))
-    provider = MeterProvider(readers, Resource.create(resource), exemplar_filter=AlwaysOffExemplarFilter())
+    provider = MeterProvider(
+        readers, Resource.create(resource), exemplar_filter=AlwaysOffExemplarFilter()
+    )
     metrics.set_meter_provider(provider)
     instruments.build_info.set(1, {SERVICE: service, VERSION_LABEL: VERSION})
 

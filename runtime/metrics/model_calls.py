@@ -1,4 +1,6 @@
-"""What is seen of a call of a model: a client span by the conventions of generative AI, its time, and its tokens."""
+"""What is seen of a call of a model: a client span by the conventions of generative AI, its time,
+and its tokens.
+"""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -22,7 +24,9 @@ class CallKind:
     operation: Literal["chat", "embeddings", "rerank"]
     model: str
     role: str
-    """The beginning of the variables that describe the model: `LLM`, `EXTRACT_LLM`, `EMBEDDING`, `RERANK`."""
+    """The beginning of the variables that describe the model: `LLM`, `EXTRACT_LLM`, `EMBEDDING`,
+    `RERANK`.
+    """
 
 
 @contextmanager
@@ -63,7 +67,11 @@ def _note_usage(kind: CallKind, usage: TokenUsage, span: trace.Span) -> None:
     span.set_attribute(names.GEN_AI_INPUT_TOKENS, usage.prompt)
     if kind.operation == "chat":
         span.set_attribute(names.GEN_AI_OUTPUT_TOKENS, usage.completion)
-    for name, count in (("input", usage.prompt), ("output", usage.completion), ("cached", usage.cached)):
+    for name, count in (
+        ("input", usage.prompt),
+        ("output", usage.completion),
+        ("cached", usage.cached),
+    ):
         if count:
             labels = {names.ROLE: kind.role, names.MODEL: kind.model, names.KIND: name}
             instruments.model_tokens.add(count, labels)

@@ -9,7 +9,9 @@ from runtime.semantic_conventions import PROVIDER
 
 
 def watch_provider(readings: Readings, kind: str, limiter: RateLimiter) -> None:
-    """Count the pauses of a provider, and read whether it is paused. `kind` is what it is used for."""
+    """Count the pauses of a provider, and read whether it is paused. `kind` is what it is used
+    for.
+    """
     limiter.on_pause = partial(provider_pauses.add, 1, {PROVIDER: kind})
     readings.add(f"provider of {kind}", partial(_read_pause, kind, limiter))
 

@@ -32,7 +32,9 @@ class _Source:
 
 @dataclass
 class Readings:
-    """The sources of one process. One that fails keeps the values it had; `lightstream_ready` tells that it may."""
+    """The sources of one process. One that fails keeps the values it had; `lightstream_ready` tells
+    that it may.
+    """
 
     sources: dict[str, _Source] = field(default_factory=dict[str, _Source])
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -1,1 +1,3 @@
-"""Language model, embedder, reranker and tokenizer: their port, and adapters opened by settings, with rate limits."""
+"""Language model, embedder, reranker and tokenizer: their port, and adapters opened by settings,
+with rate limits.
+"""

@@ -1,8 +1,9 @@
 """Decides who is to blame for a failed call: the provider, or the one text that was sent.
 
-The provider is asked something harmless, the control. If it answers that, the text is the cause once it has failed
-often enough; else the provider is. Failures are counted in this process, as those of events are (decision 30): another
-replica counts from zero, so a text may be tried a few times more, never less, and never without end.
+The provider is asked something harmless, the control. If it answers that, the text is the cause
+once it has failed often enough; else the provider is. Failures are counted in this process, as
+those of events are (decision 30): another replica counts from zero, so a text may be tried a few
+times more, never less, and never without end.
 """
 
 import time
@@ -15,8 +16,9 @@ from runtime.models.call_scope import call_scope
 from runtime.models.failures import Failure
 
 WELL = 5.0
-"""Seconds for which an answer shows that the provider works, so that no control is asked: enough to count a failure
-against a text, never to give one up."""
+"""Seconds for which an answer shows that the provider works, so that no control is asked: enough to
+count a failure against a text, never to give one up.
+"""
 
 
 class Blame:
@@ -32,8 +34,12 @@ class Blame:
         if text:
             self._failures.forget(_key(text))
 
-    async def judged(self, failure: Failure, text: str, control: Callable[[], Awaitable[bool]]) -> ServiceError:
-        """Return the error of a failed call with this text; `control` says whether another call is answered now."""
+    async def judged(
+        self, failure: Failure, text: str, control: Callable[[], Awaitable[bool]]
+    ) -> ServiceError:
+        """Return the error of a failed call with this text; `control` says whether another call is
+        answered now.
+        """
         if not failure.tries:
             self._answered_at = None
             return failure.provider

@@ -1,4 +1,5 @@
-"""For whom models are called: rate limiters serve workspaces in turn, and drop calls for work that became obsolete.
+"""For whom models are called: rate limiters serve workspaces in turn, and drop calls for work that
+became obsolete.
 
 What was paid is listed for whoever asked for it.
 
@@ -19,7 +20,9 @@ async def _always() -> bool:
 
 @dataclass(frozen=True)
 class CallScope:
-    """The workspace of a call, and a function that says, when its turn comes, whether it is still wanted."""
+    """The workspace of a call, and a function that says, when its turn comes, whether it is still
+    wanted.
+    """
 
     workspace: str = ""
     wanted: Callable[[], Awaitable[bool]] = _always
@@ -41,7 +44,9 @@ def set_call_scope(workspace: str) -> None:
 
 @contextmanager
 def calls_for(workspace: str, wanted: Callable[[], Awaitable[bool]] = _always) -> Generator[None]:
-    """Set the workspace of calls inside; they raise `NotWanted` if `wanted` returns False when their turn comes."""
+    """Set the workspace of calls inside; they raise `NotWanted` if `wanted` returns False when
+    their turn comes.
+    """
     token = _scope.set(CallScope(workspace, wanted))
     try:
         yield
@@ -85,6 +90,10 @@ def calls_to(purpose: str) -> Generator[None]:
 
 
 def note_paid(usual_purpose: str, model: str, usage: TokenUsage, seconds: float) -> None:
-    """List one call, where calls are billed, under `usual_purpose` unless something else was said."""
+    """List one call, where calls are billed, under `usual_purpose` unless something else was
+    said.
+    """
     if (bill := _bill.get()) is not None:
-        bill.append(PaidCall(call_scope().workspace, _purpose.get() or usual_purpose, model, usage, seconds))
+        bill.append(
+            PaidCall(call_scope().workspace, _purpose.get() or usual_purpose, model, usage, seconds)
+        )

@@ -1,6 +1,8 @@
-"""Reads a language model's answer, whole or streamed: its text, apart from it its reasoning, and whether it is whole.
+"""Reads a language model's answer, whole or streamed: its text, apart from it its reasoning, and
+whether it is whole.
 
-This is the one place that does so: extraction, summaries, keywords, rounds and answers get their text from it.
+This is the one place that does so: extraction, summaries, keywords, rounds and answers get their
+text from it.
 """
 
 import re
@@ -14,7 +16,14 @@ from runtime.text.reasoning import AnswerParts, ReasoningFilter, split_reasoning
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thinking_content")
 """Where providers put reasoning that they know as such."""
 
-_REASON_FIELDS = ("finish_reason", "native_finish_reason", "done_reason", "stop_reason", "stop_type", "status")
+_REASON_FIELDS = (
+    "finish_reason",
+    "native_finish_reason",
+    "done_reason",
+    "stop_reason",
+    "stop_type",
+    "status",
+)
 
 _CUT = re.compile(
     r"length|max|limit|incomplete|truncat|exceed|context|error|fail|abort|cancel|interrupt|insufficient|time.?out"
@@ -23,14 +32,18 @@ _CUT = re.compile(
 )
 """Why an answer ended that did not end by itself."""
 
-_FILTERED = re.compile(r"filter|safety|moderat|prohibit|blocklist|recitation|sensitive|refus|guardrail", re.IGNORECASE)
+_FILTERED = re.compile(
+    r"filter|safety|moderat|prohibit|blocklist|recitation|sensitive|refus|guardrail", re.IGNORECASE
+)
 
 _DEEPEST = 4
 """Parts within parts that are read."""
 
 
 def field(answered: Any, name: str) -> Any:
-    """Return a field of an answer as JSON, or of a streamed one as the client makes it; None where there is none."""
+    """Return a field of an answer as JSON, or of a streamed one as the client makes it; None where
+    there is none.
+    """
     fields = as_dict(answered)
     return fields.get(name) if fields else getattr(answered, name, None)
 
@@ -51,7 +64,9 @@ def is_refused(message: Any, choice: Any) -> bool:
     """Return whether the model refuses, or a filter of its provider does."""
     reason = field(choice, "finish_reason")
     parts = field(message, "content")
-    refuses = isinstance(parts, list) and any(field(part, "type") == "refusal" for part in cast(list[Any], parts))
+    refuses = isinstance(parts, list) and any(
+        field(part, "type") == "refusal" for part in cast(list[Any], parts)
+    )
     is_filtered = isinstance(reason, str) and bool(_FILTERED.search(reason))
     return is_filtered or refuses or bool(field(message, "refusal"))
 
@@ -61,7 +76,9 @@ def is_cut(choice: Any, answer: Any) -> bool:
     reasons = [field(part, name) for part in (choice, answer) for name in _REASON_FIELDS]
     if any(isinstance(reason, str) and _CUT.search(reason) for reason in reasons):
         return True
-    signs = [field(part, name) for part in (choice, answer) for name in ("truncated", "stopped_limit")]
+    signs = [
+        field(part, name) for part in (choice, answer) for name in ("truncated", "stopped_limit")
+    ]
     return any(sign is True for sign in signs)
 
 
@@ -106,7 +123,9 @@ class StreamReader:
 
 
 def _raw_parts(message: Any) -> AnswerParts:
-    """Return the content of a message or of a delta, and the reasoning in other fields and parts."""
+    """Return the content of a message or of a delta, and the reasoning in other fields and
+    parts.
+    """
     own = [_plain(field(message, name)) for name in _REASONING_FIELDS]
     reasoning = next((text for text in own if text), "")
     parts = list(_content(field(message, "content"), _DEEPEST))

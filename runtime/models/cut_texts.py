@@ -9,7 +9,8 @@ _cuts: ContextVar[dict[str, int] | None] = ContextVar("cut texts", default=None)
 
 @contextmanager
 def noted_cuts() -> Generator[dict[str, int]]:
-    """Collect the texts that are cut inside: each with the number of its characters that were embedded.
+    """Collect the texts that are cut inside: each with the number of its characters that were
+    embedded.
 
     Those of tasks that are started inside are among them.
     """

@@ -1,7 +1,9 @@
-"""What a failed call means: which error it is if the provider is its cause, and which if the text is.
+"""What a failed call means: which error it is if the provider is its cause, and which if the text
+is.
 
-A provider that is overloaded, silent, refuses the key or knows no such model is worth another try later, so nothing is
-lost by it. Codes that name content or length are believed; every other status can be about either. No wording counts.
+A provider that is overloaded, silent, refuses the key or knows no such model is worth another try
+later, so nothing is lost by it. Codes that name content or length are believed; every other status
+can be about either. No wording counts.
 """
 
 from dataclasses import dataclass
@@ -10,16 +12,24 @@ from runtime.errors import ModelRefused, RateLimited, Refusal, ServiceError, Una
 from runtime.models.provider_errors import ProviderError, shown, shown_to_askers
 
 AT_ONCE = 1
-"""Failures of a text that was refused (4xx) after which it is the cause, if the provider answers another then."""
+"""Failures of a text that was refused (4xx) after which it is the cause, if the provider answers
+another then.
+"""
 
 TRIES = 5
-"""Failures of a text after which it is the cause, where the answer is useless or the server breaks."""
+"""Failures of a text after which it is the cause, where the answer is useless or the server
+breaks.
+"""
 
 OVERLOAD_TRIES = 8
-"""The same where the server says that it is overloaded: a long text may fail where a short one still passes."""
+"""The same where the server says that it is overloaded: a long text may fail where a short one
+still passes.
+"""
 
 WAIT_TRIES = 12
-"""The same where it asks to wait and does not say how long, as for a text of more tokens than a minute has."""
+"""The same where it asks to wait and does not say how long, as for a text of more tokens than a
+minute has.
+"""
 
 NEVER = 0
 """The provider is the cause, whatever it answers to others."""
@@ -28,25 +38,38 @@ OVERLOADED = (502, 503, 504, 529)
 TRANSIENT = (408, 409, 425)
 """Statuses below 500 that are about the moment."""
 
-NO_QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "quota_exceeded"})
+NO_QUOTA = frozenset(
+    {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "quota_exceeded"}
+)
 NO_KEY = frozenset({"invalid_api_key", "API_KEY_INVALID", "authentication_error"})
 NO_MODEL = frozenset({"model_not_found", "invalid_model", "unknown_model", "DeploymentNotFound"})
-FILTERED = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation", "content_policy"})
-TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length", "exceed_context_size_error"})
+FILTERED = frozenset(
+    {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation", "content_policy"}
+)
+TOO_LONG = frozenset(
+    {"context_length_exceeded", "string_above_max_length", "exceed_context_size_error"}
+)
 
 
 class Failure(Exception):
     """A failed call. It never leaves the models: whoever asked gets one of both errors.
 
-    `tries`: failures of one text after which that is the cause, while the provider answers others. `waits`: the
-    provider asked for a pause, which is kept meanwhile. `well`: the provider has answered the control since.
+    `tries`: failures of one text after which that is the cause, while the provider answers others.
+    `waits`: the provider asked for a pause, which is kept meanwhile. `well`: the provider has
+    answered the control since.
     """
 
     well = False
 
     def __init__(
-        self, provider: ServiceError, text: ModelRefused, tries: int, *, status: int = 0, waits: bool = False
-    ) -> None:  # fmt: skip
+        self,
+        provider: ServiceError,
+        text: ModelRefused,
+        tries: int,
+        *,
+        status: int = 0,
+        waits: bool = False,
+    ) -> None:
         super().__init__(str(provider))
         self.provider, self.text, self.tries = provider, text, tries
         self.status, self.waits = status, waits
@@ -54,14 +77,18 @@ class Failure(Exception):
 
 @dataclass(frozen=True)
 class Sender:
-    """Whom messages name: the provider, the settings that describe it, and secrets that none may show."""
+    """Whom messages name: the provider, the settings that describe it, and secrets that none may
+    show.
+    """
 
     name: str
     settings: str
     secrets: tuple[str, ...] = ()
 
     def useless(self, reason: str, sentence: str = "") -> Failure:
-        """Return the failure of an answer that cannot be used. `sentence`: what the provider itself says in it."""
+        """Return the failure of an answer that cannot be used. `sentence`: what the provider itself
+        says in it.
+        """
         reason = shown(reason, self.secrets)
         text = ModelRefused(reason, "text", shown_to_askers(sentence, self.secrets))
         return Failure(Unavailable(reason), text, TRIES)
@@ -89,7 +116,8 @@ class Sender:
             return ModelRefused(f"{self.name} takes no text of this length: {reason}", "length")
         if error.status == 402 or error.codes & NO_QUOTA:
             return self.certain(
-                f"{self.name} has no quota left for this key ({reason}): add some, or change {self.settings}_API_KEY"
+                f"{self.name} has no quota left for this key ({reason}): add some, or change "
+                f"{self.settings}_API_KEY"
             )
         if error.status == 429:
             return self._asks_to_wait(reason, retry_after)

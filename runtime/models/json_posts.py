@@ -1,7 +1,7 @@
 """Posts JSON to a provider over connections that are kept.
 
-The `openai` client takes ten times the CPU for a call, and two of them were an eighth of what a question took. What it
-streams stays its own.
+The `openai` client takes ten times the CPU for a call, and two of them were an eighth of what a
+question took. What it streams stays its own.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,9 @@ REDIRECTS = (301, 302, 307, 308)
 
 
 class RedirectedAway(openai.OpenAIError):
-    """The provider redirects to another host, which nobody has named: it would be sent the texts."""
+    """The provider redirects to another host, which nobody has named: it would be sent the
+    texts.
+    """
 
     def __init__(self, host: str) -> None:
         super().__init__(f"it redirects to {host}, which no setting names")
@@ -38,10 +40,11 @@ class RedirectedAway(openai.OpenAIError):
 
 
 class JsonPosts:
-    """Sends what an `openai` client would, to the same address with the same headers, and raises the same errors.
+    """Sends what an `openai` client would, to the same address with the same headers, and raises
+    the same errors.
 
-    Proxies and certificates are those that the environment names. `connect`: seconds to reach the provider; the caller
-    limits the rest.
+    Proxies and certificates are those that the environment names. `connect`: seconds to reach the
+    provider; the caller limits the rest.
     """
 
     def __init__(self, client: openai.AsyncOpenAI, connect: float) -> None:
@@ -49,8 +52,9 @@ class JsonPosts:
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, route: str, body: Mapping[str, Any]) -> bytes:
-        """Return the answer. Raises openai.APIError without one or for a status of an error, `RedirectedAway`,
-        `Unavailable` for one that is too large, TimeoutError while not connected."""
+        """Return the answer. Raises openai.APIError without one or for a status of an error,
+        `RedirectedAway`, `Unavailable` for one that is too large, TimeoutError while not connected.
+        """
         url = f"{self._client.base_url}{route.removeprefix('/')}"
         self._session = self._session or self._opened(url)
         data = orjson.dumps(body)
@@ -100,7 +104,8 @@ class JsonPosts:
 
 
 def redirected(url: str, location: str) -> str:
-    """Return the address that a redirect of `url` names. Raises `RedirectedAway` for one of another host.
+    """Return the address that a redirect of `url` names. Raises `RedirectedAway` for one of another
+    host.
 
     Another port is another server; only from http to https of the same host does the port change.
     """
@@ -137,7 +142,9 @@ async def _content(response: aiohttp.ClientResponse) -> bytes:
     return bytes(content)
 
 
-def _of_status(url: str, status: int, headers: CIMultiDictProxy[str], content: bytes) -> openai.APIStatusError:
+def _of_status(
+    url: str, status: int, headers: CIMultiDictProxy[str], content: bytes
+) -> openai.APIStatusError:
     """Return the error that the client makes of such an answer."""
     of_body = ("content-encoding", "content-length")  # it is decoded by now
     others = [(name, text) for name, text in headers.items() if name.lower() not in of_body]

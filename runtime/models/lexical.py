@@ -1,8 +1,10 @@
-"""The last resort among embedders: hashed words, pairs of words and letters. It compares spelling, not meaning.
+"""The last resort among embedders: hashed words, pairs of words and letters. It compares spelling,
+not meaning.
 
-It has NO semantic ability: `car` and `automobile` are unrelated to it. It finds passages that share words with the
-question (also inflected or misspelt, and Chinese by pairs of characters), needs no package and no model, and is
-deterministic on every machine. For tests, and where no other embedder can run.
+It has NO semantic ability: `car` and `automobile` are unrelated to it. It finds passages that share
+words with the question (also inflected or misspelt, and Chinese by pairs of characters), needs no
+package and no model, and is deterministic on every machine. For tests, and where no other embedder
+can run.
 """
 
 import asyncio
@@ -26,15 +28,17 @@ _FREQUENT = frozenset(
     """a about after all also an and any are as at be been but by can could did do does for from had has have he her his
     how i if in into is it its may more most no not of on one or other our out she so some such than that the their them
     then there these they this to under up was we were what when where which who whose why will with would you your
-    """.split()  # noqa: SIM905 (a list of a hundred literals reads worse)
+    """.split()  # noqa: SIM905
 )
 _FREQUENT_WEIGHT, _WORD_WEIGHT, _PAIR_WEIGHT, _LETTERS_WEIGHT = 0.1, 1.0, 0.5, 0.25
 
 
 class LexicalEmbedder:
-    """Feature hashing with signs (Weinberger et al., 2009) over words, pairs of words and 3- and 4-grams of letters.
+    """Feature hashing with signs (Weinberger et al., 2009) over words, pairs of words and 3- and
+    4-grams of letters.
 
-    Counts are damped to `1 + ln(count)`; the vectors have length 1, and a blank text has a fixed one.
+    Counts are damped to `1 + ln(count)`; the vectors have length 1, and a blank text has a fixed
+    one.
     """
 
     model = MODEL
@@ -78,7 +82,9 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
 
 
 def _words(text: str) -> list[str]:
-    """Return words, cut at 64 letters; Han and kana as pairs of characters, single ones where they stand alone."""
+    """Return words, cut at 64 letters; Han and kana as pairs of characters, single ones where they
+    stand alone.
+    """
     words: list[str] = []
     for match in _WORD.finditer(text):
         word = match[0]

@@ -1,11 +1,14 @@
-"""Rate limits and circuit breaker of one provider, shared by all replicas: pure functions over one shared state.
+"""Rate limits and circuit breaker of one provider, shared by all replicas: pure functions over one
+shared state.
 
-Requests and tokens are counted over the last minute in thirty steps, so no minute, wherever it begins, holds more than
-the limit. Each replica leases its part of the concurrent calls: the lease of a replica that is killed expires. A
-provider that asks to wait, or fails repeatedly, is called by no replica until a time in the shared state.
+Requests and tokens are counted over the last minute in thirty steps, so no minute, wherever it
+begins, holds more than the limit. Each replica leases its part of the concurrent calls: the lease
+of a replica that is killed expires. A provider that asks to wait, or fails repeatedly, is called by
+no replica until a time in the shared state.
 
-Times are seconds since 1970 of the replicas' own clocks, which must agree within a second or two. A time further ahead
-than any may be was written before a clock was set back, and is cut (`cut_times`).
+Times are seconds since 1970 of the replicas' own clocks, which must agree within a second or two. A
+time further ahead than any may be was written before a clock was set back, and is cut
+(`cut_times`).
 """
 
 from collections.abc import Mapping
@@ -26,25 +29,31 @@ FAILURES_TO_OPEN = 5
 PROBE_INTERVALS = (1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0)
 """Seconds from each probing call to the next while they fail; the last one repeats.
 
-Each is about a quarter of the time since the first failure: an outage is found to be over soon after it is, and a long
-one is asked after seldom.
+Each is about a quarter of the time since the first failure: an outage is found to be over soon
+after it is, and a long one is asked after seldom.
 """
 
 PROBE_DURATION, PROBE_RECHECK = 30.0, 2.0
-"""Seconds that a probing call has the provider to itself, and after which others read its result."""
+"""Seconds that a probing call has the provider to itself, and after which others read its
+result.
+"""
 
 LONGEST_PAUSE = 3600.0
 """Seconds of the longest pause; a provider that asks for more is called sooner."""
 
 WINDOW_STEPS, WINDOW_RESERVATIONS = 30, 60
-"""Parts of the window: a step is counted as one moment; a reservation is valid for one of its parts."""
+"""Parts of the window: a step is counted as one moment; a reservation is valid for one of its
+parts.
+"""
 
 UNLIMITED = 1 << 40
 
 
 @dataclass
 class Call:
-    """One admitted call. Its caller sets `cost`, in tokens, and `usage`, if the provider reports them."""
+    """One admitted call. Its caller sets `cost`, in tokens, and `usage`, if the provider reports
+    them.
+    """
 
     estimate: int
     step: int
@@ -55,7 +64,9 @@ class Call:
 
 @dataclass(frozen=True)
 class Limits:
-    """Requests and tokens per window of seconds, and concurrent calls, of all replicas together; 0: no limit."""
+    """Requests and tokens per window of seconds, and concurrent calls, of all replicas together; 0:
+    no limit.
+    """
 
     requests: int = 0
     tokens: int = 0
@@ -63,7 +74,9 @@ class Limits:
     window: float = 60.0
 
     def per_replica(self, replicas: int) -> "Limits":
-        """Return the limits of one of so many replicas that cannot reach each other: never less than one."""
+        """Return the limits of one of so many replicas that cannot reach each other: never less
+        than one.
+        """
         return replace(
             self,
             requests=_part(self.requests, replicas),
@@ -73,7 +86,9 @@ class Limits:
 
 
 class Lease(BaseModel):
-    """The concurrent calls of one replica: it holds `have`, could use `want`, and began its last call at `served`."""
+    """The concurrent calls of one replica: it holds `have`, could use `want`, and began its last
+    call at `served`.
+    """
 
     have: int = 0
     want: int = 0
@@ -82,7 +97,9 @@ class Lease(BaseModel):
 
 
 class ProviderState(BaseModel):
-    """Everything shared about one provider. `name` and `reason` are shown to people and hold no secrets."""
+    """Everything shared about one provider. `name` and `reason` are shown to people and hold no
+    secrets.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
@@ -119,7 +136,9 @@ class Reservation:
 
 @dataclass(frozen=True)
 class Demand:
-    """What a replica asks for: running and waiting calls, the tokens of the next one, the start of the last one."""
+    """What a replica asks for: running and waiting calls, the tokens of the next one, the start of
+    the last one.
+    """
 
     running: int = 0
     waiting: int = 0
@@ -139,7 +158,9 @@ def cut_times(state: ProviderState, now: float) -> None:
 
 
 def renew_lease(state: ProviderState, me: str, calls: int, demand: Demand, now: float) -> int:
-    """Renew this replica's lease and return its number of concurrent calls; running ones are never cut off."""
+    """Renew this replica's lease and return its number of concurrent calls; running ones are never
+    cut off.
+    """
     for name in [name for name, one in state.shares.items() if one.until <= now and name != me]:
         del state.shares[name]
     if not demand.running and not demand.waiting:
@@ -160,7 +181,8 @@ def renew_lease(state: ProviderState, me: str, calls: int, demand: Demand, now: 
 
 
 def fair_shares(calls: int, shares: Mapping[str, Lease]) -> dict[str, int]:
-    """Return each replica's calls, max-min fair: one to each in turn, until all have enough or none is left.
+    """Return each replica's calls, max-min fair: one to each in turn, until all have enough or none
+    is left.
 
     With more replicas than calls, those that waited longest come first.
     """
@@ -168,7 +190,9 @@ def fair_shares(calls: int, shares: Mapping[str, Lease]) -> dict[str, int]:
     order = sorted(shares, key=lambda name: (shares[name].served if scarce else 0.0, name))
     shares_given = dict.fromkeys(order, 0)
     left = calls
-    while left and (unsatisfied := [name for name in order if shares_given[name] < shares[name].want]):
+    while left and (
+        unsatisfied := [name for name in order if shares_given[name] < shares[name].want]
+    ):
         for name in unsatisfied[:left]:
             shares_given[name] += 1
         left -= min(left, len(unsatisfied))
@@ -176,7 +200,8 @@ def fair_shares(calls: int, shares: Mapping[str, Lease]) -> dict[str, int]:
 
 
 def reserve(state: ProviderState, limits: Limits, demand: Demand, now: float) -> Reservation | None:
-    """Reserve requests and tokens for the next moment, enough for the waiting calls; None if no call fits now.
+    """Reserve requests and tokens for the next moment, enough for the waiting calls; None if no
+    call fits now.
 
     A call with more tokens than the limit takes those of a whole window.
     """
@@ -184,7 +209,8 @@ def reserve(state: ProviderState, limits: Limits, demand: Demand, now: float) ->
     valid = limits.window / WINDOW_RESERVATIONS
     step = window_step(limits, now)
     _cut_steps(state, window_step(limits, now + TOLERANCE + length), step)
-    # A step longer than a reservation is valid: a request may take longer to the provider than the one before it.
+    # A step longer than a reservation is valid: a request may take longer to the provider than the
+    # one before it.
     for old in [one for one in state.booked if (one + 2) * length + valid + limits.window <= now]:
         del state.booked[old]
     requests = _free(limits.requests, sum(used for used, _ in state.booked.values()))
@@ -207,7 +233,9 @@ def release(state: ProviderState, reservation: Reservation) -> None:
 
 
 def reconcile(state: ProviderState, corrections: Mapping[int, int]) -> None:
-    """Correct reserved tokens to actual ones; `corrections`: actual less estimated tokens by window step."""
+    """Correct reserved tokens to actual ones; `corrections`: actual less estimated tokens by window
+    step.
+    """
     for step, tokens in corrections.items():
         if tokens > 0 or step in state.booked:
             _add(state, step, 0, tokens)
@@ -219,20 +247,26 @@ def window_step(limits: Limits, now: float) -> int:
 
 
 def seconds_paused(state: ProviderState, now: float) -> float:
-    """Return the seconds until calls are allowed; while another replica probes, those until its result may be there."""
+    """Return the seconds until calls are allowed; while another replica probes, those until its
+    result may be there.
+    """
     rest = max(0.0, state.until - now)
     return min(rest, PROBE_RECHECK) if state.probing else rest
 
 
 def start_probe(state: ProviderState, now: float) -> bool:
-    """Claim the probing call for this replica; False while calls are paused or the breaker is closed."""
+    """Claim the probing call for this replica; False while calls are paused or the breaker is
+    closed.
+    """
     if not state.is_open or now < state.until:
         return False
     state.until, state.pause, state.probing = now + PROBE_DURATION, PROBE_DURATION, True
     return True
 
 
-def record_failure(state: ProviderState, reason: str, retry_after: float | None, *, probing: bool, now: float) -> bool:
+def record_failure(
+    state: ProviderState, reason: str, retry_after: float | None, *, probing: bool, now: float
+) -> bool:
     """Record a failed call, and return whether it paused the provider.
 
     Calls under way when the breaker opened lengthen the pause only by their Retry-After.
@@ -260,17 +294,25 @@ def record_success(state: ProviderState, *, probing: bool, now: float) -> None:
 
 
 def pause_notice(state: ProviderState, now: float) -> str | None:
-    """Return a sentence for people while the provider is paused: why, since when, next call; else None."""
+    """Return a sentence for people while the provider is paused: why, since when, next call; else
+    None.
+    """
     rest = state.until - now
     if rest <= 0 and not state.is_open:
         return None
     since = datetime.fromtimestamp(state.since, UTC).isoformat(timespec="seconds")
-    plan = "a probing call is under way" if state.probing else f"called again in {max(rest, 0.0):.0f} s"
+    plan = (
+        "a probing call is under way"
+        if state.probing
+        else f"called again in {max(rest, 0.0):.0f} s"
+    )
     return f"{state.name} is paused since {since}: {state.reason}; {plan}"
 
 
 def local_part(state: ProviderState, replicas: int) -> ProviderState:
-    """Return the state of one of so many replicas that cannot reach the others: its part of what is reserved."""
+    """Return the state of one of so many replicas that cannot reach the others: its part of what is
+    reserved.
+    """
     booked = {step: (-(-r // replicas), -(-t // replicas)) for step, (r, t) in state.booked.items()}
     return state.model_copy(deep=True, update={"shares": {}, "booked": booked})
 
@@ -284,7 +326,9 @@ def _free(limit: int, used: int) -> int:
 
 
 def _cut_steps(state: ProviderState, furthest: int, step: int) -> None:
-    """Move what is reserved beyond the furthest legal step, before a clock was set back, into this one."""
+    """Move what is reserved beyond the furthest legal step, before a clock was set back, into this
+    one.
+    """
     for late in [one for one in state.booked if one > furthest]:
         _add(state, step, *state.booked.pop(late))
 

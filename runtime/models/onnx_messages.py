@@ -1,6 +1,8 @@
-"""The part of ONNX's messages that is needed to read weights out of a model and to write a graph of operators.
+"""The part of ONNX's messages that is needed to read weights out of a model and to write a graph of
+operators.
 
-Of onnx.proto3 of ONNX IR version 9, by Google's protobuf, which onnxruntime brings along; the package `onnx` is large.
+Of onnx.proto3 of ONNX IR version 9, by Google's protobuf, which onnxruntime brings along; the
+package `onnx` is large.
 """
 
 from collections.abc import Mapping
@@ -24,14 +26,24 @@ _PLAIN = {
 }
 _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "Tensor": {
-        "dims": (1, "*int64"), "data_type": (2, "int32"), "float_data": (4, "*float"), "name": (8, "string"),
+        "dims": (1, "*int64"),
+        "data_type": (2, "int32"),
+        "float_data": (4, "*float"),
+        "name": (8, "string"),
         "raw_data": (9, "bytes"),
     },
     "Attribute": {
-        "name": (1, "string"), "f": (2, "float"), "i": (3, "int64"), "ints": (8, "*int64"), "type": (20, "int32"),
+        "name": (1, "string"),
+        "f": (2, "float"),
+        "i": (3, "int64"),
+        "ints": (8, "*int64"),
+        "type": (20, "int32"),
     },
     "Node": {
-        "input": (1, "*string"), "output": (2, "*string"), "op_type": (4, "string"), "attribute": (5, "*Attribute"),
+        "input": (1, "*string"),
+        "output": (2, "*string"),
+        "op_type": (4, "string"),
+        "attribute": (5, "*Attribute"),
         "domain": (7, "string"),
     },
     "Dimension": {"dim_value": (1, "int64"), "dim_param": (2, "string")},
@@ -40,17 +52,28 @@ _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "Type": {"tensor_type": (1, "TensorType")},
     "Value": {"name": (1, "string"), "type": (2, "Type")},
     "Graph": {
-        "node": (1, "*Node"), "name": (2, "string"), "initializer": (5, "*Tensor"), "input": (11, "*Value"),
+        "node": (1, "*Node"),
+        "name": (2, "string"),
+        "initializer": (5, "*Tensor"),
+        "input": (11, "*Value"),
         "output": (12, "*Value"),
     },
     "OperatorSet": {"domain": (1, "string"), "version": (2, "int64")},
-    "Model": {"ir_version": (1, "int64"), "graph": (7, "Graph"), "opset_import": (8, "*OperatorSet")},
-}  # fmt: skip
-"""Fields by message: number and type, `*` for a repeated one. Fields that are not listed are skipped."""
+    "Model": {
+        "ir_version": (1, "int64"),
+        "graph": (7, "Graph"),
+        "opset_import": (8, "*OperatorSet"),
+    },
+}
+"""Fields by message: number and type, `*` for a repeated one. Fields that are not listed are
+skipped.
+"""
 
 
 def _classes() -> dict[str, Any]:
-    file = descriptor_pb2.FileDescriptorProto(name=f"{_PACKAGE}.proto", package=_PACKAGE, syntax="proto2")
+    file = descriptor_pb2.FileDescriptorProto(
+        name=f"{_PACKAGE}.proto", package=_PACKAGE, syntax="proto2"
+    )
     for message, fields in _MESSAGES.items():
         declared = file.message_type.add(name=message)
         for name, (number, kind) in fields.items():
@@ -64,7 +87,8 @@ def _classes() -> dict[str, Any]:
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
     return {
-        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in _MESSAGES
+        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+        for name in _MESSAGES
     }
 
 

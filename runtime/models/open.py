@@ -1,4 +1,6 @@
-"""Opens models by the settings: at an OpenAI-compatible endpoint where one is configured, else offline ones."""
+"""Opens models by the settings: at an OpenAI-compatible endpoint where one is configured, else
+offline ones.
+"""
 
 import math
 from importlib import import_module
@@ -18,10 +20,14 @@ from runtime.settings import OFFLINE_EMBEDDERS, Settings
 if TYPE_CHECKING:
     from runtime.models.openai_embedder import TextForm
 
-# Imported where they are needed: openai takes seconds to load, onnxruntime 70 MB, and most processes need neither.
-# ruff: noqa: PLC0415
+# Imported where they are needed: openai takes seconds to load, onnxruntime 70 MB, and most
+# processes need neither. ruff: noqa: PLC0415
 
-KNOWN_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
+KNOWN_DIMENSIONS = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+}
 DEFAULT_EMBEDDING_MODEL = "text-embedding-3-small"
 
 _OWN = {
@@ -42,23 +48,34 @@ def open_chat(
     role: Role | None = None,
     max_wait: float = math.inf,
 ) -> Chat | None:
-    """Return the language model of a role, or None if none is configured: the service then chooses its offline part.
+    """Return the language model of a role, or None if none is configured: the service then chooses
+    its offline part.
 
-    `max_wait`: seconds a call of a person waits for a turn; such calls are also repeated after a short failure. Calls
-    for events wait without limit, and the bus repeats the event.
+    `max_wait`: seconds a call of a person waits for a turn; such calls are also repeated after a
+    short failure. Calls for events wait without limit, and the bus repeats the event.
     """
     configured = language_model(settings, role)
     if configured is None:
         return None
-    from runtime.models.openai import OpenAiChat
-    from runtime.models.openai_endpoint import Endpoint
+    from runtime.models.openai import OpenAiChat  # noqa: PLC0415
+    from runtime.models.openai_endpoint import Endpoint  # noqa: PLC0415
 
-    address, model, key = configured.base_url, configured.model, configured.api_key.get_secret_value()
+    address, model, key = (
+        configured.base_url,
+        configured.model,
+        configured.api_key.get_secret_value(),
+    )
     limiter = limiters.limiter(
-        configured.counted_as, _shown(model, address), f"{address} {model} {key}", configured.limits, max_wait
+        configured.counted_as,
+        _shown(model, address),
+        f"{address} {model} {key}",
+        configured.limits,
+        max_wait,
     )
     return OpenAiChat(
-        Endpoint(address, key, limiter, configured.timeout, configured.settings, _retries(max_wait)),
+        Endpoint(
+            address, key, limiter, configured.timeout, configured.settings, _retries(max_wait)
+        ),
         model,
         configured.fields,
     )
@@ -67,20 +84,24 @@ def open_chat(
 def open_embedder(
     settings: Settings, limiters: RateLimiters = UNSHARED_LIMITERS, *, max_wait: float = math.inf
 ) -> Embedder:
-    """Return the embedder; see `open_chat`. Raises ConfigurationError if its endpoint's dimension is unknown."""
+    """Return the embedder; see `open_chat`. Raises ConfigurationError if its endpoint's dimension
+    is unknown.
+    """
     if settings.has_embedding_endpoint:
         return _endpoint_embedder(settings, limiters, max_wait)
     if settings.embedding_model == "lexical":
-        from runtime.models.lexical import LexicalEmbedder
+        from runtime.models.lexical import LexicalEmbedder  # noqa: PLC0415
 
         return LexicalEmbedder()
-    from runtime.models.minilm import MiniLmEmbedder
+    from runtime.models.minilm import MiniLmEmbedder  # noqa: PLC0415
 
     return MiniLmEmbedder(floats=settings.embedding_model == "minilm-floats")
 
 
 def can_embed(settings: Settings, model: str) -> bool:
-    """Return whether these settings allow an embedder of that name: a built-in one, or any at their endpoint."""
+    """Return whether these settings allow an embedder of that name: a built-in one, or any at their
+    endpoint.
+    """
     return as_setting(model) in OFFLINE_EMBEDDERS or settings.has_embedding_endpoint
 
 
@@ -91,57 +112,80 @@ def as_setting(model: str) -> str:
 
 
 def open_embedder_of(
-    settings: Settings, made: EmbeddingModel, limiters: RateLimiters = UNSHARED_LIMITERS, *, max_wait: float = math.inf
+    settings: Settings,
+    made: EmbeddingModel,
+    limiters: RateLimiters = UNSHARED_LIMITERS,
+    *,
+    max_wait: float = math.inf,
 ) -> Embedder:
-    """Return the embedder that made vectors, built in or at the endpoint of the settings; see `open_embedder`.
+    """Return the embedder that made vectors, built in or at the endpoint of the settings; see
+    `open_embedder`.
 
-    Raises ConfigurationError where the settings allow none: texts never go to an endpoint that they do not name.
+    Raises ConfigurationError where the settings allow none: texts never go to an endpoint that they
+    do not name.
     """
     if not can_embed(settings, made.name):
         raise ConfigurationError(f"{made} needs an embedding endpoint, and the settings name none")
     model_settings = {"embedding_model": as_setting(made.name), "embedding_dim": made.dimension}
-    embedder = open_embedder(settings.model_copy(update=model_settings), limiters, max_wait=max_wait)
+    embedder = open_embedder(
+        settings.model_copy(update=model_settings), limiters, max_wait=max_wait
+    )
     if EmbeddingModel(embedder.model, embedder.dimension) != made:
-        raise ConfigurationError(f"{made} is not what this version of the program has under that name")
+        raise ConfigurationError(
+            f"{made} is not what this version of the program has under that name"
+        )
     return embedder
 
 
 def open_question_embedder(settings: Settings, documents: Embedder) -> Embedder:
-    """Return the embedder of questions that are compared with what `documents` embeds, which is the one to close.
+    """Return the embedder of questions that are compared with what `documents` embeds, which is the
+    one to close.
 
     It is the same, unless the settings tell questions and documents apart.
     """
     if not settings.has_embedding_endpoint:
         return documents
-    from runtime.models.openai_embedder import OpenAiEmbedder
+    from runtime.models.openai_embedder import OpenAiEmbedder  # noqa: PLC0415
 
-    return documents.of_questions(_text_form(settings, "query")) if isinstance(documents, OpenAiEmbedder) else documents
+    return (
+        documents.of_questions(_text_form(settings, "query"))
+        if isinstance(documents, OpenAiEmbedder)
+        else documents
+    )
 
 
 def _text_form(settings: Settings, kind: Literal["document", "query"]) -> "TextForm":
-    from runtime.models.openai_embedder import TextForm
+    from runtime.models.openai_embedder import TextForm  # noqa: PLC0415
 
     fields = parse_fields(getattr(settings, f"embedding_{kind}_extra_body"))
     return TextForm(getattr(settings, f"embedding_{kind}_prefix"), fields)
 
 
 def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: float) -> Embedder:
-    from runtime.models.openai_embedder import OpenAiEmbedder, VectorForm
-    from runtime.models.openai_endpoint import Endpoint
-    from runtime.models.truncation import cutter
+    from runtime.models.openai_embedder import OpenAiEmbedder, VectorForm  # noqa: PLC0415
+    from runtime.models.openai_endpoint import Endpoint  # noqa: PLC0415
+    from runtime.models.truncation import cutter  # noqa: PLC0415
 
-    address, model = settings.embedding_base_url, settings.embedding_model or DEFAULT_EMBEDDING_MODEL
+    address, model = (
+        settings.embedding_base_url,
+        settings.embedding_model or DEFAULT_EMBEDDING_MODEL,
+    )
     key = settings.embedding_api_key.get_secret_value()
     dimension = settings.embedding_dim or KNOWN_DIMENSIONS.get(model, 0)
     if not dimension:
         raise ConfigurationError(f"set EMBEDDING_DIM: the dimension of {model} is not known here")
     limits = Limits(
-        settings.embedding_max_requests_per_minute, settings.embedding_max_tokens_per_minute,
+        settings.embedding_max_requests_per_minute,
+        settings.embedding_max_tokens_per_minute,
         settings.embedding_max_async,
-    )  # fmt: skip
-    limiter = limiters.limiter("embeddings", _shown(model, address), f"{address} {model} {key}", limits, max_wait)
+    )
+    limiter = limiters.limiter(
+        "embeddings", _shown(model, address), f"{address} {model} {key}", limits, max_wait
+    )
     return OpenAiEmbedder(
-        Endpoint(address, key, limiter, settings.embedding_timeout, "EMBEDDING", _retries(max_wait)),
+        Endpoint(
+            address, key, limiter, settings.embedding_timeout, "EMBEDDING", _retries(max_wait)
+        ),
         model,
         dimension,
         batch=settings.embedding_batch_num,
@@ -165,13 +209,14 @@ def _retries(max_wait: float) -> int:
 
 def open_tokenizer() -> Tokenizer:
     """Return the tokenizer that sizes chunks and budgets: `o200k_base`, offline."""
-    from runtime.models.tokens import TiktokenTokenizer
+    from runtime.models.tokens import TiktokenTokenizer  # noqa: PLC0415
 
     return TiktokenTokenizer()
 
 
 def preload_models(settings: Settings) -> None:
-    """Load what models of these settings need once in a process, so that processes that it forks share it.
+    """Load what models of these settings need once in a process, so that processes that it forks
+    share it.
 
     Nothing of it starts a thread or opens a connection.
     """
@@ -181,6 +226,6 @@ def preload_models(settings: Settings) -> None:
     if settings.has_embedding_endpoint:
         import_module("runtime.models.openai_embedder")
     elif settings.embedding_model != "lexical":
-        from runtime.models.minilm import load_session
+        from runtime.models.minilm import load_session  # noqa: PLC0415
 
         load_session(settings.embedding_model == "minilm-floats")

@@ -40,7 +40,9 @@ LEAST_PROMPT = 4000
 """Bytes of a prompt below which it fits into every context window."""
 
 MOST_BYTES_PER_TOKEN = 8
-"""Bytes of a token: no tokenizer has more on average, so a provider that counts fewer tokens did not read them all."""
+"""Bytes of a token: no tokenizer has more on average, so a provider that counts fewer tokens did
+not read them all.
+"""
 
 FIRST_ANSWER = 500
 """Tokens an answer is taken to have before the first one came; then their running mean is."""
@@ -51,12 +53,15 @@ class OpenAiChat:
 
     `endpoint` admits calls and bounds each in time (a streamed answer: between two pieces).
 
-    Of a failure the provider is the cause unless it answers the control: then the text is, and it is refused once it
-    has failed often enough. A refusal, an answer stopped by a content filter and one that reached its length limit
-    before the first word are `Poison`; one that ended later before its end says so by `cut`.
+    Of a failure the provider is the cause unless it answers the control: then the text is, and it
+    is refused once it has failed often enough. A refusal, an answer stopped by a content filter and
+    one that reached its length limit before the first word are `Poison`; one that ended later
+    before its end says so by `cut`.
     """
 
-    def __init__(self, endpoint: Endpoint, model: str, fields: Mapping[str, Any] = MappingProxyType({})) -> None:
+    def __init__(
+        self, endpoint: Endpoint, model: str, fields: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
         """`fields`: further fields of each request."""
         self._fields = fields
         self.model = model
@@ -69,7 +74,9 @@ class OpenAiChat:
         endpoint.control = self._control
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
-        """Return the whole answer. `json`: ask for a JSON object, of a provider that does not refuse to."""
+        """Return the whole answer. `json`: ask for a JSON object, of a provider that does not
+        refuse to.
+        """
         return await self._endpoint.tried(lambda: self._complete(messages, json))
 
     async def _complete(self, messages: Sequence[Message], json: bool) -> Completion:
@@ -80,10 +87,14 @@ class OpenAiChat:
 
         tokens, text = self._estimate(messages), _text(messages)
         async with self._endpoint.call(self._kind, tokens, text) as call:
-            return self._read(await (self._json.ask(ask) if json else ask({})), call, _bytes(messages))
+            return self._read(
+                await (self._json.ask(ask) if json else ask({})), call, _bytes(messages)
+            )
 
     def _read(self, answer: dict[str, Any], call: Call, size: int) -> Completion:
-        """Return the completion in an answer. Raises `Failure` where there is none, `ModelRefused` for a refusal."""
+        """Return the completion in an answer. Raises `Failure` where there is none, `ModelRefused`
+        for a refusal.
+        """
         choice = first_choice(answer)
         message = field(choice, "message")
         usage = usage_of_chat(answer.get("usage"))
@@ -99,7 +110,9 @@ class OpenAiChat:
         return Completion(parts.text, usage, cut, parts.reasoning, self._is_narrow(usage, size))
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
-        """Yield the answer in pieces. Closing the iterator closes the connection, so the provider stops writing."""
+        """Yield the answer in pieces. Closing the iterator closes the connection, so the provider
+        stops writing.
+        """
         has_text, usage = False, None
         endpoint, tokens = self._endpoint, self._estimate(messages)
         async with endpoint.call(self._kind, tokens, _text(messages), streaming=True) as call:
@@ -107,7 +120,9 @@ class OpenAiChat:
             answer = await self._streamed(messages)
             async with aclosing(answer):
                 async for chunk in answer:
-                    usage = field(chunk, "usage") or usage  # that of the last one is of the whole call
+                    usage = (
+                        field(chunk, "usage") or usage
+                    )  # that of the last one is of the whole call
                     choice = first_choice(chunk)
                     self._check_error(chunk, choice)
                     if choice is None:
@@ -143,14 +158,20 @@ class OpenAiChat:
         self._check_text(answer_parts(message, cut=False).text, cut=False)
 
     async def _streamed(self, messages: Sequence[Message]) -> Any:
-        """Begin a stream that says at its end what it took, of a provider that does not refuse to."""
+        """Begin a stream that says at its end what it took, of a provider that does not refuse
+        to.
+        """
         create = self._endpoint.client.chat.completions.create
 
         async def begin(form: Mapping[str, Any]) -> Any:
             with self._endpoint.translated():
                 request = self._request(messages)
                 answer = await create(
-                    model=self.model, messages=request["messages"], stream=True, extra_body=dict(self._fields), **form
+                    model=self.model,
+                    messages=request["messages"],
+                    stream=True,
+                    extra_body=dict(self._fields),
+                    **form,
                 )
             if not hasattr(answer, "response"):
                 raise self._endpoint.strange()
@@ -161,7 +182,9 @@ class OpenAiChat:
         return await self._counted.ask(begin)
 
     def _check_error(self, answer: Any, choice: Any) -> None:
-        """Raise the error that stands beside an answer, or in place of a choice or of a piece of a stream."""
+        """Raise the error that stands beside an answer, or in place of a choice or of a piece of a
+        stream.
+        """
         error = field(choice, "error") or field(answer, "error")
         if not error and choice is None and field(answer, "object") == "error":
             error = field(answer, "message")
@@ -174,7 +197,9 @@ class OpenAiChat:
             raise ModelRefused(f"{self.model} refuses this content ({reason})", "content")
 
     def _check_text(self, text: str, *, cut: bool) -> None:
-        """Raise unless an answer has text. `cut`: it reached its length limit, which it does another time, too."""
+        """Raise unless an answer has text. `cut`: it reached its length limit, which it does
+        another time, too.
+        """
         if text.strip():
             return
         if cut:
@@ -186,13 +211,19 @@ class OpenAiChat:
         raise self._endpoint.sender.useless(f"{self.model} gave an empty answer")
 
     def _note_opening(self, is_missing: bool) -> None:
-        """If the opening tag is missing, hold streams of this model back from now on until their reasoning ends."""
+        """If the opening tag is missing, hold streams of this model back from now on until their
+        reasoning ends.
+        """
         if is_missing and self._address not in _WITHOUT_OPENING:
             _WITHOUT_OPENING.add(self._address)
-            logger.warning("a model ends its reasoning with a tag that it did not open", model=self.model)
+            logger.warning(
+                "a model ends its reasoning with a tag that it did not open", model=self.model
+            )
 
     def _is_narrow(self, usage: TokenUsage, size: int) -> bool:
-        """Return whether the provider read far less than the prompt's bytes, as with a small context window."""
+        """Return whether the provider read far less than the prompt's bytes, as with a small
+        context window.
+        """
         # Some providers leave cached tokens out of those of the prompt, others count them in.
         tokens = usage.prompt + usage.cached
         is_narrow = size >= LEAST_PROMPT and 0 < tokens * MOST_BYTES_PER_TOKEN < size
@@ -208,7 +239,9 @@ class OpenAiChat:
         return is_narrow
 
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
-        turns = [{"role": message.role, "content": encodable(message.content)} for message in messages]
+        turns = [
+            {"role": message.role, "content": encodable(message.content)} for message in messages
+        ]
         return {**self._fields, "model": self.model, "messages": turns}
 
     def _estimate(self, messages: Sequence[Message]) -> int:

@@ -1,8 +1,10 @@
-"""Embeddings of any OpenAI-compatible endpoint: cut to what the model reads, in full batches, checked one by one.
+"""Embeddings of any OpenAI-compatible endpoint: cut to what the model reads, in full batches,
+checked one by one.
 
-An answer without usable vectors is the fault of the provider or of a text. Which of the two is found by asking for the
-vector of a sentence of ours: a provider that has none for that either is paused, and no document fails for it. What a
-provider that works refuses is asked for in another form, in smaller batches and in shorter texts.
+An answer without usable vectors is the fault of the provider or of a text. Which of the two is
+found by asking for the vector of a sentence of ours: a provider that has none for that either is
+paused, and no document fails for it. What a provider that works refuses is asked for in another
+form, in smaller batches and in shorter texts.
 """
 
 import asyncio
@@ -41,13 +43,17 @@ BATCH = 32
 """Texts a call unless a setting says otherwise; a provider that refuses so many is sent fewer."""
 
 BATCH_BYTES = 48 * 1024
-"""Bytes of the texts of a call: ten passages of 1,200 tokens, for a slow model has to answer within the time limit."""
+"""Bytes of the texts of a call: ten passages of 1,200 tokens, for a slow model has to answer within
+the time limit.
+"""
 
 CONTROL = "The quick brown fox jumps over the lazy dog."
 """A text that every model can embed: its result shows whether the provider works."""
 
 USELESS_TWICE = 2
-"""Times that a text must have no usable vector, while the control has one, before it is given up."""
+"""Times that a text must have no usable vector, while the control has one, before it is given
+up.
+"""
 
 
 class TextForm(NamedTuple):
@@ -76,7 +82,9 @@ DEFAULT_FORM = VectorForm()
 
 
 def embedding_name(model: str, documents: TextForm) -> str:
-    """Return the name that makes vectors of a model comparable: another form of documents makes other vectors."""
+    """Return the name that makes vectors of a model comparable: another form of documents makes
+    other vectors.
+    """
     if documents == PLAIN:
         return model
     form = json.dumps([documents.prefix, dict(documents.fields)], sort_keys=True)
@@ -86,15 +94,16 @@ def embedding_name(model: str, documents: TextForm) -> str:
 class OpenAiEmbedder:
     """Embeddings of an endpoint's `POST /embeddings`, each text once however often given.
 
-    A call has `batch` texts, or fewer long ones. Vectors are asked for as base64, a quarter of the bytes of numbers as
-    text. Where the provider refuses a call and yet embeds the control, the call is made in another form, then in two
-    halves, and a text that is refused alone is cut; what is taken is remembered. `cut` shortens a text to what the
-    model is known to read. Vectors are brought to length 1. A blank text is sent as one blank, which every provider
-    accepts.
+    A call has `batch` texts, or fewer long ones. Vectors are asked for as base64, a quarter of the
+    bytes of numbers as text. Where the provider refuses a call and yet embeds the control, the call
+    is made in another form, then in two halves, and a text that is refused alone is cut; what is
+    taken is remembered. `cut` shortens a text to what the model is known to read. Vectors are
+    brought to length 1. A blank text is sent as one blank, which every provider accepts.
 
-    Vectors of another dimension, too few or too many, ones that cannot be told apart and ones without a direction are
-    `Unavailable`: once the provider or a setting is mended all texts can be embedded. `ModelRefused` is only a text
-    that fails alone, however short it is cut, while the control is embedded.
+    Vectors of another dimension, too few or too many, ones that cannot be told apart and ones
+    without a direction are `Unavailable`: once the provider or a setting is mended all texts can be
+    embedded. `ModelRefused` is only a text that fails alone, however short it is cut, while the
+    control is embedded.
     """
 
     def __init__(
@@ -113,8 +122,11 @@ class OpenAiEmbedder:
         self._texts = form.documents
         self._endpoint, self._batch, self._cut = endpoint, batch, cut
         self._kind = CallKind("embeddings", model, endpoint.settings)
-        # Of others it is not known whether they can shorten their vectors, and some refuse the parameter.
-        sends_dimension = "text-embedding-3" in model if form.sends_dimension is None else form.sends_dimension
+        # Of others it is not known whether they can shorten their vectors, and some refuse the
+        # parameter.
+        sends_dimension = (
+            "text-embedding-3" in model if form.sends_dimension is None else form.sends_dimension
+        )
         size: dict[str, Any] = {"dimensions": dimension} if sends_dimension else {}
         forms: list[dict[str, Any]] = [{"encoding_format": "float"}, {}]
         if form.base64:
@@ -128,7 +140,8 @@ class OpenAiEmbedder:
     def of_questions(self, questions: TextForm) -> Self:
         """Return the embedder of questions that are compared with the documents of this one.
 
-        It shares the endpoint with this one, which is the one to be closed, and what was learnt of it.
+        It shares the endpoint with this one, which is the one to be closed, and what was learnt of
+        it.
         """
         embedder = copy.copy(self)
         embedder._texts = questions
@@ -139,7 +152,10 @@ class OpenAiEmbedder:
         sent = [self._prepared(text) for text in texts]
         distinct = list(dict.fromkeys(sent))
         beginnings: dict[str, str] = {}
-        tasks = [asyncio.create_task(self._batched(batch, beginnings)) for batch in self._batches(distinct)]
+        tasks = [
+            asyncio.create_task(self._batched(batch, beginnings))
+            for batch in self._batches(distinct)
+        ]
         try:
             embeddings = [vector for vectors in await asyncio.gather(*tasks) for vector in vectors]
         finally:
@@ -159,7 +175,9 @@ class OpenAiEmbedder:
         await self._endpoint.close()
 
     def _prepared(self, text: str) -> str:
-        """Return the text as it is sent: with its prefix, cut, without half characters, never blank."""
+        """Return the text as it is sent: with its prefix, cut, without half characters, never
+        blank.
+        """
         if not text.strip():
             return " "
         return self._length.cut(self._cut(encodable(self._texts.prefix + text)))
@@ -173,7 +191,8 @@ class OpenAiEmbedder:
         )
 
     async def _batched(self, texts: list[str], beginnings: dict[str, str]) -> list[Vector]:
-        """Return one vector per text, asked for in one call, and in smaller ones where that is refused.
+        """Return one vector per text, asked for in one call, and in smaller ones where that is
+        refused.
 
         Texts that had to be cut are added to `beginnings`.
         """
@@ -184,8 +203,12 @@ class OpenAiEmbedder:
                 return await self._halved(texts, error, beginnings)
             return [await self._alone(texts[0], error, beginnings)]
 
-    async def _halved(self, texts: list[str], error: Exception, beginnings: dict[str, str]) -> list[Vector]:
-        """Return the vectors of both halves. Later calls have as few texts if that was all that ailed this one."""
+    async def _halved(
+        self, texts: list[str], error: Exception, beginnings: dict[str, str]
+    ) -> list[Vector]:
+        """Return the vectors of both halves. Later calls have as few texts if that was all that
+        ailed this one.
+        """
         size, cuts = (len(texts) + 1) // 2, self._cuts
         vectors: list[Vector] = []
         for half in (texts[:size], texts[size:]):
@@ -196,11 +219,17 @@ class OpenAiEmbedder:
             is_certain = isinstance(error, ModelRefused) or self._halvings > 1
             if is_certain and size < self._batch:
                 self._batch = size
-                logger.warning("fewer texts a call", model=self.model, texts=size, reason=str(error))
+                logger.warning(
+                    "fewer texts a call", model=self.model, texts=size, reason=str(error)
+                )
         return vectors
 
-    async def _alone(self, text: str, error: ModelRefused | TextFailure, beginnings: dict[str, str]) -> Vector:
-        """Return the vector of as much of a refused text as is taken. Raises the error if that is not its length."""
+    async def _alone(
+        self, text: str, error: ModelRefused | TextFailure, beginnings: dict[str, str]
+    ) -> Vector:
+        """Return the vector of as much of a refused text as is taken. Raises the error if that is
+        not its length.
+        """
         self._cuts += 1
         if isinstance(error, TextFailure):
             try:
@@ -222,7 +251,9 @@ class OpenAiEmbedder:
         return vector
 
     async def _embed(self, texts: list[str]) -> list[Vector]:
-        """Return the vectors of one call. Raises `ModelRefused` or `TextFailure` where the texts are its failure."""
+        """Return the vectors of one call. Raises `ModelRefused` or `TextFailure` where the texts
+        are its failure.
+        """
         text = "\x1f".join(texts)
         async with self._endpoint.call(self._kind, estimated(texts), text) as call:
             form = self._forms.best
@@ -239,7 +270,9 @@ class OpenAiEmbedder:
             return await self._request(texts, call, self._forms.best)
 
     async def _finds_form(self, call: Call) -> bool:
-        """Return whether the control is embedded in any form; the first such one is used from then on."""
+        """Return whether the control is embedded in any form; the first such one is used from then
+        on.
+        """
         try:
             await self._endpoint.ask_control(call)
         except (Failure, Unavailable):
@@ -250,7 +283,9 @@ class OpenAiEmbedder:
         await self._forms.ask(lambda form: self._request([CONTROL], call, form))
 
     async def _request(self, texts: list[str], call: Call, form: Mapping[str, Any]) -> list[Vector]:
-        """Return the vectors of one request. Raises `Failure`, also for vectors that no store should hold."""
+        """Return the vectors of one request. Raises `Failure`, also for vectors that no store
+        should hold.
+        """
         body = {"model": self._name, "input": texts, **form, **self._texts.fields}
         answered = await self._endpoint.ask("/embeddings", body)
         cost = count_of(as_dict(answered.get("usage")).get("total_tokens"))
@@ -263,7 +298,9 @@ class OpenAiEmbedder:
         return self._check_vectors(cast(list[Any], items), texts)
 
     def _check_vectors(self, items: list[Any], texts: list[str]) -> list[Vector]:
-        """Return the vectors in the order of the texts. Raises for vectors that no store should hold."""
+        """Return the vectors in the order of the texts. Raises for vectors that no store should
+        hold.
+        """
         count = len(texts)
         if len(items) != count:
             raise self._useless(
@@ -274,14 +311,20 @@ class OpenAiEmbedder:
         entries = [cast(dict[str, Any], item) if isinstance(item, dict) else {} for item in items]
         places = [item.get("index") for item in entries]
         if any(place is not None for place in places):
-            if sorted(place if isinstance(place, int) else -1 for place in places) != list(range(count)):
+            if sorted(place if isinstance(place, int) else -1 for place in places) != list(
+                range(count)
+            ):
                 raise self._useless(
                     texts,
-                    f"{self.model} numbered its {count} vectors {places!s:.60}: nobody can tell which text each "
+                    f"{self.model} numbered its {count} vectors {places!s:.60}: nobody can "
+                    "tell which text each "
                     "is of; set EMBEDDING_BATCH_NUM to 1 or choose another EMBEDDING_MODEL",
                 )
             entries.sort(key=lambda item: item["index"])
-        return [self._unit(item.get("embedding"), text) for item, text in zip(entries, texts, strict=True)]
+        return [
+            self._unit(item.get("embedding"), text)
+            for item, text in zip(entries, texts, strict=True)
+        ]
 
     def _useless(self, texts: list[str], reason: str) -> Failure:
         """Return the failure of vectors that cannot be used, which one text may cause."""
@@ -298,12 +341,17 @@ class OpenAiEmbedder:
                 f"{self.model} gave {len(numbers) or 'no'} numbers, not {self.dimension}: "
                 "set EMBEDDING_DIM to the dimension of this EMBEDDING_MODEL"
             )
-            raise self._endpoint.sender.certain(reason) if len(numbers) else self._useless([text], reason)
+            raise (
+                self._endpoint.sender.certain(reason)
+                if len(numbers)
+                else self._useless([text], reason)
+            )
         length = _length(numbers)
         if not math.isfinite(length) or length == 0.0:
             raise self._useless(
                 [text],
-                f"{self.model} gave a vector that is {'zero' if length == 0.0 else 'not finite'}, which no search "
+                f"{self.model} gave a vector that is "
+                f"{'zero' if length == 0.0 else 'not finite'}, which no search "
                 "can use: see what ails it, or choose another EMBEDDING_MODEL",
             )
         return array("d", (numbers / length).tobytes())
@@ -317,7 +365,12 @@ def _length(numbers: npt.NDArray[np.float64]) -> float:
 
 
 def _numbers(values: Any) -> npt.NDArray[np.float64]:
-    """Return the numbers of one vector: base64 of little-endian 32-bit floats, or a list. Raises ValueError."""
+    """Return the numbers of one vector: base64 of little-endian 32-bit floats, or a list. Raises
+    ValueError.
+    """
     if isinstance(values, str):
         return np.frombuffer(base64.b64decode(values, validate=True), "<f4").astype(np.float64)
-    return np.array([float(value) for value in cast(list[Any], values)] if isinstance(values, list) else [], np.float64)
+    return np.array(
+        [float(value) for value in cast(list[Any], values)] if isinstance(values, list) else [],
+        np.float64,
+    )

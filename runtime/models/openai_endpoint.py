@@ -1,7 +1,8 @@
-"""The `openai` client of one provider: its turns among all replicas, its time limit, every failure as one of ours.
+"""The `openai` client of one provider: its turns among all replicas, its time limit, every failure
+as one of ours.
 
-Whether a failure is the provider's or that of one text is found by a control call (`blame.py`). Neither the key nor a
-password of the URL is in any message.
+Whether a failure is the provider's or that of one text is found by a control call (`blame.py`).
+Neither the key nor a password of the URL is in any message.
 """
 
 import asyncio
@@ -55,24 +56,38 @@ _LONGEST_WAIT = 3600.0
 class Endpoint:
     """One provider: its client, the turns it gives, and what its errors mean.
 
-    `settings` begins the names of the settings that messages point to: `LLM`, `QUERY_LLM`, `EMBEDDING`. The client
-    itself never repeats a call, for each one counts; `retries` is how often `tried` does. Raises
-    `ConfigurationError` for a key that cannot be sent.
+    `settings` begins the names of the settings that messages point to: `LLM`, `QUERY_LLM`,
+    `EMBEDDING`. The client itself never repeats a call, for each one counts; `retries` is how often
+    `tried` does. Raises `ConfigurationError` for a key that cannot be sent.
 
-    `control` sends something harmless that every model answers; it raises `Failure` or `ServiceError` where it fails.
+    `control` sends something harmless that every model answers; it raises `Failure` or
+    `ServiceError` where it fails.
     """
 
     def __init__(
-        self, base_url: str, api_key: str, limiter: RateLimiter, timeout: float, settings: str, retries: int = 0
-    ) -> None:  # fmt: skip
+        self,
+        base_url: str,
+        api_key: str,
+        limiter: RateLimiter,
+        timeout: float,
+        settings: str,
+        retries: int = 0,
+    ) -> None:
         key = api_key.strip()
         if not (key.isascii() and key.isprintable()):
-            raise ConfigurationError(f"{settings}_API_KEY holds characters that no key has: enter it again")
+            raise ConfigurationError(
+                f"{settings}_API_KEY holds characters that no key has: enter it again"
+            )
         address = urlsplit(base_url)
         self._name = address.hostname or "the model endpoint"
         passwords = (key, address.password, unquote(address.password or ""))
         self.sender = Sender(self._name, settings, tuple(filter(None, passwords)))
-        self.settings, self._limiter, self._timeout, self._retries = settings, limiter, timeout, retries
+        self.settings, self._limiter, self._timeout, self._retries = (
+            settings,
+            limiter,
+            timeout,
+            retries,
+        )
         self.client = openai.AsyncOpenAI(
             base_url=base_url or None,
             api_key=key or "none",
@@ -86,11 +101,15 @@ class Endpoint:
         self.control: Callable[[Call], Awaitable[object]] | None = None
 
     @asynccontextmanager
-    async def call(self, kind: CallKind, tokens: int, text: str, *, streaming: bool = False) -> AsyncGenerator[Call]:
-        """A turn of about so many tokens, a time limit (a stream has one per read instead) and errors of ours.
+    async def call(
+        self, kind: CallKind, tokens: int, text: str, *, streaming: bool = False
+    ) -> AsyncGenerator[Call]:
+        """A turn of about so many tokens, a time limit (a stream has one per read instead) and
+        errors of ours.
 
-        `text` is what is sent: its failures are counted. What the caller leaves in `usage` of the call is counted.
-        A probing call asks the control first, so that its result is never that of one text.
+        `text` is what is sent: its failures are counted. What the caller leaves in `usage` of the
+        call is counted. A probing call asks the control first, so that its result is never that of
+        one text.
         """
         with waiting():
             async with self._limiter.call(tokens) as call:
@@ -109,7 +128,9 @@ class Endpoint:
                     self._blame.answered(text)
 
     async def ask(self, route: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the JSON object of an answer. Raises `Failure`, or `ModelRefused` for a code that says so."""
+        """Return the JSON object of an answer. Raises `Failure`, or `ModelRefused` for a code that
+        says so.
+        """
         with self.translated():
             content = await self._posts.post(route, body)
         answer = parsed(content)
@@ -154,7 +175,9 @@ class Endpoint:
         return await self._blame.judged(failure, text, answers)
 
     async def ask_control(self, call: Call) -> None:
-        """Return if the provider answers something harmless, in the turn of this call. Raises what that raises."""
+        """Return if the provider answers something harmless, in the turn of this call. Raises what
+        that raises.
+        """
         assert self.control is not None
         with self.translated():
             async with asyncio.timeout(min(self._timeout, CONTROL_TIMEOUT)):
@@ -162,12 +185,16 @@ class Endpoint:
         self._blame.answered()
 
     async def tried(self, once: Callable[[], Awaitable[T]]) -> T:
-        """Return the result of a call that is repeated a few times, unless the provider asks for a longer wait."""
+        """Return the result of a call that is repeated a few times, unless the provider asks for a
+        longer wait.
+        """
         if not self._retries:
             return await once()
 
         def again(error: Exception) -> bool:
-            return isinstance(error, Retryable) and (error.retry_after or 0.0) <= REPETITIONS.longest
+            return (
+                isinstance(error, Retryable) and (error.retry_after or 0.0) <= REPETITIONS.longest
+            )
 
         return await REPETITIONS.retry(once, again, self._retries + 1)
 
@@ -179,7 +206,9 @@ class Endpoint:
 
     @contextmanager
     def translated(self) -> Generator[None]:
-        """Translate errors of the client to ours, without their cause: it holds the request, and with it the key."""
+        """Translate errors of the client to ours, without their cause: it holds the request, and
+        with it the key.
+        """
         try:
             yield
         except (ServiceError, Failure) as error:
@@ -189,7 +218,9 @@ class Endpoint:
         except openai.APIStatusError as error:
             raise self._of_status(error.response) from None
         except (openai.APITimeoutError, TimeoutError):
-            reason = f"{self._name} did not answer within {self._timeout:g} s; {self.settings}_TIMEOUT"
+            reason = (
+                f"{self._name} did not answer within {self._timeout:g} s; {self.settings}_TIMEOUT"
+            )
             raise self.sender.silent(reason) from None
         except openai.APIConnectionError as error:
             raise self._of_connection(error) from None
@@ -236,7 +267,9 @@ class Endpoint:
 
 
 def estimated(texts: list[str]) -> int:
-    """Estimate how many tokens the texts have: a cautious guess, for no tokenizer is that of every model."""
+    """Estimate how many tokens the texts have: a cautious guess, for no tokenizer is that of every
+    model.
+    """
     return sum(len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN + 4 for text in texts)
 
 

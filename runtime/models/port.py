@@ -20,10 +20,12 @@ class Message:
 
 @dataclass(frozen=True)
 class Completion:
-    """The answer of a language model, never blank. `cut`: it ended at its length limit or broke off, not by itself.
+    """The answer of a language model, never blank. `cut`: it ended at its length limit or broke
+    off, not by itself.
 
-    `reasoning` is what the model wrote before or amid its answer; it is no part of the text. `narrow`: the provider
-    counted far fewer tokens of the prompt than it has, so the model's window cut it.
+    `reasoning` is what the model wrote before or amid its answer; it is no part of the text.
+    `narrow`: the provider counted far fewer tokens of the prompt than it has, so the model's window
+    cut it.
     """
 
     text: str
@@ -37,7 +39,8 @@ class Completion:
 class AnswerPiece:
     """A piece of a streamed answer, and apart from it of the reasoning.
 
-    `cut`: the last one, of an answer that is not whole. `resets`: all text before this piece was reasoning.
+    `cut`: the last one, of an answer that is not whole. `resets`: all text before this piece was
+    reasoning.
     """
 
     text: str = ""
@@ -53,8 +56,8 @@ class AnswerPiece:
 class Chat(Protocol):
     """A language model.
 
-    Raises `RateLimited`; `Unavailable`, also for an empty answer; `Poison` when it refuses this content for good, or
-    reached its length limit before the first word.
+    Raises `RateLimited`; `Unavailable`, also for an empty answer; `Poison` when it refuses this
+    content for good, or reached its length limit before the first word.
     """
 
     model: str
@@ -75,9 +78,9 @@ class Chat(Protocol):
 class Embedder(Protocol):
     """Texts to vectors of length 1. The same text always gives the same vector.
 
-    All or nothing. Raises `RateLimited`; `Unavailable`, also for vectors of another dimension, too few or too many,
-    mixed up or without a direction, which the provider or a setting amends; `Poison` for a text that alone is not
-    embedded while others are.
+    All or nothing. Raises `RateLimited`; `Unavailable`, also for vectors of another dimension, too
+    few or too many, mixed up or without a direction, which the provider or a setting amends;
+    `Poison` for a text that alone is not embedded while others are.
     """
 
     model: str
@@ -85,7 +88,9 @@ class Embedder(Protocol):
     dimension: int
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector per text, in order. An empty list gives an empty list; a blank text is allowed."""
+        """Return one vector per text, in order. An empty list gives an empty list; a blank text is
+        allowed.
+        """
         ...
 
     async def close(self) -> None:

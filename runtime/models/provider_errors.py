@@ -1,8 +1,9 @@
-"""Reads what a provider says of a failure: its own sentence, its codes and its status, whatever shape it has.
+"""Reads what a provider says of a failure: its own sentence, its codes and its status, whatever
+shape it has.
 
-Known shapes: `error.message`, `error` as a text, `detail` as a text or as FastAPI's list, `message`,
-`errors`, RFC 7807's `title` and `detail`, Google's list of errors, an upstream's error inside a gateway's,
-plain text and HTML. Some servers send them with status 200.
+Known shapes: `error.message`, `error` as a text, `detail` as a text or as FastAPI's list,
+`message`, `errors`, RFC 7807's `title` and `detail`, Google's list of errors, an upstream's error
+inside a gateway's, plain text and HTML. Some servers send them with status 200.
 """
 
 import json
@@ -20,9 +21,22 @@ DEEPEST = 6
 """Levels of an error inside another one that are read."""
 
 SENTENCES = (
-    "error", "message", "detail", "errors", "msg", "error_message", "errormessage", "error_msg",
-    "error_description", "description", "title", "reason", "faultstring", "fault", "innererror",
-)  # fmt: skip
+    "error",
+    "message",
+    "detail",
+    "errors",
+    "msg",
+    "error_message",
+    "errormessage",
+    "error_msg",
+    "error_description",
+    "description",
+    "title",
+    "reason",
+    "faultstring",
+    "fault",
+    "innererror",
+)
 """Fields in which a sentence is looked for, in this order; their case does not count."""
 
 CODES = ("code", "type", "status", "error_type", "error_code", "object")
@@ -32,7 +46,7 @@ ANSWERS = ("choices", "data", "results", "output")
 """Fields that an answer has and an error has not."""
 
 _SECRET = re.compile(
-    r"\b(?:sk|pk|rk|gsk|hf|xai|key)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|(?<=bearer )\S+|(?<=key=)[^\s&]+"
+    r"\b(?:sk|pk|rk|gsk|hf|xai|key)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|(?<=bearer )\S+|(?<=key=)[^\s&]+"  # noqa: E501
     r"|(?<=://)[^\s/@]+(?=@)",
     re.IGNORECASE,
 )
@@ -49,7 +63,9 @@ _ADDRESS = re.compile(
     r"|\b(?:org|proj|acct|user)[-_]\w{6,}",
     re.IGNORECASE,
 )
-"""What names a place or an account: a URL, an e-mail address, an IP address, a host, a path, an account's id."""
+"""What names a place or an account: a URL, an e-mail address, an IP address, a host, a path, an
+account's id.
+"""
 
 _MARKUP = re.compile(r"(?is)<(script|style|head)\b.*?</\1\s*>|<[^>]*>")
 _TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title>")
@@ -57,7 +73,9 @@ _TITLE = re.compile(r"(?is)<title[^>]*>(.*?)</title>")
 
 @dataclass(frozen=True)
 class ProviderError:
-    """A provider's error. `status` is that of HTTP, or the one that the body of a 200 names; 0 where none is."""
+    """A provider's error. `status` is that of HTTP, or the one that the body of a 200 names; 0
+    where none is.
+    """
 
     status: int
     sentence: str
@@ -73,7 +91,9 @@ def error_of(status: int, body: Any) -> ProviderError:
 
 
 def error_in(answer: Mapping[str, Any]) -> ProviderError | None:
-    """Return the error that stands in place of an answer with status 200; None where there is none."""
+    """Return the error that stands in place of an answer with status 200; None where there is
+    none.
+    """
     if any(answer.get(field) for field in ANSWERS):
         return None
     fields = {name.lower() for name, value in answer.items() if value}
@@ -98,7 +118,9 @@ def sentence_of(body: Any) -> str:
 
 
 def shown(sentence: str, secrets: Sequence[str] = ()) -> str:
-    """Return the sentence as people may see it: without these secrets or what looks like one, and bounded."""
+    """Return the sentence as people may see it: without these secrets or what looks like one, and
+    bounded.
+    """
     for secret in secrets:
         sentence = sentence.replace(secret, "***")
     line = " ".join(_SECRET.sub("***", sentence).split())
@@ -106,7 +128,9 @@ def shown(sentence: str, secrets: Sequence[str] = ()) -> str:
 
 
 def shown_to_askers(sentence: str, secrets: Sequence[str] = ()) -> str:
-    """Return the sentence as whoever asked a question may see it: as `shown` does, and without any address."""
+    """Return the sentence as whoever asked a question may see it: as `shown` does, and without any
+    address.
+    """
     return shown(_ADDRESS.sub("…", shown(sentence, secrets)))
 
 
@@ -144,7 +168,8 @@ def _fields_sentences(body: dict[str, Any], depth: int) -> Iterator[str]:
         place = _place(fields.get("loc"))
         yield f"{place}: {sentences[0]}" if place else sentences[0]
         yield from sentences[1:]
-        # Of a short name of the error, such as "Bad Request", the message beside it is the sentence.
+        # Of a short name of the error, such as "Bad Request", the message beside it is the
+        # sentence.
         if name != "error" or not isinstance(fields[name], str):
             break
     yield from _upstream_sentences(fields.get("metadata"), depth)

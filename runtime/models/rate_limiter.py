@@ -1,7 +1,9 @@
-"""The rate limiter between a model adapter and its provider: a call waits for its turn among all replicas.
+"""The rate limiter between a model adapter and its provider: a call waits for its turn among all
+replicas.
 
-The rules are in `limits.py`; the shared state is one value on the bus. It is read twice a second while calls run and
-written when it changes. While the bus does not answer, each replica uses its own part of the limits.
+The rules are in `limits.py`; the shared state is one value on the bus. It is read twice a second
+while calls run and written when it changes. While the bus does not answer, each replica uses its
+own part of the limits.
 """
 
 import asyncio
@@ -20,7 +22,15 @@ from pydantic import ValidationError
 from contracts.ids import sha256
 from runtime.bus.port import SharedValues
 from runtime.concurrency.fair_semaphore import FairSemaphore
-from runtime.errors import NotWanted, Poison, ProviderPaused, RateLimited, Retryable, TextFailure, Unavailable
+from runtime.errors import (
+    NotWanted,
+    Poison,
+    ProviderPaused,
+    RateLimited,
+    Retryable,
+    TextFailure,
+    Unavailable,
+)
 from runtime.models import limits as rules
 from runtime.models.call_scope import call_scope
 from runtime.models.limits import Call, Demand, Limits, ProviderState, Reservation
@@ -29,10 +39,14 @@ logger = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 HEARTBEAT = 0.5
-"""Seconds between two reads of the shared state while calls run or wait: a pause reaches every replica within that."""
+"""Seconds between two reads of the shared state while calls run or wait: a pause reaches every
+replica within that.
+"""
 
 IDLE_SECONDS = 2.0
-"""Seconds for which a replica holds its lease while no call runs: calls one after another then ask the bus seldom."""
+"""Seconds for which a replica holds its lease while no call runs: calls one after another then ask
+the bus seldom.
+"""
 
 BUS_TIMEOUT, LOCAL_LIMITS_DURATION = 2.0, 5.0
 """Seconds the bus has to answer, and for which a replica then uses its own part of the limits."""
@@ -44,8 +58,9 @@ DEFAULT_PAUSE = 1.0
 class RateLimiter:
     """Admits calls to one provider within the limits of all replicas together.
 
-    `values` holds the shared state; None: no other replica exists. A call without a turn within `max_wait` seconds
-    raises `RateLimited`; a call to a paused provider raises it at once, with the seconds that are left.
+    `values` holds the shared state; None: no other replica exists. A call without a turn within
+    `max_wait` seconds raises `RateLimited`; a call to a paused provider raises it at once, with the
+    seconds that are left.
     """
 
     def __init__(
@@ -61,7 +76,11 @@ class RateLimiter:
         self._name, self._counted = name, bool(limits.requests or limits.tokens)
         self.key = sha256(key or name)[:32]
         self._replica = uuid4().hex[:12]
-        self._admission, self._lock, self._call_ended = FairSemaphore(1), asyncio.Lock(), asyncio.Event()
+        self._admission, self._lock, self._call_ended = (
+            FairSemaphore(1),
+            asyncio.Lock(),
+            asyncio.Event(),
+        )
         self._heartbeat_task: asyncio.Task[None] | None = None
         self._running = self._waiting = self._allowed = self._peak = 0
         # Of these only `_last_call` is of the machine's clock: others compare it with theirs.
@@ -75,7 +94,9 @@ class RateLimiter:
 
     @asynccontextmanager
     async def call(self, tokens: int = 0) -> AsyncGenerator[Call]:
-        """Wait for a turn of about so many tokens. Errors raised inside count as failures of the provider."""
+        """Wait for a turn of about so many tokens. Errors raised inside count as failures of the
+        provider.
+        """
         call = await self._wait_for_turn(tokens)
         try:
             # A probing call is sent in any case: other replicas wait for its result.
@@ -94,7 +115,9 @@ class RateLimiter:
             self._end_call()
 
     async def end_probe(self, call: Call) -> None:
-        """Let other calls begin while a probing call goes on: the provider has answered it something."""
+        """Let other calls begin while a probing call goes on: the provider has answered it
+        something.
+        """
         await self._record_success(call)
         call.probing = False
 
@@ -137,12 +160,16 @@ class RateLimiter:
                             await self._call_ended.wait()
                 return call
         except TimeoutError:
-            raise RateLimited(f"{self._name}: no turn within {self._max_wait:g} s", retry_after=5.0) from None
+            raise RateLimited(
+                f"{self._name}: no turn within {self._max_wait:g} s", retry_after=5.0
+            ) from None
         finally:
             self._waiting -= 1
 
     async def _try_admit(self, tokens: int) -> Call | None:
-        """Return a call if one may begin now, else None. Raises `RateLimited` while the provider is paused."""
+        """Return a call if one may begin now, else None. Raises `RateLimited` while the provider is
+        paused.
+        """
         async with self._lock:
             now, probing = time.monotonic(), False
             known = now - self._read_at < 2 * HEARTBEAT and not self._state.until
@@ -150,11 +177,15 @@ class RateLimiter:
             if known and self._running >= self._allowed and (has_all or now < self._no_turn_until):
                 return None
             if not (known and self._has_turn(tokens)):
-                probing = await self._update(lambda state, limits, at: self._request_turn(state, limits, at, tokens))
+                probing = await self._update(
+                    lambda state, limits, at: self._request_turn(state, limits, at, tokens)
+                )
                 at = time.time()
                 rest = rules.seconds_paused(self._state, at)
                 if rest > 0 and not probing:
-                    raise ProviderPaused(rules.pause_notice(self._state, at) or self._name, retry_after=rest)
+                    raise ProviderPaused(
+                        rules.pause_notice(self._state, at) or self._name, retry_after=rest
+                    )
                 if not self._has_turn(tokens):
                     return None
             self._running, self._last_call = self._running + 1, time.time()
@@ -166,11 +197,15 @@ class RateLimiter:
             return Call(tokens, 0, probing)
         estimate = min(tokens, reservation.tokens)
         tokens_left = reservation.tokens - estimate
-        self._reservation = replace(reservation, requests=reservation.requests - 1, tokens=tokens_left)
+        self._reservation = replace(
+            reservation, requests=reservation.requests - 1, tokens=tokens_left
+        )
         return Call(estimate, reservation.step, probing)
 
     def _has_turn(self, tokens: int) -> bool:
-        """Return whether a call of so many tokens may begin: a slot is free and the reservation covers it."""
+        """Return whether a call of so many tokens may begin: a slot is free and the reservation
+        covers it.
+        """
         if self._running >= self._allowed:
             return False
         reservation = self._reservation
@@ -181,13 +216,21 @@ class RateLimiter:
             and reservation.tokens >= min(tokens, self._limits.tokens or tokens)
         )
 
-    def _request_turn(self, state: ProviderState, limits: Limits, now: float, tokens: int) -> Callable[[], bool]:
-        """Reserve a turn. Return a callback that commits the reservation, and returns True for a probing call."""
+    def _request_turn(
+        self, state: ProviderState, limits: Limits, now: float, tokens: int
+    ) -> Callable[[], bool]:
+        """Reserve a turn. Return a callback that commits the reservation, and returns True for a
+        probing call.
+        """
         demand = Demand(self._running, self._waiting, tokens, self._last_call)
         allowed = self._reconcile(state, limits.calls, demand, now, self._reservation)
         rest = rules.seconds_paused(state, now)
-        reservation = rules.reserve(state, limits, demand, now) if self._counted and rest <= 0 else None
-        turn = rest <= 0 and self._running < allowed and (reservation is not None or not self._counted)
+        reservation = (
+            rules.reserve(state, limits, demand, now) if self._counted and rest <= 0 else None
+        )
+        turn = (
+            rest <= 0 and self._running < allowed and (reservation is not None or not self._counted)
+        )
         probing = turn and rules.start_probe(state, now)
         ends = time.monotonic() + (reservation.until - now if reservation else 0.0)
 
@@ -202,9 +245,12 @@ class RateLimiter:
         return commit
 
     def _renew(self, state: ProviderState, limits: Limits, now: float) -> Callable[[], None]:
-        """Renew the lease and release an expired reservation. Return a callback that commits both."""
+        """Renew the lease and release an expired reservation. Return a callback that commits
+        both.
+        """
         reservation = self._reservation if self._reserved_until <= time.monotonic() else None
-        # As many as ran at once since the last beat may run again: asking anew for each costs a trip to the bus.
+        # As many as ran at once since the last beat may run again: asking anew for each costs a
+        # trip to the bus.
         most = max(self._peak, self._running + self._waiting, 0 if self._is_idle() else 1)
         demand = Demand(self._running, most - self._running, 0, self._last_call)
         allowed = self._reconcile(state, limits.calls, demand, now, reservation)
@@ -215,7 +261,9 @@ class RateLimiter:
 
         return commit
 
-    def _reconcile(self, state: ProviderState, calls: int, demand: Demand, now: float, old: Reservation | None) -> int:
+    def _reconcile(
+        self, state: ProviderState, calls: int, demand: Demand, now: float, old: Reservation | None
+    ) -> int:
         state.name = self._name
         if old is not None:
             rules.release(state, old)
@@ -224,7 +272,11 @@ class RateLimiter:
 
     async def _record_success(self, call: Call) -> None:
         if call.cost is not None and self._limits.tokens and call.cost != call.estimate:
-            step = call.step if call.cost < call.estimate else rules.window_step(self._limits, time.time())
+            step = (
+                call.step
+                if call.cost < call.estimate
+                else rules.window_step(self._limits, time.time())
+            )
             self._corrections[step] = self._corrections.get(step, 0) + call.cost - call.estimate
         if not (call.probing or self._state.failures or self._state.until):
             return
@@ -239,7 +291,11 @@ class RateLimiter:
                 logger.info("the provider answers again", provider=self._name)
 
     async def _record_failure(self, call: Call, error: Retryable) -> None:
-        wait = DEFAULT_PAUSE if error.retry_after is None and isinstance(error, RateLimited) else error.retry_after
+        wait = (
+            DEFAULT_PAUSE
+            if error.retry_after is None and isinstance(error, RateLimited)
+            else error.retry_after
+        )
 
         def change(state: ProviderState, _: Limits, now: float) -> Callable[[], bool]:
             pauses = rules.record_failure(state, str(error), wait, probing=call.probing, now=now)
@@ -248,7 +304,9 @@ class RateLimiter:
         async with self._lock:
             if await self._update(change):
                 self.on_pause()
-                logger.warning("the provider is paused", note=rules.pause_notice(self._state, time.time()))
+                logger.warning(
+                    "the provider is paused", note=rules.pause_notice(self._state, time.time())
+                )
 
     def _end_call(self) -> None:
         self._running -= 1
@@ -256,7 +314,10 @@ class RateLimiter:
         self._call_ended.set()
 
     def _is_idle(self) -> bool:
-        return not (self._running or self._waiting) and time.monotonic() - self._ended_at >= IDLE_SECONDS
+        return (
+            not (self._running or self._waiting)
+            and time.monotonic() - self._ended_at >= IDLE_SECONDS
+        )
 
     async def _heartbeat(self) -> None:
         """Renew the lease and read the shared state until this replica holds no lease."""
@@ -271,13 +332,17 @@ class RateLimiter:
                     return
 
     async def _update(self, change: Callable[[ProviderState, Limits, float], Callable[[], T]]) -> T:
-        """Change the shared state and commit the change once it is written. The caller holds `_lock`."""
+        """Change the shared state and commit the change once it is written. The caller holds
+        `_lock`.
+        """
         if self._values is not None and time.monotonic() >= self._local_until:
             try:
                 async with asyncio.timeout(BUS_TIMEOUT):
                     commit = await self._update_shared(self._values, change)
             except (Unavailable, TimeoutError) as error:
-                logger.warning("going by our own part of the limits", provider=self._name, error=str(error))
+                logger.warning(
+                    "going by our own part of the limits", provider=self._name, error=str(error)
+                )
                 self._local_until = time.monotonic() + LOCAL_LIMITS_DURATION
                 self._local, self._state = self._local_limits()
             else:
@@ -290,20 +355,26 @@ class RateLimiter:
         return commit()
 
     async def _update_shared(
-        self, values: SharedValues, change: Callable[[ProviderState, Limits, float], Callable[[], T]]
+        self,
+        values: SharedValues,
+        change: Callable[[ProviderState, Limits, float], Callable[[], T]],
     ) -> Callable[[], T]:
         while True:
             state, revision = await read_state(values, self.key)
             before, now = state.model_copy(deep=True), time.time()
             rules.cut_times(state, now)
             commit = change(state, self._limits, now)
-            if state == before or await values.write(self.key, state.model_dump_json().encode(), revision):
+            if state == before or await values.write(
+                self.key, state.model_dump_json().encode(), revision
+            ):
                 self._state, self._read_at = state, time.monotonic()
                 return commit
             await asyncio.sleep(random.uniform(0, 0.01))  # noqa: S311
 
     def _local_limits(self) -> tuple[Limits, ProviderState]:
-        """Return this replica's part of the limits and of what is reserved, for use without the bus."""
+        """Return this replica's part of the limits and of what is reserved, for use without the
+        bus.
+        """
         if self._local is not None:
             return self._local, self._state
         replicas = len(self._state.shares.keys() | {self._replica})
@@ -313,7 +384,8 @@ class RateLimiter:
 async def read_state(values: SharedValues, key: str) -> tuple[ProviderState, int]:
     """Return the shared state of one provider and its revision. Raises `Unavailable`."""
     data, revision = await values.read(key)
-    # A value of another version counts as none: limits begin anew, and answers of the provider correct them.
+    # A value of another version counts as none: limits begin anew, and answers of the provider
+    # correct them.
     with suppress(ValidationError):
         return ProviderState.model_validate_json(data or b"{}"), revision
     return ProviderState(), revision

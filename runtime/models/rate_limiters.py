@@ -13,7 +13,8 @@ from runtime.models.rate_limiter import RateLimiter, read_state
 
 @dataclass(frozen=True)
 class RateLimiters:
-    """Makes the rate limiters of one process. `notes` collects their pause notices by kind of provider.
+    """Makes the rate limiters of one process. `notes` collects their pause notices by kind of
+    provider.
 
     `watch` is called with each and the kind of its provider.
     """
@@ -25,8 +26,11 @@ class RateLimiters:
 
     watch: Callable[[str, RateLimiter], None] = lambda _, __: None
 
-    def limiter(self, kind: str, name: str, key: str, limits: Limits, max_wait: float = math.inf) -> RateLimiter:
-        """Return a rate limiter. `kind` is what the provider is used for; replicas share limits by `kind` and `key`.
+    def limiter(
+        self, kind: str, name: str, key: str, limits: Limits, max_wait: float = math.inf
+    ) -> RateLimiter:
+        """Return a rate limiter. `kind` is what the provider is used for; replicas share limits by
+        `kind` and `key`.
 
         Only a hash of both leaves the process: the key may hold a secret. `max_wait`: seconds.
         """
@@ -37,7 +41,9 @@ class RateLimiters:
 
 
 async def provider_states(values: SharedValues | None) -> list[ProviderState]:
-    """Return what is shared about each provider that was called within a day. Raises `Unavailable`."""
+    """Return what is shared about each provider that was called within a day. Raises
+    `Unavailable`.
+    """
     if values is None:
         return []
     states = [(await read_state(values, key))[0] for key in await values.keys()]
@@ -48,4 +54,8 @@ async def provider_states(values: SharedValues | None) -> list[ProviderState]:
 
 async def pause_notices(values: SharedValues) -> list[str]:
     """Return a sentence for every paused provider. Raises `Unavailable`."""
-    return [note for state in await provider_states(values) if (note := rules.pause_notice(state, time.time()))]
+    return [
+        note
+        for state in await provider_states(values)
+        if (note := rules.pause_notice(state, time.time()))
+    ]

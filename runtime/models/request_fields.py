@@ -9,13 +9,17 @@ OWN_FIELDS = frozenset({"model", "messages", "stream", "stream_options", "respon
 
 
 def parse_fields(text: str) -> dict[str, Any]:
-    """Return the fields in a JSON object, none of an empty text. Raises ValueError, without what the text holds."""
+    """Return the fields in a JSON object, none of an empty text. Raises ValueError, without what
+    the text holds.
+    """
     if not text.strip():
         return {}
     try:
         value: Any = json.loads(text)
     except ValueError:
-        raise ValueError('give a JSON object, such as {"chat_template_kwargs": {"enable_thinking": false}}') from None
+        raise ValueError(
+            'give a JSON object, such as {"chat_template_kwargs": {"enable_thinking": false}}'
+        ) from None
     if not isinstance(value, dict):
         raise ValueError("give a JSON object")
     fields = cast(dict[str, Any], value)
@@ -25,7 +29,9 @@ def parse_fields(text: str) -> dict[str, Any]:
 
 
 def merged_fields(*parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of all parts; a later part goes before an earlier one, and null takes a field away."""
+    """Return the fields of all parts; a later part goes before an earlier one, and null takes a
+    field away.
+    """
     fields: dict[str, Any] = {}
     for part in parts:
         fields |= part

@@ -1,4 +1,6 @@
-"""Forms of a request, the best one first: which of them a provider takes is found by asking, and remembered."""
+"""Forms of a request, the best one first: which of them a provider takes is found by asking, and
+remembered.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
@@ -13,7 +15,9 @@ REFUSALS = (400, 404, 405, 413, 415, 422, 500, 501)
 BROKEN = 500
 
 BROKEN_TWICE = 2
-"""Times that a server must have broken over a form, and answered the next, before it is given up."""
+"""Times that a server must have broken over a form, and answered the next, before it is given
+up.
+"""
 
 
 class RequestForms:
@@ -36,9 +40,11 @@ class RequestForms:
         return failure.status in REFUSALS and not (self.is_settled and failure.status == BROKEN)
 
     async def ask(self, send: Callable[[Mapping[str, Any]], Awaitable[T]]) -> T:
-        """Return what `send` returns for the first form that is not refused. Raises the `Failure` of the last one.
+        """Return what `send` returns for the first form that is not refused. Raises the `Failure`
+        of the last one.
 
-        A server that breaks over a form that it took before is not asked in another one; one that refuses it is.
+        A server that breaks over a form that it took before is not asked in another one; one that
+        refuses it is.
         """
         broken = False
         for place in range(self._best, len(self._forms)):
@@ -54,7 +60,9 @@ class RequestForms:
         raise AssertionError("a request has one form at least")
 
     def _settle(self, place: int, *, broken: bool) -> None:
-        """Remember a form that was taken, of a server that broke over the one before it only the second time."""
+        """Remember a form that was taken, of a server that broke over the one before it only the
+        second time.
+        """
         self._broken += broken
         if not broken or self._broken >= BROKEN_TWICE:
             self._best, self.is_settled = place, True

@@ -1,4 +1,6 @@
-"""Language models by role: a setting of a role's own goes before the general one, under LightRAG's names."""
+"""Language models by role: a setting of a role's own goes before the general one, under LightRAG's
+names.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +14,9 @@ from runtime.models.request_fields import merged_fields, parse_fields
 from runtime.settings import Settings
 
 Role = Literal["extract", "summary", "keyword", "query"]
-"""What a language model is asked for: entities and relations, summaries, keywords of a question, answers."""
+"""What a language model is asked for: entities and relations, summaries, keywords of a question,
+answers.
+"""
 
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -26,16 +30,24 @@ _GENERAL = {
     "max_tokens_per_minute": "llm_max_tokens_per_minute",
 }
 _CHAINS: dict[Role, tuple[Role, ...]] = {"summary": ("extract", "summary")}
-"""Roles whose settings count, the last one before the others: LightRAG's extracting model writes summaries, too."""
+"""Roles whose settings count, the last one before the others: LightRAG's extracting model writes
+summaries, too.
+"""
 
 
 def _named(*names: str, text: str = "", **limits: float) -> Any:
-    """Return a field that is None, and so the general setting, unless one of these variables is set."""
+    """Return a field that is None, and so the general setting, unless one of these variables is
+    set.
+    """
     bounds: Any = limits
-    return Field(default=None, validation_alias=AliasChoices(*names), description=text or None, **bounds)
+    return Field(
+        default=None, validation_alias=AliasChoices(*names), description=text or None, **bounds
+    )
 
 
-_EXTRA_BODY = "JSON object: further fields of its requests, before the general ones; null takes one away"
+_EXTRA_BODY = (
+    "JSON object: further fields of its requests, before the general ones; null takes one away"
+)
 
 
 class RoleSettings(Settings):
@@ -43,44 +55,74 @@ class RoleSettings(Settings):
 
     extract_llm_base_url: str | None = _named("EXTRACT_LLM_BASE_URL", "EXTRACT_LLM_BINDING_HOST")
     extract_llm_model: str | None = _named("EXTRACT_LLM_MODEL", text="extracts, and summarises")
-    extract_llm_api_key: SecretStr | None = _named("EXTRACT_LLM_API_KEY", "EXTRACT_LLM_BINDING_API_KEY")
+    extract_llm_api_key: SecretStr | None = _named(
+        "EXTRACT_LLM_API_KEY", "EXTRACT_LLM_BINDING_API_KEY"
+    )
     extract_llm_extra_body: str | None = _named(
         "EXTRACT_LLM_EXTRA_BODY", "EXTRACT_OPENAI_LLM_EXTRA_BODY", text=_EXTRA_BODY
     )
     extract_llm_timeout: float | None = _named("EXTRACT_LLM_TIMEOUT", gt=0)
-    extract_llm_max_async: int | None = _named("EXTRACT_LLM_MAX_ASYNC", "EXTRACT_MAX_ASYNC_LLM", ge=0)
-    extract_llm_max_requests_per_minute: int | None = _named("EXTRACT_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
-    extract_llm_max_tokens_per_minute: int | None = _named("EXTRACT_LLM_MAX_TOKENS_PER_MINUTE", ge=0)
+    extract_llm_max_async: int | None = _named(
+        "EXTRACT_LLM_MAX_ASYNC", "EXTRACT_MAX_ASYNC_LLM", ge=0
+    )
+    extract_llm_max_requests_per_minute: int | None = _named(
+        "EXTRACT_LLM_MAX_REQUESTS_PER_MINUTE", ge=0
+    )
+    extract_llm_max_tokens_per_minute: int | None = _named(
+        "EXTRACT_LLM_MAX_TOKENS_PER_MINUTE", ge=0
+    )
 
     summary_llm_base_url: str | None = _named("SUMMARY_LLM_BASE_URL", "SUMMARY_LLM_BINDING_HOST")
     summary_llm_model: str | None = _named("SUMMARY_LLM_MODEL", text="condenses descriptions")
-    summary_llm_api_key: SecretStr | None = _named("SUMMARY_LLM_API_KEY", "SUMMARY_LLM_BINDING_API_KEY")
+    summary_llm_api_key: SecretStr | None = _named(
+        "SUMMARY_LLM_API_KEY", "SUMMARY_LLM_BINDING_API_KEY"
+    )
     summary_llm_extra_body: str | None = _named(
         "SUMMARY_LLM_EXTRA_BODY", "SUMMARY_OPENAI_LLM_EXTRA_BODY", text=_EXTRA_BODY
     )
     summary_llm_timeout: float | None = _named("SUMMARY_LLM_TIMEOUT", gt=0)
-    summary_llm_max_async: int | None = _named("SUMMARY_LLM_MAX_ASYNC", "SUMMARY_MAX_ASYNC_LLM", ge=0)
-    summary_llm_max_requests_per_minute: int | None = _named("SUMMARY_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
-    summary_llm_max_tokens_per_minute: int | None = _named("SUMMARY_LLM_MAX_TOKENS_PER_MINUTE", ge=0)
+    summary_llm_max_async: int | None = _named(
+        "SUMMARY_LLM_MAX_ASYNC", "SUMMARY_MAX_ASYNC_LLM", ge=0
+    )
+    summary_llm_max_requests_per_minute: int | None = _named(
+        "SUMMARY_LLM_MAX_REQUESTS_PER_MINUTE", ge=0
+    )
+    summary_llm_max_tokens_per_minute: int | None = _named(
+        "SUMMARY_LLM_MAX_TOKENS_PER_MINUTE", ge=0
+    )
 
     keyword_llm_base_url: str | None = _named("KEYWORD_LLM_BASE_URL", "KEYWORD_LLM_BINDING_HOST")
-    keyword_llm_model: str | None = _named("KEYWORD_LLM_MODEL", text="names the keywords of a question")
-    keyword_llm_api_key: SecretStr | None = _named("KEYWORD_LLM_API_KEY", "KEYWORD_LLM_BINDING_API_KEY")
+    keyword_llm_model: str | None = _named(
+        "KEYWORD_LLM_MODEL", text="names the keywords of a question"
+    )
+    keyword_llm_api_key: SecretStr | None = _named(
+        "KEYWORD_LLM_API_KEY", "KEYWORD_LLM_BINDING_API_KEY"
+    )
     keyword_llm_extra_body: str | None = _named(
         "KEYWORD_LLM_EXTRA_BODY", "KEYWORD_OPENAI_LLM_EXTRA_BODY", text=_EXTRA_BODY
     )
     keyword_llm_timeout: float | None = _named("KEYWORD_LLM_TIMEOUT", gt=0)
-    keyword_llm_max_async: int | None = _named("KEYWORD_LLM_MAX_ASYNC", "KEYWORD_MAX_ASYNC_LLM", ge=0)
-    keyword_llm_max_requests_per_minute: int | None = _named("KEYWORD_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
-    keyword_llm_max_tokens_per_minute: int | None = _named("KEYWORD_LLM_MAX_TOKENS_PER_MINUTE", ge=0)
+    keyword_llm_max_async: int | None = _named(
+        "KEYWORD_LLM_MAX_ASYNC", "KEYWORD_MAX_ASYNC_LLM", ge=0
+    )
+    keyword_llm_max_requests_per_minute: int | None = _named(
+        "KEYWORD_LLM_MAX_REQUESTS_PER_MINUTE", ge=0
+    )
+    keyword_llm_max_tokens_per_minute: int | None = _named(
+        "KEYWORD_LLM_MAX_TOKENS_PER_MINUTE", ge=0
+    )
 
     query_llm_base_url: str | None = _named("QUERY_LLM_BASE_URL", "QUERY_LLM_BINDING_HOST")
     query_llm_model: str | None = _named("QUERY_LLM_MODEL", text="answers questions")
     query_llm_api_key: SecretStr | None = _named("QUERY_LLM_API_KEY", "QUERY_LLM_BINDING_API_KEY")
-    query_llm_extra_body: str | None = _named("QUERY_LLM_EXTRA_BODY", "QUERY_OPENAI_LLM_EXTRA_BODY", text=_EXTRA_BODY)
+    query_llm_extra_body: str | None = _named(
+        "QUERY_LLM_EXTRA_BODY", "QUERY_OPENAI_LLM_EXTRA_BODY", text=_EXTRA_BODY
+    )
     query_llm_timeout: float | None = _named("QUERY_LLM_TIMEOUT", gt=0)
     query_llm_max_async: int | None = _named("QUERY_LLM_MAX_ASYNC", "QUERY_MAX_ASYNC_LLM", ge=0)
-    query_llm_max_requests_per_minute: int | None = _named("QUERY_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
+    query_llm_max_requests_per_minute: int | None = _named(
+        "QUERY_LLM_MAX_REQUESTS_PER_MINUTE", ge=0
+    )
     query_llm_max_tokens_per_minute: int | None = _named("QUERY_LLM_MAX_TOKENS_PER_MINUTE", ge=0)
 
     @field_validator(*(f"{role}_llm_extra_body" for role in ROLES))
@@ -92,9 +134,13 @@ class RoleSettings(Settings):
     @property
     def contradictions(self) -> list[str]:
         """See `Settings.contradictions`."""
-        idle = [role for role in ROLES if own_settings(self, role) and language_model(self, role) is None]
+        idle = [
+            role
+            for role in ROLES
+            if own_settings(self, role) and language_model(self, role) is None
+        ]
         return super().contradictions + [
-            f"settings of {role.upper()}_LLM_ are set but neither a key nor a base URL: no language model is used"
+            f"settings of {role.upper()}_LLM_ are set but neither a key nor a base URL: no language model is used"  # noqa: E501
             for role in idle
         ]
 
@@ -120,8 +166,8 @@ class LanguageModel:
 def language_model(settings: Settings, role: Role | None = None) -> LanguageModel | None:
     """Return the language model of a role, of no role the general one; None if none is configured.
 
-    The general key and the general fields of requests go to the general endpoint alone: a role on another server has
-    its own or none.
+    The general key and the general fields of requests go to the general endpoint alone: a role on
+    another server has its own or none.
     """
     values: dict[str, Any] = {name: getattr(settings, field) for name, field in _GENERAL.items()}
     fields = settings.llm_fields
@@ -133,14 +179,18 @@ def language_model(settings: Settings, role: Role | None = None) -> LanguageMode
             fields = {}
         configured = configured or bool(own.keys() & {"base_url", "api_key"})
         values |= own
-        fields = merged_fields(fields, parse_fields(getattr(settings, f"{part}_llm_extra_body", None) or ""))
+        fields = merged_fields(
+            fields, parse_fields(getattr(settings, f"{part}_llm_extra_body", None) or "")
+        )
         if own.keys() & {"base_url", "model", "api_key"}:
             beginning = f"{part.upper()}_LLM"
         if own.keys() - {"timeout"}:
             kind = f"language model of role {part}"
     if not configured:
         return None
-    limits = Limits(values["max_requests_per_minute"], values["max_tokens_per_minute"], values["max_async"])
+    limits = Limits(
+        values["max_requests_per_minute"], values["max_tokens_per_minute"], values["max_async"]
+    )
     where = values["base_url"], values["model"], values["api_key"]
     return LanguageModel(*where, values["timeout"], limits, beginning, kind, fields)
 

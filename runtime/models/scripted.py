@@ -1,4 +1,6 @@
-"""Models that answer from a script, so that no test reaches a network, and a counter of embedded texts."""
+"""Models that answer from a script, so that no test reaches a network, and a counter of embedded
+texts.
+"""
 
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
@@ -27,9 +29,11 @@ class Call:
 
 
 class ScriptedChat:
-    """Answers from a function of the messages, which may be async, or from a list, one answer a call.
+    """Answers from a function of the messages, which may be async, or from a list, one answer a
+    call.
 
-    A call beyond the end of the list is an error of the test: AssertionError. `calls` records every call.
+    A call beyond the end of the list is an error of the test: AssertionError. `calls` records every
+    call.
     """
 
     def __init__(self, script: Script | Sequence[Answer], *, model: str = "scripted") -> None:
@@ -70,7 +74,9 @@ def _from_list(answers: Sequence[Answer]) -> Script:
     def script(messages: Sequence[Message]) -> Answer:
         for answer in remaining:
             return answer
-        raise AssertionError(f"the script has {len(answers)} answers and was asked once more: {messages!r:.500}")
+        raise AssertionError(
+            f"the script has {len(answers)} answers and was asked once more: {messages!r:.500}"
+        )
 
     return script
 

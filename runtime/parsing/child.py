@@ -1,8 +1,9 @@
 """The child process of a parser: limits first, then the parser that is asked for, then the file.
 
-`python -m runtime.parsing.child pdf` reads the file from standard input; behind the parser may stand the encoding that
-is asked for and the one that was declared. It writes a line of JSON, the offsets at which pages begin and the encoding,
-and then the text; or the reason, with exit code `REFUSED`, when there is none to be had.
+`python -m runtime.parsing.child pdf` reads the file from standard input; behind the parser may
+stand the encoding that is asked for and the one that was declared. It writes a line of JSON, the
+offsets at which pages begin and the encoding, and then the text; or the reason, with exit code
+`REFUSED`, when there is none to be had.
 """
 
 import importlib
@@ -34,7 +35,9 @@ _LIMITS_OF_PARSING = (
     (resource.RLIMIT_FSIZE, 0),
     (resource.RLIMIT_NPROC, 0),
 )
-"""Set once the parser is loaded, for loading may write byte code: no file is written, no process started."""
+"""Set once the parser is loaded, for loading may write byte code: no file is written, no process
+started.
+"""
 
 
 def main() -> None:
@@ -52,7 +55,9 @@ def main() -> None:
         reason = "nested too deeply to be read: save it in a simpler form"
     else:
         encoding = content.encoding and tuple(content.encoding)
-        head = orjson.dumps({"pages": content.pages, "encoding": encoding, "warnings": content.warnings})
+        head = orjson.dumps(
+            {"pages": content.pages, "encoding": encoding, "warnings": content.warnings}
+        )
         sys.stdout.buffer.write(head + b"\n" + content.text.encode("utf-8", "replace"))
         return
     sys.stdout.buffer.write(reason.encode("utf-8", "replace"))

@@ -8,13 +8,17 @@ from runtime.parsing.encodings import Encoding
 from runtime.parsing.omissions import Omissions
 
 MAX_TEXT = 20 * 1024 * 1024
-"""Characters a file may give. A small file can give more than it has: a table may show one long string many times."""
+"""Characters a file may give. A small file can give more than it has: a table may show one long
+string many times.
+"""
 
 
 class Content(NamedTuple):
-    """The text of a file. `pages`: the offset in `text`, in characters, at which each page begins, in order.
+    """The text of a file. `pages`: the offset in `text`, in characters, at which each page begins,
+    in order.
 
-    A page without text begins where the next one with text does, or at the end. Empty where a format has no pages.
+    A page without text begins where the next one with text does, or at the end. Empty where a
+    format has no pages.
     """
 
     text: str
@@ -26,7 +30,8 @@ class Content(NamedTuple):
 
 
 def joined(blocks: Iterable[str], omissions: Omissions | None = None) -> Content:
-    """Return the blocks that are not empty, with a blank line between them, and what was left out meanwhile.
+    """Return the blocks that are not empty, with a blank line between them, and what was left out
+    meanwhile.
 
     Raises InvalidInput when there is none, and when they are too long together.
     """

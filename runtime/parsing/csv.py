@@ -33,7 +33,9 @@ _SAMPLE = 100
 
 
 def text(source: str) -> Content:
-    """Return the table in blocks, its first record being the header. Raises InvalidInput when it cannot be read."""
+    """Return the table in blocks, its first record being the header. Raises InvalidInput when it
+    cannot be read.
+    """
     csv.field_size_limit(MAX_FIELD)
     lines = list(StringIO(source, newline=""))
     # Excel's own line, which names the delimiter.

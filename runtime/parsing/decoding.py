@@ -1,4 +1,5 @@
-"""Bytes to text: in the encoding that is asked for, marked, declared or valid, else in the most likely one.
+"""Bytes to text: in the encoding that is asked for, marked, declared or valid, else in the most
+likely one.
 
 How the guess was measured stands in docs/decisions/0037-encodings-detected-with-a-confidence.md.
 """
@@ -25,11 +26,33 @@ _MARKS = (
 )
 
 CANDIDATES = (
-    "cp1252", "cp1250", "iso8859-2", "cp1251", "koi8-r", "koi8-u", "iso8859-5", "cp866", "cp1253", "iso8859-7",
-    "cp1254", "cp1255", "iso8859-8", "cp1256", "iso8859-6", "cp1257", "cp1258", "cp874", "cp932", "euc-jp", "gb18030",
-    "big5", "euc-kr",
-)  # fmt: skip
-"""What files are found in. Old encodings of DOS and of the Macintosh would win short texts from these, wrongly."""
+    "cp1252",
+    "cp1250",
+    "iso8859-2",
+    "cp1251",
+    "koi8-r",
+    "koi8-u",
+    "iso8859-5",
+    "cp866",
+    "cp1253",
+    "iso8859-7",
+    "cp1254",
+    "cp1255",
+    "iso8859-8",
+    "cp1256",
+    "iso8859-6",
+    "cp1257",
+    "cp1258",
+    "cp874",
+    "cp932",
+    "euc-jp",
+    "gb18030",
+    "big5",
+    "euc-kr",
+)
+"""What files are found in. Old encodings of DOS and of the Macintosh would win short texts from
+these, wrongly.
+"""
 
 SAMPLE = 32 * 1024
 """Bytes the guess looks at; the encoding it finds must then fit the whole."""
@@ -50,19 +73,29 @@ _DECLARED = re.compile(
 """Declarations of XML, HTML, CSS, Python and editors, LaTeX."""
 
 _PREFERRED = 0.8
-"""The share of the best score at which cp1252 is taken instead: most files in a single-byte encoding are in it."""
+"""The share of the best score at which cp1252 is taken instead: most files in a single-byte
+encoding are in it.
+"""
 
 _CERTAIN = 0.2
-"""The detector's score from which on it was hardly ever wrong in what was measured; its paragraphs have 0.3 to 1."""
+"""The detector's score from which on it was hardly ever wrong in what was measured; its paragraphs
+have 0.3 to 1.
+"""
 
 _ENOUGH, _ENOUGH_WIDE = 4, 12
-"""Bytes beyond ASCII that a guess needs for such a score to count: of single-byte encodings, of the others."""
+"""Bytes beyond ASCII that a guess needs for such a score to count: of single-byte encodings, of the
+others.
+"""
 
 _MOST_CONTROLS = 0.02
-"""Share of control characters that a text may have: logs have escape sequences, and programs have far more."""
+"""Share of control characters that a text may have: logs have escape sequences, and programs have
+far more.
+"""
 
 _MOST_MIXED = 0.2
-"""Share of the words beyond ASCII that may mix scripts: brands do, a wrong reading of accents does all the time."""
+"""Share of the words beyond ASCII that may mix scripts: brands do, a wrong reading of accents does
+all the time.
+"""
 
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\b\x1b")) + b"\x7f"
 _CONTROLS_OF_TEXT = re.compile(f"[{re.escape(_CONTROLS.decode())}]")
@@ -84,9 +117,9 @@ class Decoded(NamedTuple):
 def decode(data: bytes, asked: str = "", declared: str = "") -> Decoded:
     """Return the text, without a byte order mark.
 
-    `asked`: the encoding somebody says it is in, which decides. `declared`: what was said of it on its way, which is
-    believed where the bytes fit. Raises InvalidInput for binary data, for an encoding that is unknown, and for one that
-    was asked for and does not fit.
+    `asked`: the encoding somebody says it is in, which decides. `declared`: what was said of it on
+    its way, which is believed where the bytes fit. Raises InvalidInput for binary data, for an
+    encoding that is unknown, and for one that was asked for and does not fit.
     """
     if asked:
         return _as_asked(data, asked)
@@ -97,12 +130,16 @@ def decode(data: bytes, asked: str = "", declared: str = "") -> Decoded:
         return _strictly(data, _wide(data))
     if len(data.translate(None, _CONTROLS)) < len(data) * (1 - _MOST_CONTROLS):
         raise InvalidInput(BINARY)
-    claims = [encoding_name for name in (declared, _declared(data)) if (encoding_name := codec(name))]
+    claims = [
+        encoding_name for name in (declared, _declared(data)) if (encoding_name := codec(name))
+    ]
     return _utf8(data) or _claimed(data, claims) or _broken_utf8(data) or _guessed(data)
 
 
 def looks_like_text(start: bytes) -> bool:
-    """Return whether a file that begins with these bytes is text. The end may cut a character in two."""
+    """Return whether a file that begins with these bytes is text. The end may cut a character in
+    two.
+    """
     if b"\0" in start:  # two bytes a character, if it is text at all
         start = start[: len(start) // 4 * 4] or start
     try:
@@ -139,7 +176,9 @@ def _text(text: str) -> str:
 
 
 def _wide(data: bytes) -> str:
-    """Return the UTF-16 of a text without a mark: its zero bytes are nearly all at odd or nearly all at even places."""
+    """Return the UTF-16 of a text without a mark: its zero bytes are nearly all at odd or nearly
+    all at even places.
+    """
     sample = data[:SAMPLE]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if max(even, odd) < len(sample) / 8 or min(even, odd) > max(even, odd) / 8:
@@ -149,7 +188,11 @@ def _wide(data: bytes) -> str:
 
 def _declared(data: bytes) -> str:
     match = _DECLARED.search(data[:HEAD])
-    return next((name for name in match.groups() if name), b"").decode("ascii", "ignore") if match else ""
+    return (
+        next((name for name in match.groups() if name), b"").decode("ascii", "ignore")
+        if match
+        else ""
+    )
 
 
 def _utf8(data: bytes) -> Decoded | None:
@@ -187,7 +230,10 @@ def _guessed(data: bytes) -> Decoded:
         raise InvalidInput(BINARY)
     # Where no language fits, it answers with the one to fall back to; Western if that is possible.
     answers = chardet.detect_all(sample, include_encodings=fitting, no_match_encoding=fitting[0])
-    confidences = {answer["encoding"]: answer["confidence"] if answer["language"] else 0.0 for answer in answers}
+    confidences = {
+        answer["encoding"]: answer["confidence"] if answer["language"] else 0.0
+        for answer in answers
+    }
     scores = {codecs.lookup(name).name: score for name, score in confidences.items() if name}
     if not scores:
         raise InvalidInput(BINARY)
@@ -195,9 +241,10 @@ def _guessed(data: bytes) -> Decoded:
     if "cp1252" in fitting and sample.decode("cp1252") == sample.decode(likely):
         scores["cp1252"] = scores[likely]
     best = scores[likely]
-    names = sorted(scores, key=lambda name: (scores[name] >= _PREFERRED * best and name == "cp1252", scores[name]))[
-        ::-1
-    ]
+    names = sorted(
+        scores,
+        key=lambda name: (scores[name] >= _PREFERRED * best and name == "cp1252", scores[name]),
+    )[::-1]
     beyond = sum(1 for byte in sample if byte > 127)
 
     def confidence(name: str) -> float:
@@ -208,10 +255,14 @@ def _guessed(data: bytes) -> Decoded:
 
 
 def _read(data: bytes, names: Sequence[str], confidence: Callable[[str], float]) -> Decoded:
-    """Decode in the first encoding that fits all bytes; if none does, in one that fits all but rare bytes."""
+    """Decode in the first encoding that fits all bytes; if none does, in one that fits all but rare
+    bytes.
+    """
     for name in names:
         with suppress(UnicodeDecodeError):
-            return Decoded(data.decode(superset(name)), Encoding(registered(name), confidence(name)))
+            return Decoded(
+                data.decode(superset(name)), Encoding(registered(name), confidence(name))
+            )
     text = data.decode(superset(names[0]), "replace")
     return Decoded(text, Encoding(registered(names[0]), confidence(names[0]), is_damaged=True))
 
@@ -237,9 +288,11 @@ def _sample(data: bytes) -> bytes:
 
 
 def _is_plausible(sample: bytes, name: str) -> bool:
-    """Return whether the encoding has a character for every byte, and its reading is not of words that mix scripts.
+    """Return whether the encoding has a character for every byte, and its reading is not of words
+    that mix scripts.
 
-    Encodings with several bytes a character betray a wrong reading by themselves, and their words stand together.
+    Encodings with several bytes a character betray a wrong reading by themselves, and their words
+    stand together.
     """
     try:
         text = sample.decode(name)
@@ -260,7 +313,9 @@ def _is_latin(letter: str) -> bool:
 
 
 def _has_signs_only(text: str) -> bool:
-    """Return whether all beyond ASCII are signs where signs stand; letters read wrongly stand inside of words."""
+    """Return whether all beyond ASCII are signs where signs stand; letters read wrongly stand
+    inside of words.
+    """
     for before, character, after in zip(f" {text}", text, f"{text[1:]} ", strict=False):
         if character > "\x7f":
             is_sign = character in _SIGNS or not character.isalpha()

@@ -1,7 +1,8 @@
-"""Word documents to Markdown: headings, lists, tables and notes in their order. It runs in the sandbox only.
+"""Word documents to Markdown: headings, lists, tables and notes in their order. It runs in the
+sandbox only.
 
-Read from the XML, because no light library reads all of it: of 38 features with text mammoth 1.13 reads 17 as people
-see them, docx2python 3.7 15 (`tests/support/word_files.py` has them).
+Read from the XML, because no light library reads all of it: of 38 features with text mammoth 1.13
+reads 17 as people see them, docx2python 3.7 15 (`tests/support/word_files.py` has them).
 """
 
 import re
@@ -46,7 +47,9 @@ def _blocks(parts: OfficeParts, omissions: Omissions) -> Iterator[str]:
     seen: set[str] = set()
     for kind, path in sorted(set(parts.relationships(main).values())):
         if kind in ("header", "footer"):
-            words = " ".join(Story(parts, path, styles, numbering, omissions).blocks(parts.xml(path)))
+            words = " ".join(
+                Story(parts, path, styles, numbering, omissions).blocks(parts.xml(path))
+            )
             if _LETTER.search(words) and words not in seen:
                 seen.add(words)
                 yield f"{kind.capitalize()}: {words}"

@@ -7,7 +7,19 @@ from runtime.parsing.office_parts import child, local
 
 DELETED = {"del", "moveFrom"}
 """Elements with what was taken out while changes were tracked."""
-NO_TEXT = {"sectPr", "pPr", "rPr", "tblPr", "tblGrid", "trPr", "tcPr", "sdtPr", "sdtEndPr", "instrText", "delText"}
+NO_TEXT = {
+    "sectPr",
+    "pPr",
+    "rPr",
+    "tblPr",
+    "tblGrid",
+    "trPr",
+    "tcPr",
+    "sdtPr",
+    "sdtEndPr",
+    "instrText",
+    "delText",
+}
 _TEXT_BEARING = {"txbxContent", "t", "chart", "relIds", "pic", "imagedata", "textpath"}
 
 
@@ -44,7 +56,9 @@ def content_of_control(control: Element) -> Element:
 
 
 def alternative_with_text(alternatives: Element) -> Element:
-    """Return the first alternative that has text or a picture; what is for old programs says the same again."""
+    """Return the first alternative that has text or a picture; what is for old programs says the
+    same again.
+    """
     for each in alternatives:
         if any(local(inner) in _TEXT_BEARING for inner in each.iter()):
             return each
@@ -52,7 +66,9 @@ def alternative_with_text(alternatives: Element) -> Element:
 
 
 def elements_of_drawing(drawing: Element) -> Iterator[Element]:
-    """Yield the elements of a drawing, without the alternatives for old programs and what is in text boxes."""
+    """Yield the elements of a drawing, without the alternatives for old programs and what is in
+    text boxes.
+    """
     for each in drawing:
         if local(each) == "AlternateContent":
             yield from elements_of_drawing(alternative_with_text(each))

@@ -1,4 +1,6 @@
-"""Numbers that Word shows before paragraphs and headings, which stand nowhere as text: "Article 2.", "1(b)"."""
+"""Numbers that Word shows before paragraphs and headings, which stand nowhere as text: "Article
+2.", "1(b)".
+"""
 
 import re
 from collections import defaultdict
@@ -44,10 +46,15 @@ class Numbering:
     def __init__(self, root: Element | None) -> None:
         elements = list(root) if root is not None else []
         abstract = {
-            attribute(each, "abstractNumId"): dict(_levels(each)) for each in elements if local(each) == "abstractNum"
+            attribute(each, "abstractNumId"): dict(_levels(each))
+            for each in elements
+            if local(each) == "abstractNum"
         }
         self._lists = {
-            attribute(each, "numId"): (attribute(child(each, "abstractNumId"), "val"), dict(_restarts(each)))
+            attribute(each, "numId"): (
+                attribute(child(each, "abstractNumId"), "val"),
+                dict(_restarts(each)),
+            )
             for each in elements
             if local(each) == "num"
         }
@@ -56,7 +63,9 @@ class Numbering:
         self._begun: set[NumberedLevel] = set()
 
     def mark(self, place: NumberedLevel) -> str:
-        """Count one more paragraph there, and return what stands before it: a number, `-`, or nothing."""
+        """Count one more paragraph there, and return what stands before it: a number, `-`, or
+        nothing.
+        """
         list_id, at = place
         if list_id not in self._lists:
             return ""
@@ -74,7 +83,9 @@ class Numbering:
         counts[at + 1 :] = [0] * (LEVELS - at - 1)
         if level.format == "bullet":
             return "-"
-        return _PLACE.sub(lambda match: _shown(levels, counts, int(match[1]) - 1), level.text).strip()
+        return _PLACE.sub(
+            lambda match: _shown(levels, counts, int(match[1]) - 1), level.text
+        ).strip()
 
 
 def _levels(abstract: Element) -> Iterator[tuple[int, _Level]]:
@@ -88,7 +99,9 @@ def _levels(abstract: Element) -> Iterator[tuple[int, _Level]]:
 
 def _restarts(list_of: Element) -> Iterator[tuple[int, int]]:
     for each in list_of:
-        start = attribute(child(each, "startOverride"), "val") if local(each) == "lvlOverride" else ""
+        start = (
+            attribute(child(each, "startOverride"), "val") if local(each) == "lvlOverride" else ""
+        )
         if start:
             yield number(attribute(each, "ilvl"), 0, LEVELS - 1), number(start, 1, MOST)
 

@@ -1,6 +1,8 @@
-"""One story of a Word document (its text, a header, a note) to Markdown: paragraphs, tables and what hangs on them.
+"""One story of a Word document (its text, a header, a note) to Markdown: paragraphs, tables and
+what hangs on them.
 
-What Word wraps around text is many: whatever is not known here is looked into, so that none of it is lost.
+What Word wraps around text is many: whatever is not known here is looked into, so that none of it
+is lost.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,7 +25,14 @@ from runtime.parsing.docx_tables import Grid
 from runtime.parsing.drawings import alternative_text, chart_text, diagram_text
 from runtime.parsing.office_math import math_text
 from runtime.parsing.office_parts import OfficeParts, attribute, child, descendants, local, number
-from runtime.parsing.omissions import DELETION, EMBEDDED, HIDDEN_TEXT, PICTURE, UNKNOWN_SYMBOL, Omissions
+from runtime.parsing.omissions import (
+    DELETION,
+    EMBEDDED,
+    HIDDEN_TEXT,
+    PICTURE,
+    UNKNOWN_SYMBOL,
+    Omissions,
+)
 from runtime.parsing.symbols import symbol
 from runtime.parsing.tables import cell, markdown
 
@@ -34,7 +43,9 @@ _PARTS_OF_NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnot
 
 @dataclass
 class _Line:
-    """A paragraph while it is read: its text, and the blocks that follow it, as text boxes and notes."""
+    """A paragraph while it is read: its text, and the blocks that follow it, as text boxes and
+    notes.
+    """
 
     pieces: list[str] = field(default_factory=list[str])
     after: list[str] = field(default_factory=list[str])
@@ -57,7 +68,12 @@ class Story:
     """Reads a part of the document. Numbers of lists and notes go on from story to story."""
 
     def __init__(
-        self, parts: OfficeParts, path: str, styles: Styles, numbering: Numbering, omissions: Omissions
+        self,
+        parts: OfficeParts,
+        path: str,
+        styles: Styles,
+        numbering: Numbering,
+        omissions: Omissions,
     ) -> None:
         self._parts, self._path, self._styles, self._numbering = parts, path, styles, numbering
         self._omissions = omissions
@@ -161,7 +177,9 @@ class Story:
         properties = child(run, "rPr")
         hidden = child(properties, "vanish")
         if hidden is not None and attribute(hidden, "val", "1") not in ("0", "false", "off"):
-            self._omissions.add(HIDDEN_TEXT, sum(len(each.text or "") for each in descendants(run, "t")))
+            self._omissions.add(
+                HIDDEN_TEXT, sum(len(each.text or "") for each in descendants(run, "t"))
+            )
             return
         self._read(run, line)
 
@@ -180,12 +198,22 @@ class Story:
         data = child(element, "ffData")
         box, choices = child(data, "checkBox"), child(data, "ddList")
         if box is not None:
-            state = child(box, "checked") if child(box, "checked") is not None else child(box, "default")
-            is_checked = state is not None and attribute(state, "val", "1") not in ("0", "false", "off")
+            state = (
+                child(box, "checked")
+                if child(box, "checked") is not None
+                else child(box, "default")
+            )
+            is_checked = state is not None and attribute(state, "val", "1") not in (
+                "0",
+                "false",
+                "off",
+            )
             self._add("☒" if is_checked else "☐", line)
         if choices is not None:
             entries = [attribute(each, "val") for each in choices if local(each) == "listEntry"]
-            chosen = attribute(child(choices, "result"), "val") or attribute(child(choices, "default"), "val")
+            chosen = attribute(child(choices, "result"), "val") or attribute(
+                child(choices, "default"), "val"
+            )
             self._add("".join(entries[number(chosen, 0, 10_000) :][:1]), line)
 
     def _field_code(self, element: Element, _: _Line) -> None:
@@ -240,7 +268,9 @@ class Story:
         if kind not in self._notes:
             paths = [one.path for one in self._relationships.values() if one.kind == kind]
             elements = [each for path in paths for each in self._parts.xml(path)]
-            self._notes[kind] = {attribute(each, "id"): each for each in elements if not attribute(each, "type")}
+            self._notes[kind] = {
+                attribute(each, "id"): each for each in elements if not attribute(each, "type")
+            }
         return self._notes[kind]
 
     def _on_one_line(self, container: Element) -> str:
@@ -249,14 +279,20 @@ class Story:
         return " ".join(" ".join(inner.blocks(container)).split())
 
     def _drawing(self, element: Element, line: _Line) -> None:
-        """Read the text boxes, charts and diagrams of a drawing, and count what is a picture or an object."""
+        """Read the text boxes, charts and diagrams of a drawing, and count what is a picture or an
+        object.
+        """
         pictures = count_in_drawing(element, "pic") + (
             count_in_drawing(element, "imagedata") if local(element) == "pict" else 0
         )
         self._omissions.add(PICTURE, pictures)
         self._omissions.add(EMBEDDED, count_in_drawing(element, "OLEObject"))
         if pictures:
-            descriptions = [attribute(each, "descr") for each in elements_of_drawing(element) if local(each) == "docPr"]
+            descriptions = [
+                attribute(each, "descr")
+                for each in elements_of_drawing(element)
+                if local(each) == "docPr"
+            ]
             words = (alternative_text(text) for text in descriptions)
             line.after += [f"[Picture: {text}]" for text in dict.fromkeys(words) if text]
         for each in elements_of_drawing(element):
@@ -297,7 +333,9 @@ class Story:
         return grid.rows
 
     def _of_cell(self, element: Element) -> str:
-        """Return the text of a cell; a table in it has its rows on one line, with `;` between them."""
+        """Return the text of a cell; a table in it has its rows on one line, with `;` between
+        them.
+        """
         texts: list[str] = []
         for each in blocks_of_cell(element):
             if local(each) == "tbl":

@@ -1,4 +1,6 @@
-"""Styles of a Word document: which of them head a section, make a list, or number their paragraphs."""
+"""Styles of a Word document: which of them head a section, make a list, or number their
+paragraphs.
+"""
 
 import re
 from typing import NamedTuple
@@ -30,7 +32,9 @@ class Styles:
     """The styles of one document by their ids."""
 
     def __init__(self, root: Element | None) -> None:
-        self._elements = {attribute(each, "styleId"): each for each in (root if root is not None else ())}
+        self._elements = {
+            attribute(each, "styleId"): each for each in (root if root is not None else ())
+        }
         self._known: dict[str, Style] = {}
 
     def of(self, style_id: str) -> Style:
@@ -68,9 +72,15 @@ def outline_level(properties: Element | None) -> int:
 
 
 def numbered_level(properties: Element | None) -> NumberedLevel | None:
-    """Return the list and the level that properties of a paragraph set; None where they set none."""
+    """Return the list and the level that properties of a paragraph set; None where they set
+    none.
+    """
     list_of = child(properties, "numPr")
     if list_of is None:
         return None
     list_id = attribute(child(list_of, "numId"), "val")
-    return NumberedLevel(list_id, number(attribute(child(list_of, "ilvl"), "val"), 0, 8)) if list_id else None
+    return (
+        NumberedLevel(list_id, number(attribute(child(list_of, "ilvl"), "val"), 0, 8))
+        if list_id
+        else None
+    )

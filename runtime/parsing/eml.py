@@ -1,4 +1,6 @@
-"""E-mail to Markdown: headers, text, and attachments of kinds that are read. It runs in the sandbox only."""
+"""E-mail to Markdown: headers, text, and attachments of kinds that are read. It runs in the sandbox
+only.
+"""
 
 import importlib
 from collections.abc import Iterator
@@ -23,17 +25,25 @@ MAX_PARTS = 1000
 
 _SIGNS_OF_MAIL = ("From", "Date", "Subject", "Received", "Message-ID", "MIME-Version")
 _ENOUGH = 0.3
-"""The length of a plain text, as a part of that of the page beside it, with which it says the same."""
+"""The length of a plain text, as a part of that of the page beside it, with which it says the
+same.
+"""
 
 _OFFICE_PARSERS: dict[str, Parser] = {
-    kind.media_type: kind.parser for kind in KINDS.values() if kind.parser and kind.parser not in TEXT_PARSERS
+    kind.media_type: kind.parser
+    for kind in KINDS.values()
+    if kind.parser and kind.parser not in TEXT_PARSERS
 }
 
 
 def text(data: bytes) -> Content:
-    """Return the message, and in it those that are attached. Raises InvalidInput for what is no e-mail."""
+    """Return the message, and in it those that are attached. Raises InvalidInput for what is no
+    e-mail.
+    """
     if not is_mail(data):
-        raise InvalidInput("no e-mail: it has none of its headers: save it anew as .eml, or its text as .txt")
+        raise InvalidInput(
+            "no e-mail: it has none of its headers: save it anew as .eml, or its text as .txt"
+        )
     omissions = Omissions()
     return joined(message_blocks(data, omissions), omissions)
 
@@ -68,7 +78,9 @@ class _Reader:
     def _part(self, part: EmailMessage, depth: int) -> Iterator[str]:
         self._parts += 1
         if self._parts > MAX_PARTS:
-            raise InvalidInput(f"has more than {MAX_PARTS:,} parts: save what matters of it as files")
+            raise InvalidInput(
+                f"has more than {MAX_PARTS:,} parts: save what matters of it as files"
+            )
         kind = part.get_content_type()
         if kind == "message/rfc822":
             yield from self._attached_message(part, depth)
@@ -90,7 +102,10 @@ class _Reader:
         others: list[EmailMessage] = []
         for inner in _inner(part):
             kind = inner.get_content_type()
-            if kind in ("text/plain", "text/html") and inner.get_content_disposition() != "attachment":
+            if (
+                kind in ("text/plain", "text/html")
+                and inner.get_content_disposition() != "attachment"
+            ):
                 texts.setdefault(kind, _text(inner, self._omissions))
             else:
                 others.append(inner)
@@ -106,7 +121,9 @@ class _Reader:
 
     def _attached_message(self, part: EmailMessage, depth: int) -> Iterator[str]:
         if depth == MAX_DEPTH:
-            self._omissions.note(f"messages more than {MAX_DEPTH} deep in one another were left out")
+            self._omissions.note(
+                f"messages more than {MAX_DEPTH} deep in one another were left out"
+            )
             return
         for inner in _inner(part):
             yield "## Attached message"
@@ -119,7 +136,11 @@ class _Reader:
             yield f"## Attachment: {name}"
             yield from self.message(_message(data), MAX_DEPTH)
             return
-        parser = KINDS[suffix].parser if suffix in KINDS else _OFFICE_PARSERS.get(part.get_content_type())
+        parser = (
+            KINDS[suffix].parser
+            if suffix in KINDS
+            else _OFFICE_PARSERS.get(part.get_content_type())
+        )
         is_text = suffix in KINDS or part.get_content_maintype() == "text"
         if not parser and not is_text:
             self._leave_out(part)
@@ -137,7 +158,9 @@ class _Reader:
     def _leave_out(self, part: EmailMessage) -> None:
         if part.get_content_maintype() == "image" and not _name(part):
             self._omissions.add(PICTURE)
-        elif not part.get_content_type().startswith(("application/pgp-signature", "application/pkcs7-signature")):
+        elif not part.get_content_type().startswith(
+            ("application/pgp-signature", "application/pkcs7-signature")
+        ):
             what = _name(part) or "without a name"
             kind, size = part.get_content_type(), len(_bytes(part))
             self._omissions.note(f"the attachment {what} ({kind}, {size:,} bytes) was left out")
@@ -156,7 +179,9 @@ def _inner(part: EmailMessage) -> list[EmailMessage]:
 
 
 def _header(message: EmailMessage, name: str) -> str:
-    """Return a header as people read it, all of that name together; empty where it cannot be read."""
+    """Return a header as people read it, all of that name together; empty where it cannot be
+    read.
+    """
     try:
         values = [str(value) for value in message.get_all(name, [])]
     except (ValueError, LookupError, AttributeError, TypeError):

@@ -16,7 +16,9 @@ from runtime.parsing.package import DAMAGE, PROTECTED, check, damaged
 
 WHAT = "an e-book in EPUB"
 PAGES = (".xhtml", ".html", ".htm", ".ncx")
-"""Parts that may have a document type: only the parser of HTML reads them, and it knows no entities of theirs."""
+"""Parts that may have a document type: only the parser of HTML reads them, and it knows no entities
+of theirs.
+"""
 
 _CONTAINER = "META-INF/container.xml"
 _PROTECTION = {"META-INF/encryption.xml", "META-INF/rights.xml"}
@@ -24,7 +26,9 @@ _CHAPTERS = {"application/xhtml+xml", "text/html", "application/x-dtbook+xml"}
 
 
 def text(data: bytes) -> Content:
-    """Return the chapters. Raises InvalidInput for a damaged or protected file, a zip bomb and a book without text."""
+    """Return the chapters. Raises InvalidInput for a damaged or protected file, a zip bomb and a
+    book without text.
+    """
     check(data, WHAT, pages=PAGES)
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
@@ -39,7 +43,10 @@ def _chapters(archive: zipfile.ZipFile, omissions: Omissions) -> Iterator[str]:
     package = _attributes(archive, _CONTAINER, "rootfile", "full-path")[0][0]
     if not package.lower().endswith(".opf"):
         raise LookupError(package)
-    parts = {id: (path, kind) for id, path, kind in _attributes(archive, package, "item", "id", "href", "media-type")}
+    parts = {
+        id: (path, kind)
+        for id, path, kind in _attributes(archive, package, "item", "id", "href", "media-type")
+    }
     for (id,) in dict.fromkeys(_attributes(archive, package, "itemref", "idref")):
         path, kind = parts[id]
         if kind in _CHAPTERS:
@@ -57,7 +64,13 @@ def _chapter(archive: zipfile.ZipFile, path: str, omissions: Omissions) -> str:
         raise
 
 
-def _attributes(archive: zipfile.ZipFile, path: str, element: str, *names: str) -> list[tuple[str, ...]]:
-    """Return these attributes of every element of that name in any namespace. Raises LookupError if one is missing."""
-    root = ElementTree.fromstring(archive.read(path))  # noqa: S314 - `check` let no document type, so no entity, pass
-    return [tuple(each.attrib[name] for name in names) for each in root.iterfind(f".//{{*}}{element}")]
+def _attributes(
+    archive: zipfile.ZipFile, path: str, element: str, *names: str
+) -> list[tuple[str, ...]]:
+    """Return these attributes of every element of that name in any namespace. Raises LookupError if
+    one is missing.
+    """
+    root = ElementTree.fromstring(archive.read(path))  # noqa: S314
+    return [
+        tuple(each.attrib[name] for name in names) for each in root.iterfind(f".//{{*}}{element}")
+    ]

@@ -1,4 +1,6 @@
-"""Files to text, at the edge: what a file must be to be read at all, and what is known about it afterwards."""
+"""Files to text, at the edge: what a file must be to be read at all, and what is known about it
+afterwards.
+"""
 
 import asyncio
 import hashlib
@@ -24,27 +26,35 @@ class Parsed:
 
     text: str
     pages: tuple[int, ...] = ()
-    """Offsets in `text`, in characters, at which the pages of a PDF or the slides of a presentation begin."""
+    """Offsets in `text`, in characters, at which the pages of a PDF or the slides of a presentation
+    begin.
+    """
     metadata: dict[str, Scalar] = field(default_factory=dict[str, Scalar])
-    """What is known of the original: file_name, media_type, file_size (bytes), file_sha256, and of text the encoding it
-    was read in, encoding_confidence (0 to 1) and, where that is in doubt, encoding_warning."""
+    """What is known of the original: file_name, media_type, file_size (bytes), file_sha256, and of
+    text the encoding it was read in, encoding_confidence (0 to 1) and, where that is in doubt,
+    encoding_warning.
+    """
     warnings: tuple[str, ...] = ()
     """What may be missing or wrong, in sentences for whoever adds the file."""
 
 
 async def parse(data: bytes, name: str, hint: Hint = NO_HINT) -> Parsed:
-    """Return the text of a file of that name; one without a name is read as without a suffix and has no metadata.
+    """Return the text of a file of that name; one without a name is read as without a suffix and
+    has no metadata.
 
     `hint` is about files that are text; the others say themselves how their texts are written.
 
-    Plain text is read here, everything else in a child process with limits. Raises nothing but InvalidInput: the name
-    of the file, the reason (an unknown kind, too large, binary, protected, damaged, without text) and the way out.
+    Plain text is read here, everything else in a child process with limits. Raises nothing but
+    InvalidInput: the name of the file, the reason (an unknown kind, too large, binary, protected,
+    damaged, without text) and the way out.
     """
     if name:
         validated_text(name)
     refuse_larger(len(data), name)
     try:
-        hint = Hint(validated_encoding(hint.asked) if hint.asked else "", codec(hint.declared) or "")
+        hint = Hint(
+            validated_encoding(hint.asked) if hint.asked else "", codec(hint.declared) or ""
+        )
         kind = _kind(data, PurePosixPath(name).suffix.lower())
         content = await _without_binary_data(await _content(data, kind, hint))
     except InvalidInput as error:
@@ -56,10 +66,14 @@ async def parse(data: bytes, name: str, hint: Hint = NO_HINT) -> Parsed:
 
 
 def refuse_larger(size: int, name: str) -> None:
-    """Raise InvalidInput for a file of more bytes than are read; called before reading where the size is known."""
+    """Raise InvalidInput for a file of more bytes than are read; called before reading where the
+    size is known.
+    """
     if size > MAX_FILE_BYTES:
         most = MAX_FILE_BYTES // 2**20
-        raise _named(name, f"{size / 2**20:.0f} MB is more than the {most} MB a file may have: split it")
+        raise _named(
+            name, f"{size / 2**20:.0f} MB is more than the {most} MB a file may have: split it"
+        )
 
 
 def _named(name: str, reason: str) -> InvalidInput:
@@ -83,16 +97,21 @@ def _kind(data: bytes, suffix: str) -> Kind:
 async def _content(data: bytes, kind: Kind, hint: Hint) -> Content:
     if kind.parser:
         return await parse_apart(kind.parser, data, hint=hint if kind.is_text else NO_HINT)
-    # Statistics over a sample take a tenth of a second: not on the event loop of who serves others meanwhile.
+    # Statistics over a sample take a tenth of a second: not on the event loop of who serves others
+    # meanwhile.
     decoded = await asyncio.to_thread(decode, data, *hint)
     return Content(decoded.text, encoding=decoded.encoding)
 
 
 async def _without_binary_data(content: Content) -> Content:
-    """Return the content without inline pictures and other binary data. Raises InvalidInput when nothing is left."""
+    """Return the content without inline pictures and other binary data. Raises InvalidInput when
+    nothing is left.
+    """
     clean = await asyncio.to_thread(clean_text, content.text, content.pages)
     if clean.warnings and not clean.text.strip():
-        raise InvalidInput(f"has no text in it ({'; '.join(clean.warnings)}): add a file that has some")
+        raise InvalidInput(
+            f"has no text in it ({'; '.join(clean.warnings)}): add a file that has some"
+        )
     warnings = (*content.warnings, *clean.warnings)
     return content._replace(text=clean.text, pages=clean.marks, warnings=warnings)
 
@@ -100,7 +119,10 @@ async def _without_binary_data(content: Content) -> Content:
 def _read_in(encoding: Encoding | None) -> dict[str, Scalar]:
     if encoding is None:
         return {}
-    properties: dict[str, Scalar] = {"encoding": encoding.name, "encoding_confidence": encoding.confidence}
+    properties: dict[str, Scalar] = {
+        "encoding": encoding.name,
+        "encoding_confidence": encoding.confidence,
+    }
     return properties | ({"encoding_warning": encoding.warning} if encoding.warning else {})
 
 

@@ -12,7 +12,8 @@ _LOOKED_AT = 4096
 
 
 def is_document(path: Path) -> bool:
-    """Return whether the file is of a kind that is read, or text by what it begins with. Empty files are not.
+    """Return whether the file is of a kind that is read, or text by what it begins with. Empty
+    files are not.
 
     A file of a known kind that cannot be looked at is one: reading it says why it cannot be read.
     """

@@ -11,7 +11,10 @@ from runtime.parsing.content import Content, joined
 from runtime.parsing.drawings import alternative_text
 from runtime.parsing.omissions import EMBEDDED, MEDIA, PICTURE, Omission, Omissions
 
-HIDDEN = Omission("1 part that browsers do not show was left out", "{} parts that browsers do not show were left out")
+HIDDEN = Omission(
+    "1 part that browsers do not show was left out",
+    "{} parts that browsers do not show were left out",
+)
 
 _PICTURE = re.compile(r"<img\b((?>[^>\"']|\"[^\"]*\"|'[^']*')*+)>", re.IGNORECASE)
 _ALTERNATIVE = re.compile(r"\balt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
@@ -34,7 +37,8 @@ def text(source: str) -> Content:
 
 
 def page_text(source: str, omissions: Omissions) -> str:
-    """Return the text of a page, empty without any; of pictures what is said for those who do not see them.
+    """Return the text of a page, empty without any; of pictures what is said for those who do not
+    see them.
 
     Raises InvalidInput when it cannot be read.
     """
@@ -51,7 +55,10 @@ def page_text(source: str, omissions: Omissions) -> str:
     omissions.add(HIDDEN, templates)
     source = _PICTURE.sub(described, source)
     try:
-        markdown = convert(source, ConversionOptions(extract_metadata=False, skip_images=True)).content or ""
+        markdown = (
+            convert(source, ConversionOptions(extract_metadata=False, skip_images=True)).content
+            or ""
+        )
     except ConversionError as error:
         raise InvalidInput(f"not readable as HTML: {error}: save it anew in a browser") from None
     return markdown.strip()

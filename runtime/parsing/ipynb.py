@@ -12,14 +12,18 @@ MAX_OUTPUT = 4000
 """Characters of what one cell printed."""
 
 CUT_OUTPUT = Omission("1 long output was cut", "{} long outputs were cut")
-OTHER_OUTPUT = Omission("1 output that is no text was left out", "{} outputs that are no text were left out")
+OTHER_OUTPUT = Omission(
+    "1 output that is no text was left out", "{} outputs that are no text were left out"
+)
 _TEXTS = ("text/markdown", "text/plain", "text/latex")
 
 Fields = dict[str, Any]
 
 
 def text(source: str) -> Content:
-    """Return the cells in their order. Raises InvalidInput for what is no notebook, and for one without text."""
+    """Return the cells in their order. Raises InvalidInput for what is no notebook, and for one
+    without text.
+    """
     notebook = _fields(loaded(source))
     sheets = [_fields(sheet) for sheet in _list(notebook.get("worksheets"))]
     cells = [cell for part in (notebook, *sheets) for cell in _list(part.get("cells"))]
@@ -27,10 +31,14 @@ def text(source: str) -> Content:
         raise InvalidInput("no notebook: it has no cells: save it anew, or name it .json")
     info = _fields(notebook.get("metadata"))
     language = str(
-        _fields(info.get("kernelspec")).get("language") or _fields(info.get("language_info")).get("name") or ""
+        _fields(info.get("kernelspec")).get("language")
+        or _fields(info.get("language_info")).get("name")
+        or ""
     )
     omissions = Omissions()
-    return joined((block for cell in cells for block in _cell(_fields(cell), language, omissions)), omissions)
+    return joined(
+        (block for cell in cells for block in _cell(_fields(cell), language, omissions)), omissions
+    )
 
 
 def _cell(cell: Fields, language: str, omissions: Omissions) -> Iterator[str]:
@@ -39,7 +47,11 @@ def _cell(cell: Fields, language: str, omissions: Omissions) -> Iterator[str]:
     omissions.add(PICTURE, len(_fields(cell.get("attachments"))))
     if kind != "code":
         level = str(cell.get("level", "1"))
-        yield f"{'#' * (int(level) if level in '123456' else 1)} {source}" if kind == "heading" else source
+        yield (
+            f"{'#' * (int(level) if level in '123456' else 1)} {source}"
+            if kind == "heading"
+            else source
+        )
         return
     if source:
         fence = "```" if "```" not in source else "~~~~"
@@ -55,7 +67,9 @@ def _output(output: Fields, omissions: Omissions) -> str:
     if output.get("output_type") in ("error", "pyerr"):
         return f"{output.get('ename', '')}: {output.get('evalue', '')}"
     data = _fields(output.get("data")) or output
-    omissions.add(PICTURE, sum(name.startswith("image/") or name in ("png", "jpeg", "svg") for name in data))
+    omissions.add(
+        PICTURE, sum(name.startswith("image/") or name in ("png", "jpeg", "svg") for name in data)
+    )
     for name in (*_TEXTS, "text"):
         if words := _joined(data.get(name)):
             return words

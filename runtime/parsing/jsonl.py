@@ -8,7 +8,9 @@ from runtime.parsing.values import lines, loaded
 
 
 def text(source: str) -> Content:
-    """Return the values of each line under its number. Raises InvalidInput with the number of a bad line."""
+    """Return the values of each line under its number. Raises InvalidInput with the number of a bad
+    line.
+    """
     return joined(_blocks(source))
 
 

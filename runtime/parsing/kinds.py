@@ -52,7 +52,8 @@ PDF = Kind("application/pdf", "pdf")
 RTF = Kind("application/rtf", "rtf")
 
 _PLAIN_SUFFIXES = (
-    ".log .conf .ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .ts .swift .go .rb .php .scss .less "
+    ".log .conf .ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .ts .swift .go .rb "
+    ".php .scss .less "
     ".cfg .toml .adoc .org .tsx .jsx .rs .cs .kt .scala .lua .pl .r .ps1 .srt .vtt .tf .proto"
 )
 
@@ -88,7 +89,9 @@ KINDS: dict[str, Kind] = {
     ".tex": Kind("application/x-tex"),
     **dict.fromkeys(_PLAIN_SUFFIXES.split(), PLAIN),
 }
-"""By the suffix of the name, in lower case. A file of any other name is read too, when it is text."""
+"""By the suffix of the name, in lower case. A file of any other name is read too, when it is
+text.
+"""
 
 SUFFIXES = tuple(KINDS)
 
@@ -104,9 +107,15 @@ _WAYS: dict[str, str] = {
     "save it as .pptx": ".ppt .pptm .pps .ppsx .otp .key",
     "save it as .pdf, .html or .txt": ".mobi .azw .azw3 .djvu .xps .ps .odg .vsd .vsdx .pub",
     "save it as .eml (a mailbox as .mbox)": ".msg .pst .ost .oft",
-    "write down what is said in it and save that as .txt": ".mp3 .wav .flac .ogg .m4a .mp4 .mkv .avi .mov .webm",
-    "it holds keys, no document: if it is meant, name it .txt": ".pem .p12 .pfx .jks .kdbx .der .crt .cer .gpg .asc",
-    "programs are not read, their source code is": ".exe .dll .so .o .a .dylib .class .pyc .wasm .bin .msi .apk .iso",
+    "write down what is said in it and save that as .txt": (
+        ".mp3 .wav .flac .ogg .m4a .mp4 .mkv .avi .mov .webm"
+    ),
+    "it holds keys, no document: if it is meant, name it .txt": (
+        ".pem .p12 .pfx .jks .kdbx .der .crt .cer .gpg .asc"
+    ),
+    "programs are not read, their source code is": (
+        ".exe .dll .so .o .a .dylib .class .pyc .wasm .bin .msi .apk .iso"
+    ),
     RECOGNIZE: ".png .jpg .jpeg .gif .tif .tiff .bmp .webp .heic .ico .emf .wmf",
 }
 _WAY = {suffix: way for way, suffixes in _WAYS.items() for suffix in suffixes.split()}
@@ -115,7 +124,10 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (
         0,
         b"PK\3\4",
-        f"a zip archive: {UNPACK}, or name it .docx, .pptx, .xlsx, .odt, .ods, .odp or .epub if it is one of those",
+        (
+            f"a zip archive: {UNPACK}, or name it .docx, .pptx, .xlsx, .odt, .ods, .odp or .epub "
+            "if it is one of those"
+        ),
     ),
     (0, b"\x1f\x8b", f"a gzip archive: {UNPACK}"),
     (0, b"BZh", f"a bzip2 archive: {UNPACK}"),
@@ -137,7 +149,8 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
 
 
 def refuse_kind(suffix: str) -> None:
-    """Raise InvalidInput with the way out for files that are known to be no text of any kind that is read.
+    """Raise InvalidInput with the way out for files that are known to be no text of any kind that
+    is read.
 
     Of any other suffix that is not known, the content decides.
     """
@@ -146,7 +159,10 @@ def refuse_kind(suffix: str) -> None:
 
 
 def disguised(data: bytes) -> str:
-    """Return what a file is that should be text but begins like something else; empty if it is text."""
+    """Return what a file is that should be text but begins like something else; empty if it is
+    text.
+    """
     kinds = (says for place, mark, says in _SIGNATURES if data[place : place + len(mark)] == mark)
-    # Text may well begin with the three letters; the block size and a magic number follow them in an archive.
+    # Text may well begin with the three letters; the block size and a magic number follow them in
+    # an archive.
     return next((says for says in kinds if "bzip2" not in says or data[4:10] == b"1AY&SY"), "")

@@ -1,4 +1,6 @@
-"""Mailboxes to Markdown: their messages one after the other, each as an e-mail is read. It runs in the sandbox only."""
+"""Mailboxes to Markdown: their messages one after the other, each as an e-mail is read. It runs in
+the sandbox only.
+"""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +21,9 @@ def text(data: bytes) -> Content:
     """Return the messages under their numbers. Raises InvalidInput for what is no mailbox."""
     before, *messages = _FROM.split(data)
     if before.strip() or not messages:
-        raise InvalidInput("no mailbox: it does not begin with a line `From …`: save its messages as .eml")
+        raise InvalidInput(
+            "no mailbox: it does not begin with a line `From …`: save its messages as .eml"
+        )
     omissions = Omissions()
     return joined(_blocks(messages, omissions), omissions)
 

@@ -1,4 +1,6 @@
-"""Numbers of a spreadsheet as its program shows them: `1,234.50 €`, `12.5%`, `3 May 2021` as 2021-05-03, `26:30`."""
+"""Numbers of a spreadsheet as its program shows them: `1,234.50 €`, `12.5%`, `3 May 2021` as
+2021-05-03, `26:30`.
+"""
 
 import datetime as dt
 import re
@@ -8,16 +10,21 @@ MAX_FORMAT = 255
 """Characters of a number format; a longer one is not looked at."""
 
 _SECTIONS = re.compile(r"(?:\"[^\"]*\"|\\.|\[[^\]]*\]|[^;\"\\\[])*")
-_PARTS = re.compile(r"\"([^\"]*)\"|\\(.)|_.|\*.|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|([#0?][#0?,.]*)|(%)|([Ee][+-]0+)|(.)")
+_PARTS = re.compile(
+    r"\"([^\"]*)\"|\\(.)|_.|\*.|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|([#0?][#0?,.]*)|(%)|([Ee][+-]0+)|(.)"
+)
 _ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
 _DATE = re.compile(r"(?<!\\)[ymdhs]", re.IGNORECASE)
 _QUOTED = re.compile(
-    r"\"[^\"]*\"|\\.|\[\$[^\]]*\]|\[(?:Red|Black|Blue|Green|White|Yellow|Cyan|Magenta|Color ?\d+|[<>=][^\]]*)\]", re.I
+    r"\"[^\"]*\"|\\.|\[\$[^\]]*\]|\[(?:Red|Black|Blue|Green|White|Yellow|Cyan|Magenta|Color ?\d+|[<>=][^\]]*)\]",  # noqa: E501
+    re.I,
 )
 
 
 class _Section(NamedTuple):
-    """One section of a format: what stands before and behind the number, and how many digits it has."""
+    """One section of a format: what stands before and behind the number, and how many digits it
+    has.
+    """
 
     before: str
     behind: str
@@ -31,8 +38,14 @@ class _Section(NamedTuple):
 
 
 def shown(value: float, number_format: str) -> str:
-    """Return a number in its format; at most 15 digits where the format says nothing that is known here."""
-    if number_format == "General" or len(number_format) > MAX_FORMAT or _DATE.search(_QUOTED.sub("", number_format)):
+    """Return a number in its format; at most 15 digits where the format says nothing that is known
+    here.
+    """
+    if (
+        number_format == "General"
+        or len(number_format) > MAX_FORMAT
+        or _DATE.search(_QUOTED.sub("", number_format))
+    ):
         return f"{value:.15g}"
     sections = [section for section in _SECTIONS.findall(number_format) if section][:4]
     if not sections or "/" in _QUOTED.sub("", sections[0]) or "@" in sections[0]:
@@ -44,7 +57,9 @@ def shown(value: float, number_format: str) -> str:
 
 
 def elapsed(value: dt.timedelta, number_format: str) -> str:
-    """Return a duration as hours, minutes and seconds: `26:30`, with seconds where the format has them."""
+    """Return a duration as hours, minutes and seconds: `26:30`, with seconds where the format has
+    them.
+    """
     seconds = round(value.total_seconds())
     sign = "-" if seconds < 0 else ""
     hours, rest = divmod(abs(seconds), 3600)
@@ -57,7 +72,9 @@ def _section(text: str) -> _Section:
     before, behind, digits = "", "", ""
     percents, is_scientific = 0, False
     for quoted, escaped, currency, number, percent, exponent, other in _PARTS.findall(text):
-        words = quoted or escaped or currency or percent or (other if other in " -+()/:€$£¥₽₹" else "")
+        words = (
+            quoted or escaped or currency or percent or (other if other in " -+()/:€$£¥₽₹" else "")
+        )
         percents += bool(percent)
         is_scientific = is_scientific or bool(exponent)
         digits = digits or number

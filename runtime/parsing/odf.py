@@ -10,11 +10,20 @@ from runtime.parsing.office_parts import OfficeParts, child, descendants, local
 from runtime.parsing.omissions import Omissions
 from runtime.parsing.package import PROTECTED, check, damaged
 
-_PLACES_OF_HEADERS = ("header", "header-first", "header-left", "footer", "footer-first", "footer-left")
+_PLACES_OF_HEADERS = (
+    "header",
+    "header-first",
+    "header-left",
+    "footer",
+    "footer-first",
+    "footer-left",
+)
 
 
 class OdfDocument(NamedTuple):
-    """An OpenDocument file: its body, its styles (None without any), and the names of styles that hide."""
+    """An OpenDocument file: its body, its styles (None without any), and the names of styles that
+    hide.
+    """
 
     body: Element
     styles: Element | None

@@ -1,4 +1,6 @@
-"""The text of an OpenDocument part in its order: headings, paragraphs, lists, tables, notes, comments and frames."""
+"""The text of an OpenDocument part in its order: headings, paragraphs, lists, tables, notes,
+comments and frames.
+"""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
@@ -57,9 +59,13 @@ _CELLS = frozenset({"table-cell", "covered-table-cell"})
 
 
 class OdfStory:
-    """Reads the text of one document. `hidden_styles`: names of the styles whose text is not shown."""
+    """Reads the text of one document. `hidden_styles`: names of the styles whose text is not
+    shown.
+    """
 
-    def __init__(self, parts: OfficeParts, omissions: Omissions, hidden_styles: frozenset[str]) -> None:
+    def __init__(
+        self, parts: OfficeParts, omissions: Omissions, hidden_styles: frozenset[str]
+    ) -> None:
         self._parts = parts
         self._omissions = omissions
         self._hidden_styles = hidden_styles
@@ -148,7 +154,9 @@ class OdfStory:
             raise InvalidInput(f"tables have more than {MAX_CELLS:,} cells: split it")
 
     def _inline(self, element: Element) -> str:
-        """Return the text of a paragraph or a span; notes and frames in it come behind the paragraph."""
+        """Return the text of a paragraph or a span; notes and frames in it come behind the
+        paragraph.
+        """
         if attribute(element, "style-name") in self._hidden_styles:
             self._omissions.add(HIDDEN_TEXT, len("".join(element.itertext()).strip()))
             return ""
@@ -184,8 +192,12 @@ class OdfStory:
         return f"[^{number_of_note}]"
 
     def _shape(self, element: Element) -> Iterator[str]:
-        """Yield the texts in a frame or a shape; a picture gives what is said for those who do not see it."""
-        words = " ".join((each.text or "") for each in element if local(each) in ("title", "desc") and each.text)
+        """Yield the texts in a frame or a shape; a picture gives what is said for those who do not
+        see it.
+        """
+        words = " ".join(
+            (each.text or "") for each in element if local(each) in ("title", "desc") and each.text
+        )
         for each in element:
             name = local(each)
             if name in ("object", "object-ole"):
@@ -223,12 +235,16 @@ class OdfStory:
 
 
 def repetitions(element: Element, name: str) -> int:
-    """Return how often a cell or a row is repeated; at most as often as a table may have cells, and one more."""
+    """Return how often a cell or a row is repeated; at most as often as a table may have cells, and
+    one more.
+    """
     return max(1, number(attribute(element, name), 1, MAX_CELLS + 1))
 
 
 def blanks(element: Element) -> int:
-    """Return how many blanks an element stands for. Raises InvalidInput for more than a text may have."""
+    """Return how many blanks an element stands for. Raises InvalidInput for more than a text may
+    have.
+    """
     count = number(attribute(element, "c"), 1, MAX_TEXT + 1)
     if count > MAX_TEXT:
         raise InvalidInput(f"gives more than {MAX_TEXT:,} characters of text: split it")
@@ -241,7 +257,9 @@ def hidden_styles(*roots: Element | None) -> frozenset[str]:
     for root in roots:
         for style in descendants(root, "style") if root is not None else ():
             properties = [
-                (local(each).removesuffix("-properties"), each) for each in style if local(each).endswith("-properties")
+                (local(each).removesuffix("-properties"), each)
+                for each in style
+                if local(each).endswith("-properties")
             ]
             if any(_hides(kind, each) for kind, each in properties):
                 names.add(attribute(style, "name"))

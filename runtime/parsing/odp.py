@@ -1,4 +1,6 @@
-"""OpenDocument presentations to Markdown: slides with tables and notes. It runs in the sandbox only."""
+"""OpenDocument presentations to Markdown: slides with tables and notes. It runs in the sandbox
+only.
+"""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
@@ -14,7 +16,8 @@ WHAT = "an OpenDocument presentation"
 
 
 def text(data: bytes) -> Content:
-    """Return the slides in their order; `pages` says where each begins. A hidden slide is read, and called hidden.
+    """Return the slides in their order; `pages` says where each begins. A hidden slide is read, and
+    called hidden.
 
     Raises InvalidInput for a damaged or protected file, a zip bomb and one without text.
     """
@@ -22,7 +25,9 @@ def text(data: bytes) -> Content:
     try:
         document = opened(data, "presentation", WHAT, omissions)
         slides = [each for each in document.body if local(each) == "page"]
-        texts = (_slide(place, each, document, omissions) for place, each in enumerate(slides, start=1))
+        texts = (
+            _slide(place, each, document, omissions) for place, each in enumerate(slides, start=1)
+        )
         content = paged(texts, omissions)
     except DAMAGE:
         raise damaged(WHAT) from None
@@ -55,5 +60,7 @@ def _blocks(element: Element, document: OdfDocument) -> Iterator[str]:
 
 def _notes(notes: Element | None, document: OdfDocument) -> str:
     """Return the speaker's notes, without the picture of the slide and the fields beside them."""
-    frames = [each for each in notes if attribute(each, "class") == "notes"] if notes is not None else []
+    frames = (
+        [each for each in notes if attribute(each, "class") == "notes"] if notes is not None else []
+    )
     return " ".join(document.story.on_one_line(each) for each in frames).strip()

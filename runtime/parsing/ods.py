@@ -1,4 +1,6 @@
-"""OpenDocument spreadsheets to Markdown: each sheet under its name, its rows as tables. It runs in the sandbox only."""
+"""OpenDocument spreadsheets to Markdown: each sheet under its name, its rows as tables. It runs in
+the sandbox only.
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -34,9 +36,11 @@ class _Merged(NamedTuple):
 
 
 def text(data: bytes) -> Content:
-    """Return the sheets with what their cells show, comments and shapes. What is hidden is read and said.
+    """Return the sheets with what their cells show, comments and shapes. What is hidden is read and
+    said.
 
-    Raises InvalidInput for a damaged or protected file, a zip bomb, too many sheets, rows or cells, and no text.
+    Raises InvalidInput for a damaged or protected file, a zip bomb, too many sheets, rows or cells,
+    and no text.
     """
     omissions = Omissions()
     try:
@@ -46,7 +50,10 @@ def text(data: bytes) -> Content:
             raise InvalidInput(f"has {len(sheets)} sheets, at most {MAX_SHEETS} are read: split it")
         for each in descendants(document.body, "tracked-changes"):
             omissions.add(DELETION, sum(1 for _ in descendants(each, "deletion")))
-        return joined((block for sheet in sheets for block in _Sheet(sheet, document, omissions).blocks()), omissions)
+        return joined(
+            (block for sheet in sheets for block in _Sheet(sheet, document, omissions).blocks()),
+            omissions,
+        )
     except DAMAGE:
         raise damaged(WHAT) from None
 
@@ -62,7 +69,9 @@ class _Sheet:
         self._drawings: list[str] = []
 
     def blocks(self) -> Iterator[str]:
-        """Yield the rows in blocks, and the texts of the shapes and charts that lie on the sheet."""
+        """Yield the rows in blocks, and the texts of the shapes and charts that lie on the
+        sheet.
+        """
         is_hidden = attribute(self._sheet, "style-name") in self._document.hidden
         self._omissions.add(HIDDEN_SHEET, int(is_hidden))
         for column in descendants(self._sheet, "table-column"):

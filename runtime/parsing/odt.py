@@ -1,6 +1,8 @@
-"""OpenDocument texts to Markdown: headings, lists, tables and notes in their order. It runs in the sandbox only.
+"""OpenDocument texts to Markdown: headings, lists, tables and notes in their order. It runs in the
+sandbox only.
 
-Read from the XML: odfdo 3.27 leaves out headers, footers, charts and comments, and what it leaves out nobody counts.
+Read from the XML: odfdo 3.27 leaves out headers, footers, charts and comments, and what it leaves
+out nobody counts.
 """
 
 from collections.abc import Iterator

@@ -33,7 +33,11 @@ def _fraction(element: Element) -> str:
 
 def _scripts(element: Element) -> str:
     below, above = _of(element, "sub") or _of(element, "lim"), _of(element, "sup")
-    return _of(element, "e") + (f"_{_operand(below)}" if below else "") + (f"^{_operand(above)}" if above else "")
+    return (
+        _of(element, "e")
+        + (f"_{_operand(below)}" if below else "")
+        + (f"^{_operand(above)}" if above else "")
+    )
 
 
 def _root(element: Element) -> str:

@@ -10,26 +10,34 @@ from xml.etree.ElementTree import Element
 
 
 class Relationship(NamedTuple):
-    """Where a relationship leads: the last word of its type, as `footnotes`, and the path of the part."""
+    """Where a relationship leads: the last word of its type, as `footnotes`, and the path of the
+    part.
+    """
 
     kind: str
     path: str
 
 
 class OfficeParts:
-    """The parts of a package that `package.check` has let pass. Names of elements are compared without namespaces."""
+    """The parts of a package that `package.check` has let pass. Names of elements are compared
+    without namespaces.
+    """
 
     def __init__(self, data: bytes) -> None:
         self._archive = zipfile.ZipFile(BytesIO(data))
         self._names = {name.lower(): name for name in self._archive.namelist()}
 
     def xml(self, path: str) -> Element:
-        """Return the root of a part. Raises KeyError without such a part and ParseError for what is no XML."""
+        """Return the root of a part. Raises KeyError without such a part and ParseError for what is
+        no XML.
+        """
         name = self._names[path.lower()]
-        return ElementTree.fromstring(self._archive.read(name))  # noqa: S314 - `check` let no document type pass
+        return ElementTree.fromstring(self._archive.read(name))  # noqa: S314
 
     def relationships(self, path: str) -> dict[str, Relationship]:
-        """Return the relationships of a part by their ids, without those that lead out of the package."""
+        """Return the relationships of a part by their ids, without those that lead out of the
+        package.
+        """
         folder, name = posixpath.split(path)
         source = posixpath.join(folder, "_rels", f"{name}.rels")
         if source.lower() not in self._names:
@@ -38,7 +46,9 @@ class OfficeParts:
 
     def main(self) -> str:
         """Return the path of the main part. Raises LookupError without one."""
-        found = [one.path for one in self.relationships("").values() if one.kind == "officeDocument"]
+        found = [
+            one.path for one in self.relationships("").values() if one.kind == "officeDocument"
+        ]
         if not found:
             raise LookupError("no main part")
         return found[0]
@@ -47,7 +57,11 @@ class OfficeParts:
 def _relationships(root: Element, folder: str) -> Iterator[tuple[str, Relationship]]:
     for each in root:
         if each.get("TargetMode") != "External" and (target := each.get("Target")):
-            path = target.lstrip("/") if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
+            path = (
+                target.lstrip("/")
+                if target.startswith("/")
+                else posixpath.normpath(posixpath.join(folder, target))
+            )
             yield each.get("Id", ""), Relationship(each.get("Type", "").rpartition("/")[2], path)
 
 
@@ -67,7 +81,9 @@ def attribute(element: Element | None, name: str, default: str = "") -> str:
 
 
 def child(element: Element | None, *path: str) -> Element | None:
-    """Return the first child of that name, or what a path of such names leads to; None without one."""
+    """Return the first child of that name, or what a path of such names leads to; None without
+    one.
+    """
     for name in path:
         if element is None:
             return None
@@ -81,7 +97,9 @@ def descendants(element: Element, name: str) -> Iterator[Element]:
 
 
 def number(text: str, default: int, most: int) -> int:
-    """Return the number that an attribute gives, at least 0 and at most `most`; `default` for what is none."""
+    """Return the number that an attribute gives, at least 0 and at most `most`; `default` for what
+    is none.
+    """
     try:
         return max(0, min(int(text), most))
     except ValueError:

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 
 class Omission(NamedTuple):
-    """One kind of thing that is left out: the sentence for one of it, and for several with `{}` for their number."""
+    """One kind of thing that is left out: the sentence for one of it, and for several with `{}` for
+    their number.
+    """
 
     one: str
     many: str
@@ -20,12 +22,20 @@ def left_out(one: str, many: str, why: str = "") -> Omission:
 
 PICTURE = left_out("picture", "pictures", "only text is read")
 DELETION = left_out("tracked deletion", "tracked deletions", "changes are read as accepted")
-HIDDEN_TEXT = Omission("1 character of hidden text was left out", "{} characters of hidden text were left out")
+HIDDEN_TEXT = Omission(
+    "1 character of hidden text was left out", "{} characters of hidden text were left out"
+)
 EMBEDDED = left_out("embedded object", "embedded objects", "add it as a file of its own")
 UNKNOWN_SYMBOL = left_out("symbol of an unknown font", "symbols of unknown fonts")
 MEDIA = left_out("sound or film", "sounds or films")
-_FORMULAS = "whose value the file does not have stand as formulas: open the file in its program and save it anew"
-FORMULA = Omission(f"1 cell {_FORMULAS.replace('stand as formulas', 'stands as a formula')}", f"{{}} cells {_FORMULAS}")
+_FORMULAS = (
+    "whose value the file does not have stand as formulas: open the file in its program and save "
+    "it anew"
+)
+FORMULA = Omission(
+    f"1 cell {_FORMULAS.replace('stand as formulas', 'stands as a formula')}",
+    f"{{}} cells {_FORMULAS}",
+)
 HIDDEN_SHEET = Omission("1 hidden sheet was read", "{} hidden sheets were read")
 HIDDEN_ROW = Omission("1 hidden row was read", "{} hidden rows were read")
 HIDDEN_COLUMN = Omission("1 hidden column was read", "{} hidden columns were read")

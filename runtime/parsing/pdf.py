@@ -1,4 +1,6 @@
-"""PDF to text, page by page. It runs in the sandbox only: pdfium is not thread-safe, and no file is above suspicion."""
+"""PDF to text, page by page. It runs in the sandbox only: pdfium is not thread-safe, and no file is
+above suspicion.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import cast
@@ -15,7 +17,9 @@ from runtime.parsing.pdf_fonts import is_language, unreadable_share
 MAX_PAGES = 10_000
 
 MOST_UNREADABLE = 0.2
-"""Share of the characters of a page without a meaning in Unicode with which the page is left out."""
+"""Share of the characters of a page without a meaning in Unicode with which the page is left
+out.
+"""
 
 RECOGNIZE = "run text recognition over it first"
 
@@ -23,7 +27,8 @@ RECOGNIZE = "run text recognition over it first"
 def text(data: bytes) -> Content:
     """Return the text layer, filled form fields and notes, with where pages begin.
 
-    Raises InvalidInput for a protected or damaged file, and for one without a text that can be read.
+    Raises InvalidInput for a protected or damaged file, and for one without a text that can be
+    read.
     """
     try:
         document = pypdfium2.PdfDocument(data)
@@ -34,7 +39,9 @@ def text(data: bytes) -> Content:
     reader = _Reader(document)
     try:
         if len(document) > MAX_PAGES:
-            raise InvalidInput(f"has {len(document):,} pages, at most {MAX_PAGES:,} are read: split it")
+            raise InvalidInput(
+                f"has {len(document):,} pages, at most {MAX_PAGES:,} are read: split it"
+            )
         document.init_forms()
         content = paged(reader.pages())
     except pypdfium2.PdfiumError as error:

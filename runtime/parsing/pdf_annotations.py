@@ -28,13 +28,19 @@ _NOTES = {
     raw.FPDF_ANNOT_INK: "Comment",
 }
 _BOXES = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
-_NO_VALUE = (raw.FPDF_FORMFIELD_PUSHBUTTON, raw.FPDF_FORMFIELD_SIGNATURE, raw.FPDF_FORMFIELD_UNKNOWN)
+_NO_VALUE = (
+    raw.FPDF_FORMFIELD_PUSHBUTTON,
+    raw.FPDF_FORMFIELD_SIGNATURE,
+    raw.FPDF_FORMFIELD_UNKNOWN,
+)
 
 
 class Annotations:
     """The annotations of one page."""
 
-    def __init__(self, document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, omissions: Omissions) -> None:
+    def __init__(
+        self, document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, omissions: Omissions
+    ) -> None:
         self._form = document.formenv
         self._page = page
         self._omissions = omissions

@@ -1,7 +1,8 @@
-"""The text of a PDF page in the order of reading: of two columns that a program drew line by line, one comes first.
+"""The text of a PDF page in the order of reading: of two columns that a program drew line by line,
+one comes first.
 
-A page is left as it was drawn unless it has lines of prose on both sides of a gap, drawn by turns: a table has short
-cells, and most programs draw one column after the other.
+A page is left as it was drawn unless it has lines of prose on both sides of a gap, drawn by turns:
+a table has short cells, and most programs draw one column after the other.
 """
 
 from collections.abc import Sequence
@@ -54,14 +55,19 @@ def _gap(rectangles: Sequence[tuple[float, float, float, float]], width: float) 
     for step in range(21):
         place = width * (0.5 + (step // 2) * 0.01 * (1 if step % 2 else -1))
         crossing = sum(left < place < right for left, _, right, _ in rectangles)
-        beside = min(sum(right <= place for _, _, right, _ in rectangles), sum(r[0] >= place for r in rectangles))
+        beside = min(
+            sum(right <= place for _, _, right, _ in rectangles),
+            sum(r[0] >= place for r in rectangles),
+        )
         if crossing <= most and beside >= FEWEST_LINES:
             return place
     return None
 
 
 def _by_columns(lines: Sequence[_Line], gap: float) -> str:
-    """Return the text with the left column before the right one; empty where they were not drawn by turns."""
+    """Return the text with the left column before the right one; empty where they were not drawn by
+    turns.
+    """
     left = [line for line in lines if line.right <= gap]
     right = [line for line in lines if line.left >= gap]
     if not (_is_prose(left) and _is_prose(right)):
@@ -71,7 +77,9 @@ def _by_columns(lines: Sequence[_Line], gap: float) -> str:
     if turns < _MOST_TURNS * len(sides):
         return ""
     parts: list[str] = []
-    bounds = sorted((line for line in lines if line.left < gap < line.right), key=lambda line: -line.top)
+    bounds = sorted(
+        (line for line in lines if line.left < gap < line.right), key=lambda line: -line.top
+    )
     for across in [*bounds, None]:
         bottom = across.bottom if across else float("-inf")
         for column in (left, right):

@@ -11,7 +11,8 @@ MAX_LOOKED_AT = 4000
 """Characters of a page that are looked at."""
 
 _WORDS = (
-    "the of and to in is that for was with der die das und ist den mit von le la les et des est une que el los las en "
+    "the of and to in is that for was with der die das und ist den mit von le la les et des "
+    "est une que el los las en "
     "del por il di che per een het van og det att och na i w z do"
 )
 _COMMON = frozenset(_WORDS.split())
@@ -25,7 +26,9 @@ _NO_LETTERS = {"Co", "Cn", "Cs", "Cc"}
 
 
 def is_language(text: str) -> bool:
-    """Return whether a text has many common words: then a font that says nothing draws what its codes say."""
+    """Return whether a text has many common words: then a font that says nothing draws what its
+    codes say.
+    """
     words = [word.strip(".,;:()").lower() for word in text.split()]
     return sum(word in _COMMON for word in words) >= max(1.0, _FEWEST_COMMON * len(words))
 

@@ -1,4 +1,6 @@
-"""Presentations to Markdown: slides with their titles, tables and notes. It runs in the sandbox only."""
+"""Presentations to Markdown: slides with their titles, tables and notes. It runs in the sandbox
+only.
+"""
 
 from collections.abc import Iterable, Iterator
 from io import BytesIO
@@ -27,7 +29,8 @@ WHAT = "a presentation"
 
 
 def text(data: bytes) -> Content:
-    """Return the slides in their order; `pages` says where each begins. A hidden slide is read, and called hidden.
+    """Return the slides in their order; `pages` says where each begins. A hidden slide is read, and
+    called hidden.
 
     Raises InvalidInput for a damaged file, a zip bomb and one without text.
     """
@@ -76,14 +79,20 @@ def _shape(shape: BaseShape, omissions: Omissions) -> Iterator[str]:
         omissions.add(PICTURE)
         if words := alternative_text(_description(shape)):
             yield f"[Picture: {words}]"
-    elif isinstance(shape, Shape) and (words := _paragraphs(shape.text_frame, listed=shape.is_placeholder)):
+    elif isinstance(shape, Shape) and (
+        words := _paragraphs(shape.text_frame, listed=shape.is_placeholder)
+    ):
         yield words
 
 
 def _frame(frame: GraphicFrame, omissions: Omissions) -> Iterator[str]:
-    """Yield the table, the chart or the diagram in a frame; what is embedded otherwise is counted."""
+    """Yield the table, the chart or the diagram in a frame; what is embedded otherwise is
+    counted.
+    """
     if frame.has_table:
-        yield markdown([[cell(each.text_frame.text) for each in row.cells] for row in frame.table.rows])
+        yield markdown(
+            [[cell(each.text_frame.text) for each in row.cells] for row in frame.table.rows]
+        )
         return
     if frame.has_chart:
         yield "\n\n".join(chart_text(_root(frame.chart_part.blob)))
@@ -96,10 +105,14 @@ def _frame(frame: GraphicFrame, omissions: Omissions) -> Iterator[str]:
 
 
 def _of_newer_programs(slide: Slide) -> Iterator[str]:
-    """Yield the texts of shapes that are there in two ways, one of them for older programs; of each the first."""
+    """Yield the texts of shapes that are there in two ways, one of them for older programs; of each
+    the first.
+    """
     for each in _root(slide.part.blob).iter():
         if local(each) == "AlternateContent" and len(each) and local(each[0]) == "Choice":
-            yield from filter(None, (paragraphs(body) for body in each[0].iter() if local(body) == "txBody"))
+            yield from filter(
+                None, (paragraphs(body) for body in each[0].iter() if local(body) == "txBody")
+            )
 
 
 def _comments(slide: Slide) -> Iterator[str]:
@@ -121,11 +134,13 @@ def _tree(shape: BaseShape) -> list[Element]:
 
 
 def _root(blob: bytes | str) -> Element:
-    return fromstring(blob)  # noqa: S314 - `check` let no document type pass
+    return fromstring(blob)  # noqa: S314
 
 
 def _paragraphs(frame: TextFrame, *, listed: bool = False) -> str:
-    """Return the paragraphs, one a line: in the body of a slide (`listed`) a list, indented as there."""
+    """Return the paragraphs, one a line: in the body of a slide (`listed`) a list, indented as
+    there.
+    """
     lines = [(paragraph.level, " ".join(paragraph.text.split())) for paragraph in frame.paragraphs]
     paragraphs = [(level, line) for level, line in lines if line]
     if not listed or len(paragraphs) < 2:

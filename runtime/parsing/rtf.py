@@ -18,7 +18,8 @@ _BEGINNING = b"{\\rtf"
 
 
 def text(data: bytes) -> Content:
-    """Return the text, a line for each paragraph; behind it notes, comments, text boxes, headers and footers.
+    """Return the text, a line for each paragraph; behind it notes, comments, text boxes, headers
+    and footers.
 
     Raises InvalidInput for a file that is damaged or has no text.
     """
@@ -57,4 +58,6 @@ def _plain(markup: str, encoding: str) -> str:
 
 
 def _damaged() -> InvalidInput:
-    return InvalidInput("damaged, or not Rich Text Format: open it in the program that made it and save it anew")
+    return InvalidInput(
+        "damaged, or not Rich Text Format: open it in the program that made it and save it anew"
+    )

@@ -105,7 +105,9 @@ class Groups:
             return True
         for word, name in _ASIDE.items():
             if word in group.words:
-                self.asides.append(Aside(name, group.markup().replace(f"\\{word}", "", 1).replace("{\\*", "{", 1)))
+                self.asides.append(
+                    Aside(name, group.markup().replace(f"\\{word}", "", 1).replace("{\\*", "{", 1))
+                )
                 return True
         return False
 

@@ -1,4 +1,5 @@
-"""A parser in a child process that may use so much memory and time and no more, and whose crash is an answer.
+"""A parser in a child process that may use so much memory and time and no more, and whose crash is
+an answer.
 
 What the child does stands in child.py. It gets no key or password of this process.
 """
@@ -29,11 +30,14 @@ TOO_MUCH = f"reading it takes more than {MAX_CPU} s or {_MEGABYTES} MB, or the p
 AMEND = "open it in the program that made it and save it anew, or split it"
 
 
-async def parse_apart(parser: Parser, data: bytes, *, hint: Hint = NO_HINT, seconds: float = MAX_SECONDS) -> Content:
-    """Return the text of the file; of a file that is text, read in the encoding that the hint or the file itself tells.
+async def parse_apart(
+    parser: Parser, data: bytes, *, hint: Hint = NO_HINT, seconds: float = MAX_SECONDS
+) -> Content:
+    """Return the text of the file; of a file that is text, read in the encoding that the hint or
+    the file itself tells.
 
-    Raises InvalidInput with the parser's reason or the limit that was reached, `Unavailable` when the machine starts
-    no process.
+    Raises InvalidInput with the parser's reason or the limit that was reached, `Unavailable` when
+    the machine starts no process.
 
     A child takes up to 1 GiB and a core: how many there are at once is for the caller to bound.
     """
@@ -53,12 +57,20 @@ async def parse_apart(parser: Parser, data: bytes, *, hint: Hint = NO_HINT, seco
 async def _start(parser: Parser, hint: Hint) -> asyncio.subprocess.Process:
     try:
         return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "runtime.parsing.child", parser, *hint,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+            sys.executable,
+            "-m",
+            "runtime.parsing.child",
+            parser,
+            *hint,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
             env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
-        )  # fmt: skip
+        )
     except OSError as error:
-        raise Unavailable(f"no process for reading the file can be started: {error.strerror}") from None
+        raise Unavailable(
+            f"no process for reading the file can be started: {error.strerror}"
+        ) from None
 
 
 async def _exchange(child: asyncio.subprocess.Process, data: bytes) -> bytes:
@@ -67,7 +79,9 @@ async def _exchange(child: asyncio.subprocess.Process, data: bytes) -> bytes:
     assert child.stdout
 
     async def feed(into: asyncio.StreamWriter) -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):  # a child that refuses need not read to the end
+        with suppress(
+            BrokenPipeError, ConnectionResetError
+        ):  # a child that refuses need not read to the end
             into.write(data)
             await into.drain()
         into.close()
@@ -87,7 +101,9 @@ async def _exchange(child: asyncio.subprocess.Process, data: bytes) -> bytes:
 
 
 def _answer(code: int | None, output: bytes) -> Content:
-    """Read the child's exit code and output: its first line says where pages begin, the rest is the text."""
+    """Read the child's exit code and output: its first line says where pages begin, the rest is the
+    text.
+    """
     if len(output) > MAX_OUTPUT:
         raise InvalidInput(f"gives more than {MAX_TEXT:,} characters of text: split it")
     if code == 0:

@@ -1,9 +1,10 @@
-"""Tables as Markdown. A long one is cut into blocks, each with the header, so that a passage of it explains itself.
+"""Tables as Markdown. A long one is cut into blocks, each with the header, so that a passage of it
+explains itself.
 
-Measured with the chunker's windows on sheets of 3, 7 and 20 columns and on one of long texts: with blocks of 500
-characters 0 to 5 % of the rows stand in no passage with a header before them, for 14 to 66 % more tokens than one long
-table, which leaves 83 to 91 % of its rows alone. "Column: value" lines cost 16 to 132 % more, and MiniLM found rows in
-them no better.
+Measured with the chunker's windows on sheets of 3, 7 and 20 columns and on one of long texts: with
+blocks of 500 characters 0 to 5 % of the rows stand in no passage with a header before them, for 14
+to 66 % more tokens than one long table, which leaves 83 to 91 % of its rows alone. "Column: value"
+lines cost 16 to 132 % more, and MiniLM found rows in them no better.
 """
 
 import re
@@ -38,11 +39,12 @@ def markdown(rows: Sequence[Sequence[str]]) -> str:
 
 
 def blocks(rows: Iterable[Row], heading: str = "") -> Iterator[str]:
-    """A long table in blocks: headings, the lines above the table, and tables that all have the header.
+    """A long table in blocks: headings, the lines above the table, and tables that all have the
+    header.
 
-    `heading` ("## Staff") stands above the first block; the later ones say which rows they have. The header is the
-    first row with more than one cell, unless it is mostly numbers: then columns have the letters of a spreadsheet.
-    Raises InvalidInput for a table with too many rows or cells.
+    `heading` ("## Staff") stands above the first block; the later ones say which rows they have.
+    The header is the first row with more than one cell, unless it is mostly numbers: then columns
+    have the letters of a spreadsheet. Raises InvalidInput for a table with too many rows or cells.
     """
     filled = _bounded(rows)
     start = list(islice(filled, _LOOKED_AT))
@@ -88,7 +90,9 @@ def _bounded(rows: Iterable[Row]) -> Iterator[Row]:
         count += 1
         cells_seen += _count(cells)
         if count > MAX_ROWS or cells_seen > MAX_CELLS:
-            raise InvalidInput(f"a table has more than {MAX_ROWS:,} rows or {MAX_CELLS:,} cells: split it")
+            raise InvalidInput(
+                f"a table has more than {MAX_ROWS:,} rows or {MAX_CELLS:,} cells: split it"
+            )
         yield number, cells
 
 

@@ -17,18 +17,23 @@ Node = dict[str, Any] | list[Any]
 
 
 def loaded(text: str) -> Any:
-    """Return the value. Numbers keep their digits as written. Raises InvalidInput with the place of an error."""
+    """Return the value. Numbers keep their digits as written. Raises InvalidInput with the place of
+    an error.
+    """
     try:
         return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise InvalidInput(f"not JSON at {place}: {error.msg}: amend it, or save it as .txt") from None
+        raise InvalidInput(
+            f"not JSON at {place}: {error.msg}: amend it, or save it as .txt"
+        ) from None
     except RecursionError:
         raise _too_deep() from None
 
 
 def lines(value: Any, path: str = "") -> Iterator[str]:
-    """Blocks of lines, one for each object or list that has values of its own; empty values and nulls are left out.
+    """Blocks of lines, one for each object or list that has values of its own; empty values and
+    nulls are left out.
 
     Raises InvalidInput for a value nested too deeply.
     """
@@ -59,7 +64,9 @@ def _has_inner(value: Any) -> bool:
     """Return whether a value needs lines of its own. A list of plain values stands on one line."""
     if isinstance(value, dict):
         return bool(cast(dict[str, Any], value))
-    return isinstance(value, list) and any(isinstance(each, dict | list) for each in cast(list[Any], value))
+    return isinstance(value, list) and any(
+        isinstance(each, dict | list) for each in cast(list[Any], value)
+    )
 
 
 def _members(node: Node) -> Iterator[tuple[str, Any]]:
@@ -75,7 +82,9 @@ def _joined(path: str, name: str) -> str:
 
 
 def _line(name: str, value: Any) -> str:
-    text = ", ".join(map(_word, cast(list[Any], value))) if isinstance(value, list) else _word(value)
+    text = (
+        ", ".join(map(_word, cast(list[Any], value))) if isinstance(value, list) else _word(value)
+    )
     return f"{name}: {text}" if name else text
 
 

@@ -1,4 +1,6 @@
-"""Spreadsheets to Markdown: each sheet under its name, its rows as tables. It runs in the sandbox only."""
+"""Spreadsheets to Markdown: each sheet under its name, its rows as tables. It runs in the sandbox
+only.
+"""
 
 import datetime as dt
 import posixpath
@@ -33,15 +35,18 @@ WHAT = "a spreadsheet"
 
 
 def text(data: bytes) -> Content:
-    """Return the sheets in their order with what their cells show, their comments and charts. What is hidden is read,
-    a hidden sheet called so; the warnings tell.
+    """Return the sheets in their order with what their cells show, their comments and charts. What
+    is hidden is read, a hidden sheet called so; the warnings tell.
 
-    Raises InvalidInput for a damaged file, a zip bomb, one with too many sheets, rows or cells, and one without text.
+    Raises InvalidInput for a damaged file, a zip bomb, one with too many sheets, rows or cells, and
+    one without text.
     """
     check(data, WHAT)
     omissions = Omissions()
     try:
-        book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        book = openpyxl.load_workbook(
+            BytesIO(data), read_only=True, data_only=True, keep_links=False
+        )
         sheets = book.worksheets
         if len(sheets) > MAX_SHEETS:
             raise InvalidInput(f"has {len(sheets)} sheets, at most {MAX_SHEETS} are read: split it")
@@ -91,7 +96,9 @@ class _Reader:
                 yield "\n\n".join(chart_text(self._parts.xml(relationship.path)))
 
 
-def _rows(sheet: ReadOnlyWorksheet, extras: SheetExtras, comments: dict[Place, str]) -> Iterator[Row]:
+def _rows(
+    sheet: ReadOnlyWorksheet, extras: SheetExtras, comments: dict[Place, str]
+) -> Iterator[Row]:
     # The size a file says it has may be wrong, and would cut its rows short.
     sheet.reset_dimensions()
     filled = dict.fromkeys(extras.merged.values(), "")
@@ -116,7 +123,9 @@ def _of_rows_above(place: Place, extras: SheetExtras, filled: dict[Place, str]) 
 
 
 def _words(value: Any, number_format: str) -> str:
-    """Return a value about as its program shows it: dates without a midnight, numbers in their format."""
+    """Return a value about as its program shows it: dates without a midnight, numbers in their
+    format.
+    """
     if isinstance(value, str):
         return cell(value)
     if isinstance(value, bool):

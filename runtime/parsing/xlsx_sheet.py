@@ -1,4 +1,6 @@
-"""What a sheet of a workbook has beside values: merged cells, hidden rows and columns, formulas nobody computed."""
+"""What a sheet of a workbook has beside values: merged cells, hidden rows and columns, formulas
+nobody computed.
+"""
 
 import zipfile
 from collections import defaultdict
@@ -33,7 +35,9 @@ class SheetExtras:
 
 
 def sheet_extras(archive: zipfile.ZipFile, path: str) -> SheetExtras:
-    """Read the part of a sheet once, without keeping it. `path` is that of the part in the archive."""
+    """Read the part of a sheet once, without keeping it. `path` is that of the part in the
+    archive.
+    """
     extras = SheetExtras()
     shared: dict[str, tuple[str, str]] = {}
     with archive.open(path.lstrip("/")) as file:
@@ -47,9 +51,13 @@ def sheet_extras(archive: zipfile.ZipFile, path: str) -> SheetExtras:
                 extras.hidden_rows += attribute(element, "hidden") in ("1", "true")
                 element.clear()
             elif name == "col" and attribute(element, "hidden") in ("1", "true"):
-                extras.hidden_columns += _columns(attribute(element, "min"), attribute(element, "max"))
+                extras.hidden_columns += _columns(
+                    attribute(element, "min"), attribute(element, "max")
+                )
             elif name == "mergeCell":
-                extras.merged.update(_covered(attribute(element, "ref"), MAX_MERGED - len(extras.merged)))
+                extras.merged.update(
+                    _covered(attribute(element, "ref"), MAX_MERGED - len(extras.merged))
+                )
             elif name == "drawing":
                 extras.drawings += 1
     return extras
@@ -58,15 +66,23 @@ def sheet_extras(archive: zipfile.ZipFile, path: str) -> SheetExtras:
 def comments_of(archive: zipfile.ZipFile, path: str) -> dict[Place, str]:
     """Return the comments of a part of comments by their cells."""
     comments: dict[Place, list[str]] = defaultdict(list)
-    root = ElementTree.fromstring(archive.read(path))  # noqa: S314 - `check` let no document type pass
+    root = ElementTree.fromstring(archive.read(path))  # noqa: S314
     for element in root.iter():
-        if local(element) in ("comment", "threadedComment") and (reference := attribute(element, "ref")):
-            words = "".join(each.text or "" for each in element.iter() if local(each) in ("t", "text"))
+        if local(element) in ("comment", "threadedComment") and (
+            reference := attribute(element, "ref")
+        ):
+            words = "".join(
+                each.text or "" for each in element.iter() if local(each) in ("t", "text")
+            )
             comments[coordinate_to_tuple(reference)].append(" ".join(words.split()))
-    return {place: " ".join(filter(None, dict.fromkeys(words))) for place, words in comments.items()}
+    return {
+        place: " ".join(filter(None, dict.fromkeys(words))) for place, words in comments.items()
+    }
 
 
-def _formula(cell: ElementTree.Element, extras: SheetExtras, shared: dict[str, tuple[str, str]]) -> None:
+def _formula(
+    cell: ElementTree.Element, extras: SheetExtras, shared: dict[str, tuple[str, str]]
+) -> None:
     formula = child(cell, "f")
     reference = attribute(cell, "r")
     if formula is None or not reference:
@@ -100,7 +116,9 @@ def _covered(reference: str, most: int) -> Iterator[tuple[Place, Place]]:
     if None in (left, top, right, bottom):
         return
     places = (
-        (row, column) for row in range(top or 1, (bottom or 1) + 1) for column in range(left or 1, (right or 1) + 1)
+        (row, column)
+        for row in range(top or 1, (bottom or 1) + 1)
+        for column in range(left or 1, (right or 1) + 1)
     )
     for _, place in zip(range(most), places, strict=False):
         if place != (top, left):

@@ -1,1 +1,3 @@
-"""Several processes behind one port: the parent process, its dispatcher of connections, and the worker's end."""
+"""Several processes behind one port: the parent process, its dispatcher of connections, and the
+worker's end.
+"""

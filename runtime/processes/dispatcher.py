@@ -1,6 +1,7 @@
 """Accept the connections of one port in one process and dispatch them to others in turn.
 
-Processes that all accept from one socket do not share the work evenly: the first one awake takes all that wait.
+Processes that all accept from one socket do not share the work evenly: the first one awake takes
+all that wait.
 """
 
 import asyncio
@@ -21,12 +22,16 @@ def listening_sockets(host: str, port: int) -> list[socket.socket]:
     sockets: list[socket.socket] = []
     try:
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, address in dict.fromkeys((family, address) for family, _, _, _, address in addresses):
+        for family, address in dict.fromkeys(
+            (family, address) for family, _, _, _, address in addresses
+        ):
             sockets.append(socket.create_server(address, family=family, backlog=BACKLOG))
     except OSError as error:
         for one in sockets:
             one.close()
-        raise ConfigurationError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+        raise ConfigurationError(
+            f"cannot listen on {host}, port {port}: {error.strerror}"
+        ) from None
     for one in sockets:
         one.setblocking(False)
         one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what it accepts has it too
@@ -75,14 +80,17 @@ class ConnectionDispatcher:
         with connection:
             for _ in range(len(self.workers)):
                 self.workers.rotate(-1)
-                # A process that ends just now, or has not read hundreds of connections, is passed over.
+                # A process that ends just now, or has not read hundreds of connections, is passed
+                # over.
                 with suppress(OSError):
                     socket.send_fds(self.workers[0], [b"."], [connection.fileno()])
                     return
 
 
 def receive_connection(line: socket.socket, take: Callable[[socket.socket], object]) -> bool:
-    """Read one connection from a non-blocking control socket, for `take`. False when the parent is gone."""
+    """Read one connection from a non-blocking control socket, for `take`. False when the parent is
+    gone.
+    """
     try:
         data, numbers, _, _ = socket.recv_fds(line, 1, 1)
     except BlockingIOError:

@@ -1,7 +1,9 @@
-"""Several processes behind one port: a parent, which listens, and workers, to which it dispatches connections.
+"""Several processes behind one port: a parent, which listens, and workers, to which it dispatches
+connections.
 
-A worker is the same program again. Between it and its parent is one control socket (a pair): a byte from the worker
-says that it is ready, connections go the other way, and its end tells the worker that its parent is gone.
+A worker is the same program again. Between it and its parent is one control socket (a pair): a byte
+from the worker says that it is ready, connections go the other way, and its end tells the worker
+that its parent is gone.
 """
 
 import asyncio
@@ -30,26 +32,38 @@ STABLE_LIFE = 60.0
 
 
 def run_workers(
-    host: str, port: int, count: int, extra_environment: Mapping[str, str], drain_seconds: float = 0.0
+    host: str,
+    port: int,
+    count: int,
+    extra_environment: Mapping[str, str],
+    drain_seconds: float = 0.0,
 ) -> int:
-    """Keep `count` workers alive, each with the `extra_environment`, until SIGTERM or SIGINT. Returns the exit code.
+    """Keep `count` workers alive, each with the `extra_environment`, until SIGTERM or SIGINT.
+    Returns the exit code.
 
-    The first worker starts alone; the others follow once it is ready. A worker that was ready is started again when it
-    ends. The parent ends with the code of a worker that ends before that: it would end the same way each time.
-    When it is to end it deals connections for `drain_seconds` more, for which its workers answer.
-    Raises ConfigurationError when it cannot listen.
+    The first worker starts alone; the others follow once it is ready. A worker that was ready is
+    started again when it ends. The parent ends with the code of a worker that ends before that: it
+    would end the same way each time. When it is to end it deals connections for `drain_seconds`
+    more, for which its workers answer. Raises ConfigurationError when it cannot listen.
     """
-    dealer, environ = ConnectionDispatcher(listening_sockets(host, port)), {**os.environ, **extra_environment}
+    dealer, environ = (
+        ConnectionDispatcher(listening_sockets(host, port)),
+        {**os.environ, **extra_environment},
+    )
     return asyncio.run(_run_pool(_WorkerPool(dealer, environ, drain_seconds), count))
 
 
 def count_ends(before: int, lived: float) -> int:
-    """Return how often a process has ended in a row, with an end after `lived` seconds added to those before."""
+    """Return how often a process has ended in a row, with an end after `lived` seconds added to
+    those before.
+    """
     return 1 if lived >= STABLE_LIFE else before + 1
 
 
 def exit_code(code: int) -> int:
-    """The parent's exit code for a worker that failed with that one: never 0, and 128 and the number for a signal's."""
+    """The parent's exit code for a worker that failed with that one: never 0, and 128 and the
+    number for a signal's.
+    """
     return 128 - code if code < 0 else code or 1
 
 
@@ -64,7 +78,9 @@ class _WorkerPool:
     code: int = 0
 
     def stop(self, code: int) -> None:
-        """End all workers in good order, and the parent with that code. A repeat ends them at once."""
+        """End all workers in good order, and the parent with that code. A repeat ends them at
+        once.
+        """
         if self.stopping.is_set() or not self.drain_seconds or code:
             self.dealer.close()
         else:
@@ -114,9 +130,11 @@ async def _run_once(crew: _WorkerPool, first: bool, served: asyncio.Event) -> in
         line.setblocking(False)
         with theirs:
             worker = await asyncio.create_subprocess_exec(
-                sys.executable, *sys.orig_argv[1:], pass_fds=[theirs.fileno()],
+                sys.executable,
+                *sys.orig_argv[1:],
+                pass_fds=[theirs.fileno()],
                 env={**crew.environ, CONTROL_SOCKET_VARIABLE: f"{int(first)} {theirs.fileno()}"},
-            )  # fmt: skip
+            )
         crew.workers.add(worker)
         if crew.stopping.is_set():
             _terminate(worker)

@@ -1,4 +1,6 @@
-"""One of several processes behind one port: its control socket to the parent process that started it."""
+"""One of several processes behind one port: its control socket to the parent process that started
+it.
+"""
 
 import asyncio
 import os
@@ -14,7 +16,9 @@ from runtime.processes.dispatcher import receive_connection
 logger = structlog.get_logger(__name__)
 
 CONTROL_SOCKET_VARIABLE = "LIGHTSTREAM_WORKER_PLACE"
-"""The variable that makes a process a worker: whether it is the first (1 or 0), and the descriptor of its line."""
+"""The variable that makes a process a worker: whether it is the first (1 or 0), and the descriptor
+of its line.
+"""
 
 READY = b"+"
 ORPHAN_GRACE = 30.0
@@ -23,7 +27,9 @@ ORPHAN_GRACE = 30.0
 
 @dataclass(frozen=True)
 class ControlSocket:
-    """The control socket to the parent. The `first` worker answers from its start, to say what it waits for."""
+    """The control socket to the parent. The `first` worker answers from its start, to say what it
+    waits for.
+    """
 
     connection: socket.socket
     first: bool
@@ -33,8 +39,12 @@ class ControlSocket:
         with suppress(OSError):  # a parent that is gone is noticed by `attend`
             self.connection.send(READY)
 
-    def receive_connections(self, take: Callable[[socket.socket], object], stop: Callable[[], None]) -> None:
-        """Call `take` with each connection, and `stop` once the parent is gone; end the process if that takes long."""
+    def receive_connections(
+        self, take: Callable[[socket.socket], object], stop: Callable[[], None]
+    ) -> None:
+        """Call `take` with each connection, and `stop` once the parent is gone; end the process if
+        that takes long.
+        """
         loop = asyncio.get_running_loop()
 
         def heard() -> None:
@@ -53,7 +63,9 @@ def is_worker() -> bool:
 
 
 def own_control_socket() -> ControlSocket | None:
-    """Return this process's slot among the workers; call it once. None when no parent process started it."""
+    """Return this process's slot among the workers; call it once. None when no parent process
+    started it.
+    """
     if not is_worker():
         return None
     first, number = map(int, os.environ[CONTROL_SOCKET_VARIABLE].split())

@@ -1,4 +1,6 @@
-"""How far the rolling audit of the log is, and what it found: on the bus, for health pages, doctor and metrics."""
+"""How far the rolling audit of the log is, and what it found: on the bus, for health pages, doctor
+and metrics.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,16 +19,20 @@ KEY = "rolling-audit"
 """In the bucket of checkpoints."""
 
 MOST_LINKS = 2_000
-"""Workspaces up to which the next part goes on where the last one ended; with more each part begins anew."""
+"""Workspaces up to which the next part goes on where the last one ended; with more each part begins
+anew.
+"""
 
 
 @dataclass(frozen=True)
 class AuditProgress:
-    """The pass under way is at `position` of a log that ended at `end`; both are equal when it has come to its end.
+    """The pass under way is at `position` of a log that ended at `end`; both are equal when it has
+    come to its end.
 
-    `problems`: what it found, or, before it has found anything, what the last whole pass found. `finished_at`: when
-    that ended, in seconds since 1970; 0 before the first has. `links`: the chains at `position` as sequence, hash and
-    number of events by workspace. `log`: when the stream was created; another one is audited from its beginning.
+    `problems`: what it found, or, before it has found anything, what the last whole pass found.
+    `finished_at`: when that ended, in seconds since 1970; 0 before the first has. `links`: the
+    chains at `position` as sequence, hash and number of events by workspace. `log`: when the stream
+    was created; another one is audited from its beginning.
     """
 
     log: str = ""
@@ -45,22 +51,34 @@ class AuditProgress:
 
     def __str__(self) -> str:
         # Strangers may read health pages: neither how much the log holds, nor whose events.
-        under_way = f"a pass is at {100 * self.position // self.end} %; " if self.is_under_way else ""
+        under_way = (
+            f"a pass is at {100 * self.position // self.end} %; " if self.is_under_way else ""
+        )
         ended = f"{datetime.fromtimestamp(self.finished_at, UTC):%Y-%m-%d %H:%M:%S} UTC"
-        last = f"the last whole pass ended at {ended}" if self.finished_at else "no pass has ended yet"
+        last = (
+            f"the last whole pass ended at {ended}" if self.finished_at else "no pass has ended yet"
+        )
         count = len(self.problems)
-        found = f"{count} problems were found: `lightstream audit` names them" if count else "nothing is amiss"
+        found = (
+            f"{count} problems were found: `lightstream audit` names them"
+            if count
+            else "nothing is amiss"
+        )
         return f"{under_way}{last}; {found}"
 
 
 async def read_audit_progress(values: SharedValues) -> AuditProgress | None:
-    """Return how far the rolling audit is; None before the first part has ended. Raises `Unavailable`."""
+    """Return how far the rolling audit is; None before the first part has ended. Raises
+    `Unavailable`.
+    """
     value, _ = await values.read(KEY)
     return AuditProgress(**json.loads(value)) if value else None
 
 
 async def audit_note(values: SharedValues) -> str | None:
-    """Return how far the rolling audit is, for people; None where none has begun, or the bus does not answer."""
+    """Return how far the rolling audit is, for people; None where none has begun, or the bus does
+    not answer.
+    """
     with suppress(Retryable):
         progress = await read_audit_progress(values)
         return str(progress) if progress else None

@@ -1,6 +1,8 @@
-"""Caches embeddings in the document store, so that none is paid for twice. A rebuild does not replace them.
+"""Caches embeddings in the document store, so that none is paid for twice. A rebuild does not
+replace them.
 
-Numbers are rounded to half precision before anybody sees them, so that cache, index and a rebuild hold the same.
+Numbers are rounded to half precision before anybody sees them, so that cache, index and a rebuild
+hold the same.
 """
 
 import asyncio
@@ -25,9 +27,10 @@ from runtime.stores.documents.write_behind import WriteBehind
 class CachedEmbeddings:
     """An embedder that calls its inner one only for texts it has no vector of, per workspace.
 
-    If another call of this process is embedding a text already, the vector is awaited. Missing texts are embedded in
-    groups of at most `group`, and the vectors of each group are stored as soon as they arrive: when the provider then
-    asks to wait, or the store refuses vectors, no text has to be paid for again.
+    If another call of this process is embedding a text already, the vector is awaited. Missing
+    texts are embedded in groups of at most `group`, and the vectors of each group are stored as
+    soon as they arrive: when the provider then asks to wait, or the store refuses vectors, no text
+    has to be paid for again.
     """
 
     def __init__(self, rows: Rows, embedder: Embedder, group: int = 80) -> None:
@@ -47,10 +50,15 @@ class CachedEmbeddings:
         async with self._locks.hold(f"{workspace} {key}" for key in keys.values()):
             cached_rows = await self._cached(table, keys)
             missing_texts = [text for text, key in keys.items() if key not in cached_rows]
-            count_lookups("embeddings", hits=len(keys) - len(missing_texts), misses=len(missing_texts))
+            count_lookups(
+                "embeddings", hits=len(keys) - len(missing_texts), misses=len(missing_texts)
+            )
             if missing_texts:
                 await self._rows.ready()
-            calls = (self._embed_group(table, keys, group) for group in batched(missing_texts, self._group))
+            calls = (
+                self._embed_group(table, keys, group)
+                for group in batched(missing_texts, self._group)
+            )
             vectors: dict[str, Sequence[float]] = {}
             # All calls are awaited, so that the vectors of one are stored even when another fails.
             with calls_for(workspace):
@@ -62,22 +70,34 @@ class CachedEmbeddings:
         for text, key in keys.items():
             if characters := cached_rows.get(key, {}).get("cut"):
                 note_cut(text, characters)
-        return [vectors[text] if text in vectors else _vector_of(cached_rows[keys[text]]) for text in texts]
+        return [
+            vectors[text] if text in vectors else _vector_of(cached_rows[keys[text]])
+            for text in texts
+        ]
 
     async def _cached(self, table: Table, keys: Mapping[str, str]) -> Mapping[str, Row]:
         """Return the rows that exist by key, also those of older keys."""
         rows: dict[str, Row] = await self._rows.get(table, list(keys.values()))
         missing = {key: text for text, key in keys.items() if key not in rows}
         if missing and await self._has_older_keys(table):
-            older = {older_embedding_key(self.model, self.dimension, text): key for key, text in missing.items()}
-            rows |= {older[key]: row for key, row in (await self._rows.get(table, list(older))).items()}
+            older = {
+                older_embedding_key(self.model, self.dimension, text): key
+                for key, text in missing.items()
+            }
+            rows |= {
+                older[key]: row for key, row in (await self._rows.get(table, list(older))).items()
+            }
         return rows
 
     async def _has_older_keys(self, table: Table) -> bool:
-        """Return whether the workspace had rows of an older version when it was first asked for; they sort first."""
+        """Return whether the workspace had rows of an older version when it was first asked for;
+        they sort first.
+        """
         workspace = table.partition.workspace
         if workspace not in self._with_older_keys:
-            self._with_older_keys[workspace] = any(is_older(key) for key, _ in await self._stored.scan(table, limit=1))
+            self._with_older_keys[workspace] = any(
+                is_older(key) for key, _ in await self._stored.scan(table, limit=1)
+            )
         return self._with_older_keys[workspace]
 
     async def _embed_group(
@@ -96,13 +116,16 @@ class CachedEmbeddings:
 def _rows_of(vectors: Sequence[Vector]) -> list[Row]:
     """Return the rows of vectors of length 1: their numbers in half precision.
 
-    Rounding moves a number by at most a two-thousandth of itself, and the cosine of two vectors by some 0.00001.
+    Rounding moves a number by at most a two-thousandth of itself, and the cosine of two vectors by
+    some 0.00001.
     """
     with np.errstate(over="ignore"):
         halves = np.array(vectors, np.float64).astype("<f2")
     finite: list[bool] = np.logical_and.reduce(np.isfinite(halves), axis=1).tolist()
     return [
-        {"f16": half.tobytes()} if is_finite else {"f32": array("f", vector).tobytes()}  # of a length nobody gives
+        {"f16": half.tobytes()}
+        if is_finite
+        else {"f32": array("f", vector).tobytes()}  # of a length nobody gives
         for vector, half, is_finite in zip(vectors, halves, finite, strict=True)
     ]
 
@@ -110,7 +133,8 @@ def _rows_of(vectors: Sequence[Vector]) -> list[Row]:
 def _vector_of(row: Row) -> Sequence[float]:
     """Return the vector of a row, also of one that an older version wrote, as a list of numbers.
 
-    Its numbers stay bytes: the vector store takes them as they are, and a tuple of objects is 100 times dearer.
+    Its numbers stay bytes: the vector store takes them as they are, and a tuple of objects is 100
+    times dearer.
     """
     if "f16" in row:
         return array("f", np.frombuffer(row["f16"], "<f2").astype(np.float32).tobytes())

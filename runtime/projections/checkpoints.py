@@ -1,7 +1,7 @@
 """Compare the stores of a projection with their checkpoint on the bus, and advance both.
 
-The checkpoint goes into every store of the projection first, and onto the bus after that. So a store never holds less
-than the note says, unless it was lost or replaced by an older copy.
+The checkpoint goes into every store of the projection first, and onto the bus after that. So a
+store never holds less than the note says, unless it was lost or replaced by an older copy.
 """
 
 import asyncio
@@ -14,15 +14,18 @@ from runtime.bus.port import LiveGenerations, SharedValues
 from runtime.stores.port import Checkpoint, CheckpointStore
 
 SECOND_LOOK = 1.0
-"""Seconds after which a store that seems to have lost something is asked once more: it may just have started."""
+"""Seconds after which a store that seems to have lost something is asked once more: it may just
+have started.
+"""
 
 
 @dataclass(frozen=True)
 class WatchedProjection:
-    """A projection with its stores by name. `durables`: those that fill it, where this service does; else none.
+    """A projection with its stores by name. `durables`: those that fill it, where this service
+    does; else none.
 
-    `held`: the durables of this service that take nothing in while the projection is incomplete, for what they make
-    rests on it.
+    `held`: the durables of this service that take nothing in while the projection is incomplete,
+    for what they make rests on it.
     """
 
     projection: Projection
@@ -46,7 +49,9 @@ class ProjectionState:
         note = self.note
         if note is None:
             return []
-        return [name for name, one in self.parts.items() if one is None or one.sequence < note.sequence]
+        return [
+            name for name, one in self.parts.items() if one is None or one.sequence < note.sequence
+        ]
 
     @property
     def checkpoints(self) -> list[tuple[str, Checkpoint]]:
@@ -55,8 +60,12 @@ class ProjectionState:
         return [(name, checkpoint) for name, checkpoint in candidates if checkpoint]
 
 
-async def live_state(watched: WatchedProjection, pointers: LiveGenerations, values: SharedValues) -> ProjectionState:
-    """Return the state of the live generation. Raises `Unavailable` when the bus or a store does not answer."""
+async def live_state(
+    watched: WatchedProjection, pointers: LiveGenerations, values: SharedValues
+) -> ProjectionState:
+    """Return the state of the live generation. Raises `Unavailable` when the bus or a store does
+    not answer.
+    """
     state = await state_of(watched, (await pointers.live()).of(watched.projection), values)
     if state.lost:
         await asyncio.sleep(SECOND_LOOK)
@@ -65,18 +74,25 @@ async def live_state(watched: WatchedProjection, pointers: LiveGenerations, valu
     return state
 
 
-async def state_of(watched: WatchedProjection, generation: int, values: SharedValues) -> ProjectionState:
-    """Return the state of a generation. The note is read first: a store that was written meanwhile holds more."""
+async def state_of(
+    watched: WatchedProjection, generation: int, values: SharedValues
+) -> ProjectionState:
+    """Return the state of a generation. The note is read first: a store that was written meanwhile
+    holds more.
+    """
     note, _ = await read_note(values, watched.projection, generation)
     parts = {name: await part.checkpoint(generation) for name, part in watched.parts.items()}
     return ProjectionState(watched, generation, note, parts)
 
 
-async def begin(watched: WatchedProjection, generation: int, values: SharedValues, log: str) -> None:
-    """Put a checkpoint of sequence 0 into every store of a generation, and note it. Greater ones stay.
+async def begin(
+    watched: WatchedProjection, generation: int, values: SharedValues, log: str
+) -> None:
+    """Put a checkpoint of sequence 0 into every store of a generation, and note it. Greater ones
+    stay.
 
-    Before the first events written there count as handled: stores lost right after that are noticed, too. `log`: when
-    the log was created.
+    Before the first events written there count as handled: stores lost right after that are
+    noticed, too. `log`: when the log was created.
     """
     start = Checkpoint(0, log)
     for part in watched.parts.values():
@@ -85,7 +101,9 @@ async def begin(watched: WatchedProjection, generation: int, values: SharedValue
 
 
 async def advance(state: ProjectionState, values: SharedValues, checkpoint: Checkpoint) -> None:
-    """Put the checkpoint into every store that has a lesser one, then note it. Sequence 0 is that of `begin`."""
+    """Put the checkpoint into every store that has a lesser one, then note it. Sequence 0 is that
+    of `begin`.
+    """
     if not checkpoint.sequence:
         return
     for name, part in state.watched.parts.items():
@@ -101,27 +119,41 @@ def note_key(projection: str, generation: int) -> str:
     return f"note.{projection}.{generation}"
 
 
-async def read_note(values: SharedValues, projection: str, generation: int) -> tuple[Checkpoint | None, int]:
+async def read_note(
+    values: SharedValues, projection: str, generation: int
+) -> tuple[Checkpoint | None, int]:
     """Return the note of a projection, and the revision to replace it."""
     note, revision = await values.read(note_key(projection, generation))
     return (Checkpoint(**json.loads(note)) if note else None), revision
 
 
-async def write_note(values: SharedValues, projection: str, generation: int, checkpoint: Checkpoint) -> None:
+async def write_note(
+    values: SharedValues, projection: str, generation: int, checkpoint: Checkpoint
+) -> None:
     """Note it, unless a greater one is noted or another process writes at the same time."""
     noted, revision = await read_note(values, projection, generation)
     if noted is None or noted.sequence < checkpoint.sequence:
-        await values.write(note_key(projection, generation), json.dumps(asdict(checkpoint)).encode(), revision)
+        await values.write(
+            note_key(projection, generation), json.dumps(asdict(checkpoint)).encode(), revision
+        )
 
 
 def describe_loss(state: ProjectionState) -> str:
     """Return what is wrong with a projection."""
-    return f"{state.watched.projection}: {' and '.join(state.lost)} lost what was in there, or is an older copy"
+    return (
+        f"{state.watched.projection}: {' and '.join(state.lost)} lost what was in there, or is an "
+        "older copy"
+    )
 
 
 def describe_debt(projection: Projection) -> str:
-    """Return what is wrong with a projection that is owed: see `runtime/stores/documents/schema.py`."""
-    return f"{projection}: it has been incomplete since an upgrade, or since the loss of what it is made from"
+    """Return what is wrong with a projection that is owed: see
+    `runtime/stores/documents/schema.py`.
+    """
+    return (
+        f"{projection}: it has been incomplete since an upgrade, or since the loss of what it is "
+        "made from"
+    )
 
 
 def loss_message(lost: Mapping[Projection, str]) -> str:
@@ -130,7 +162,13 @@ def loss_message(lost: Mapping[Projection, str]) -> str:
 
 
 def rebuild_command(projections: Collection[str]) -> str:
-    """Return the command that rebuilds these projections; the graph comes before what is made from it."""
+    """Return the command that rebuilds these projections; the graph comes before what is made from
+    it.
+    """
     if set(projections) == set(PROJECTIONS):
         return "lightstream rebuild all"
-    return " && ".join(f"lightstream rebuild {projection}" for projection in PROJECTIONS if projection in projections)
+    return " && ".join(
+        f"lightstream rebuild {projection}"
+        for projection in PROJECTIONS
+        if projection in projections
+    )

@@ -1,6 +1,8 @@
-"""Pick the embedding model of each generation: writers and searches use the model that made its vectors.
+"""Pick the embedding model of each generation: writers and searches use the model that made its
+vectors.
 
-So a rebuild may switch to vectors of another model while services run, and nobody has to be started again for it.
+So a rebuild may switch to vectors of another model while services run, and nobody has to be started
+again for it.
 """
 
 import asyncio
@@ -14,7 +16,12 @@ import structlog
 from contracts.graph import EmbeddingModel
 from runtime.bus.port import LiveGenerations
 from runtime.errors import ConfigurationError, ModelChanged, Retryable
-from runtime.models.open import UNSHARED_LIMITERS, open_embedder, open_embedder_of, open_question_embedder
+from runtime.models.open import (
+    UNSHARED_LIMITERS,
+    open_embedder,
+    open_embedder_of,
+    open_question_embedder,
+)
 from runtime.models.port import Embedder
 from runtime.models.rate_limiters import RateLimiters
 from runtime.settings import Settings
@@ -42,13 +49,18 @@ class EmbeddedVectors:
 
 
 class GenerationEmbedders:
-    """`configured`: by the model of the settings, which makes what is not there yet. Others are opened on need.
+    """`configured`: by the model of the settings, which makes what is not there yet. Others are
+    opened on need.
 
     It also serves as the `CheckpointStore` of the vectors.
     """
 
     def __init__(
-        self, settings: Settings, limiters: RateLimiters = UNSHARED_LIMITERS, *, max_wait: float = math.inf
+        self,
+        settings: Settings,
+        limiters: RateLimiters = UNSHARED_LIMITERS,
+        *,
+        max_wait: float = math.inf,
     ) -> None:
         self._settings, self._limiters, self._max_wait = settings, limiters, max_wait
         self.configured = self._opened(open_embedder(settings, limiters, max_wait=max_wait))
@@ -58,7 +70,8 @@ class GenerationEmbedders:
 
     @asynccontextmanager
     async def of(self, generation: int) -> AsyncGenerator[EmbeddedVectors]:
-        """Yield the model that made the generation's vectors, and the configured one where there are none yet.
+        """Yield the model that made the generation's vectors, and the configured one where there
+        are none yet.
 
         Raises ModelChanged where the settings do not allow that model, Unavailable.
         """
@@ -71,7 +84,9 @@ class GenerationEmbedders:
             raise
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
-        """See `CheckpointStore`: in the collections of the model that made the generation. Raises ModelChanged."""
+        """See `CheckpointStore`: in the collections of the model that made the generation. Raises
+        ModelChanged.
+        """
         async with self.of(generation) as embedded:
             return await embedded.vectors.checkpoint(generation)
 
@@ -81,7 +96,9 @@ class GenerationEmbedders:
             await embedded.vectors.put_checkpoint(generation, checkpoint)
 
     async def note(self, pointers: LiveGenerations) -> str | None:
-        """Why nothing can be added to the live vectors; None where it can, or where nobody answers within a second."""
+        """Why nothing can be added to the live vectors; None where it can, or where nobody answers
+        within a second.
+        """
         with suppress(Retryable, TimeoutError):
             async with asyncio.timeout(1.0):
                 generation = (await pointers.live()).vectors
@@ -114,13 +131,17 @@ class GenerationEmbedders:
         except ConfigurationError as error:
             raise ModelChanged(
                 f"the vectors of generation {generation} were made by {made}, the settings name "
-                f"{self.configured.model}, and this process cannot embed with the former ({error}): run "
-                "`lightstream rebuild vectors --embedding-model …` with the latter, or go back to the former"
+                f"{self.configured.model}, and this process cannot embed with the former "
+                f"({error}): run "
+                "`lightstream rebuild vectors --embedding-model …` with the latter, or go "
+                "back to the former"
             ) from None
         logger.warning(
             "the vectors were made by another model than the settings name; that one is used",
-            generation=generation, made_by=str(made), settings=str(self.configured.model),
-        )  # fmt: skip
+            generation=generation,
+            made_by=str(made),
+            settings=str(self.configured.model),
+        )
         return self._opened(embedder)
 
     def _opened(self, embedder: Embedder) -> EmbeddedVectors:

@@ -7,13 +7,16 @@ from hashlib import sha256
 def embedding_key(model: str, dimension: int, text: str) -> str:
     """Return the key: 128 bits of a hash in 23 characters, which sort behind every older key.
 
-    Keys are random, so each that is written changes a page of the store's index. A third as long, they change half.
+    Keys are random, so each that is written changes a page of the store's index. A third as long,
+    they change half.
     """
     return "k" + urlsafe_b64encode(_hash(model, dimension, text)[:16]).decode()[:22]
 
 
 def older_embedding_key(model: str, dimension: int, text: str) -> str:
-    """Return the key that an older version cached the embedding under: the whole hash in hexadecimal."""
+    """Return the key that an older version cached the embedding under: the whole hash in
+    hexadecimal.
+    """
     return _hash(model, dimension, text).hex()
 
 

@@ -1,7 +1,7 @@
 """Check every few seconds whether the log and the stores of a service have lost data.
 
-A log that lost messages is not written to. A store that lost what it held answers no questions. Both are told on the
-health page and, for the other services and the command line, on the bus.
+A log that lost messages is not written to. A store that lost what it held answers no questions.
+Both are told on the health page and, for the other services and the command line, on the bus.
 """
 
 import asyncio
@@ -41,17 +41,22 @@ INTERVAL = 5.0
 """Seconds between two looks."""
 
 INTERVAL_OF_DOUBT = 1.0
-"""The same while a store is lost, or nobody could look at the log since the bus was away: nothing is answered, or
-written, before a look succeeds."""
+"""The same while a store is lost, or nobody could look at the log since the bus was away: nothing
+is answered, or written, before a look succeeds.
+"""
 
 PROBE_TIMEOUT = 3.0
-PROBES: dict[str, Callable[[str], str]] = {LOG: lambda _: subjects.PROBE, "KB_BLOBS": lambda id: f"blob.probe.{id}"}
+PROBES: dict[str, Callable[[str], str]] = {
+    LOG: lambda _: subjects.PROBE,
+    "KB_BLOBS": lambda id: f"blob.probe.{id}",
+}
 """Where it is tried whether a stream takes anything again, by stream."""
 
 
 @dataclass
 class Integrity:
-    """Whether the log and the stores that this process uses have lost anything. `mark_store` holds the log's mark.
+    """Whether the log and the stores that this process uses have lost anything. `mark_store` holds
+    the log's mark.
 
     `schema_store` holds the record of what older programs left incomplete.
     """
@@ -83,12 +88,18 @@ class Integrity:
         durables: tuple[str, ...] = (),
         held: tuple[str, ...] = (),
     ) -> None:
-        """Watch these stores of a projection; with `durables`, keep their checkpoints. See WatchedProjection."""
+        """Watch these stores of a projection; with `durables`, keep their checkpoints. See
+        WatchedProjection.
+        """
         self.watched.append(WatchedProjection(projection, parts, durables, held))
 
     def require(self, *projections: Projection) -> None:
-        """Raises `StoreBehind` when a store of one of them (none named: any) was lost, `Unavailable` before a look."""
-        if not self.looked.is_set() or (self.schema_store is not None and self.schema_record is None):
+        """Raises `StoreBehind` when a store of one of them (none named: any) was lost,
+        `Unavailable` before a look.
+        """
+        if not self.looked.is_set() or (
+            self.schema_store is not None and self.schema_record is None
+        ):
             raise Unavailable("the stores were not looked at yet")
         if self.schema_record and self.schema_record.problem:
             raise Unavailable(self.schema_record.problem)
@@ -128,20 +139,25 @@ class Integrity:
             logger.exception("could not look at the log")
 
     def hold(self, durable: str, handle: Handler, health: Health) -> Handler:
-        """The handler, which nothing reaches while the log is refused, or while what it builds on is incomplete.
+        """The handler, which nothing reaches while the log is refused, or while what it builds on
+        is incomplete.
 
         What waited then is delivered again.
         """
         needed: list[Projection] = [it.projection for it in self.watched if durable in it.held]
 
-        async def handle_when_allowed(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
+        async def handle_when_allowed(
+            batch: Sequence[Delivery[Any]], generations: Generations, /
+        ) -> Sequence[Events]:
             if not self._hindrance(needed):
                 self.unconfirmed.update(needed)
                 return await handle(batch, generations)
             with waiting():
-                while (hindrance := self._hindrance(needed)) and not health.stage:  # noqa: ASYNC110 - of many parts
+                while (hindrance := self._hindrance(needed)) and not health.stage:  # noqa: ASYNC110
                     await asyncio.sleep(0.2)
-            raise Unavailable(hindrance or "this had to wait for the log or for a rebuild until now")
+            raise Unavailable(
+                hindrance or "this had to wait for the log or for a rebuild until now"
+            )
 
         return handle_when_allowed
 
@@ -157,17 +173,24 @@ class Integrity:
         return checkpoints.loss_message(lost) if lost else ""
 
     def note_beginnings(self, durable: str, handle: Handler) -> Handler:
-        """The handler, which also notes on the bus that stores were written, before the first of it counts as handled.
+        """The handler, which also notes on the bus that stores were written, before the first of it
+        counts as handled.
 
-        Until `look` moves the checkpoints for the first time, nothing else tells stores that are lost from new ones.
+        Until `look` moves the checkpoints for the first time, nothing else tells stores that are
+        lost from new ones.
         """
         filled = next((watched for watched in self.watched if durable in watched.durables), None)
         if filled is None:
             return handle
         begun: set[int] = set()
 
-        async def handle_and_note(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
-            results, generation = await handle(batch, generations), generations.of(filled.projection)
+        async def handle_and_note(
+            batch: Sequence[Delivery[Any]], generations: Generations, /
+        ) -> Sequence[Events]:
+            results, generation = (
+                await handle(batch, generations),
+                generations.of(filled.projection),
+            )
             if generation not in begun:
                 await self._begin(filled, generation)
                 begun.add(generation)
@@ -176,18 +199,24 @@ class Integrity:
         return handle_and_note
 
     async def _begin(self, watched: WatchedProjection, generation: int) -> None:
-        """Note the beginning of a generation. Stores of one that is noted keep what they have: they may be lost."""
+        """Note the beginning of a generation. Stores of one that is noted keep what they have: they
+        may be lost.
+        """
         note, _ = await checkpoints.read_note(self.values, watched.projection, generation)
         if note is None:
             log = await log_integrity.observe(self.jetstream)
             await checkpoints.begin(watched, generation, self.values, log.created)
 
     async def look(self) -> None:
-        """Check once, advance checkpoints, publish the verdict. Raises `Unavailable` when the bus does not answer."""
+        """Check once, advance checkpoints, publish the verdict. Raises `Unavailable` when the bus
+        does not answer.
+        """
         absences = self.writes.absences
         reached, mark = self.writes.highest, await self._kept_mark()
         durables = [durable for watched in self.watched for durable in watched.durables]
-        evidence = await log_integrity.collect_evidence(self.jetstream, self.values, durables, reached, mark)
+        evidence = await log_integrity.collect_evidence(
+            self.jetstream, self.values, durables, reached, mark
+        )
         if evidence.accepted > self.accepted:
             self.accepted, self.damage = evidence.accepted, ""
             self.writes.highest = evidence.reached = 0
@@ -198,7 +227,9 @@ class Integrity:
         if absences != self.looked_in:
             await self._add_versions(evidence)
         # What was found once stays found until the loss is accepted: new events may hide it by now.
-        self.damage = self.damage or await evidence.damage(self.jetstream, hashes=self.mark_store is not None)
+        self.damage = self.damage or await evidence.damage(
+            self.jetstream, hashes=self.mark_store is not None
+        )
         await write_verdict(self.values, self.stage, Verdict(self.damage, {**self.behind}))
         self._refuse(self.damage or await self._damage_of_others())
         if not self.writes.refused:
@@ -218,7 +249,9 @@ class Integrity:
             return None
 
     async def _state_of(self, watched: WatchedProjection) -> ProjectionState | None:
-        """Return the state of a projection; None where a store does not answer, which is no loss."""
+        """Return the state of a projection; None where a store does not answer, which is no
+        loss.
+        """
         unconfirmed = watched.projection in self.unconfirmed
         self.unconfirmed.discard(watched.projection)
         try:
@@ -226,7 +259,9 @@ class Integrity:
             if state.lost and unconfirmed:
                 await self._owe_what_was_made_from(watched)
         except Retryable as error:
-            logger.warning("could not look at a store", projection=watched.projection, error=str(error))
+            logger.warning(
+                "could not look at a store", projection=watched.projection, error=str(error)
+            )
             if unconfirmed:
                 self.unconfirmed.add(watched.projection)
             return None
@@ -240,7 +275,9 @@ class Integrity:
         return state
 
     async def _owe_what_was_made_from(self, lost: WatchedProjection) -> None:
-        """Record a debt of what this service went on making from a projection that was lost meanwhile."""
+        """Record a debt of what this service went on making from a projection that was lost
+        meanwhile.
+        """
         if self.schema_store is None:
             return
         live = await self.pointers.live()
@@ -252,12 +289,16 @@ class Integrity:
         """Return why nothing is answered from a projection; empty when all is well."""
         if state.lost:
             return checkpoints.describe_loss(state)
-        if self.schema_record and self.schema_record.is_owed(state.watched.projection, state.generation):
+        if self.schema_record and self.schema_record.is_owed(
+            state.watched.projection, state.generation
+        ):
             return checkpoints.describe_debt(state.watched.projection)
         return ""
 
     async def _read_schema(self) -> SchemaRecord | None:
-        """Return the record of the stores' schema; None without such a store, and when it does not answer."""
+        """Return the record of the stores' schema; None without such a store, and when it does not
+        answer.
+        """
         if self.schema_store is None:
             return None
         try:
@@ -267,7 +308,9 @@ class Integrity:
             return None
 
     async def _add_versions(self, evidence: Evidence) -> None:
-        """At the start, and after the bus was away: the greatest version that a document's status has."""
+        """At the start, and after the bus was away: the greatest version that a document's status
+        has.
+        """
         if self.mark_store is not None:
             with suppress(Unavailable):
                 version = await newest_version(self.mark_store, (await self.pointers.live()).status)
@@ -276,7 +319,9 @@ class Integrity:
     def _refuse(self, reason: str) -> None:
         if reason and not self.writes.refused:
             logger.error("the log is damaged: nothing is written to it", reason=reason)
-        self.writes.refused = f"the log has lost messages ({reason}): {log_integrity.REMEDY}" if reason else ""
+        self.writes.refused = (
+            f"the log has lost messages ({reason}): {log_integrity.REMEDY}" if reason else ""
+        )
 
     async def _damage_of_others(self) -> str:
         """Return the damage that another service found; empty when none did."""
@@ -291,24 +336,37 @@ class Integrity:
             if one.watched.durables and one.watched.projection not in self.behind:
                 position = min(evidence.floors[durable] for durable in one.watched.durables)
                 with suppress(Retryable):
-                    await checkpoints.advance(one, self.values, Checkpoint(position, evidence.start.created))
+                    await checkpoints.advance(
+                        one, self.values, Checkpoint(position, evidence.start.created)
+                    )
         if self.mark_store is not None and evidence.start.last:
             before = max(evidence.marks, key=lambda mark: mark.sequence, default=None)
-            if before is None or before.sequence < evidence.start.last or len(evidence.marks) < len(("bus", "store")):
+            if (
+                before is None
+                or before.sequence < evidence.start.last
+                or len(evidence.marks) < len(("bus", "store"))
+            ):
                 mark = await log_integrity.mark_of(self.jetstream, evidence.start, self.accepted)
                 await log_integrity.note_mark(self.values, mark, evidence.revision)
                 with suppress(Unavailable):
                     await write_mark(self.mark_store, mark)
 
     async def _try(self) -> None:
-        """Write a trifle to each stream that did not answer to its last write, to see whether it takes anything."""
+        """Write a trifle to each stream that did not answer to its last write, to see whether it
+        takes anything.
+        """
         if self.writes.refused:
             return
         for name in [name for name in self.writes.unconfirmed if name in PROBES]:
             self.probe = self.probe or uuid4().hex
             try:
-                subject, headers = PROBES[name](self.probe), {"Nats-Msg-Id": f"probe:{name}:{self.probe}"}
-                await self.jetstream.publish(subject, b"", stream=name, timeout=PROBE_TIMEOUT, headers=headers)
+                subject, headers = (
+                    PROBES[name](self.probe),
+                    {"Nats-Msg-Id": f"probe:{name}:{self.probe}"},
+                )
+                await self.jetstream.publish(
+                    subject, b"", stream=name, timeout=PROBE_TIMEOUT, headers=headers
+                )
             except APIError:
                 self.writes.confirmed(name)  # a refusal is an answer
             except NatsError:

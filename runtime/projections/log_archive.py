@@ -1,6 +1,7 @@
 """The archive: the hash chain of each workspace, and a copy of every event, in the document store.
 
-It does not share the fate of the bus: what the log no longer says as it once did, the chain shows and the archive has.
+It does not share the fate of the bus: what the log no longer says as it once did, the chain shows
+and the archive has.
 """
 
 import asyncio
@@ -33,7 +34,9 @@ INTERVAL = 5.0
 """Seconds between two looks at the end of the log."""
 
 STEP = 500
-"""Events of a workspace after which a link of its chain is kept: a break is found between two of them."""
+"""Events of a workspace after which a link of its chain is kept: a break is found between two of
+them.
+"""
 
 HEAD = "head"
 """Key of a chain's newest link; the others stand under their sequences."""
@@ -46,7 +49,8 @@ TOMBSTONES = subjects.of_type("DocumentErased")
 
 @dataclass(frozen=True)
 class ChainedPage:
-    """Some messages of the log in order. `leaves`: (sequence, workspace token, leaf), those of erased events too.
+    """Some messages of the log in order. `leaves`: (sequence, workspace token, leaf), those of
+    erased events too.
 
     `missing`: sequences up to the last message that hold nothing and were not erased.
     """
@@ -74,11 +78,17 @@ def key_of(sequence: int) -> str:
 async def chained_pages(
     jetstream: JetStreamContext, after: int, subject: str | None = None
 ) -> AsyncGenerator[ChainedPage]:
-    """Yield the log behind `after`. With a `subject`, messages of other subjects count as missing."""
+    """Yield the log behind `after`. With a `subject`, messages of other subjects count as
+    missing.
+    """
     async with aclosing(read_records(jetstream, LOG, after, subject=subject)) as pages:
         async for page in pages:
             present = {record.sequence: record for record in page}
-            holes = [sequence for sequence in range(after + 1, page[-1].sequence) if sequence not in present]
+            holes = [
+                sequence
+                for sequence in range(after + 1, page[-1].sequence)
+                if sequence not in present
+            ]
             # Read behind the page: a tombstone is written before its events are removed.
             erased = await _erased_behind(jetstream, holes[0]) if holes else {}
             leaves = [(sequence, *erased[sequence]) for sequence in holes if sequence in erased]
@@ -87,24 +97,32 @@ async def chained_pages(
                 for record in page
                 if record.subject.startswith(f"{subjects.PREFIX}.")
             ]
-            yield ChainedPage(page, sorted(leaves), [sequence for sequence in holes if sequence not in erased])
+            yield ChainedPage(
+                page, sorted(leaves), [sequence for sequence in holes if sequence not in erased]
+            )
             after = page[-1].sequence
 
 
 async def _erased_behind(jetstream: JetStreamContext, sequence: int) -> dict[int, tuple[str, str]]:
-    """Return workspace token and leaf of each erased event whose tombstone stands behind the sequence."""
+    """Return workspace token and leaf of each erased event whose tombstone stands behind the
+    sequence.
+    """
     erased: dict[int, tuple[str, str]] = {}
     async with aclosing(read_records(jetstream, LOG, sequence, subject=TOMBSTONES)) as pages:
         async for page in pages:
             for record in page:
                 token = subjects.workspace_token(record.subject)
-                erased |= {gone: (token, leaf_of_gone) for gone, leaf_of_gone in erased_by([record])}
+                erased |= {
+                    gone: (token, leaf_of_gone) for gone, leaf_of_gone in erased_by([record])
+                }
     return erased
 
 
 @dataclass
 class LogArchive:
-    """Extends the chains, and with `copies` the archive. Every process that does so writes the same."""
+    """Extends the chains, and with `copies` the archive. Every process that does so writes the
+    same.
+    """
 
     jetstream: JetStreamContext
     rows: Rows
@@ -127,7 +145,9 @@ class LogArchive:
         async with aclosing(pages):
             async for page in pages:
                 if self.copies:
-                    await self._copy([record for record in page.records if record.sequence > archived])
+                    await self._copy(
+                        [record for record in page.records if record.sequence > archived]
+                    )
                     await self._note(ARCHIVE_KEY, page.records[-1].sequence, state.created)
                 if page.records[-1].sequence > self.chained:
                     await self.add(page, state.created)
@@ -166,13 +186,17 @@ class LogArchive:
         # Those that an erasure names must not stay, whoever copied them.
         for record in records:
             if gone := [key_of(sequence) for sequence, _ in erased_by([record])]:
-                await self.rows.delete(archive_table(subjects.workspace_token(record.subject)), gone)
+                await self.rows.delete(
+                    archive_table(subjects.workspace_token(record.subject)), gone
+                )
 
     async def _position(self, key: str) -> int:
         return int((await self.rows.get(CHECKPOINTS, [key])).get(key, {}).get("sequence", 0))
 
     async def _note(self, key: str, sequence: int, log: str) -> None:
-        await self.rows.put_newer(CHECKPOINTS, {key: {"sequence": sequence, "log": log}}, "sequence")
+        await self.rows.put_newer(
+            CHECKPOINTS, {key: {"sequence": sequence, "log": log}}, "sequence"
+        )
 
     async def _note_on_bus(self) -> None:
         """Note one hash over all chains on the bus: the document store may be lost, too."""
@@ -226,7 +250,9 @@ async def begin_anew(rows: Rows, values: SharedValues, end: int) -> None:
     archived = (await rows.get(CHECKPOINTS, [ARCHIVE_KEY])).get(ARCHIVE_KEY)
     await rows.delete(CHECKPOINTS, [CHAIN_KEY, ARCHIVE_KEY])
     if archived:
-        await rows.put(CHECKPOINTS, {ARCHIVE_KEY: {**archived, "sequence": min(end, archived["sequence"])}})
+        await rows.put(
+            CHECKPOINTS, {ARCHIVE_KEY: {**archived, "sequence": min(end, archived["sequence"])}}
+        )
     _, revision = await values.read(CHAIN_KEY)
     if revision:
         await values.write(CHAIN_KEY, b"", revision)
@@ -244,7 +270,9 @@ async def archiving(archive: LogArchive, writes: WriteStatus) -> AsyncGenerator[
             try:
                 await archive.extend(subjects.ALL)
             except (ServiceError, NatsError, OSError) as error:
-                logger.warning("could not extend the archive", error=f"{type(error).__name__}: {error}")
+                logger.warning(
+                    "could not extend the archive", error=f"{type(error).__name__}: {error}"
+                )
             except Exception:
                 logger.exception("could not extend the archive")
 

@@ -1,9 +1,12 @@
-"""Orders that whoever may carries out: the query service asks, a process with the operator's rights does it.
+"""Orders that whoever may carries out: the query service asks, a process with the operator's rights
+does it.
 
-What is ordered is a step of a rebuild, an audit of the log, a backup of it, or the digests of what is live.
+What is ordered is a step of a rebuild, an audit of the log, a backup of it, or the digests of what
+is live.
 
-A request is a message that an operator process answers at once, or nobody does: then there is none. What becomes of it
-stands on the bus, as the outcome of the last request; how far it is, the lease of the rebuild says.
+A request is a message that an operator process answers at once, or nobody does: then there is none.
+What becomes of it stands on the bus, as the outcome of the last request; how far it is, the lease
+of the rebuild says.
 """
 
 import json
@@ -37,7 +40,9 @@ Task = Literal["rebuild", "digest"] | LogTask
 
 @dataclass(frozen=True)
 class OperatorOrder:
-    """A step that is asked for. `who` asks, and why; the rest is as `lightstream rebuild` has it."""
+    """A step that is asked for. `who` asks, and why; the rest is as `lightstream rebuild` has
+    it.
+    """
 
     step: Step | LogTask | Literal["digest"]
     projection: Projection | Literal["all"]
@@ -55,7 +60,11 @@ class OperatorOrder:
     @property
     def task(self) -> Task:
         """Return what has an outcome of its own."""
-        return self.step if self.step == "audit" or self.step == "backup" or self.step == "digest" else "rebuild"
+        return (
+            self.step
+            if self.step == "audit" or self.step == "backup" or self.step == "digest"
+            else "rebuild"
+        )
 
     def __str__(self) -> str:
         return f"rebuild {self.step} {self.projection}" if self.task == "rebuild" else self.step
@@ -63,7 +72,9 @@ class OperatorOrder:
 
 @dataclass(frozen=True)
 class OrderOutcome:
-    """What became of the last order. Times are ISO 8601 in UTC; `result` is what the command says."""
+    """What became of the last order. Times are ISO 8601 in UTC; `result` is what the command
+    says.
+    """
 
     order: OperatorOrder
     state: Literal["running", "done", "failed"]
@@ -77,11 +88,15 @@ class OperatorProcess(Protocol):
     """Whoever takes orders."""
 
     async def current(self) -> str | None:
-        """Return the id of the order that is worked on, "" for none; None where nobody takes orders."""
+        """Return the id of the order that is worked on, "" for none; None where nobody takes
+        orders.
+        """
         ...
 
     async def order(self, order: OperatorOrder) -> None:
-        """Have it begun. Raises `Busy` during another, `InvalidInput`, `Unavailable` where nobody takes orders."""
+        """Have it begun. Raises `Busy` during another, `InvalidInput`, `Unavailable` where nobody
+        takes orders.
+        """
         ...
 
 
@@ -100,14 +115,18 @@ class NatsOperatorProcess:
 
     async def order(self, order: OperatorOrder) -> None:
         try:
-            answer = await self.client.request(subjects.REBUILDS, json.dumps(asdict(order)).encode(), timeout=TIMEOUT)
+            answer = await self.client.request(
+                subjects.REBUILDS, json.dumps(asdict(order)).encode(), timeout=TIMEOUT
+            )
         except NoRespondersError:
             raise Unavailable(
                 "no operator process takes orders: start one (`lightstream operator`), "
                 f"or use `lightstream {order.task}`"
             ) from None
         except (NatsError, TimeoutError) as error:
-            raise Unavailable(f"the operator process does not answer: {type(error).__name__}") from None
+            raise Unavailable(
+                f"the operator process does not answer: {type(error).__name__}"
+            ) from None
         said = json.loads(answer.data)
         if busy := said.get("busy"):
             raise Busy(f"another order is under way: {busy}")

@@ -1,4 +1,6 @@
-"""How the projections of a stack are: their generations, how far their consumers are, and why one stands."""
+"""How the projections of a stack are: their generations, how far their consumers are, and why one
+stands.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -27,8 +29,8 @@ INTERVAL = 1.0
 class ProjectionProgress:
     """One projection. Positions are sequences of the log.
 
-    `lag`: events that its slowest consumer has yet to handle; `rate`: events a second that it handled just now;
-    `why`: what keeps it from being current, where anything but time does.
+    `lag`: events that its slowest consumer has yet to handle; `rate`: events a second that it
+    handled just now; `why`: what keeps it from being current, where anything but time does.
     """
 
     projection: Projection
@@ -68,7 +70,9 @@ async def read_states(bus: JetStreamContext) -> ProjectionStates:
     first = {name: await _look(bus, CONSUMERS_OF[name]) for name in PROJECTIONS}
     if behind := any(look.lag for look in first.values()):
         await asyncio.sleep(INTERVAL)
-    second = {name: await _look(bus, CONSUMERS_OF[name]) for name in PROJECTIONS} if behind else first
+    second = (
+        {name: await _look(bus, CONSUMERS_OF[name]) for name in PROJECTIONS} if behind else first
+    )
     head = await NatsLog(bus).last_sequence()
     candidate = await rebuild_candidate.read(values)
     states: list[ProjectionProgress] = []
@@ -80,11 +84,18 @@ async def read_states(bus: JetStreamContext) -> ProjectionStates:
         cursor = look.cursor if look.lag else head
         states.append(
             ProjectionProgress(
-                name, pointers[name].live, pointers[name].previous,
-                candidate.generations.get(name) if candidate else None, cursor, head, look.lag, max(rate, 0.0),
-                state, lost or waiting,
+                name,
+                pointers[name].live,
+                pointers[name].previous,
+                candidate.generations.get(name) if candidate else None,
+                cursor,
+                head,
+                look.lag,
+                max(rate, 0.0),
+                state,
+                lost or waiting,
             )
-        )  # fmt: skip
+        )
     return ProjectionStates(states, await running(values))
 
 

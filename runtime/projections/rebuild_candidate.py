@@ -1,4 +1,6 @@
-"""Notes that rebuilds leave on the bus: generations that are filled and wait for promotion, and how long one took."""
+"""Notes that rebuilds leave on the bus: generations that are filled and wait for promotion, and how
+long one took.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,10 +24,11 @@ MAX_REMINDERS = 2000
 
 @dataclass(frozen=True)
 class Candidate:
-    """Generations that `rebuild start` has filled. `position`: sequence up to which the log is in them.
+    """Generations that `rebuild start` has filled. `position`: sequence up to which the log is in
+    them.
 
-    `newer`: the events that were left out because their version is newer than that code. `reminders`: the
-    events that name what lacks summaries, at most MAX_REMINDERS.
+    `newer`: the events that were left out because their version is newer than that code.
+    `reminders`: the events that name what lacks summaries, at most MAX_REMINDERS.
     """
 
     generations: Mapping[Projection, int]
@@ -43,26 +46,35 @@ async def read(values: SharedValues) -> Candidate | None:
 async def write(values: SharedValues, candidate: Candidate | None) -> None:
     """Note a candidate in place of any other, or that there is none. Raises `Unavailable`."""
     _, revision = await values.read(KEY)
-    if not await values.write(KEY, json.dumps(asdict(candidate)).encode() if candidate else b"", revision):
+    if not await values.write(
+        KEY, json.dumps(asdict(candidate)).encode() if candidate else b"", revision
+    ):
         raise Unavailable("another rebuild left its note at the same moment; start again")
 
 
-async def note_speed(values: SharedValues, targets: Sequence[Projection], events: int, seconds: float) -> None:
+async def note_speed(
+    values: SharedValues, targets: Sequence[Projection], events: int, seconds: float
+) -> None:
     """Note what a rebuild of these projections took."""
     _, revision = await values.read(_speed_key(targets))
     # A note that is lost costs an estimate.
     await values.write(_speed_key(targets), json.dumps([events, seconds]).encode(), revision)
 
 
-async def plan(bus: JetStreamContext, targets: Sequence[Projection], events_per_second: int) -> dict[str, Any]:
-    """Return what a rebuild of these projections would read and make, and seconds: None where none was made before.
+async def plan(
+    bus: JetStreamContext, targets: Sequence[Projection], events_per_second: int
+) -> dict[str, Any]:
+    """Return what a rebuild of these projections would read and make, and seconds: None where none
+    was made before.
 
     Raises ConfigurationError or `Unavailable`.
     """
     with translated():
         events = (await bus.stream_info(LOG)).state.messages
     pointers, _ = await (await NatsLiveGenerations.bind(bus)).read()
-    value, _ = await (await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)).read(_speed_key(targets))
+    value, _ = await (await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)).read(
+        _speed_key(targets)
+    )
     before, seconds = json.loads(value) if value else (0, 0.0)
     estimate = round(seconds * events / before, 1) if before else None
     if estimate is not None and events_per_second:
@@ -72,7 +84,11 @@ async def plan(bus: JetStreamContext, targets: Sequence[Projection], events_per_
         "events": events,
         "seconds": estimate,
         "generations": {target: pointers[target].highest + 1 for target in targets},
-        "dropped": {target: previous for target in targets if (previous := pointers[target].previous) is not None},
+        "dropped": {
+            target: previous
+            for target in targets
+            if (previous := pointers[target].previous) is not None
+        },
     }
 
 

@@ -1,8 +1,10 @@
-"""A lease on the bus of a stack: one rebuild at a time, wherever it was started, and how far that one is.
+"""A lease on the bus of a stack: one rebuild at a time, wherever it was started, and how far that
+one is.
 
-The lease is renewed while its rebuild is alive. One that nobody renews any more is taken over, after EXPIRES seconds or
-at once where its process is known to be gone. Correct switching does not rest on it: a rebuild that was overtaken all
-the same finds other generation numbers than its own, and switches nothing.
+The lease is renewed while its rebuild is alive. One that nobody renews any more is taken over,
+after EXPIRES seconds or at once where its process is known to be gone. Correct switching does not
+rest on it: a rebuild that was overtaken all the same finds other generation numbers than its own,
+and switches nothing.
 """
 
 import asyncio
@@ -29,12 +31,16 @@ RENEWED = 3.0
 """Seconds between two renewals."""
 
 EXPIRES = 20.0
-"""Seconds without a renewal after which a rebuild counts as dead. They are counted by whoever waits: clocks differ."""
+"""Seconds without a renewal after which a rebuild counts as dead. They are counted by whoever
+waits: clocks differ.
+"""
 
 
 @dataclass
 class RunningRebuild:
-    """A rebuild under way. `progress` has what it reported last: events, entities and relations, vectors."""
+    """A rebuild under way. `progress` has what it reported last: events, entities and relations,
+    vectors.
+    """
 
     projections: Sequence[Projection]
     host: str = field(default_factory=platform.node)
@@ -47,14 +53,19 @@ class RunningRebuild:
     reason: str = ""
 
     def __str__(self) -> str:
-        return f"rebuild of {', '.join(self.projections)}, process {self.pid} on {self.host}, since {self.started}"
+        return (
+            f"rebuild of {', '.join(self.projections)}, process {self.pid} on {self.host}, since "
+            f"{self.started}"
+        )
 
 
 @asynccontextmanager
 async def hold(
     values: SharedValues, projections: Sequence[Projection], reason: str = ""
 ) -> AsyncGenerator[RunningRebuild]:
-    """Hold the lease; what is put into `progress` of the value is shown to others. Raises `Busy`, `Unavailable`."""
+    """Hold the lease; what is put into `progress` of the value is shown to others. Raises `Busy`,
+    `Unavailable`.
+    """
     mine = RunningRebuild(tuple(projections), reason=reason)
     await _acquire(values, mine)
     renewing = asyncio.create_task(_renew(values, mine))
@@ -70,14 +81,17 @@ async def hold(
 
 
 async def running(values: SharedValues) -> RunningRebuild | None:
-    """Return who holds the lease, at once: it may be one on another machine that has died. Raises `Unavailable`."""
+    """Return who holds the lease, at once: it may be one on another machine that has died. Raises
+    `Unavailable`.
+    """
     value, _ = await values.read(KEY)
     work = RunningRebuild(**json.loads(value)) if value else None
     return None if work is None or _is_gone(work) else work
 
 
 async def alive(values: SharedValues) -> tuple[RunningRebuild | None, int]:
-    """Return the rebuild that renews the lease, None without one, and the revision of the lease. Raises `Unavailable`.
+    """Return the rebuild that renews the lease, None without one, and the revision of the lease.
+    Raises `Unavailable`.
 
     Takes as long as one renewal, or EXPIRES seconds for one that nobody renews.
     """
@@ -85,7 +99,11 @@ async def alive(values: SharedValues) -> tuple[RunningRebuild | None, int]:
     while True:
         value, revision = await values.read(KEY)
         work = RunningRebuild(**json.loads(value)) if value else None
-        if work is None or _is_gone(work) or (revision == seen and time.monotonic() - since >= EXPIRES):
+        if (
+            work is None
+            or _is_gone(work)
+            or (revision == seen and time.monotonic() - since >= EXPIRES)
+        ):
             return None, revision
         if seen and revision != seen:
             return work, revision
@@ -96,7 +114,9 @@ async def alive(values: SharedValues) -> tuple[RunningRebuild | None, int]:
 async def _acquire(values: SharedValues, mine: RunningRebuild) -> None:
     other, revision = await alive(values)
     if other:
-        raise Busy(f"there is a {other} under way: `lightstream projections list` shows how far it is")
+        raise Busy(
+            f"there is a {other} under way: `lightstream projections list` shows how far it is"
+        )
     if not await values.write(KEY, json.dumps(asdict(mine)).encode(), revision):
         raise Busy("another rebuild began at the same moment")
 
@@ -113,12 +133,20 @@ async def _renew(values: SharedValues, mine: RunningRebuild) -> None:
 async def _replace(values: SharedValues, mine: RunningRebuild, new: bytes) -> bool:
     """Write the new value if the lease is still mine."""
     value, revision = await values.read(KEY)
-    return bool(value) and json.loads(value)["id"] == mine.id and await values.write(KEY, new, revision)
+    return (
+        bool(value)
+        and json.loads(value)["id"] == mine.id
+        and await values.write(KEY, new, revision)
+    )
 
 
 def _is_gone(other: RunningRebuild) -> bool:
     """Return whether it was a process of this machine, and has ended."""
-    return bool(other.machine) and other.machine == _machine() and not Path(f"/proc/{other.pid}").exists()
+    return (
+        bool(other.machine)
+        and other.machine == _machine()
+        and not Path(f"/proc/{other.pid}").exists()
+    )
 
 
 def _machine() -> str:

@@ -9,7 +9,8 @@ from contracts.registry import SERVICES
 from runtime.bus.port import SharedValues
 
 RESTORE_HINT = (
-    "nothing is written to it now: `lightstream repair` restores what the archive or a backup has; or go on with what "
+    "nothing is written to it now: `lightstream repair` restores what the archive or a backup "
+    "has; or go on with what "
     "the log has: `lightstream rebuild all --accept-loss`"
 )
 """What to do about a log that lost messages."""
@@ -22,7 +23,9 @@ FINDERS = (AUDITOR, *SERVICES)
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one service found: damage of the log, and why projections cannot be read. Empty: all is well."""
+    """What one service found: damage of the log, and why projections cannot be read. Empty: all is
+    well.
+    """
 
     log: str = ""
     stores: Mapping[Projection, str] = field(default_factory=dict[Projection, str])
@@ -52,7 +55,9 @@ async def combined_verdict(values: SharedValues) -> Verdict:
     verdicts = [(await read_verdict(values, stage))[0] for stage in FINDERS]
     stores: dict[Projection, str] = {}
     for projection in PROJECTIONS:
-        if reasons := [verdict.stores[projection] for verdict in verdicts if projection in verdict.stores]:
+        if reasons := [
+            verdict.stores[projection] for verdict in verdicts if projection in verdict.stores
+        ]:
             # The query service, the last of them, looks at all stores of a projection.
             stores[projection] = reasons[-1]
     return Verdict(next((verdict.log for verdict in verdicts if verdict.log), ""), stores)

@@ -1,1 +1,3 @@
-"""The three stores: a package each, with a port and its adapters; `port.py` here is the port of checkpoints."""
+"""The three stores: a package each, with a port and its adapters; `port.py` here is the port of
+checkpoints.
+"""

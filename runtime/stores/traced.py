@@ -1,4 +1,6 @@
-"""A span for each call of a store that belongs to a trace; where none are written, the store itself."""
+"""A span for each call of a store that belongs to a trace; where none are written, the store
+itself.
+"""
 
 from collections.abc import Awaitable, Callable
 from functools import wraps
@@ -16,11 +18,17 @@ S = TypeVar("S")
 
 
 def traced(store: S, system: str, namespace: str = "") -> S:
-    """Return the store, with a client span over each of its calls. `system`: its kind, as the conventions name it."""
+    """Return the store, with a client span over each of its calls. `system`: its kind, as the
+    conventions name it.
+    """
     if not isinstance(trace.get_tracer_provider(), TracerProvider):
         return store
     return cast(
-        "S", _Traced(store, {names.DB_SYSTEM: system, **({names.DB_NAMESPACE: namespace} if namespace else {})})
+        "S",
+        _Traced(
+            store,
+            {names.DB_SYSTEM: system, **({names.DB_NAMESPACE: namespace} if namespace else {})},
+        ),
     )
 
 
@@ -37,7 +45,9 @@ class _Traced:
         attribute = getattr(self._store, name)
         return self._spanned(name, attribute) if iscoroutinefunction(attribute) else attribute
 
-    def _spanned(self, name: str, call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    def _spanned(
+        self, name: str, call: Callable[..., Awaitable[Any]]
+    ) -> Callable[..., Awaitable[Any]]:
         @wraps(call)
         async def spanned(*arguments: Any, **options: Any) -> Any:
             if not trace.get_current_span().get_span_context().is_valid:

@@ -1,4 +1,6 @@
-"""Caches analyses of texts, bounded by their characters, for functions that several threads call."""
+"""Caches analyses of texts, bounded by their characters, for functions that several threads
+call.
+"""
 
 from collections.abc import Callable, Hashable
 from threading import Lock

@@ -1,8 +1,9 @@
-"""Binary data inside text: inline pictures and fonts, base64, dumps. Nobody asks for it, and one picture in a text can
-make hundreds of chunks.
+"""Binary data inside text: inline pictures and fonts, base64, dumps. Nobody asks for it, and one
+picture in a text can make hundreds of chunks.
 
-Long runs of the characters of base64 are looked for, in time that grows with the length of the text, and left out where
-they look like no language: hashes, addresses, long words, sequences of DNA and numbers stay.
+Long runs of the characters of base64 are looked for, in time that grows with the length of the
+text, and left out where they look like no language: hashes, addresses, long words, sequences of DNA
+and numbers stay.
 """
 
 import re
@@ -34,10 +35,13 @@ _BYTES = re.compile(
     r"|(?:(?:0[xX])?[0-9A-Fa-f]{2}(?:,[ \t\r\n]{0,16}|[ \t\r\n]{1,16})){48,})"
 )
 _DUMP = re.compile(
-    r"(?:^[ \t]{0,8}[0-9A-Fa-f]{4,16}:?[ \t]{1,4}(?:[0-9A-Fa-f]{2,8}[ \t]{1,3}){4,16}[^\n]{0,40}\n?){4,}", re.MULTILINE
+    r"(?:^[ \t]{0,8}[0-9A-Fa-f]{4,16}:?[ \t]{1,4}(?:[0-9A-Fa-f]{2,8}[ \t]{1,3}){4,16}[^\n]{0,40}\n?){4,}",  # noqa: E501
+    re.MULTILINE,
 )
 _MAPPINGS = re.compile(r"\bmappings\"?\s{0,3}:\s{0,3}\"?(?P<map>[A-Za-z0-9+/,;]{200,})")
-_ENCODED_FILE = re.compile(r"^begin [0-7]{3,4} [^\n]{1,200}\n(?:[!-`][ -`]{0,61}\r?\n){2,}`?\r?\n?end\b", re.MULTILINE)
+_ENCODED_FILE = re.compile(
+    r"^begin [0-7]{3,4} [^\n]{1,200}\n(?:[!-`][ -`]{0,61}\r?\n){2,}`?\r?\n?end\b", re.MULTILINE
+)
 
 _CLASSES = str.maketrans(
     {
@@ -58,11 +62,15 @@ _NO_DIGIT = re.compile(r"[^0-9A-Fa-fx:,|.]")
 
 _SAMPLE = 4096
 _LONGEST_WORDS = 2.6
-"""Small letters that stand together on average: 1.7 in base64, more than 3 in names and addresses."""
+"""Small letters that stand together on average: 1.7 in base64, more than 3 in names and
+addresses.
+"""
 
 
 class Ballast(NamedTuple):
-    """A stretch of binary data in a text, and what stands there instead. `kind`: a media type, or empty."""
+    """A stretch of binary data in a text, and what stands there instead. `kind`: a media type, or
+    empty.
+    """
 
     start: int
     end: int
@@ -95,10 +103,15 @@ class LeftOut:
             kinds = ", ".join(sorted(filter(None, self._inline))[:5])
             what = "1 inline file" if count == 1 else f"{count:,} inline files"
             of = f"{kinds}; " if kinds else ""
-            sentences.append(f"{what} ({of}{self._inline_bytes:,} bytes) {_were(count)} left out: only text is read")
+            sentences.append(
+                f"{what} ({of}{self._inline_bytes:,} bytes) {_were(count)} left out: only "
+                "text is read"
+            )
         if count := self._stretches:
             what = "1 stretch" if count == 1 else f"{count:,} stretches"
-            sentences.append(f"{what} of binary data ({self._bytes:,} bytes) {_were(count)} left out")
+            sentences.append(
+                f"{what} of binary data ({self._bytes:,} bytes) {_were(count)} left out"
+            )
         return tuple(sentences)
 
 
@@ -107,7 +120,9 @@ def _were(count: int) -> str:
 
 
 class CleanText(NamedTuple):
-    """A text without binary data, where marks then stand in it, and sentences about what was left out."""
+    """A text without binary data, where marks then stand in it, and sentences about what was left
+    out.
+    """
 
     text: str
     marks: tuple[int, ...]
@@ -131,11 +146,13 @@ def ballast_in(text: str) -> list[Ballast]:
     return apart
 
 
-def without_ballast(pieces: Iterable[tuple[str, Sequence[int]]], left_out: LeftOut) -> Iterator[tuple[str, list[int]]]:
+def without_ballast(
+    pieces: Iterable[tuple[str, Sequence[int]]], left_out: LeftOut
+) -> Iterator[tuple[str, list[int]]]:
     """Yield a text that comes in pieces without its binary data, which `left_out` counts.
 
-    With each piece come marks: ascending places in the whole text, each in this piece or in a later one. They are
-    yielded with the piece they then belong to, as places in the text that is yielded.
+    With each piece come marks: ascending places in the whole text, each in this piece or in a later
+    one. They are yielded with the piece they then belong to, as places in the text that is yielded.
     """
     buffer, marks = "", list[int]()
     read = made = 0
@@ -150,13 +167,17 @@ def without_ballast(pieces: Iterable[tuple[str, Sequence[int]]], left_out: LeftO
         buffer, read, made = buffer[settled:], read + settled, made + len(clean)
 
 
-def _and_end(pieces: Iterable[tuple[str, Sequence[int]]]) -> Iterator[tuple[str | None, Sequence[int]]]:
+def _and_end(
+    pieces: Iterable[tuple[str, Sequence[int]]],
+) -> Iterator[tuple[str | None, Sequence[int]]]:
     yield from pieces
     yield None, ()
 
 
 def _settled(buffer: str) -> int:
-    """Return how much of the buffer can be judged whatever follows: up to a blank between two words of language."""
+    """Return how much of the buffer can be judged whatever follows: up to a blank between two words
+    of language.
+    """
     end, is_short = len(buffer), False
     while end > max(0, len(buffer) - HELD):
         begin = max(buffer.rfind(" ", 0, end), buffer.rfind("\n", 0, end))
@@ -204,7 +225,9 @@ def _inline_files(text: str) -> Iterator[Ballast]:
 
 
 def _dumps(text: str) -> Iterator[Ballast]:
-    """Yield bytes that are written out, files in the encoding of uuencode, and the tables of source maps."""
+    """Yield bytes that are written out, files in the encoding of uuencode, and the tables of source
+    maps.
+    """
     for match in _BYTES.finditer(text):
         letters = sum(map(match[0].lower().count, "abcdef"))
         if letters * 8 >= len(match[0]) / 3:
@@ -217,7 +240,9 @@ def _dumps(text: str) -> Iterator[Ballast]:
 
 
 def _runs(text: str) -> Iterator[Ballast]:
-    """Yield runs of base64 and hexadecimal digits: long ones, and those that stand in lines of one length."""
+    """Yield runs of base64 and hexadecimal digits: long ones, and those that stand in lines of one
+    length.
+    """
     group: list[re.Match[str]] = []
     for run in _RUN.finditer(text):
         if group and not _BETWEEN_LINES.fullmatch(text, group[-1].end(), run.start()):
@@ -239,7 +264,8 @@ def _judged(text: str, group: Sequence[re.Match[str]]) -> Iterator[Ballast]:
 def _are_lines(runs: Sequence[str]) -> bool:
     """Return whether these are lines of one encoded file, and no list of hashes.
 
-    The `n` of a break that is written as `\\n` belongs to the line behind it: the first line may be shorter.
+    The `n` of a break that is written as `\\n` belongs to the line behind it: the first line may be
+    shorter.
     """
     lengths = {len(run) for run in runs[1:-1]}
     if len(runs) < _FEWEST_LINES or len(lengths) > 1 or not _is_binary("".join(runs)):

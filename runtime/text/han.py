@@ -1,7 +1,9 @@
-"""Names in Chinese and Japanese text, which has neither capitals nor blanks: marks, endings, repetition.
+"""Names in Chinese and Japanese text, which has neither capitals nor blanks: marks, endings,
+repetition.
 
-Runs of Han characters are cut at punctuation, at characters of grammar and at frequent verbs. Without a dictionary that
-finds pieces of sentences as well as names, so only pieces that look like a name or occur twice are taken from a text.
+Runs of Han characters are cut at punctuation, at characters of grammar and at frequent verbs.
+Without a dictionary that finds pieces of sentences as well as names, so only pieces that look like
+a name or occur twice are taken from a text.
 """
 
 import re
@@ -21,15 +23,21 @@ _FREQUENT = """
 怎样 如何 为什么 多少 一个 一种 一家 一位 一次 以及 其中 目前 同时 因此 可能 可以 需要 主要 所有 许多 这些
 那些 他们 我们 你们 首次 第一 开始 之后 之前 谁 年 月 日
 """
-_CUT = re.compile(f"[{_FUNCTION}]|" + "|".join(sorted((_VERBS + _FREQUENT).split(), key=len, reverse=True)))
+_CUT = re.compile(
+    f"[{_FUNCTION}]|" + "|".join(sorted((_VERBS + _FREQUENT).split(), key=len, reverse=True))
+)
 HAN_VERBS = re.compile("|".join(_VERBS.split()))
 """Verbs that name the relation between two names in Chinese."""
 HAN_ALIAS = "又称|又名|又叫|也叫|也称|简称|亦称|原名|俗称"
 """Words before another name of the same thing."""
 _RUN = re.compile(f"[{HAN}]+")
 _KATAKANA = re.compile("[\u30a1-\u30ff]{3,20}")
-_QUOTED = re.compile(r"《([^《》\n]{1,40})》|“([^“”\n]{2,20})”|「([^「」\n]{2,20})」|『([^『』\n]{2,20})』")
-_ALIASED = re.compile(f'(?:{HAN_ALIAS})(?:为|作|做)?[“"《「]?([{HAN}A-Za-z0-9]{{2,8}})(?=[”"》」]?[）)，。、；,.])')
+_QUOTED = re.compile(
+    r"《([^《》\n]{1,40})》|“([^“”\n]{2,20})”|「([^「」\n]{2,20})」|『([^『』\n]{2,20})』"
+)
+_ALIASED = re.compile(
+    f'(?:{HAN_ALIAS})(?:为|作|做)?[“"《「]?([{HAN}A-Za-z0-9]{{2,8}})(?=[”"》」]?[）)，。、；,.])'
+)
 _ANY = re.compile(f"[{HAN_AND_KANA}]")
 _CLAUSE = re.compile("[，。！？；,.!?;]")
 
@@ -51,7 +59,9 @@ _SURNAMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class HanName:
-    """A name in Chinese or Japanese text: `text` begins at `start`; `work` when 《》 mark it as a title."""
+    """A name in Chinese or Japanese text: `text` begins at `start`; `work` when 《》 mark it as a
+    title.
+    """
 
     text: str
     start: int
@@ -59,19 +69,27 @@ class HanName:
 
 
 def runs(text: str) -> list[HanName]:
-    """Return every piece of 2 to 8 Han characters between punctuation and grammar, and every katakana word."""
+    """Return every piece of 2 to 8 Han characters between punctuation and grammar, and every
+    katakana word.
+    """
     return sorted([*_pieces(text), *_katakana(text)], key=lambda name: name.start)
 
 
 def han_names(text: str) -> list[HanName]:
-    """Return the pieces that look like names (ending, surname, two occurrences), and what quotation marks enclose."""
+    """Return the pieces that look like names (ending, surname, two occurrences), and what quotation
+    marks enclose.
+    """
     if not _ANY.search(text):
         return []
     marked = list(_marked(text))
     taken = {name.start for name in marked}
     pieces = list(_pieces(text))
     counts = Counter(piece.text for piece in pieces)
-    likely = [piece for piece in pieces if piece.start not in taken and _likely(piece.text, counts[piece.text])]
+    likely = [
+        piece
+        for piece in pieces
+        if piece.start not in taken and _likely(piece.text, counts[piece.text])
+    ]
     return sorted([*marked, *likely, *_katakana(text)], key=lambda name: name.start)
 
 

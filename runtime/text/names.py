@@ -1,8 +1,10 @@
-"""Names in a text without a model: runs of capitalised words, code-like terms, Chinese and Japanese names.
+"""Names in a text without a model: runs of capitalised words, code-like terms, Chinese and Japanese
+names.
 
-A capital at the beginning of a sentence, of a cell or behind a colon proves nothing. A word that stands only there
-counts as a name if it occurs nowhere in lower case, is no ordinary opener or verb, and is the subject of what follows.
-Only regular expressions and sets; time is linear in the text.
+A capital at the beginning of a sentence, of a cell or behind a colon proves nothing. A word that
+stands only there counts as a name if it occurs nowhere in lower case, is no ordinary opener or
+verb, and is the subject of what follows. Only regular expressions and sets; time is linear in the
+text.
 """
 
 import re
@@ -16,7 +18,15 @@ from runtime.text.han import han_names
 from runtime.text.quotes import quoted_titles, with_nicknames
 from runtime.text.scripts import HAN_AND_KANA
 from runtime.text.sentences import Sentence, sentences
-from runtime.text.terms import Word, is_abbreviated, is_camel, is_shouted, is_verb, without_addresses, words_of_sentence
+from runtime.text.terms import (
+    Word,
+    is_abbreviated,
+    is_camel,
+    is_shouted,
+    is_verb,
+    without_addresses,
+    words_of_sentence,
+)
 from runtime.text.words import (
     ABBREVIATIONS,
     CALENDAR,
@@ -47,7 +57,9 @@ _BLANKS = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name as the text writes it, blanks folded; `text[start:end]` there, in the `sentence`-th of its sentences."""
+    """A name as the text writes it, blanks folded; `text[start:end]` there, in the `sentence`-th of
+    its sentences.
+    """
 
     text: str
     start: int
@@ -72,14 +84,18 @@ class _Run:
 
 
 def names(text: str, known: Iterable[str] = ()) -> list[Name]:
-    """Return every occurrence of a name, in order. `known`: words that are names even where a sentence begins."""
+    """Return every occurrence of a name, in order. `known`: words that are names even where a
+    sentence begins.
+    """
     return names_in(text, sentences(text), known)
 
 
 def names_in(text: str, in_sentences: Sequence[Sentence], known: Iterable[str] = ()) -> list[Name]:
     """Return the same for a text whose sentences are known."""
     masked = without_addresses(text)
-    by_sentence = [with_nicknames(masked, words_of_sentence(masked, s.start, s.end)) for s in in_sentences]
+    by_sentence = [
+        with_nicknames(masked, words_of_sentence(masked, s.start, s.end)) for s in in_sentences
+    ]
     runs = [
         run
         for number, (sentence, tokens) in enumerate(zip(in_sentences, by_sentence, strict=True))
@@ -89,13 +105,18 @@ def names_in(text: str, in_sentences: Sequence[Sentence], known: Iterable[str] =
     evidence = _evidence(by_sentence, [run for run in runs if run.sentence not in headings], known)
     parts = [part for run in runs for part in _apart_at_connector(run, evidence)]
     latin = [name for run in parts for name in _judged(run, evidence, run.sentence in headings)]
-    titles = [Name(masked[start:end], start, end, n, "work") for n, start, end in quoted_titles(masked, in_sentences)]
+    titles = [
+        Name(masked[start:end], start, end, n, "work")
+        for n, start, end in quoted_titles(masked, in_sentences)
+    ]
     return list(_apart([*latin, *_han(masked, in_sentences), *titles]))
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What a text tells: whether it is German; words in lower case; runs and words in them; those surely names."""
+    """What a text tells: whether it is German; words in lower case; runs and words in them; those
+    surely names.
+    """
 
     german: bool
     lower: frozenset[str]
@@ -103,17 +124,26 @@ class _Evidence:
     proven: frozenset[str]
 
 
-def _evidence(by_sentence: Sequence[Sequence[Word]], runs: Sequence[_Run], known: Iterable[str]) -> _Evidence:
+def _evidence(
+    by_sentence: Sequence[Sequence[Word]], runs: Sequence[_Run], known: Iterable[str]
+) -> _Evidence:
     lower = Counter(word.text for tokens in by_sentence for word in tokens if word.text.islower())
     german = sum(lower[word] for word in GERMAN) * 8 > lower.total()
     named = frozenset(word.text for run in runs for word in run.words if word.shape == "proper")
     inside = frozenset(word.text for run in runs for word in run.words[run.initial :])
     keys = frozenset(run.key for run in runs if not run.initial)
-    return _Evidence(german, frozenset(lower), named | {run.key for run in runs}, inside | keys | frozenset(known))
+    return _Evidence(
+        german,
+        frozenset(lower),
+        named | {run.key for run in runs},
+        inside | keys | frozenset(known),
+    )
 
 
 def _apart(candidates: Iterable[Name]) -> Iterator[Name]:
-    """Yield the names in order; of two that overlap the one that begins first, or the longer one."""
+    """Yield the names in order; of two that overlap the one that begins first, or the longer
+    one.
+    """
     end = 0
     for name in sorted(candidates, key=lambda name: (name.start, -name.end)):
         if name.start >= end:
@@ -128,8 +158,15 @@ def _runs(text: str, sentence: Sentence, tokens: Sequence[Word], number: int) ->
     starts = _starts(text, sentence, tokens)
     run: list[Word] = []
     for place, word in enumerate([*tokens, None]):
-        if run and (word is None or run[-1].possessive or not _joins(text, run[-1], word) or not _continues(run, word)):
-            yield from _trimmed(run, starts, number, subject=_is_subject(text, run[-1], tokens[place : place + 2]))
+        if run and (
+            word is None
+            or run[-1].possessive
+            or not _joins(text, run[-1], word)
+            or not _continues(run, word)
+        ):
+            yield from _trimmed(
+                run, starts, number, subject=_is_subject(text, run[-1], tokens[place : place + 2])
+            )
             run = []
         if word is None:
             break
@@ -140,15 +177,23 @@ def _runs(text: str, sentence: Sentence, tokens: Sequence[Word], number: int) ->
 
 
 def _starts(text: str, sentence: Sentence, tokens: Sequence[Word]) -> frozenset[int]:
-    """Return where a capital proves nothing: at the first word of a sentence, behind a colon, in a new cell."""
+    """Return where a capital proves nothing: at the first word of a sentence, behind a colon, in a
+    new cell.
+    """
     bare = [word for word in tokens if word.shape != "number"][:1]
     first = [word.start for word in bare if not _HAN.search(text, sentence.start, word.start)]
-    inner = (right.start for left, right in pairwise(tokens) if _STARTING.search(text, left.end, right.start))
+    inner = (
+        right.start
+        for left, right in pairwise(tokens)
+        if _STARTING.search(text, left.end, right.start)
+    )
     return frozenset([*first, *inner])
 
 
 def _is_subject(text: str, last: Word, following: Sequence[Word]) -> bool:
-    """Return whether what follows a run says something of it: a verb form, an explanation, another name beside it."""
+    """Return whether what follows a run says something of it: a verb form, an explanation, another
+    name beside it.
+    """
     gap = text[last.end : following[0].start if following else last.end + 1].strip(" ")
     if last.possessive or not following:
         return last.possessive or _HAN.match(gap) is not None
@@ -184,15 +229,23 @@ def _joins(text: str, left: Word, right: Word) -> bool:
     if gap.count("\n") > 1 or len(gap) > 8:
         return False
     if mark == ".":
-        return is_abbreviated(left.text) or left.lower in TITLES or left.lower in {"jr", "sr", "st", "mt"}
+        return (
+            is_abbreviated(left.text)
+            or left.lower in TITLES
+            or left.lower in {"jr", "sr", "st", "mt"}
+        )
     return not mark or (mark == "&" and len(gap) == 3)
 
 
-def _trimmed(run: Sequence[Word], starts: frozenset[int], number: int, *, subject: bool) -> Iterator[_Run]:
+def _trimmed(
+    run: Sequence[Word], starts: frozenset[int], number: int, *, subject: bool
+) -> Iterator[_Run]:
     """Yield the run without connectors, titles and calendar words at its ends."""
     words = list(run)
     title = ""
-    while words and (words[0].shape in ("connector", "number") or words[0].lower in CALENDAR or _is_title(words)):
+    while words and (
+        words[0].shape in ("connector", "number") or words[0].lower in CALENDAR or _is_title(words)
+    ):
         title = words[0].lower if words[0].lower in TITLES else ""
         words.pop(0)
     while words and (words[-1].shape == "connector" or words[-1].lower in CALENDAR):
@@ -203,20 +256,36 @@ def _trimmed(run: Sequence[Word], starts: frozenset[int], number: int, *, subjec
 
 
 def _is_title(words: Sequence[Word]) -> bool:
-    return len(words) > 1 and words[0].lower in TITLES and words[0].lower != "st" and words[1].shape == "proper"
+    return (
+        len(words) > 1
+        and words[0].lower in TITLES
+        and words[0].lower != "st"
+        and words[1].shape == "proper"
+    )
 
 
 def _apart_at_connector(run: _Run, evidence: _Evidence) -> list[_Run]:
-    """Split `Ada Marlow of the Harbour Office` in two where the text has `Ada Marlow` by itself too."""
+    """Split `Ada Marlow of the Harbour Office` in two where the text has `Ada Marlow` by itself
+    too.
+    """
     for place, word in enumerate(run.words):
-        if place > 1 and word.shape == "connector" and " ".join(w.text for w in run.words[:place]) in evidence.named:
+        if (
+            place > 1
+            and word.shape == "connector"
+            and " ".join(w.text for w in run.words[:place]) in evidence.named
+        ):
             rest = tuple(dropwhile(lambda other: other.shape != "proper", run.words[place:]))
-            return [replace(run, words=run.words[:place]), replace(run, words=rest, initial=False, title="")]
+            return [
+                replace(run, words=run.words[:place]),
+                replace(run, words=rest, initial=False, title=""),
+            ]
     return [run]
 
 
 def _judged(run: _Run, evidence: _Evidence, heading: bool) -> Iterator[Name]:
-    """Yield the run as a name, without an opener that is no part of it; nothing when nothing remains."""
+    """Yield the run as a name, without an opener that is no part of it; nothing when nothing
+    remains.
+    """
     words = run.words
     if heading and not any(word.text in evidence.named for word in words):
         return
@@ -224,9 +293,17 @@ def _judged(run: _Run, evidence: _Evidence, heading: bool) -> Iterator[Name]:
         words = _without_opener(words, evidence)
         if len(words) == len(run.words) == 1 and not _is_borne_out(run, evidence):
             return
-    if not words or (len(words) == 1 and not _stands_alone(words[0], evidence)) or _is_emphasis(words, evidence):
+    if (
+        not words
+        or (len(words) == 1 and not _stands_alone(words[0], evidence))
+        or _is_emphasis(words, evidence)
+    ):
         return
-    kind: Kind = "code" if len(words) == 1 and (words[0].shape == "code" or is_camel(words[0].text)) else "name"
+    kind: Kind = (
+        "code"
+        if len(words) == 1 and (words[0].shape == "code" or is_camel(words[0].text))
+        else "name"
+    )
     kind = "han" if all(_HAN.match(word.text) for word in words) else kind
     yield Name(_text(words), words[0].start, words[-1].end, run.sentence, kind, run.title)
 
@@ -242,7 +319,9 @@ def _without_opener(words: tuple[Word, ...], evidence: _Evidence) -> tuple[Word,
 
 
 def _is_borne_out(run: _Run, evidence: _Evidence) -> bool:
-    """Return whether one word at a beginning is a name: by its letters, its use elsewhere, a list or its context."""
+    """Return whether one word at a beginning is a name: by its letters, its use elsewhere, a list
+    or its context.
+    """
     word = run.words[0]
     if not word.text.istitle() or word.text in evidence.proven:
         return True
@@ -251,7 +330,10 @@ def _is_borne_out(run: _Run, evidence: _Evidence) -> bool:
 
 def _is_emphasis(words: Sequence[Word], evidence: _Evidence) -> bool:
     """Return whether these are ordinary words in capitals."""
-    return all(len(word.text) > 3 and word.text.isupper() and word.lower in evidence.lower for word in words)
+    return all(
+        len(word.text) > 3 and word.text.isupper() and word.lower in evidence.lower
+        for word in words
+    )
 
 
 def _text(words: Sequence[Word]) -> str:
@@ -259,18 +341,32 @@ def _text(words: Sequence[Word]) -> str:
     for left, right in pairwise(words):
         dotted = is_abbreviated(left.text) or left.lower in ABBREVIATIONS
         gap = right.start - left.end
-        parts.append((". " if dotted and gap > 1 else " & " if gap == 3 and not dotted else " ") + right.text)
+        parts.append(
+            (". " if dotted and gap > 1 else " & " if gap == 3 and not dotted else " ") + right.text
+        )
     return _BLANKS.sub(" ", "".join(parts))
 
 
 def _stands_alone(word: Word, evidence: _Evidence) -> bool:
     """Return whether one word is enough of a name."""
     lower = word.lower
-    if lower in TITLES or lower in NATIONALITIES or lower in NO_NAMES or (lower in OPENERS and word.text.istitle()):
+    if (
+        lower in TITLES
+        or lower in NATIONALITIES
+        or lower in NO_NAMES
+        or (lower in OPENERS and word.text.istitle())
+    ):
         return False
-    if evidence.german and word.text.istitle() and lower not in LOCATION and lower not in GIVEN_NAMES:
+    if (
+        evidence.german
+        and word.text.istitle()
+        and lower not in LOCATION
+        and lower not in GIVEN_NAMES
+    ):
         return False
-    if _ADJECTIVE.search(word.text) or (len(word.text) == 2 and any(letter.isdigit() for letter in word.text)):
+    if _ADJECTIVE.search(word.text) or (
+        len(word.text) == 2 and any(letter.isdigit() for letter in word.text)
+    ):
         return False
     return word.shape in ("proper", "code") and len(word.text) > 1 and lower not in ABBREVIATIONS
 

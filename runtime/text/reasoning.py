@@ -1,7 +1,8 @@
 """Tells the text of a model's answer from the reasoning that the model wrote into it.
 
-Reasoning stands between tags (`<think>`, `[THINK]`, `◁think▷` and others), of which either may be missing, or in a
-channel of its own. A tag that the answer speaks of stays: one in code, in quotation marks or within a sentence.
+Reasoning stands between tags (`<think>`, `[THINK]`, `◁think▷` and others), of which either may be
+missing, or in a channel of its own. A tag that the answer speaks of stays: one in code, in
+quotation marks or within a sentence.
 """
 
 import re
@@ -37,11 +38,15 @@ class AnswerParts(NamedTuple):
     text: str
     reasoning: str
     lacks_opening: bool = False
-    """Whether reasoning ends here that had no opening mark: text that was returned before it was reasoning, too."""
+    """Whether reasoning ends here that had no opening mark: text that was returned before it was
+    reasoning, too.
+    """
 
 
 def split_reasoning(answer: str, *, truncated: bool = False) -> AnswerParts:
-    """Return the text of a whole answer without its reasoning, and the reasoning. `truncated`: the answer was cut."""
+    """Return the text of a whole answer without its reasoning, and the reasoning. `truncated`: the
+    answer was cut.
+    """
     parts = ReasoningFilter(holds_text=True)
     before = parts.feed(answer)
     rest = parts.end(truncated=truncated)
@@ -50,10 +55,11 @@ def split_reasoning(answer: str, *, truncated: bool = False) -> AnswerParts:
 
 
 class ReasoningFilter:
-    """Splits an answer that comes in pieces; the parts join to the same however it is cut into pieces.
+    """Splits an answer that comes in pieces; the parts join to the same however it is cut into
+    pieces.
 
-    `holds_text`: return no text before it is certain that all before it was no reasoning whose first tag is missing.
-    Without it, such reasoning goes out as text, and a later part says so.
+    `holds_text`: return no text before it is certain that all before it was no reasoning whose
+    first tag is missing. Without it, such reasoning goes out as text, and a later part says so.
     """
 
     def __init__(self, *, holds_text: bool = False) -> None:
@@ -63,19 +69,24 @@ class ReasoningFilter:
         self._reasoning: list[str] = []
         self._lacks_opening = False
         self._mode = "beginning"
-        """`beginning`; `text`; `tag` and `channel`, both reasoning; and what waits for its end to be understood:
-        `phrase` (a beginning of `BEGINNING`), `pending` (behind a tag within a sentence), `header` (of a channel)."""
+        """`beginning`; `text`; `tag` and `channel`, both reasoning; and what waits for its end to
+        be understood: `phrase` (a beginning of `BEGINNING`), `pending` (behind a tag within a
+        sentence), `header` (of a channel).
+        """
         self._pending: list[str] = []
         """What follows a mark whose meaning is not known yet; the mark is its first part."""
         self._pending_length = 0
         self._has_text = self._has_reasoning = self._may_nest = False
-        """Whether there was text, and reasoning; and whether the last block of reasoning began the answer, so that a
-        closing tag that is left over ends a block around it."""
+        """Whether there was text, and reasoning; and whether the last block of reasoning began the
+        answer, so that a closing tag that is left over ends a block around it.
+        """
         self._line = ""
         """The end of the current line of the text."""
         self._fence = ""
         self._span = 0
-        """The marks that opened the current block of code, and the backticks that opened code within a line."""
+        """The marks that opened the current block of code, and the backticks that opened code
+        within a line.
+        """
         self._depth = 0
         self._thought_tail = ""
         self._after_inner: list[str] | None = None
@@ -89,12 +100,16 @@ class ReasoningFilter:
         return self._taken()
 
     def note_reasoning(self) -> None:
-        """Note that the provider gives the reasoning apart, so that no text can be reasoning without a first tag."""
+        """Note that the provider gives the reasoning apart, so that no text can be reasoning
+        without a first tag.
+        """
         self._has_reasoning = True
         self._holds_text = False
 
     def end(self, *, truncated: bool = False) -> AnswerParts:
-        """Return the parts that were held back; nothing may be fed afterwards. `truncated`: the answer was cut."""
+        """Return the parts that were held back; nothing may be fed afterwards. `truncated`: the
+        answer was cut.
+        """
         self._read(self._buffer, last=True)
         if self._mode == "phrase":
             self._resolve(is_reasoning=truncated)
@@ -151,7 +166,9 @@ class ReasoningFilter:
         return partial.start() if partial else len(text)
 
     def _on_mark(self, mark: re.Match[str], text: str, last: bool) -> int | None:
-        """Take a mark, and return where the text goes on behind it; None if more of it is needed."""
+        """Take a mark, and return where the text goes on behind it; None if more of it is
+        needed.
+        """
         if not last and self._needs_more(mark, text):
             return None
         handle = {
@@ -166,7 +183,9 @@ class ReasoningFilter:
         return mark.end()
 
     def _needs_more(self, mark: re.Match[str], text: str) -> bool:
-        """Return whether what stands behind the mark decides what it means, and has not come yet."""
+        """Return whether what stands behind the mark decides what it means, and has not come
+        yet.
+        """
         if mark.lastgroup in ("open", "close"):
             behind = text_behind(mark, text)
             return len(behind) < LOOK_AHEAD and not behind.strip()
@@ -206,7 +225,9 @@ class ReasoningFilter:
         self._holds_text = False
 
     def _on_close(self, raw: str, behind: str) -> None:
-        """Take a closing tag without an opening one: all before it was reasoning, unless the tag is spoken of."""
+        """Take a closing tag without an opening one: all before it was reasoning, unless the tag is
+        spoken of.
+        """
         if not self._ends_reasoning(behind):
             self._add(raw)
         elif self._has_reasoning and not (self._may_nest and behind.strip()):
@@ -246,7 +267,11 @@ class ReasoningFilter:
         self._mode, self._pending, self._pending_length = mode, [raw], 0
 
     def _in_tag(self, mark: re.Match[str], text: str) -> None:
-        if mark.lastgroup == "open" and self._thought_tail.strip() and self._thought_tail.endswith("\n"):
+        if (
+            mark.lastgroup == "open"
+            and self._thought_tail.strip()
+            and self._thought_tail.endswith("\n")
+        ):
             self._depth += 1
         if mark.lastgroup != "close" or is_quoted(mark, self._thought_tail, text):
             self._add(mark[0])

@@ -1,4 +1,6 @@
-"""The marks that models write around their reasoning, and what tells such a mark from a tag that is spoken of."""
+"""The marks that models write around their reasoning, and what tells such a mark from a tag that is
+spoken of.
+"""
 
 import re
 
@@ -11,23 +13,27 @@ _ATTRIBUTES = r"(?:\s[^<>\n]{0,80})?"
 _BRACKETED = r"(?-i:THINK(?:ING)?|REASONING)"
 
 MARK = re.compile(
-    "|".join((
-        r"(?P<newline>\n)",
-        r"(?P<code>`+|~{3,})",
-        rf"(?P<open><(?:{_THOUGHT}|{_ASIDE}){_ATTRIBUTES}>",
-        rf"\[{_BRACKETED}\]|◁{_THOUGHT}▷|<\|(?:begin_of_thought|START_THINKING|think(?:ing)?)\|>",
-        r"<\|channel>|<unused94>)",
-        rf"(?P<close></(?:{_THOUGHT}|{_ASIDE})\s{{0,8}}>",
-        rf"\[/{_BRACKETED}\]|◁/{_THOUGHT}▷|<\|(?:end_of_thought|END_THINKING|/think(?:ing)?)\|>",
-        r"<channel\|>|<unused95>)",
-        r"(?P<channel><\|(?:start|channel|constrain|message|end|return|call)\|>)",
-        r"(?P<wrapper></?(?:answer|response|final_answer)>|<\|(?:begin|end)_of_solution\|>",
-        r"<\|(?:START|END)_(?:RESPONSE|TEXT)\|>)",
-        r"(?P<phrase>(?-i:assistant(?:commentary)?final(?![a-z]))|here(?: is|'s) my response:)",
-    )),
+    "|".join(
+        (
+            r"(?P<newline>\n)",
+            r"(?P<code>`+|~{3,})",
+            rf"(?P<open><(?:{_THOUGHT}|{_ASIDE}){_ATTRIBUTES}>",
+            rf"\[{_BRACKETED}\]|◁{_THOUGHT}▷|<\|(?:begin_of_thought|START_THINKING|think(?:ing)?)\|>",
+            r"<\|channel>|<unused94>)",
+            rf"(?P<close></(?:{_THOUGHT}|{_ASIDE})\s{{0,8}}>",
+            rf"\[/{_BRACKETED}\]|◁/{_THOUGHT}▷|<\|(?:end_of_thought|END_THINKING|/think(?:ing)?)\|>",
+            r"<channel\|>|<unused95>)",
+            r"(?P<channel><\|(?:start|channel|constrain|message|end|return|call)\|>)",
+            r"(?P<wrapper></?(?:answer|response|final_answer)>|<\|(?:begin|end)_of_solution\|>",
+            r"<\|(?:START|END)_(?:RESPONSE|TEXT)\|>)",
+            r"(?P<phrase>(?-i:assistant(?:commentary)?final(?![a-z]))|here(?: is|'s) my response:)",
+        )
+    ),
     re.IGNORECASE,
-)  # fmt: skip
-"""Everything that says where reasoning begins or ends, and where code stands, in which nothing does."""
+)
+"""Everything that says where reasoning begins or ends, and where code stands, in which nothing
+does.
+"""
 
 PARTIAL = re.compile(
     r"(?:<[/|]{0,2}[a-z_:-]{0,40}\d{0,2}\|?"
@@ -42,10 +48,16 @@ LONGEST_MARK = 140
 LONGEST_PHRASE = 40
 """Characters of a phrase that ends reasoning at most."""
 
-BEGINNING = re.compile(r"\s*(?:(?-i:analysis(?=[A-Z\"'*]))|here(?: is|'s) my thought process:)", re.IGNORECASE)
-"""Beginnings of answers that are reasoning up to a phrase: of servers that leave channel marks out, and of Granite."""
+BEGINNING = re.compile(
+    r"\s*(?:(?-i:analysis(?=[A-Z\"'*]))|here(?: is|'s) my thought process:)", re.IGNORECASE
+)
+"""Beginnings of answers that are reasoning up to a phrase: of servers that leave channel marks out,
+and of Granite.
+"""
 
-MAYBE_BEGINNING = re.compile(r"\s*(?:a[nalysi]{0,7}|h[er]{0,3}(?:[ '][a-z ']{0,23})?)?\Z", re.IGNORECASE)
+MAYBE_BEGINNING = re.compile(
+    r"\s*(?:a[nalysi]{0,7}|h[er]{0,3}(?:[ '][a-z ']{0,23})?)?\Z", re.IGNORECASE
+)
 """A first piece that may become such a beginning."""
 
 SPOKEN_OF = re.compile(r"[\"'”’`)»\],;:.!?*_|]|\\|<\|#\|>")
@@ -72,7 +84,9 @@ def is_quoted(mark: re.Match[str], before: str, text: str) -> bool:
 
 
 def reads_as_thought(content: str) -> bool:
-    """Return whether the words between two tags within a sentence are a thought, and no tags that are spoken of."""
+    """Return whether the words between two tags within a sentence are a thought, and no tags that
+    are spoken of.
+    """
     if ROW_DELIMITER in content or not any(character.isalnum() for character in content):
         return False
     is_apart = content[0].isspace() and content[-1].isspace()

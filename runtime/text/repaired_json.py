@@ -10,7 +10,9 @@ _BRACKET = re.compile(r"[(\[{]")
 
 
 def repaired_json(text: str) -> Any:
-    """Return the value that the text means, None if it means none; of several values a list of them."""
+    """Return the value that the text means, None if it means none; of several values a list of
+    them.
+    """
     if len(_BRACKET.findall(text)) > MAX_BRACKETS:
         return None
     # Imported only here: few answers need it, and it brings many modules.

@@ -1,9 +1,10 @@
 """Text to sentences with offsets.
 
-Full stops end a sentence only where a blank follows, the next word does not begin in lower case and the word before is
-no abbreviation; the marks of Chinese, Japanese, Hindi, Arabic, Urdu and other scripts of their own always do. Bullets,
-headings, table rows and blank lines end one too. Every line of code stands alone: between fences, behind a prompt of an
-interpreter, indented below a line that ends with a colon. Time is linear in the text.
+Full stops end a sentence only where a blank follows, the next word does not begin in lower case and
+the word before is no abbreviation; the marks of Chinese, Japanese, Hindi, Arabic, Urdu and other
+scripts of their own always do. Bullets, headings, table rows and blank lines end one too. Every
+line of code stands alone: between fences, behind a prompt of an interpreter, indented below a line
+that ends with a colon. Time is linear in the text.
 """
 
 import re
@@ -16,7 +17,9 @@ LONGEST = 2_000
 """Characters of one sentence; what has no end by then is cut, at a blank where there is one."""
 
 FULL_STOPS = "。！？｡।॥؟۔።။។։"
-"""Marks that end a sentence whether or not a blank follows, of Chinese, Hindi, Arabic, Amharic, Burmese and others."""
+"""Marks that end a sentence whether or not a blank follows, of Chinese, Hindi, Arabic, Amharic,
+Burmese and others.
+"""
 
 _END = re.compile(rf"[.!?…]+[\"'”’)\]»]*|[{FULL_STOPS}]+[”’」』》）)»]*")
 _BLANKS = re.compile(r"\s*")
@@ -54,14 +57,18 @@ class _Block:
 
 @dataclass(slots=True)
 class _Literal:
-    """Whether the lines read so far have led into a block of code without fences. Indents in characters; -1: no."""
+    """Whether the lines read so far have led into a block of code without fences. Indents in
+    characters; -1: no.
+    """
 
     above: int = -1
     sure: bool = False
     inside: int = -1
 
     def takes(self, line: str, stripped: str, *, after_blank: bool) -> bool:
-        """Return whether this line, which is not blank, is code; what it announces is remembered."""
+        """Return whether this line, which is not blank, is code; what it announces is
+        remembered.
+        """
         indent = len(line) - len(line.lstrip())
         if self.inside >= 0:
             if indent >= self.inside:
@@ -70,14 +77,24 @@ class _Literal:
         if 0 <= self.above < indent and after_blank and (self.sure or _SYMBOLS.search(stripped)):
             self.inside = indent
             return True
-        self.above, self.sure = (indent, stripped.endswith("::")) if stripped.endswith(":") else (-1, False)
+        self.above, self.sure = (
+            (indent, stripped.endswith("::")) if stripped.endswith(":") else (-1, False)
+        )
         return False
 
 
 def sentences(text: str) -> list[Sentence]:
-    """Return the sentences in order. Every character that is not blank is in exactly one of them."""
+    """Return the sentences in order. Every character that is not blank is in exactly one of
+    them.
+    """
     return [
-        Sentence(text[start:end], start, end, block.code, block.heading or (not block.code and text[start] == "#"))
+        Sentence(
+            text[start:end],
+            start,
+            end,
+            block.code,
+            block.heading or (not block.code and text[start] == "#"),
+        )
         for block in _blocks(text)
         for start, end in _bounded(text, _cuts(text, block))
     ]
@@ -110,16 +127,25 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _is_heading(line: str, following: Sequence[str]) -> bool:
-    """Return whether a line behind a blank one is underlined, or short and without punctuation before a blank one."""
+    """Return whether a line behind a blank one is underlined, or short and without punctuation
+    before a blank one.
+    """
     if not following or not line or _BULLET.match(line):
         return False
     if _UNDERLINE.match(following[0].strip()):
         return len(line) < 120
-    return len(following) > 1 and not following[0].strip() and len(line.split()) <= 8 and _TITLE.match(line) is not None
+    return (
+        len(following) > 1
+        and not following[0].strip()
+        and len(line.split()) <= 8
+        and _TITLE.match(line) is not None
+    )
 
 
 def _begins_in_code(text: str) -> bool:
-    """Return whether a passage was cut out of a code block: an odd number of fences, the first without a name."""
+    """Return whether a passage was cut out of a code block: an odd number of fences, the first
+    without a name.
+    """
     fences = [match for line in text.splitlines() if (match := _FENCE.match(line.strip()))]
     return len(fences) % 2 == 1 and not fences[0][2].strip() and len(fences) > 1
 

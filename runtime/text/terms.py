@@ -1,4 +1,6 @@
-"""Words of a sentence and their kinds by their letters: proper, code, number, connector, stop word or plain."""
+"""Words of a sentence and their kinds by their letters: proper, code, number, connector, stop word
+or plain.
+"""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +17,9 @@ _PART = rf"[^\W{HAN_AND_KANA}]+"
 _WORD = re.compile(rf"{_PART}(?:['’&.\-]{_PART})*(?:\+\+|#(?!\w))?")
 _HAN_RUN = re.compile(f"[{HAN_AND_KANA}]+")
 LONGEST_HAN_WORD = 12
-"""Characters of a run of Han and kana that is a name in a sentence of another script; a longer one is a quotation."""
+"""Characters of a run of Han and kana that is a name in a sentence of another script; a longer one
+is a quotation.
+"""
 _SURROUNDINGS = re.compile(
     r"\\[A-Za-z]\w*|(?:https?|ftp)://[^\s<>\"'()\]]*|\]\([^()\s]*\)|(?<![\w.+-])[\w.+-]{1,64}+@[\w-][\w.-]{0,200}"
 )
@@ -47,7 +51,9 @@ class Word:
 
 
 def without_addresses(text: str) -> str:
-    """Return the text with URLs, link targets and mail addresses blanked out; offsets stay as they are."""
+    """Return the text with URLs, link targets and mail addresses blanked out; offsets stay as they
+    are.
+    """
     return _SURROUNDINGS.sub(lambda match: " " * len(match[0]), text)
 
 
@@ -59,15 +65,24 @@ def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
         possessive = _POSSESSIVE.search(whole)
         bare = whole[: possessive.start()] if possessive else whole
         if bare:
-            terms.append(Word(bare, match.start(), match.start() + len(bare), shape(bare), possessive is not None))
+            terms.append(
+                Word(
+                    bare,
+                    match.start(),
+                    match.start() + len(bare),
+                    shape(bare),
+                    possessive is not None,
+                )
+            )
     return terms
 
 
 def words_of_sentence(text: str, start: int, end: int) -> list[Word]:
-    """Return the words of a sentence; in one of a language with Latin letters, Han and kana are names: proper words.
+    """Return the words of a sentence; in one of a language with Latin letters, Han and kana are
+    names: proper words.
 
-    So "University of 石林" is one name there. Such a sentence has a small word of grammar, and as many words with small
-    letters as runs of Han; a Chinese one may name "The Beatles".
+    So "University of 石林" is one name there. Such a sentence has a small word of grammar, and as
+    many words with small letters as runs of Han; a Chinese one may name "The Beatles".
     """
     tokens = words(text, start, end)
     small = [word.shape for word in tokens if word.text.islower()]
@@ -106,18 +121,27 @@ def _is_proper(word: str) -> bool:
         return False
     if any(letter.isupper() for letter in word[1:]):
         return True
-    return any(letter.isdigit() for letter in word) and _NUMBERED.match(word) is not None and not _HASH.match(word)
+    return (
+        any(letter.isdigit() for letter in word)
+        and _NUMBERED.match(word) is not None
+        and not _HASH.match(word)
+    )
 
 
 def _is_code(word: str) -> bool:
-    """Return whether it is snake_case or dotted.name; not an abbreviation (U.S), a number, a lost blank (end.Next)."""
+    """Return whether it is snake_case or dotted.name; not an abbreviation (U.S), a number, a lost
+    blank (end.Next).
+    """
     if "_" in word.strip("_"):
         return any(letter.isalpha() for letter in word) and "__" not in word
     return "." in word and not _ATTRIBUTE.match(word) and _is_dotted(word.split("."))
 
 
 def _is_dotted(parts: list[str]) -> bool:
-    if not all(len(part) > 1 and part[0].isalpha() and part.isascii() for part in parts[:-1]) or len(parts[-1]) < 2:
+    if (
+        not all(len(part) > 1 and part[0].isalpha() and part.isascii() for part in parts[:-1])
+        or len(parts[-1]) < 2
+    ):
         return False
     return parts[-1][0].islower() or is_camel(parts[-1])
 
@@ -130,17 +154,26 @@ def is_camel(word: str) -> bool:
 
 
 def is_telling(word: str) -> bool:
-    """Return whether an identifier is itself a subject of prose: a type (DocumentAdded) or a setting (CHUNK_SIZE)."""
+    """Return whether an identifier is itself a subject of prose: a type (DocumentAdded) or a
+    setting (CHUNK_SIZE).
+    """
     return (is_camel(word) and word[0].isupper()) or ("_" in word and word.isupper())
 
 
 def is_verb(word: str) -> bool:
-    """Return whether a word in lower case is a form of one of the verbs that begin sentences: adds, adding, added."""
+    """Return whether a word in lower case is a form of one of the verbs that begin sentences: adds,
+    adding, added.
+    """
     for ending in ("", "s", "es", "ed", "d", "ing"):
         stem = word.removesuffix(ending) if ending else word
         if word.endswith(ending) and (stem in VERBS or (ending == "ing" and stem + "e" in VERBS)):
             return True
-        if ending in ("ed", "ing") and word.endswith(ending) and stem[-1:] == stem[-2:-1] and stem[:-1] in VERBS:
+        if (
+            ending in ("ed", "ing")
+            and word.endswith(ending)
+            and stem[-1:] == stem[-2:-1]
+            and stem[:-1] in VERBS
+        ):
             return True
     return word.endswith(("ies", "ied")) and word[:-3] + "y" in VERBS
 
@@ -154,7 +187,11 @@ def is_content(word: Word) -> bool:
     """Return whether a word says what a sentence is about."""
     if word.shape in ("stop", "connector", "number"):
         return False
-    return len(word.text) > 2 and word.lower not in CALENDAR and not word.lower.endswith(("n't", "n’t"))
+    return (
+        len(word.text) > 2
+        and word.lower not in CALENDAR
+        and not word.lower.endswith(("n't", "n’t"))
+    )
 
 
 def is_shouted(tokens: Sequence[Word]) -> bool:

@@ -1,4 +1,6 @@
-"""Word lists of the offline heuristics: small, English, lower case. Those for Chinese stand in `han.py`."""
+"""Word lists of the offline heuristics: small, English, lower case. Those for Chinese stand in
+`han.py`.
+"""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -88,7 +90,9 @@ store stream study subclass submit subscribe substitute succeed suggest supply s
 terminate test think throw trace track transfer transform translate traverse trigger truncate try turn understand undo
 unpack update upgrade upload use validate verify view visit wait walk want warn watch work wrap write yield
 """)
-"""Verbs that begin sentences of manuals, in their first form: a word that is one of these is no name there."""
+"""Verbs that begin sentences of manuals, in their first form: a word that is one of these is no
+name there.
+"""
 
 FINITE = _words("""
 is was has had does did will would can could may might must shall should became becomes began begins won wrote writes
@@ -112,9 +116,13 @@ el los las una unos unas y pero con por para su sus este esta estos estas como n
 lo gli uno i nel nella con per questo questa quando dove anche è o os as um uma mas em com seu sua
 в на он она они это и но с по из для что как к у от за при после
 """)
-"""Words of grammar that begin sentences in German, French, Spanish, Italian, Portuguese and Russian."""
+"""Words of grammar that begin sentences in German, French, Spanish, Italian, Portuguese and
+Russian.
+"""
 
-GERMAN = _words("der die das und ist nicht ein eine mit von den dem des im auf für sich auch wird wurde als bei")
+GERMAN = _words(
+    "der die das und ist nicht ein eine mit von den dem des im auf für sich auch wird wurde als bei"
+)
 """Words that tell German, where every noun has a capital."""
 
 NO_NAMES = _words("""
@@ -132,7 +140,9 @@ janvier février mars avril juin juillet août septembre octobre novembre décem
 enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
 """)
 
-CONNECTORS = _words("of de van von der den del della di da do dos du la le el al bin ibn the for y zu ter ten")
+CONNECTORS = _words(
+    "of de van von der den del della di da do dos du la le el al bin ibn the for y zu ter ten"
+)
 """Words that may stand inside a name, never at its ends."""
 
 PLACE_WORDS = _words("""
@@ -184,7 +194,8 @@ war battle revolution conference olympics festival summit crisis election electi
 cup games expedition massacre earthquake hurricane rebellion uprising siege symposium congress awards prize
 """)
 CONTENT = _words(
-    "novel book film movie album song poem painting opera symphony magazine journal newspaper documentary series"
+    "novel book film movie album song poem painting opera symphony magazine journal newspaper "
+    "documentary series"
 )
 GIVEN_NAMES = _words("""
 adam ada alan albert alex alexander alice andrew anna anne anthony arthur barbara benjamin bill bob carl carol

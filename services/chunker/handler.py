@@ -1,4 +1,6 @@
-"""Handles DocumentAdded: cuts the document into chunks, returns ChunksCreated events while it is still cutting."""
+"""Handles DocumentAdded: cuts the document into chunks, returns ChunksCreated events while it is
+still cutting.
+"""
 
 import asyncio
 import codecs
@@ -36,12 +38,13 @@ async def on_document_added(
     limits: DocumentLimits,
     versions: DocumentVersions = ALL_WANTED,
 ) -> AsyncGenerator[Event]:
-    """Cut the document into chunks, unless it is deleted or cancelled. `chunking` is used where it sets none itself.
+    """Cut the document into chunks, unless it is deleted or cancelled. `chunking` is used where it
+    sets none itself.
 
-    A version that a newer one has replaced is cut all the same: the projections need its number of chunks to remove
-    those that the newer version no longer has.
-    Raises Poison, here or from the generator before its first event, for a text that is empty, too long, makes too
-    many chunks, or cannot be cut with the document's settings.
+    A version that a newer one has replaced is cut all the same: the projections need its number of
+    chunks to remove those that the newer version no longer has. Raises Poison, here or from the
+    generator before its first event, for a text that is empty, too long, makes too many chunks, or
+    cannot be cut with the document's settings.
     """
     event, version = delivery.event, version_added(delivery, delivery.event)
     if await versions.obsolete(delivery.workspace, version) in ("deleted", "cancelled"):
@@ -50,12 +53,18 @@ async def on_document_added(
         document_chunking = event.chunking.over(chunking).bounded() if event.chunking else chunking
     except ValidationError as error:
         reasons = "; ".join(fault["msg"] for fault in error.errors())
-        raise Poison(f"the document's `chunking` does not go with the service's settings: {reasons}") from None
+        raise Poison(
+            f"the document's `chunking` does not go with the service's settings: {reasons}"
+        ) from None
     except ValueError as error:
         raise Poison(f"the document's `chunking` cannot be used: {error}") from None
     if event.knowledge:
-        chunks = custom_knowledge.chunks(event.document_id, event.knowledge, tokens, document_chunking.size or 1)
-        return _cut_in_thread(chunks_created_events(version, split_into_parts(chunks, INLINE_LIMIT)))
+        chunks = custom_knowledge.chunks(
+            event.document_id, event.knowledge, tokens, document_chunking.size or 1
+        )
+        return _cut_in_thread(
+            chunks_created_events(version, split_into_parts(chunks, INLINE_LIMIT))
+        )
     _check_size(event.blob.size if event.blob else 0, limits.max_bytes)
     parts = await blobs.parts(event.blob) if event.blob else [(event.text or "").encode()]
     _check_size(sum(map(len, parts)), limits.max_bytes)  # the size in a reference may be too small
@@ -72,14 +81,18 @@ async def on_document_added(
 
 
 async def _cut_in_thread(events: Iterable[ChunksCreated]) -> AsyncGenerator[Event]:
-    """Yield the events, each made in a thread, so that other tasks and heartbeats go on meanwhile."""
+    """Yield the events, each made in a thread, so that other tasks and heartbeats go on
+    meanwhile.
+    """
     iterator = iter(events)
     while (event := await asyncio.to_thread(next, iterator, None)) is not None:
         yield event
 
 
 def _decode(parts: Sequence[bytes]) -> Iterator[str]:
-    """Yield the text in pieces: as one string, a single emoji would make it take four bytes per character."""
+    """Yield the text in pieces: as one string, a single emoji would make it take four bytes per
+    character.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     for part in parts:
         yield decoder.decode(part)
@@ -88,4 +101,6 @@ def _decode(parts: Sequence[bytes]) -> Iterator[str]:
 
 def _check_size(size: int, limit: int) -> None:
     if size > limit:
-        raise Poison(f"the text has {size:,} bytes, at most {limit:,} are taken: split the document")
+        raise Poison(
+            f"the text has {size:,} bytes, at most {limit:,} are taken: split the document"
+        )

@@ -1,4 +1,6 @@
-"""The chunker as a process: which handler takes the messages of which durable, and what it is given."""
+"""The chunker as a process: which handler takes the messages of which durable, and what it is
+given.
+"""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager

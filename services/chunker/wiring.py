@@ -1,4 +1,6 @@
-"""What the chunker would make of a text by its settings, for estimates; the service itself cuts in `handler`."""
+"""What the chunker would make of a text by its settings, for estimates; the service itself cuts in
+`handler`.
+"""
 
 from collections.abc import Sequence
 
@@ -9,5 +11,7 @@ from services.chunker.settings import ChunkerSettings
 
 
 def cut(text: str, tokens: TokenCodec, settings: ChunkerSettings) -> Sequence[Chunk]:
-    """Return the chunks of a text that says nothing of its own about cutting. Raises Poison for an empty one."""
+    """Return the chunks of a text that says nothing of its own about cutting. Raises Poison for an
+    empty one.
+    """
     return list(document.chunks("", document.Source(lambda: [text]), tokens, settings.chunking))

@@ -1,4 +1,6 @@
-"""Handles ChunksCreated: returns one EntitiesExtracted per chunk, from the cache where the chunk is known."""
+"""Handles ChunksCreated: returns one EntitiesExtracted per chunk, from the cache where the chunk is
+known.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +11,14 @@ from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFaile
 from contracts.graph import UNKNOWN_TYPE, Generations
 from contracts.ids import sha256
 from contracts.names import clean_name, clean_text
-from contracts.values import Chunk, ChunkRef, CustomExtraction, ExtractedEntity, ExtractedRelation, document_warnings
+from contracts.values import (
+    Chunk,
+    ChunkRef,
+    CustomExtraction,
+    ExtractedEntity,
+    ExtractedRelation,
+    document_warnings,
+)
 from runtime.bus.port import ALL_WANTED, BUG_ATTEMPTS, Delivery, DocumentVersions
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
@@ -21,7 +30,9 @@ CUSTOM_KNOWLEDGE = "given"
 
 
 def cache_key(extractor: Extractor, chunk: Chunk, prompt_version: str = "") -> str:
-    """Return a hash of what an extraction depends on: model, prompt (by default the extractor's), headings, text."""
+    """Return a hash of what an extraction depends on: model, prompt (by default the extractor's),
+    headings, text.
+    """
     version = prompt_version or extractor.prompt_version
     return sha256("\x1f".join((extractor.model, version, *chunk.headings, chunk.content)))
 
@@ -35,12 +46,13 @@ async def on_chunks_created(
     clock: Callable[[], float],
     versions: DocumentVersions = ALL_WANTED,
 ) -> list[Event]:
-    """Extract every chunk of this part, except chunks of custom knowledge, which carry their entities and relations.
+    """Extract every chunk of this part, except chunks of custom knowledge, which carry their
+    entities and relations.
 
-    `clock` returns seconds, for durations. Once the document version is obsolete, the model is not called any more, and
-    the remaining chunks give no event. A chunk that raises Poison, or an unexpected error too often, gives a
-    StageFailed; the others are not affected. Raises Retryable, with the events of all other chunks, if a chunk has to
-    be tried again.
+    `clock` returns seconds, for durations. Once the document version is obsolete, the model is not
+    called any more, and the remaining chunks give no event. A chunk that raises Poison, or an
+    unexpected error too often, gives a StageFailed; the others are not affected. Raises Retryable,
+    with the events of all other chunks, if a chunk has to be tried again.
     """
     chunks = delivery.event.chunks
     chunks_to_extract = [chunk for chunk in chunks if chunk.given is None]
@@ -50,7 +62,9 @@ async def on_chunks_created(
 
     if not await is_wanted():
         return []
-    cached = await extractions.get(delivery.workspace, [cache_key(extractor, chunk) for chunk in chunks_to_extract])
+    cached = await extractions.get(
+        delivery.workspace, [cache_key(extractor, chunk) for chunk in chunks_to_extract]
+    )
     with calls_for(delivery.workspace, is_wanted):
         results = await asyncio.gather(
             *(_extract(delivery, chunk, cached, extractor, extractions, clock) for chunk in chunks),
@@ -65,7 +79,9 @@ async def on_chunks_created(
             continue
         elif isinstance(result, Retryable):
             retryables.append(result)
-        elif isinstance(result, Exception) and (isinstance(result, Poison) or delivery.bugs + 1 >= BUG_ATTEMPTS):
+        elif isinstance(result, Exception) and (
+            isinstance(result, Poison) or delivery.bugs + 1 >= BUG_ATTEMPTS
+        ):
             events.append(_stage_failed(delivery, chunk, result))
         else:
             raise result
@@ -107,10 +123,12 @@ async def _extract(
 async def _ask(
     delivery: Delivery[ChunksCreated], chunk: Chunk, extractor: Extractor, extractions: Extractions
 ) -> tuple[str, Extraction]:
-    """Return the prompt version of the last round, and the extraction, which names the chunk that round was paid for.
+    """Return the prompt version of the last round, and the extraction, which names the chunk that
+    round was paid for.
 
-    The first round is cached before the second begins, so it is not paid for twice if the second fails. A second round
-    that never succeeds is given up: the first one is returned, with its prompt version.
+    The first round is cached before the second begins, so it is not paid for twice if the second
+    fails. A second round that never succeeds is given up: the first one is returned, with its
+    prompt version.
     """
     draft, once = extractor.draft_version, partial(extractions.once, delivery.workspace)
     text, headings, payer = chunk.content, chunk.headings, _payer(delivery, chunk)
@@ -143,21 +161,31 @@ def _payer(delivery: Delivery[ChunksCreated], chunk: Chunk) -> str:
 def _from_custom_knowledge(
     delivery: Delivery[ChunksCreated], chunk: Chunk, given: CustomExtraction
 ) -> EntitiesExtracted:
-    """Return the event for a chunk of custom knowledge, its names cleaned as those of an extraction are."""
+    """Return the event for a chunk of custom knowledge, its names cleaned as those of an extraction
+    are.
+    """
     entities: dict[str, ExtractedEntity] = {}
     for row in given.entities:
         if name := clean_name(row.name):
             kind = "".join(clean_text(row.type).split()).lower()[:64] or UNKNOWN_TYPE
-            entities[name] = ExtractedEntity(name=name, type=kind, description=clean_text(row.description) or name)
+            entities[name] = ExtractedEntity(
+                name=name, type=kind, description=clean_text(row.description) or name
+            )
     relations: dict[tuple[str, str], ExtractedRelation] = {}
     for row in given.relations:
         key = source, target = clean_name(row.source), clean_name(row.target)
         if not source or not target or source == target:
             continue
-        keywords = tuple(dict.fromkeys(word for keyword in row.keywords if (word := clean_text(keyword))))
+        keywords = tuple(
+            dict.fromkeys(word for keyword in row.keywords if (word := clean_text(keyword)))
+        )
         description = clean_text(row.description) or ", ".join(keywords) or f"{source}, {target}"
         relations[key] = ExtractedRelation(
-            source=source, target=target, keywords=keywords, description=description, weight=row.weight
+            source=source,
+            target=target,
+            keywords=keywords,
+            description=description,
+            weight=row.weight,
         )
     return EntitiesExtracted(
         document=delivery.event.document,

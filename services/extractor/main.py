@@ -1,4 +1,6 @@
-"""The extractor as a process: which handler takes the messages of which durable, and what it is given."""
+"""The extractor as a process: which handler takes the messages of which durable, and what it is
+given.
+"""
 
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -31,7 +33,9 @@ def main() -> None:
         rows = open_documents(settings)
         chat = open_chat(settings, bus.limiters, role="extract")
         guard = BudgetGuard(bus.log, bus.pointers, RowLedger(rows), settings.prices)
-        extractor = _model_extractor(BudgetedChat(chat, guard), settings) if chat else OfflineExtractor()
+        extractor = (
+            _model_extractor(BudgetedChat(chat, guard), settings) if chat else OfflineExtractor()
+        )
         handle = partial(
             on_chunks_created,
             extractor=extractor,

@@ -1,4 +1,6 @@
-"""The extractor's ports: what finds entities and relations in a passage, and the cache of its results."""
+"""The extractor's ports: what finds entities and relations in a passage, and the cache of its
+results.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
@@ -8,7 +10,9 @@ from services.extractor.domain.extraction import Extraction
 
 
 class RoundGivenUp(Unavailable):
-    """Raised when a second round has failed too often while the model answered others: use the first round alone."""
+    """Raised when a second round has failed too often while the model answered others: use the
+    first round alone.
+    """
 
 
 class Extractor(Protocol):
@@ -18,14 +22,19 @@ class Extractor(Protocol):
     draft_version: str
     """Identifies everything that affects a result of the first round."""
     prompt_version: str
-    """Identifies everything that affects a final result; equals `draft_version` if there is one round only."""
+    """Identifies everything that affects a final result; equals `draft_version` if there is one
+    round only.
+    """
 
     async def extract(self, content: str, headings: Sequence[str]) -> Extraction:
-        """Return the entities and relations of one passage after the first round; there may be none."""
+        """Return the entities and relations of one passage after the first round; there may be
+        none.
+        """
         ...
 
     async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
-        """Return the rows of the first round with those that a second round adds, and the token usage of both.
+        """Return the rows of the first round with those that a second round adds, and the token
+        usage of both.
 
         Raises `RoundGivenUp` when this very round has failed too often.
         """
@@ -42,9 +51,11 @@ class Extractions(Protocol):
     async def once(
         self, workspace: str, key: str, make: Callable[[], Awaitable[Extraction]]
     ) -> tuple[Extraction, bool]:
-        """Return the cached extraction, or else call `make` and cache its result; and whether it was cached before.
+        """Return the cached extraction, or else call `make` and cache its result; and whether it
+        was cached before.
 
-        If another call of this process is making it, its result is awaited. Raises what `make` raises.
+        If another call of this process is making it, its result is awaited. Raises what `make`
+        raises.
         """
         ...
 

@@ -1,4 +1,6 @@
-"""The extractor's replay: it fills the cache of extractions from the log; a lost cache costs nothing."""
+"""The extractor's replay: it fills the cache of extractions from the log; a lost cache costs
+nothing.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -25,13 +27,17 @@ class ExtractionReplay:
         """Return the handlers that a rebuild of the status runs for the extractor."""
         return [ReplayHandler(self.events, self._on_entities_extracted)]
 
-    async def take(self, batch: Sequence[Delivery[EntitiesExtracted]], generations: Generations) -> None:
+    async def take(
+        self, batch: Sequence[Delivery[EntitiesExtracted]], generations: Generations
+    ) -> None:
         """See `BulkReplay.take`."""
         extractions: dict[str, dict[str, Extraction]] = defaultdict(dict)
         for delivery in batch:
             event = delivery.event
             if event.model != CUSTOM_KNOWLEDGE:
-                extraction = Extraction(event.entities, event.relations, event.usage, warnings=event.warnings)
+                extraction = Extraction(
+                    event.entities, event.relations, event.usage, warnings=event.warnings
+                )
                 extractions[delivery.workspace][event.cache_key] = extraction
         for workspace, by_key in extractions.items():
             await self._extractions.put_missing(workspace, by_key)

@@ -5,24 +5,41 @@ from pydantic import Field
 from runtime.models.roles import RoleSettings, language_model
 
 OFFLINE_WORKERS, MOST_CALLS, MOST_WAITING = 2, 64, 64
-"""Events handled at once without a model; calls at once where they have no limit; events that wait for a call's end."""
+"""Events handled at once without a model; calls at once where they have no limit; events that wait
+for a call's end.
+"""
 
 
 class ExtractorSettings(RoleSettings):
     """LightRAG's names and defaults."""
 
-    summary_language: str = Field(default="English", min_length=1, description="language of descriptions")
-    max_gleaning: int = Field(default=1, ge=0, description="0: each passage is asked about once; more than 1 is 1")
-    max_extract_input_tokens: int = Field(default=20480, ge=1, description="of a conversation with a second round")
-    max_extraction_records: int = Field(default=100, ge=1, description="rows asked for and taken of one answer")
+    summary_language: str = Field(
+        default="English", min_length=1, description="language of descriptions"
+    )
+    max_gleaning: int = Field(
+        default=1, ge=0, description="0: each passage is asked about once; more than 1 is 1"
+    )
+    max_extract_input_tokens: int = Field(
+        default=20480, ge=1, description="of a conversation with a second round"
+    )
+    max_extraction_records: int = Field(
+        default=100, ge=1, description="rows asked for and taken of one answer"
+    )
     max_extraction_entities: int = Field(default=40, ge=1, description="entities among them")
-    entity_extraction_use_json: bool = Field(default=False, description="ask for a JSON object instead of rows")
-    entity_type_prompt_file: str = Field(default="", description="YAML with types of entities and examples")
-    extractor_workers: int = Field(default=0, ge=0, description="events handled at once; 0: by LLM_MAX_ASYNC")
+    entity_extraction_use_json: bool = Field(
+        default=False, description="ask for a JSON object instead of rows"
+    )
+    entity_type_prompt_file: str = Field(
+        default="", description="YAML with types of entities and examples"
+    )
+    extractor_workers: int = Field(
+        default=0, ge=0, description="events handled at once; 0: by LLM_MAX_ASYNC"
+    )
 
     @property
     def workers(self) -> int:
-        """Return how many events are handled at once: enough that another chunk waits wherever a call ends.
+        """Return how many events are handled at once: enough that another chunk waits wherever a
+        call ends.
 
         An event is at most 256 KB, so those that wait take at most 16 MB.
         """

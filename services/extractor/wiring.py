@@ -17,7 +17,9 @@ class ExpectedTokens(NamedTuple):
     completion: int
 
 
-def expected_tokens(config: ExtractionConfig, chunk: Chunk, count: Callable[[str], int], answer: int) -> ExpectedTokens:
+def expected_tokens(
+    config: ExtractionConfig, chunk: Chunk, count: Callable[[str], int], answer: int
+) -> ExpectedTokens:
     """Return what extracting a chunk takes, if each answer has so many tokens."""
     first = count(system_prompt(config)) + count(user_prompt(config, chunk.content, chunk.headings))
     second = first + answer + count(continue_prompt(config))
@@ -27,7 +29,9 @@ def expected_tokens(config: ExtractionConfig, chunk: Chunk, count: Callable[[str
 
 
 def extraction_config(settings: ExtractorSettings) -> ExtractionConfig:
-    """Return what is asked of a model. Raises `ConfigurationError` for a guidance file that cannot be used."""
+    """Return what is asked of a model. Raises `ConfigurationError` for a guidance file that cannot
+    be used.
+    """
     return ExtractionConfig(
         language=settings.summary_language,
         json=settings.entity_extraction_use_json,

@@ -1,4 +1,6 @@
-"""Handles ChunksCreated, DocumentDeleted and GraphMerged: updates the vectors, returns VectorsIndexed."""
+"""Handles ChunksCreated, DocumentDeleted and GraphMerged: updates the vectors, returns
+VectorsIndexed.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -34,13 +36,18 @@ async def on_chunks(
 ) -> list[list[VectorsIndexed]]:
     """Index new chunks, and remove those that their document no longer has.
 
-    Chunks of a replaced or deleted version are not embedded and give no event: nobody waits for one. Chunks of a
-    cancelled version are embedded: they are in the log, so a rebuild would embed them too.
+    Chunks of a replaced or deleted version are not embedded and give no event: nobody waits for
+    one. Chunks of a cancelled version are embedded: they are in the log, so a rebuild would embed
+    them too.
     """
     indexed: dict[int, list[VectorsIndexed]] = {}
     for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.vectors)
-        created = {delivery.sequence: e for delivery in deliveries if isinstance(e := delivery.event, ChunksCreated)}
+        created = {
+            delivery.sequence: e
+            for delivery in deliveries
+            if isinstance(e := delivery.event, ChunksCreated)
+        }
         current_events = {
             sequence: e
             for sequence, e in created.items()
@@ -50,13 +57,16 @@ async def on_chunks(
         outdated = await find_outdated(partition, "chunks", rows, vectors)
         with billed_calls() as bill, noted_cuts() as cuts:
             await embed_and_put(partition, [outdated], vectors, embeddings)
-            # Of an obsolete version, too: an earlier attempt may have written it while it was current.
+            # Of an obsolete version, too: an earlier attempt may have written it while it was
+            # current.
             await _restore_newer_chunks(partition, created.values(), vectors, embeddings, versions)
         await _remove_obsolete_chunks(partition, deliveries, vectors, extents)
         for delivery in deliveries:
             event = delivery.event
             if isinstance(event, DocumentDeleted):
-                events = [_vectors_indexed(version_deleted(delivery, event), "chunks", (), 0, embeddings)]
+                events = [
+                    _vectors_indexed(version_deleted(delivery, event), "chunks", (), 0, embeddings)
+                ]
             elif delivery.sequence in current_events:
                 events = [_chunks_indexed(event, outdated, cuts, embeddings)]
             else:
@@ -82,17 +92,20 @@ async def _restore_newer_chunks(
     embeddings: Embeddings,
     versions: DocumentVersions,
 ) -> None:
-    """Write the chunks of newer versions again that another replica may have written just before these.
+    """Write the chunks of newer versions again that another replica may have written just before
+    these.
 
-    The vector store compares nothing when it writes. The newer chunks are in the log before anybody writes their
-    vectors, so whoever writes older ones later finds them there.
+    The vector store compares nothing when it writes. The newer chunks are in the log before anybody
+    writes their vectors, so whoever writes older ones later finds them there.
     """
     for document in {event.document.id: event.document for event in written}.values():
         current = document
         while parts := await versions.newer_chunks(partition.workspace, current):
             current = parts[0].document
             chunks = (chunk_row(current, chunk) for part in parts for chunk in part.chunks)
-            outdated = await find_outdated(partition, "chunks", {row.id: row for row in chunks}, vectors)
+            outdated = await find_outdated(
+                partition, "chunks", {row.id: row for row in chunks}, vectors
+            )
             await embed_and_put(partition, [outdated], vectors, embeddings)
 
 
@@ -104,21 +117,28 @@ async def _remove_obsolete_chunks(
 ) -> None:
     """Remove rows behind the end of their document.
 
-    Another replica may be writing an older version. Each replica does this after it has written, so the last one sees
-    all rows.
+    Another replica may be writing an older version. Each replica does this after it has written, so
+    the last one sees all rows.
     """
     documents: set[str] = set()
     for bounds in document_bounds(deliveries):
         before = await extents.put(partition, bounds)
-        # The first bounds of a document make nothing obsolete: its chunks belong to the same version.
+        # The first bounds of a document make nothing obsolete: its chunks belong to the same
+        # version.
         documents |= {id for id, extent in bounds.items() if id in before or not extent.count}
     stored = await extents.get(partition, {delivery.event.aggregate_id for delivery in deliveries})
-    documents |= {id for id, extent in stored.items() if any(extent.version > v for v in _versions(id, deliveries))}
+    documents |= {
+        id
+        for id, extent in stored.items()
+        if any(extent.version > v for v in _versions(id, deliveries))
+    }
     for id in sorted(documents):
         prefix, extent = chunk_vector_prefix(id), stored[id]
         after = chunk_vector_id(id, extent.count - 1) if extent.count else prefix
         while rows := [
-            row for row in await vectors.scan(partition, "chunks", after, PAGE) if row.id.startswith(prefix)
+            row
+            for row in await vectors.scan(partition, "chunks", after, PAGE)
+            if row.id.startswith(prefix)
         ]:
             obsolete = [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
             # A newer version may have been written under the same id meanwhile.
@@ -126,7 +146,9 @@ async def _remove_obsolete_chunks(
             after = rows[-1].id
 
 
-def _versions(document: str, deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> set[int]:
+def _versions(
+    document: str, deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]]
+) -> set[int]:
     events = [delivery.event for delivery in deliveries if delivery.event.aggregate_id == document]
     return {event.document.version for event in events if isinstance(event, ChunksCreated)}
 
@@ -145,29 +167,39 @@ async def on_graph_merged(
         names = {e.name for d in deliveries for e in d.event.entities}
         pairs = {(r.source, r.target) for d in deliveries for r in d.event.relations}
         with billed_calls() as bill:
-            changed = await index_graph(workspace, GraphKeys(names, pairs), generations, graph, vectors, embeddings)
+            changed = await index_graph(
+                workspace, GraphKeys(names, pairs), generations, graph, vectors, embeddings
+            )
         for delivery in deliveries:
             ids = {entity_vector_id(e.name) for e in delivery.event.entities}
             ids |= {relation_vector_id(r.source, r.target) for r in delivery.event.relations}
             event, embedded = delivery.event, len(changed & ids)
             of_graph = _vectors_indexed(event.document, "graph", event.chunks, embedded, embeddings)
-            indexed[delivery.sequence] = [of_graph.model_copy(update={"part": event.part, "parts": event.parts})]
+            indexed[delivery.sequence] = [
+                of_graph.model_copy(update={"part": event.part, "parts": event.parts})
+            ]
         _share_usage(bill, [indexed[delivery.sequence] for delivery in deliveries])
     return [indexed[delivery.sequence] for delivery in batch]
 
 
 def _rows_of(events: Iterable[ChunksCreated]) -> dict[str, VectorRow]:
-    """Return the rows of the chunks by their ids; of several versions of a document those of the newest."""
+    """Return the rows of the chunks by their ids; of several versions of a document those of the
+    newest.
+    """
     rows: dict[str, VectorRow] = {}
     for event in sorted(events, key=lambda event: event.document.version):
-        rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
+        rows |= {
+            row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)
+        }
     return rows
 
 
 def _chunks_indexed(
     event: ChunksCreated, outdated: Outdated, cuts: Mapping[str, int], embeddings: Embeddings
 ) -> VectorsIndexed:
-    """Return what is told of these chunks: how many were embedded, and a warning where they were cut for that."""
+    """Return what is told of these chunks: how many were embedded, and a warning where they were
+    cut for that.
+    """
     ids = {chunk_vector_id(event.document.id, chunk.order) for chunk in event.chunks}
     embedded = len(outdated.changed & ids)
     indexed = _vectors_indexed(event.document, "chunks", event.chunks, embedded, embeddings)

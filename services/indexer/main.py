@@ -1,4 +1,6 @@
-"""The indexer as a process: which handler takes the messages of which durable, and what it is given."""
+"""The indexer as a process: which handler takes the messages of which durable, and what it is
+given.
+"""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -27,14 +29,19 @@ def main() -> None:
         health.notes["vectors"] = partial(embeddings.note, bus.pointers)
         of_generation = GenerationHandlers(embeddings, rows, settings.embedding_batch_num)
         chunks = of_generation.handler(
-            on_chunks, extents=RowDocumentBounds(rows, "vector_extents"), versions=LogVersions(bus.log)
+            on_chunks,
+            extents=RowDocumentBounds(rows, "vector_extents"),
+            versions=LogVersions(bus.log),
         )
         graph_merged = of_generation.handler(on_graph_merged, graph=graph)
         try:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
             await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
-            parts = {"the document store": RowCheckpoints(rows, "vectors"), "the vector store": embeddings}
+            parts = {
+                "the document store": RowCheckpoints(rows, "vectors"),
+                "the vector store": embeddings,
+            }
             filling = ("indexer-chunks", "indexer-graph")
             bus.integrity.watch("vectors", parts, filling, held=filling)
             bus.integrity.watch("graph", {"the graph store": graph}, held=("indexer-graph",))

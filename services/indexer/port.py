@@ -1,4 +1,6 @@
-"""The indexer's ports, beside the graph and the vectors: embeddings, and the bounds of documents."""
+"""The indexer's ports, beside the graph and the vectors: embeddings, and the bounds of
+documents.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
@@ -20,10 +22,16 @@ class Embeddings(Protocol):
 class Extents(Protocol):
     """Stores the bounds of each document: its newest version, and how many chunks that has."""
 
-    async def put(self, partition: Partition, extents: Mapping[str, DocumentBounds]) -> dict[str, DocumentBounds]:
-        """Store each unless bounds of a newer version are stored. Returns those that were stored before, if any."""
+    async def put(
+        self, partition: Partition, extents: Mapping[str, DocumentBounds]
+    ) -> dict[str, DocumentBounds]:
+        """Store each unless bounds of a newer version are stored. Returns those that were stored
+        before, if any.
+        """
         ...
 
-    async def get(self, partition: Partition, documents: Collection[str]) -> dict[str, DocumentBounds]:
+    async def get(
+        self, partition: Partition, documents: Collection[str]
+    ) -> dict[str, DocumentBounds]:
         """Return the bounds of those documents that have any stored."""
         ...

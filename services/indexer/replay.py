@@ -40,7 +40,9 @@ class VectorReplay:
     vectors: Vectors
     embedder: Embedder
     _keys: dict[str, set[tuple[str, ...]]] = field(default_factory=dict[str, set[tuple[str, ...]]])
-    """Entities (one name) and relations (two names) whose vectors are still to be made, by workspace."""
+    """Entities (one name) and relations (two names) whose vectors are still to be made, by
+    workspace.
+    """
 
     def __post_init__(self) -> None:
         self._embeddings = CachedEmbeddings(self.rows, self.embedder)
@@ -61,26 +63,48 @@ class VectorReplay:
         await self._on_chunks(batch, generations)
 
     async def finish(self, generations: Generations) -> None:
-        """See `BulkReplay.finish`: every batch is written when it is taken. The rest comes by `put`."""
+        """See `BulkReplay.finish`: every batch is written when it is taken. The rest comes by
+        `put`.
+        """
 
     async def put(
-        self, workspace: str, entities: Sequence[Entity], relations: Sequence[Relation], generations: Generations
+        self,
+        workspace: str,
+        entities: Sequence[Entity],
+        relations: Sequence[Relation],
+        generations: Generations,
     ) -> None:
-        """Make the vectors of these entities and relations, and remove those of tombstones. Repeats change nothing."""
+        """Make the vectors of these entities and relations, and remove those of tombstones. Repeats
+        change nothing.
+        """
         partition = Partition(workspace, generations.vectors)
         gone_entities = [entity_vector_id(entity.name) for entity in entities if entity.gone]
-        gone_relations = [relation_vector_id(*relation.key) for relation in relations if relation.gone]
+        gone_relations = [
+            relation_vector_id(*relation.key) for relation in relations if relation.gone
+        ]
         await self.vectors.delete(partition, "entities", gone_entities)
         await self.vectors.delete(partition, "relations", gone_relations)
         rows = [
-            Outdated("entities", [entity_row(entity) for entity in entities if not entity.gone], set()),
-            Outdated("relations", [relation_row(relation) for relation in relations if not relation.gone], set()),
+            Outdated(
+                "entities", [entity_row(entity) for entity in entities if not entity.gone], set()
+            ),
+            Outdated(
+                "relations",
+                [relation_row(relation) for relation in relations if not relation.gone],
+                set(),
+            ),
         ]
         await embed_and_put(partition, rows, self.vectors, self._embeddings)
 
-    async def pages(self, generations: Generations) -> AsyncGenerator[tuple[str, list[Entity], list[Relation]]]:
-        """Yield workspaces with the entities and the relations of the graph that is live, a page at a time."""
-        for source in sorted(await self.graph.partitions(), key=lambda partition: partition.workspace):
+    async def pages(
+        self, generations: Generations
+    ) -> AsyncGenerator[tuple[str, list[Entity], list[Relation]]]:
+        """Yield workspaces with the entities and the relations of the graph that is live, a page at
+        a time.
+        """
+        for source in sorted(
+            await self.graph.partitions(), key=lambda partition: partition.workspace
+        ):
             if source.generation != generations.graph:
                 continue
             name, key = "", ("", "")
@@ -100,9 +124,13 @@ class VectorReplay:
                 keys |= {(relation.source, relation.target) for relation in event.relations}
 
     async def index_collected(
-        self, generations: Generations, retry: Callable[[Callable[[], Awaitable[object]]], Awaitable[object]]
+        self,
+        generations: Generations,
+        retry: Callable[[Callable[[], Awaitable[object]]], Awaitable[object]],
     ) -> AsyncGenerator[tuple[int, int]]:
-        """Make the vectors of the collected keys; `retry` runs each batch. Yields how many are made, of how many."""
+        """Make the vectors of the collected keys; `retry` runs each batch. Yields how many are
+        made, of how many.
+        """
         for workspace, keys in self._keys.items():
             done = 0
             for batch in batched(sorted(keys), BATCH_SIZE):
@@ -111,9 +139,16 @@ class VectorReplay:
                 yield done, len(keys)
         self._keys.clear()
 
-    async def _index(self, workspace: str, keys: Sequence[tuple[str, ...]], generations: Generations) -> None:
+    async def _index(
+        self, workspace: str, keys: Sequence[tuple[str, ...]], generations: Generations
+    ) -> None:
         entities = {key[0] for key in keys if len(key) == 1}
         relations = {(key[0], key[1]) for key in keys if len(key) == 2}
         await index_graph(
-            workspace, GraphKeys(entities, relations), generations, self.graph, self.vectors, self._embeddings
+            workspace,
+            GraphKeys(entities, relations),
+            generations,
+            self.graph,
+            self.vectors,
+            self._embeddings,
         )

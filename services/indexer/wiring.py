@@ -14,22 +14,35 @@ CALLS_PER_GROUP = 8
 
 
 class GenerationHandlers:
-    """Makes handlers of the bus. `rows` keep the embeddings of each model; `batch` is how many texts a call embeds."""
+    """Makes handlers of the bus. `rows` keep the embeddings of each model; `batch` is how many
+    texts a call embeds.
+    """
 
     def __init__(self, embedders: GenerationEmbedders, rows: Rows, batch: int) -> None:
         self._embedders, self._rows, self._group = embedders, rows, CALLS_PER_GROUP * batch
         self._caches: dict[EmbeddingModel, CachedEmbeddings] = {}
 
-    def handler(self, handle: Callable[..., Awaitable[Sequence[Events]]], **dependencies: Any) -> Handler:
-        """Return `handle` with these dependencies, and with `vectors` and `embeddings` of the generation at each call.
+    def handler(
+        self, handle: Callable[..., Awaitable[Sequence[Events]]], **dependencies: Any
+    ) -> Handler:
+        """Return `handle` with these dependencies, and with `vectors` and `embeddings` of the
+        generation at each call.
 
         The handler raises what `GenerationEmbedders.of` and `handle` raise.
         """
 
-        async def handle_batch(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
+        async def handle_batch(
+            batch: Sequence[Delivery[Any]], generations: Generations, /
+        ) -> Sequence[Events]:
             async with self._embedders.of(generations.vectors) as target:
                 embeddings = self._cached(target)
-                return await handle(batch, generations, vectors=target.vectors, embeddings=embeddings, **dependencies)
+                return await handle(
+                    batch,
+                    generations,
+                    vectors=target.vectors,
+                    embeddings=embeddings,
+                    **dependencies,
+                )
 
         return handle_batch
 

@@ -1,4 +1,6 @@
-"""Caches, in this process, the edits of workspaces: only those that their history names as new are read."""
+"""Caches, in this process, the edits of workspaces: only those that their history names as new are
+read.
+"""
 
 from collections import OrderedDict
 from collections.abc import Collection
@@ -19,7 +21,9 @@ class StoredEdits(Protocol):
 
     async def edit_history(self, partition: Partition) -> History: ...
 
-    async def edits(self, partition: Partition, sequences: Collection[int] | None = None) -> list[Edit]: ...
+    async def edits(
+        self, partition: Partition, sequences: Collection[int] | None = None
+    ) -> list[Edit]: ...
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,9 @@ class EditsCache:
         return entry.state if entry else Edits()
 
     async def current(self, partition: Partition, stored: StoredEdits) -> Edits:
-        """Return the state after all edits that are stored now. Reads one row, and the edits that are new."""
+        """Return the state after all edits that are stored now. Reads one row, and the edits that
+        are new.
+        """
         history = await stored.edit_history(partition)
         entry = self._entries.get(partition)
         if entry is None or entry.count < history.revision:

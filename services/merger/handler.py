@@ -1,4 +1,6 @@
-"""The merger's event handlers: store contributions, edits, summaries; fold the keys they change; return GraphMerged."""
+"""The merger's event handlers: store contributions, edits, summaries; fold the keys they change;
+return GraphMerged.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -27,7 +29,9 @@ from services.merger.refold import refold
 Revisions = Mapping[Key, int]
 
 MAX_KEYS_PER_EVENT = 1000
-"""Entities and relations that one GraphMerged names at most; a deletion or an edit of more gives several events."""
+"""Entities and relations that one GraphMerged names at most; a deletion or an edit of more gives
+several events.
+"""
 
 
 async def on_entities_extracted(
@@ -38,12 +42,15 @@ async def on_entities_extracted(
 ) -> list[list[GraphMerged]]:
     """Merge a batch of extractions. A key that several of its chunks name is folded once.
 
-    A chunk that failed for good says nothing: what an older version of it said is retracted, as if it were replaced.
+    A chunk that failed for good says nothing: what an older version of it said is retracted, as if
+    it were replaced.
     """
     events: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
-        keys_by_chunk = await merging.contributions.replace(partition, newest_contributions(deliveries))
+        keys_by_chunk = await merging.contributions.replace(
+            partition, newest_contributions(deliveries)
+        )
         edits, revisions = await refold(
             partition,
             _chunks_by_key((k, chunk) for chunk, keys in keys_by_chunk.items() for k in keys),
@@ -53,11 +60,19 @@ async def on_entities_extracted(
             event = delivery.event
             document = event.document.id if event.document else ""
             originals = {key for chunk in _chunks_of(event) for key in keys_by_chunk[chunk.id]}
-            keys = {key for original in originals if (key := edits.canonical_key(original, document))}
+            keys = {
+                key for original in originals if (key := edits.canonical_key(original, document))
+            }
             if isinstance(event, EntitiesExtracted):
-                merged = _graph_merged_events(event.document, keys, revisions, generations, chunk=event)
+                merged = _graph_merged_events(
+                    event.document, keys, revisions, generations, chunk=event
+                )
             else:
-                merged = _graph_merged_events(event.document, keys, revisions, generations) if keys else []
+                merged = (
+                    _graph_merged_events(event.document, keys, revisions, generations)
+                    if keys
+                    else []
+                )
             events[delivery.sequence] = merged
     return [events[delivery.sequence] for delivery in batch]
 
@@ -68,32 +83,45 @@ async def on_extents(
     *,
     merging: MergeDependencies,
 ) -> list[list[GraphMerged]]:
-    """Retract the contributions of deleted documents, and of chunks that a shorter version no longer has."""
+    """Retract the contributions of deleted documents, and of chunks that a shorter version no
+    longer has.
+    """
     events: dict[int, list[GraphMerged]] = {delivery.sequence: [] for delivery in batch}
     for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
         changed: dict[str, set[ContributionId]] = defaultdict(set)
         for bounds in document_bounds(deliveries):
-            for document, contribution_ids in (await merging.contributions.apply_bounds(partition, bounds)).items():
+            for document, contribution_ids in (
+                await merging.contributions.apply_bounds(partition, bounds)
+            ).items():
                 changed[document] |= contribution_ids
-        edits, revisions = await refold(partition, _chunks_by_key(chain.from_iterable(changed.values())), merging)
+        edits, revisions = await refold(
+            partition, _chunks_by_key(chain.from_iterable(changed.values())), merging
+        )
         for delivery in deliveries:
             event = delivery.event
             document = event.aggregate_id
             keys = {
-                key for original, _ in changed.get(document, ()) if (key := edits.canonical_key(original, document))
+                key
+                for original, _ in changed.get(document, ())
+                if (key := edits.canonical_key(original, document))
             }
             if isinstance(event, DocumentDeleted):
                 events[delivery.sequence] = _graph_merged_events(
                     version_deleted(delivery, event), keys, revisions, generations
                 )
             elif keys:
-                events[delivery.sequence] = _graph_merged_events(event.document, keys, revisions, generations)
+                events[delivery.sequence] = _graph_merged_events(
+                    event.document, keys, revisions, generations
+                )
     return [events[delivery.sequence] for delivery in batch]
 
 
 async def on_description_summarized(
-    batch: Sequence[Delivery[DescriptionSummarized]], generations: Generations, *, merging: MergeDependencies
+    batch: Sequence[Delivery[DescriptionSummarized]],
+    generations: Generations,
+    *,
+    merging: MergeDependencies,
 ) -> list[list[GraphMerged]]:
     """Store the summaries, and fold the keys they describe."""
     events: dict[int, list[GraphMerged]] = {}
@@ -121,7 +149,9 @@ async def on_graph_edited(
         await merging.contributions.put_edits(partition, new)
         edits = await merging.edits.current(partition, merging.contributions)
         affected = await affected_keys(partition, new, edits, merging.contributions)
-        edits, revisions = await refold(partition, {key: () for keys in affected.values() for key in keys}, merging)
+        edits, revisions = await refold(
+            partition, {key: () for keys in affected.values() for key in keys}, merging
+        )
         for delivery in deliveries:
             events[delivery.sequence] = _graph_merged_events(
                 None, edits.all_canonical_keys(affected[delivery.sequence]), revisions, generations
@@ -132,7 +162,9 @@ async def on_graph_edited(
 async def affected_keys(
     partition: Partition, new: Sequence[Edit], edits: Edits, contributions: Contributions
 ) -> dict[int, set[Key]]:
-    """Return by sequence of edit the original keys whose fold it may change: its entities, and their relations."""
+    """Return by sequence of edit the original keys whose fold it may change: its entities, and
+    their relations.
+    """
     names = {edit.sequence: edits.all_original_names(edit.all_names) for edit in new}
     relations: dict[str, set[Key]] = defaultdict(set)
     for key in await contributions.keys_with_names(partition, set[str]().union(*names.values())):
@@ -157,25 +189,35 @@ def _chunks_by_key(contribution_ids: Iterable[ContributionId]) -> dict[Key, set[
 def newest_contributions(
     deliveries: Sequence[Delivery[EntitiesExtracted | StageFailed]],
 ) -> dict[str, tuple[int, list[Contribution]]]:
-    """Return by chunk the newest version among these, and what it contributes: nothing where it failed."""
+    """Return by chunk the newest version among these, and what it contributes: nothing where it
+    failed.
+    """
     newest: dict[str, tuple[int, list[Contribution]]] = {}
     for event in (delivery.event for delivery in deliveries):
         said = contributions(event) if isinstance(event, EntitiesExtracted) else []
         for chunk in _chunks_of(event):
             new = event.document.version if event.document else 0, said
-            newest[chunk.id] = max(newest.get(chunk.id, new), new, key=lambda one: (one[0], bool(one[1])))
+            newest[chunk.id] = max(
+                newest.get(chunk.id, new), new, key=lambda one: (one[0], bool(one[1]))
+            )
     return newest
 
 
 def _chunks_of(event: EntitiesExtracted | StageFailed) -> Sequence[ChunkRef]:
-    """Return the chunks whose contributions the event decides; none for a failure of another kind."""
+    """Return the chunks whose contributions the event decides; none for a failure of another
+    kind.
+    """
     if isinstance(event, EntitiesExtracted):
         return (event.chunk,)
     return event.chunks if event.document and event.stage in ("extractor", "merger") else ()
 
 
-def summaries_by_hash(deliveries: Sequence[Delivery[DescriptionSummarized]]) -> dict[str, tuple[int, str]]:
-    """Return sequence and text by the hash of the group: of two summaries of one group the earlier in the log."""
+def summaries_by_hash(
+    deliveries: Sequence[Delivery[DescriptionSummarized]],
+) -> dict[str, tuple[int, str]]:
+    """Return sequence and text by the hash of the group: of two summaries of one group the earlier
+    in the log.
+    """
     latest_first = sorted(deliveries, key=lambda delivery: -delivery.sequence)
     return {d.event.inputs_hash: (d.sequence, d.event.text) for d in latest_first}
 
@@ -193,9 +235,15 @@ def _graph_merged_events(
         GraphMerged(
             document=document,
             chunks=(chunk.chunk,) if chunk else (),
-            entities=tuple(EntityRevision(name=key[0], revision=revisions[key]) for key in part if len(key) == 1),
+            entities=tuple(
+                EntityRevision(name=key[0], revision=revisions[key])
+                for key in part
+                if len(key) == 1
+            ),
             relations=tuple(
-                RelationRevision(source=key[0], target=key[1], revision=revisions[key]) for key in part if len(key) == 2
+                RelationRevision(source=key[0], target=key[1], revision=revisions[key])
+                for key in part
+                if len(key) == 2
             ),
             part=number,
             parts=len(parts),

@@ -1,4 +1,6 @@
-"""The merger as a process: which handler takes the messages of which durable, and what it is given."""
+"""The merger as a process: which handler takes the messages of which durable, and what it is
+given.
+"""
 
 import asyncio
 import time
@@ -18,7 +20,12 @@ from runtime.stores.open import open_documents, open_graph
 from services.merger.adapters.contributions import RowContributions, RowSummaries
 from services.merger.adapters.summarizer import ModelSummarizer
 from services.merger.aggregate_cache import AggregateCache
-from services.merger.handler import on_description_summarized, on_entities_extracted, on_extents, on_graph_edited
+from services.merger.handler import (
+    on_description_summarized,
+    on_entities_extracted,
+    on_extents,
+    on_graph_edited,
+)
 from services.merger.port import MergeDependencies
 from services.merger.settings import MergerSettings
 from services.merger.summarize import on_graph_merged
@@ -47,7 +54,9 @@ def main() -> None:
                 Subscription("merger", partial(on_entities_extracted, merging=merging)),
                 Subscription("merger-extents", partial(on_extents, merging=merging)),
                 Subscription("merger-edits", partial(on_graph_edited, merging=merging)),
-                Subscription("merger-summarized", partial(on_description_summarized, merging=merging)),
+                Subscription(
+                    "merger-summarized", partial(on_description_summarized, merging=merging)
+                ),
                 Subscription(
                     "merger-summaries",
                     partial(

@@ -14,7 +14,9 @@ from services.merger.port import MergeDependencies
 
 
 class Folded(NamedTuple):
-    """Canonical keys as they are now: the edits they were folded with, their revisions, and what goes to the graph."""
+    """Canonical keys as they are now: the edits they were folded with, their revisions, and what
+    goes to the graph.
+    """
 
     edits: Edits
     revisions: dict[Key, int]
@@ -30,7 +32,8 @@ async def refold(
     merging: MergeDependencies,
     summarized: Mapping[Key, Collection[str]] | None = None,
 ) -> tuple[Edits, dict[Key, int]]:
-    """Fold the canonical keys that original keys have or had, and write them. Returns the edits and the revisions.
+    """Fold the canonical keys that original keys have or had, and write them. Returns the edits and
+    the revisions.
 
     `changed`: by original key, the chunks whose contributions the caller may have changed;
     `summarized`: by key, the hashes of groups whose summaries the caller has stored.
@@ -49,20 +52,25 @@ async def fold_keys(
 ) -> Folded:
     """Fold as `refold` does, and write all but the graph.
 
-    Edits are looked at again after each count: who counts a key last has read every edit made before.
+    Edits are looked at again after each count: who counts a key last has read every edit made
+    before.
     """
     edits = merging.edits.last(partition)
     histories: dict[Key, History] = {}
     noted: defaultdict[Key, set[str]] = defaultdict(set)
     mentions: Mapping[Key, Collection[str]] = changed
     while new := _chunks_of_canonical_keys(changed, edits, noted) if changed else {}:
-        histories |= await merging.contributions.count_changes(partition, new, mentions, summarized or {})
+        histories |= await merging.contributions.count_changes(
+            partition, new, mentions, summarized or {}
+        )
         for key, chunks in new.items():
             noted[key] |= chunks
         mentions = dict[Key, Collection[str]]()
         edits = await merging.edits.current(partition, merging.contributions)
     revisions = {key: history.revision for key, history in histories.items()}
-    sources = {key: (number, edits.sources(key)) for key, number in revisions.items() if edits.affects(key)}
+    sources = {
+        key: (number, edits.sources(key)) for key, number in revisions.items() if edits.affects(key)
+    }
     if sources:
         await merging.contributions.put_sources(partition, sources)
     aggregates = await describe_keys(partition, histories, edits, merging)
@@ -82,12 +90,18 @@ async def fold_keys(
 def _chunks_of_canonical_keys(
     changed: Mapping[Key, Collection[str]], edits: Edits, noted: Mapping[Key, Collection[str]]
 ) -> dict[Key, set[str]]:
-    """Return the changed chunks by every canonical key that their keys have or may once have had, in order of keys.
+    """Return the changed chunks by every canonical key that their keys have or may once have had,
+    in order of keys.
 
-    Left out are keys all of whose chunks are noted. An edit that came meanwhile may bring a noted key more chunks.
+    Left out are keys all of whose chunks are noted. An edit that came meanwhile may bring a noted
+    key more chunks.
     """
     chunks: defaultdict[Key, set[str]] = defaultdict(set)
     for original, of_original in changed.items():
         for key in edits.all_canonical_keys((original,)):
             chunks[key].update(of_original)
-    return {key: of_key for key, of_key in sorted(chunks.items()) if key not in noted or not of_key <= set(noted[key])}
+    return {
+        key: of_key
+        for key, of_key in sorted(chunks.items())
+        if key not in noted or not of_key <= set(noted[key])
+    }

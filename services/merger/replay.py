@@ -51,7 +51,9 @@ CHUNKS_PER_NOTE = 64
 
 @dataclass(frozen=True)
 class ChangedKeys:
-    """Original keys of one workspace with the chunks that contribute to them, and the groups that were summarised."""
+    """Original keys of one workspace with the chunks that contribute to them, and the groups that
+    were summarised.
+    """
 
     workspace: str
     chunks: Mapping[Key, Sequence[str]]
@@ -60,7 +62,9 @@ class ChangedKeys:
 
 @dataclass
 class _Changes:
-    """What has come of one workspace since its keys were folded. Keys in the order of the log: one chunk's together."""
+    """What has come of one workspace since its keys were folded. Keys in the order of the log: one
+    chunk's together.
+    """
 
     chunks: dict[Key, list[str]] = field(default_factory=dict[Key, list[str]])
     chunk_count: int = 0
@@ -75,13 +79,22 @@ class _Changes:
 
 
 class GraphReplay:
-    """Stores what the log says of entities and relations, and folds each of them once, when all of it is stored.
+    """Stores what the log says of entities and relations, and folds each of them once, when all of
+    it is stored.
 
-    Between the two only their names and their chunks' ids are in memory; when that is too much, what has come so far is
-    folded, and again if more comes. Summaries come from the log: no language model is called.
+    Between the two only their names and their chunks' ids are in memory; when that is too much,
+    what has come so far is folded, and again if more comes. Summaries come from the log: no
+    language model is called.
     """
 
-    events = (EntitiesExtracted, StageFailed, ChunksCreated, DocumentDeleted, DescriptionSummarized, GraphEdited)
+    events = (
+        EntitiesExtracted,
+        StageFailed,
+        ChunksCreated,
+        DocumentDeleted,
+        DescriptionSummarized,
+        GraphEdited,
+    )
 
     def __init__(self, rows: Rows, graph: Graph, settings: MergerSettings) -> None:
         self._merging = MergeDependencies(
@@ -98,11 +111,17 @@ class GraphReplay:
         return sum(changes.chunk_count for changes in self._changes.values()) >= MAX_CHUNKS
 
     def handlers(self) -> list[ReplayHandler]:
-        """Return the handlers in the order in which each batch goes through them; they return GraphMerged events."""
+        """Return the handlers in the order in which each batch goes through them; they return
+        GraphMerged events.
+        """
         merging = self._merging
         return [
-            ReplayHandler((DescriptionSummarized,), partial(on_description_summarized, merging=merging)),
-            ReplayHandler((EntitiesExtracted, StageFailed), partial(on_entities_extracted, merging=merging)),
+            ReplayHandler(
+                (DescriptionSummarized,), partial(on_description_summarized, merging=merging)
+            ),
+            ReplayHandler(
+                (EntitiesExtracted, StageFailed), partial(on_entities_extracted, merging=merging)
+            ),
             ReplayHandler((ChunksCreated, DocumentDeleted), partial(on_extents, merging=merging)),
             ReplayHandler((GraphEdited,), partial(on_graph_edited, merging=merging)),
         ]
@@ -131,7 +150,9 @@ class GraphReplay:
                 changes.edits += edits
 
     async def finish(self, generations: Generations) -> None:
-        """Add what edits may have changed to what is to be folded. `pages` and `fold` do the rest."""
+        """Add what edits may have changed to what is to be folded. `pages` and `fold` do the
+        rest.
+        """
         for workspace, changes in self._changes.items():
             await self._add_edited(Partition(workspace, generations.graph), changes)
 
@@ -143,10 +164,17 @@ class GraphReplay:
                 summarized = {key: changes.summarized.get(key, set()) for key, _ in page}
                 yield ChangedKeys(workspace, dict(page), summarized)
 
-    async def fold(self, changed: ChangedKeys, generations: Generations) -> tuple[list[Entity], list[Relation]]:
+    async def fold(
+        self, changed: ChangedKeys, generations: Generations
+    ) -> tuple[list[Entity], list[Relation]]:
         """Return what the graph gets under all canonical keys of these original ones."""
-        partition, contributions = Partition(changed.workspace, generations.graph), self._merging.contributions
-        for start in range(0, max(map(len, changed.chunks.values())) - CHUNKS_PER_NOTE, CHUNKS_PER_NOTE):
+        partition, contributions = (
+            Partition(changed.workspace, generations.graph),
+            self._merging.contributions,
+        )
+        for start in range(
+            0, max(map(len, changed.chunks.values())) - CHUNKS_PER_NOTE, CHUNKS_PER_NOTE
+        ):
             # The last note of each key is that of the fold.
             some = {
                 key: chunks[start : start + CHUNKS_PER_NOTE]
@@ -164,12 +192,16 @@ class GraphReplay:
         return folded.entities, folded.relations
 
     async def _add_edited(self, partition: Partition, changes: _Changes) -> None:
-        """Add the keys that edits may have changed; those that were never folded are there already."""
+        """Add the keys that edits may have changed; those that were never folded are there
+        already.
+        """
         for key in changes.summarized:
             changes.chunks.setdefault(key, [])
         if changes.edits:
             edits = await self._merging.edits.current(partition, self._merging.contributions)
-            affected = await affected_keys(partition, changes.edits, edits, self._merging.contributions)
+            affected = await affected_keys(
+                partition, changes.edits, edits, self._merging.contributions
+            )
             for keys in affected.values():
                 for key in sorted(keys):
                     changes.chunks.setdefault(key, [])

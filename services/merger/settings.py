@@ -9,12 +9,20 @@ from runtime.models.roles import RoleSettings
 class MergerSettings(RoleSettings):
     """LightRAG's names and defaults. Without a language model nothing is summarised."""
 
-    force_llm_summary_on_merge: int = Field(default=8, ge=2, description="distinct descriptions of one thing")
-    summary_max_tokens: int = Field(default=1200, ge=1, description="of all its descriptions together")
+    force_llm_summary_on_merge: int = Field(
+        default=8, ge=2, description="distinct descriptions of one thing"
+    )
+    summary_max_tokens: int = Field(
+        default=1200, ge=1, description="of all its descriptions together"
+    )
     summary_context_size: int = Field(default=12_000, ge=100, description="tokens one call reads")
-    summary_length_recommended: int = Field(default=600, ge=20, description="tokens a summary is to have at most")
+    summary_length_recommended: int = Field(
+        default=600, ge=20, description="tokens a summary is to have at most"
+    )
     summary_language: str = "English"
-    summary_quiet_seconds: float = Field(default=5.0, ge=0, description="a thing is summarised once it rests so long")
+    summary_quiet_seconds: float = Field(
+        default=5.0, ge=0, description="a thing is summarised once it rests so long"
+    )
 
     @property
     def limits(self) -> SummaryLimits:
@@ -26,5 +34,8 @@ class MergerSettings(RoleSettings):
         """See `Settings.contradictions`."""
         messages = super().contradictions
         if self.summary_length_recommended >= self.summary_context_size:
-            messages.append("SUMMARY_LENGTH_RECOMMENDED is not smaller than SUMMARY_CONTEXT_SIZE: nothing gets shorter")
+            messages.append(
+                "SUMMARY_LENGTH_RECOMMENDED is not smaller than SUMMARY_CONTEXT_SIZE: nothing "
+                "gets shorter"
+            )
         return messages

@@ -1,7 +1,8 @@
-"""Handles GraphMerged: has a language model summarise descriptions that are too long, returns DescriptionSummarized.
+"""Handles GraphMerged: has a language model summarise descriptions that are too long, returns
+DescriptionSummarized.
 
-Merging never waits for it. Changes of a key are debounced, and only its newest revision is summarised: a key that a
-bulk load changes a thousand times is summarised when the load is done.
+Merging never waits for it. Changes of a key are debounced, and only its newest revision is
+summarised: a key that a bulk load changes a thousand times is summarised when the load is done.
 """
 
 import asyncio
@@ -31,8 +32,9 @@ async def on_graph_merged(
 ) -> list[list[Event]]:
     """Summarise the groups of the batch that have no summary; nothing without a language model.
 
-    `debounce` waits until the time it is given is long enough ago. Raises Retryable, with the other events of the same
-    delivery, if a summary has to be tried again; all summaries made by then are cached for the next attempt.
+    `debounce` waits until the time it is given is long enough ago. Raises Retryable, with the other
+    events of the same delivery, if a summary has to be tried again; all summaries made by then are
+    cached for the next attempt.
     """
     events: dict[int, list[Event]] = {delivery.sequence: [] for delivery in batch}
     if summarizer is None:
@@ -43,7 +45,9 @@ async def on_graph_merged(
         workspace, partition = delivery.workspace, Partition(delivery.workspace, generations.graph)
         revisions = await _revisions(partition, delivery.event, merging)
         groups = [
-            g for g in await _missing_summaries(partition, revisions, merging) if (workspace, g.hash) not in hashes
+            g
+            for g in await _missing_summaries(partition, revisions, merging)
+            if (workspace, g.hash) not in hashes
         ]
         hashes |= {(workspace, group.hash) for group in groups}
         current = partial(_is_current, partition, revisions, merging=merging)
@@ -51,13 +55,18 @@ async def on_graph_merged(
     return [events[delivery.sequence] for delivery in batch]
 
 
-async def _revisions(partition: Partition, event: GraphMerged, merging: MergeDependencies) -> dict[Key, int]:
-    """Return the revisions that the event announces; the present ones where it counts those of another generation.
+async def _revisions(
+    partition: Partition, event: GraphMerged, merging: MergeDependencies
+) -> dict[Key, int]:
+    """Return the revisions that the event announces; the present ones where it counts those of
+    another generation.
 
     A rebuild counts anew, and nothing tells whether its generation has changed since that event.
     """
     revisions: dict[Key, int] = {(entity.name,): entity.revision for entity in event.entities}
-    revisions |= {(relation.source, relation.target): relation.revision for relation in event.relations}
+    revisions |= {
+        (relation.source, relation.target): relation.revision for relation in event.relations
+    }
     if event.generation == partition.generation:
         return revisions
     stored = await merging.contributions.histories(partition, revisions)
@@ -69,26 +78,37 @@ async def _current_histories(
 ) -> dict[Key, History]:
     """Return the histories of those keys that nothing new has changed since.
 
-    A change whose GraphMerged is in the log may be counted again, after a crash, and gives no second event then.
+    A change whose GraphMerged is in the log may be counted again, after a crash, and gives no
+    second event then.
     """
     stored = await merging.contributions.histories(partition, revisions)
     current = {key: stored.get(key, History(0)) for key in revisions}
     new = {key: history.new_since(revisions[key]) for key, history in current.items()}
     some_new = {key: (current[key], entries) for key, entries in new.items() if entries}
-    repeated = await _repeated_by_another_name(partition, some_new, merging) if some_new else set[Key]()
-    return {key: history for key, history in current.items() if new[key] == set() or key in repeated}
+    repeated = (
+        await _repeated_by_another_name(partition, some_new, merging) if some_new else set[Key]()
+    )
+    return {
+        key: history for key, history in current.items() if new[key] == set() or key in repeated
+    }
 
 
 async def _repeated_by_another_name(
-    partition: Partition, some_new: Mapping[Key, tuple[History, set[str]]], merging: MergeDependencies
+    partition: Partition,
+    some_new: Mapping[Key, tuple[History, set[str]]],
+    merging: MergeDependencies,
 ) -> set[Key]:
-    """Return the keys whose new changes were all counted before an edit brought them here, under an original name.
+    """Return the keys whose new changes were all counted before an edit brought them here, under an
+    original name.
 
-    Whoever counts a change of a key counts it for the original names, too: there it stands once more often.
+    Whoever counts a change of a key counts it for the original names, too: there it stands once
+    more often.
     """
     edits = await merging.edits.current(partition, merging.contributions)
     originals = {
-        key: {source.key for source in edits.sources(key)} - {key} for key in some_new if not edits.is_unedited(key)
+        key: {source.key for source in edits.sources(key)} - {key}
+        for key in some_new
+        if not edits.is_unedited(key)
     }
     named = set[Key]().union(*originals.values())
     histories = await merging.contributions.histories(partition, named) if named else {}
@@ -96,7 +116,9 @@ async def _repeated_by_another_name(
     def counted_before(key: Key) -> bool:
         history, entries = some_new[key]
         others = [histories[original] for original in originals[key] if original in histories]
-        return all(any(other.times(entry) > history.times(entry) for other in others) for entry in entries)
+        return all(
+            any(other.times(entry) > history.times(entry) for other in others) for entry in entries
+        )
 
     return {key for key in originals if counted_before(key)}
 
@@ -104,14 +126,18 @@ async def _repeated_by_another_name(
 async def _is_current(
     partition: Partition, expected: Mapping[Key, int], key: Key, *, merging: MergeDependencies
 ) -> bool:
-    """Return whether a key is still at this revision; if not, its next GraphMerged will be summarised."""
+    """Return whether a key is still at this revision; if not, its next GraphMerged will be
+    summarised.
+    """
     return bool(await _current_histories(partition, {key: expected[key]}, merging))
 
 
 async def _missing_summaries(
     partition: Partition, revisions: Mapping[Key, int], merging: MergeDependencies
 ) -> list[Group]:
-    """Return the groups without a summary, of those keys that have not changed since these revisions."""
+    """Return the groups without a summary, of those keys that have not changed since these
+    revisions.
+    """
     histories = await _current_histories(partition, revisions, merging)
     if not histories:
         return []
@@ -120,14 +146,19 @@ async def _missing_summaries(
     several = {
         key: history
         for key, history in histories.items()
-        if not edits.is_unedited(key) or (changes := history.since(0)) is None or len(changes.chunks) > 1
+        if not edits.is_unedited(key)
+        or (changes := history.since(0)) is None
+        or len(changes.chunks) > 1
     }
     aggregates = await describe_keys(partition, several, edits, merging, missing=True)
     return [group for key in several for group in aggregates[key].description.missing_summaries]
 
 
 async def _summarize(
-    workspace: str, groups: Sequence[Group], summarizer: Summarizer, current: Callable[[Key], Awaitable[bool]]
+    workspace: str,
+    groups: Sequence[Group],
+    summarizer: Summarizer,
+    current: Callable[[Key], Awaitable[bool]],
 ) -> list[Event]:
     async def summarize_group(group: Group) -> Summary:
         # A call that waits for its turn is dropped if the key changes meanwhile.
@@ -141,16 +172,22 @@ async def _summarize(
         if isinstance(result, Retryable):
             retryables.append(result)
         elif isinstance(result, (Poison, NotWanted)):
-            continue  # refused for its content, or out of date: the fragments themselves stay the description
+            # Refused for its content, or out of date: the fragments themselves stay the
+            # description.
+            continue
         elif isinstance(result, BaseException):
             raise result
         else:
             events.append(
                 DescriptionSummarized(
-                    key=group.key, inputs_hash=group.hash, prompt_version=summarizer.prompt_version,
-                    model=summarizer.model, text=result.text, usage=result.usage,
+                    key=group.key,
+                    inputs_hash=group.hash,
+                    prompt_version=summarizer.prompt_version,
+                    model=summarizer.model,
+                    text=result.text,
+                    usage=result.usage,
                 )
-            )  # fmt: skip
+            )
     if retryables:
         raise longest_wait(retryables, events)
     return events

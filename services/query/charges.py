@@ -1,4 +1,5 @@
-"""Publishes what models were paid while requests were answered: the sums of a second, once the answers have ended.
+"""Publishes what models were paid while requests were answered: the sums of a second, once the
+answers have ended.
 
 An event of each question would cost half as much as a question of mode `naive` itself does.
 """
@@ -46,7 +47,9 @@ class Charges:
     """What was paid and is not in the log yet, by workspace and by who asked."""
 
     log: Log
-    _noted: dict[tuple[str, str | None], Costs] = field(default_factory=dict[tuple[str, str | None], Costs])
+    _noted: dict[tuple[str, str | None], Costs] = field(
+        default_factory=dict[tuple[str, str | None], Costs]
+    )
     _unsent: list[Envelope[Event]] = field(default_factory=list[Envelope[Event]])
 
     def note(self, bill: Sequence[PaidCall]) -> None:
@@ -55,26 +58,38 @@ class Charges:
             if call.workspace:
                 costs = self._noted.setdefault((call.workspace, current_actor()), {})
                 step = STEPS[call.purpose]
-                before = costs.get((step, call.model)) or QuestionCost(step=step, model=call.model, usage=TokenUsage())
+                before = costs.get((step, call.model)) or QuestionCost(
+                    step=step, model=call.model, usage=TokenUsage()
+                )
                 costs[step, call.model] = _with_call(before, call)
 
     async def publish(self) -> None:
-        """Publish what was noted. What the log does not take is tried again the next time, under the same id."""
+        """Publish what was noted. What the log does not take is tried again the next time, under
+        the same id.
+        """
         noted, self._noted = self._noted, {}
         for (workspace, actor), costs in noted.items():
             event = QuestionsCharged(costs=tuple(cost for _, cost in sorted(costs.items())))
             self._unsent.append(
                 wrap(
-                    event, id=str(uuid4()), source=SOURCE, workspace=workspace, time=datetime.now(UTC),
+                    event,
+                    id=str(uuid4()),
+                    source=SOURCE,
+                    workspace=workspace,
+                    time=datetime.now(UTC),
                     lineage=Lineage(actor=actor),
                 )
-            )  # fmt: skip
+            )
         try:
             while self._unsent:
                 await self.log.publish(self._unsent[0])
                 del self._unsent[0]
         except ServiceError as error:
-            logger.warning("what questions cost is not in the log yet", events=len(self._unsent), error=str(error))
+            logger.warning(
+                "what questions cost is not in the log yet",
+                events=len(self._unsent),
+                error=str(error),
+            )
             del self._unsent[:-MAX_UNSENT]
 
     @asynccontextmanager
@@ -96,13 +111,18 @@ class Charges:
 
 def _with_call(cost: QuestionCost, call: PaidCall) -> QuestionCost:
     return cost.model_copy(
-        update={"usage": cost.usage + call.usage, "duration_ms": cost.duration_ms + round(1000 * call.seconds)}
+        update={
+            "usage": cost.usage + call.usage,
+            "duration_ms": cost.duration_ms + round(1000 * call.seconds),
+        }
     )
 
 
 @asynccontextmanager
 async def charged_to(workspace: str, log: Log) -> AsyncGenerator[None]:
-    """Publish what the calls inside were paid for, as what questions in this workspace cost; also when they fail."""
+    """Publish what the calls inside were paid for, as what questions in this workspace cost; also
+    when they fail.
+    """
     charges = Charges(log)
     with billed_calls() as bill, calls_for(workspace):
         try:

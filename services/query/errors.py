@@ -1,4 +1,6 @@
-"""Errors of a request that its client can avoid; the API maps each kind to the status code in its docstring."""
+"""Errors of a request that its client can avoid; the API maps each kind to the status code in its
+docstring.
+"""
 
 from runtime.errors import InvalidInput
 

@@ -1,4 +1,6 @@
-"""The query service as a process: the API, and the handler that takes every event for the status projection."""
+"""The query service as a process: the API, and the handler that takes every event for the status
+projection.
+"""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -61,12 +63,23 @@ async def build(
         health.notes["webhooks"] = partial(disabled_webhooks, webhooks.endpoints)
         try:
             app.state.context = context = Context(
-                bus.log, bus.blobs, pointers, documents, positions, deps, settings,
-                operations_on(bus, webhooks, health), feed, streams, MemoryPastAnswers(bus.log, rows),
+                bus.log,
+                bus.blobs,
+                pointers,
+                documents,
+                positions,
+                deps,
+                settings,
+                operations_on(bus, webhooks, health),
+                feed,
+                streams,
+                MemoryPastAnswers(bus.log, rows),
                 StoredPresent(bus.log, rows, pointers),
-            )  # fmt: skip
+            )
             handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
-            sender = WebhookSender(webhooks, feed, Notifier(bus.log, pointers, documents, places_of=auth.places_of))
+            sender = WebhookSender(
+                webhooks, feed, Notifier(bus.log, pointers, documents, places_of=auth.places_of)
+            )
             async with sending(sender), context.charges.published_each_second():
                 _measure(health, bus, rows)
                 yield [Subscription("query-status", handle)]
@@ -82,12 +95,16 @@ def _measure(health: Health, bus: Bus, rows: Rows) -> None:
 
 
 def same(access: AccessSettings) -> dict[str, str]:
-    """Return environment variables that all worker processes must share: a random token secret, if none is set."""
+    """Return environment variables that all worker processes must share: a random token secret, if
+    none is set.
+    """
     return {} if access.token_secret.get_secret_value() else {"TOKEN_SECRET": token_urlsafe(32)}
 
 
 def closed(access: AccessSettings) -> FastAPI:
-    """Return the application with access configured. Ends the process when the settings are not safe."""
+    """Return the application with access configured. Ends the process when the settings are not
+    safe.
+    """
     with starting("query", access):
         return create_app(auth_config(access))
 

@@ -16,7 +16,9 @@ class Passage:
     tokens: int = 0
     version: int = 0
     start: int | None = None
-    """Offset of its first character in the document's sanitised text; `end` is the offset after its last character."""
+    """Offset of its first character in the document's sanitised text; `end` is the offset after its
+    last character.
+    """
     end: int | None = None
     page: int | None = None
     """Page on which it begins, counted from 1. None in documents without pages."""

@@ -1,4 +1,6 @@
-"""What questions about the past are answered from: documents, graph and vectors of then, in stores in memory."""
+"""What questions about the past are answered from: documents, graph and vectors of then, in stores
+in memory.
+"""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -42,7 +44,9 @@ from services.query.retrieval.dependencies import EmbedTexts
 from services.query.retrieval.port import AliasEdit
 
 MAX_VECTORS, MAX_VECTOR_BYTES = 30_000, 128 * 1024 * 1024
-"""Chunks, entities and relations of one workspace that have a vector in memory: so many, and more of small vectors."""
+"""Chunks, entities and relations of one workspace that have a vector in memory: so many, and more
+of small vectors.
+"""
 
 MAX_KEPT = 2
 """Pasts that are kept for further questions."""
@@ -68,7 +72,9 @@ class _NamedEmbedder:
 
 @dataclass(frozen=True)
 class PastAliases:
-    """`EntityAliases` of a state: the names that documents use for entities; nothing is edited any more."""
+    """`EntityAliases` of a state: the names that documents use for entities; nothing is edited any
+    more.
+    """
 
     state: PastState
 
@@ -100,21 +106,34 @@ class PastProvenance:
         """See `ProvenanceReader.of`: in canonical order."""
         key: Key = (names[0],) if len(names) == 1 else pair(*names)
         provenance = [
-            _provenance(f"{number:08d}", one) for number, one in enumerate(self.state.contributions.get(key, ()))
+            _provenance(f"{number:08d}", one)
+            for number, one in enumerate(self.state.contributions.get(key, ()))
         ]
-        return [one for one in provenance if one.cursor > after and (among is None or one.document_id in among)][:limit]
+        return [
+            one
+            for one in provenance
+            if one.cursor > after and (among is None or one.document_id in among)
+        ][:limit]
 
 
 def _provenance(cursor: str, one: Contribution) -> Provenance:
     return Provenance(
-        cursor, one.names, one.chunk_id, one.document_id, one.order, one.version, one.added_at, one.file_path,
+        cursor,
+        one.names,
+        one.chunk_id,
+        one.document_id,
+        one.order,
+        one.version,
+        one.added_at,
+        one.file_path,
         one.description,
-    )  # fmt: skip
+    )
 
 
 @dataclass
 class MemoryPastAnswers:
-    """Gives questions the dependencies of then. Texts that were embedded before are not embedded again.
+    """Gives questions the dependencies of then. Texts that were embedded before are not embedded
+    again.
 
     `rows`: the document store, of which only the cache of embeddings is used.
     """
@@ -138,7 +157,9 @@ class MemoryPastAnswers:
                     self._kept[key] = await self._opened(past, workspace, sequence, by)
             return self._kept[key], Partitions.of(workspace, GENERATIONS)
 
-    async def _opened(self, past: Past, workspace: str, sequence: int, deps: QueryDependencies) -> QueryDependencies:
+    async def _opened(
+        self, past: Past, workspace: str, sequence: int, deps: QueryDependencies
+    ) -> QueryDependencies:
         state, rows = await self._past(past, workspace, sequence)
         graph, _ = await past.graph(workspace, sequence)
         vectors = MemoryVectors(deps.vectors.model, deps.vectors.dimension)
@@ -164,7 +185,9 @@ class MemoryPastAnswers:
         )
 
     async def _past(self, past: Past, workspace: str, sequence: int) -> tuple[PastState, Rows]:
-        """Return the state, and the rows of documents and chunks: of a large past from the present."""
+        """Return the state, and the rows of documents and chunks: of a large past from the
+        present.
+        """
         if await past.size(workspace, sequence) > reading.MAX_BYTES:
             present, state = await past.of_present(workspace, sequence)
             return state, present.rows
@@ -194,7 +217,12 @@ class MemoryPastAnswers:
         await replay.finish(GENERATIONS)
 
     async def _index(
-        self, workspace: str, state: PastState, passages: RowPassages, vectors: MemoryVectors, deps: QueryDependencies
+        self,
+        workspace: str,
+        state: PastState,
+        passages: RowPassages,
+        vectors: MemoryVectors,
+        deps: QueryDependencies,
     ) -> None:
         partition = Partition(workspace, REVISION)
         rows: dict[VectorKind, list[VectorRow]] = {
@@ -204,13 +232,19 @@ class MemoryPastAnswers:
         }
         most = max(MAX_VECTORS, MAX_VECTOR_BYTES // (4 * deps.vectors.dimension))
         if (count := sum(map(len, rows.values()))) > most:
-            raise TooLarge(f"workspace {workspace!r} had {count:,} vectors by then, at most {most:,} are made")
-        embedder = _NamedEmbedder(deps.vectors.model, deps.vectors.dimension, deps.embed_documents or deps.embed)
+            raise TooLarge(
+                f"workspace {workspace!r} had {count:,} vectors by then, at most {most:,} are made"
+            )
+        embedder = _NamedEmbedder(
+            deps.vectors.model, deps.vectors.dimension, deps.embed_documents or deps.embed
+        )
         embeddings = CachedEmbeddings(self.rows, embedder)
         for kind, of_kind in rows.items():
             for some in batched(of_kind, TEXTS_AT_ONCE):
                 made = await embeddings.embed(workspace, [row.text for row in some])
-                with_vectors = [replace(row, vector=vector) for row, vector in zip(some, made, strict=True)]
+                with_vectors = [
+                    replace(row, vector=vector) for row, vector in zip(some, made, strict=True)
+                ]
                 await vectors.put(partition, kind, with_vectors)
                 await asyncio.sleep(0)
 

@@ -1,7 +1,9 @@
-"""The past of a large workspace, from the present: what has changed since is read from the log, the rest from stores.
+"""The past of a large workspace, from the present: what has changed since is read from the log, the
+rest from stores.
 
-A document is taken from the stores only if it is whole there and no event about it is newer than the past.
-All others are read from the log. Rows are read first and changes afterwards: what changes meanwhile counts as changed.
+A document is taken from the stores only if it is whole there and no event about it is newer than
+the past. All others are read from the log. Rows are read first and changes afterwards: what changes
+meanwhile counts as changed.
 """
 
 import asyncio
@@ -42,7 +44,9 @@ MAX_READ = 64 * 1024 * 1024
 """Bytes of events that are read from the log."""
 
 HANDLED_SECONDS, POLL_SECONDS = 10.0, 0.1
-"""Seconds that the status projection may take to handle what came before the past, and between two looks at it."""
+"""Seconds that the status projection may take to handle what came before the past, and between two
+looks at it.
+"""
 
 
 @dataclass
@@ -54,7 +58,9 @@ class _StoredRows:
     contributions: dict[str, Row] = field(default_factory=dict[str, Row])
 
     def is_whole(self, document: Row) -> bool:
-        """Return whether the stores have all that the log says of the document, and nothing else."""
+        """Return whether the stores have all that the log says of the document, and nothing
+        else.
+        """
         if document["status"] == DELETED:
             return True
         version = document["version"]
@@ -90,7 +96,9 @@ class StoredPresent:
             raise Unavailable("a rebuild went live while the past was read: ask again")
         past = PresentPast(WorkspaceEvents(workspace, sequence), MemoryRows())
         whole = [
-            row for id, row in stored.documents.items() if subjects.token(id) not in changed and stored.is_whole(row)
+            row
+            for id, row in stored.documents.items()
+            if subjects.token(id) not in changed and stored.is_whole(row)
         ]
         await _take(past, stored, whole)
         others = sorted(stored.documents.keys() - {row["id"] for row in whole})
@@ -101,18 +109,26 @@ class StoredPresent:
         needed, waited = min(sequence, await self.log.last(workspace)), 0.0
         while await self.log.handled("query-status", workspace=workspace) < needed:
             if waited >= HANDLED_SECONDS:
-                raise Unavailable("the status projection has not handled all that this past consists of: ask again")
+                raise Unavailable(
+                    "the status projection has not handled all that this past consists of: "
+                    "ask again"
+                )
             await asyncio.sleep(POLL_SECONDS)
             waited += POLL_SECONDS
 
     async def _stored(self, workspace: str, generations: Generations) -> _StoredRows:
         stored, characters, contributions = _StoredRows(), 0, 0
-        status, graph = Partition(workspace, generations.status), Partition(workspace, generations.graph)
+        status, graph = (
+            Partition(workspace, generations.status),
+            Partition(workspace, generations.graph),
+        )
         async for _, row in self._scan(Table(CONTRIBUTIONS_TABLE, graph)):
             stored.contributions[row["chunk_id"]] = row
             contributions += len(row["said"])
             if contributions > MAX_CONTRIBUTIONS:
-                raise _too_large(workspace, f"{MAX_CONTRIBUTIONS:,} things said of entities and relations")
+                raise _too_large(
+                    workspace, f"{MAX_CONTRIBUTIONS:,} things said of entities and relations"
+                )
         async for key, row in self._scan(Table("chunks", status)):
             stored.chunks.setdefault(row["document_id"], {})[key] = row
             characters += len(row["content"])
@@ -138,7 +154,9 @@ class StoredPresent:
 async def _take(past: PresentPast, stored: _StoredRows, documents: Sequence[Row]) -> None:
     """Take whole documents with their chunks, and what these say, as the stores have them."""
     partition = Partition(past.events.workspace, REVISION)
-    await past.rows.put(Table("documents", partition), {subjects.token(row["id"]): row for row in documents})
+    await past.rows.put(
+        Table("documents", partition), {subjects.token(row["id"]): row for row in documents}
+    )
     for document in documents:
         if document["status"] == DELETED:
             continue
@@ -171,7 +189,10 @@ class _LogReader:
                 continue
             read += 1
             if read > MAX_CHANGED:
-                raise _too_large(workspace, f"{MAX_CHANGED:,} documents that have changed since, or are under way")
+                raise _too_large(
+                    workspace,
+                    f"{MAX_CHANGED:,} documents that have changed since, or are under way",
+                )
             await replay.take(await self._noted(id, ANY_TYPE), GENERATIONS)
         await replay.finish(GENERATIONS)
         for event_type in (GraphEdited, DescriptionSummarized):
@@ -186,7 +207,9 @@ class _LogReader:
                     break
                 self.read_bytes += len(message.data)
                 if self.read_bytes > MAX_READ:
-                    raise _too_large(workspace, f"{MAX_READ >> 20} MiB of events of what has changed since")
+                    raise _too_large(
+                        workspace, f"{MAX_READ >> 20} MiB of events of what has changed since"
+                    )
                 try:
                     envelope = decode(message.data, message.subject, message.headers)
                 except (NewerVersion, Poison):
@@ -201,6 +224,7 @@ class _LogReader:
 
 def _too_large(workspace: str, what: str) -> TooLarge:
     return TooLarge(
-        f"the past of workspace {workspace!r} does not fit in memory: it has more than {what}; ask of a later moment,"
+        f"the past of workspace {workspace!r} does not fit in memory: it has more than "
+        f"{what}; ask of a later moment,"
         " or of now without `as_of`"
     )

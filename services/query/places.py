@@ -1,7 +1,8 @@
 """Places in the log as callers of one workspace see them.
 
-There is one log for all workspaces. Who saw its sequences could count what everybody else does in between; so callers
-that are bound to workspaces see numbers that say nothing of order or distance, and that mean nothing in another one.
+There is one log for all workspaces. Who saw its sequences could count what everybody else does in
+between; so callers that are bound to workspaces see numbers that say nothing of order or distance,
+and that mean nothing in another one.
 """
 
 import hashlib
@@ -19,7 +20,9 @@ from services.query.errors import BadRequest
 M = TypeVar("M", bound=BaseModel)
 
 HALF = 26
-"""Bits of one half of a number. Both are 52: with a bit in front that marks it, JavaScript reads it exactly."""
+"""Bits of one half of a number. Both are 52: with a bit in front that marks it, JavaScript reads it
+exactly.
+"""
 
 MARK = 1 << (2 * HALF)
 MOST = 1 << 40
@@ -36,7 +39,9 @@ _SENTENCE = re.compile(r"\b(sequence|at|by|before) (\d{1,12})\b")
 
 @dataclass(frozen=True)
 class Places:
-    """Shows sequences to callers of a workspace, and reads what they were shown. Without a key it changes nothing."""
+    """Shows sequences to callers of a workspace, and reads what they were shown. Without a key it
+    changes nothing.
+    """
 
     workspace: str = ""
     key: bytes = b""
@@ -44,10 +49,15 @@ class Places:
     @cached_property
     def _keys(self) -> list[bytes]:
         own = hashlib.blake2b(self.workspace.encode(), key=self.key[:64]).digest()
-        return [hashlib.blake2b(bytes([number]), key=own, digest_size=32).digest() for number in range(ROUNDS)]
+        return [
+            hashlib.blake2b(bytes([number]), key=own, digest_size=32).digest()
+            for number in range(ROUNDS)
+        ]
 
     def shown(self, sequence: int) -> int:
-        """Return the number that stands for a sequence; 0, where the log begins, stands for itself."""
+        """Return the number that stands for a sequence; 0, where the log begins, stands for
+        itself.
+        """
         if not self.key or not 0 < sequence < MOST:
             return sequence
         left, right = divmod(sequence, 1 << HALF)
@@ -56,7 +66,9 @@ class Places:
         return MARK | left << HALF | right
 
     def sequence(self, place: int) -> int:
-        """Return the sequence that a number stands for. Raises BadRequest for a number that none was shown as."""
+        """Return the sequence that a number stands for. Raises BadRequest for a number that none
+        was shown as.
+        """
         if not self.key or not place:
             return place
         if MARK <= place < 2 * MARK:
@@ -66,25 +78,35 @@ class Places:
             if (sequence := left << HALF | right) < MOST:
                 return sequence
         raise BadRequest(
-            f"{place} is no place of this workspace: give 0, for the beginning, or a number that an answer had;"
+            f"{place} is no place of this workspace: give 0, for the beginning, or a number "
+            "that an answer had;"
             " sequences of older versions are not taken from credentials of single workspaces"
         )
 
     def shown_in(self, answer: M, *names: str) -> M:
-        """Return the answer with all its sequences shown: the fields `SEQUENCES`, and those of these names."""
+        """Return the answer with all its sequences shown: the fields `SEQUENCES`, and those of
+        these names.
+        """
         if not self.key:
             return answer
-        return type(answer).model_validate(self.shown_in_fields(answer.model_dump(), {*SEQUENCES, *names}))
+        return type(answer).model_validate(
+            self.shown_in_fields(answer.model_dump(), {*SEQUENCES, *names})
+        )
 
     def shown_in_fields(self, fields: Any, names: Collection[str] = SEQUENCES) -> Any:
-        """Return fields as JSON has them, with the sequences in them shown, however deep they stand."""
+        """Return fields as JSON has them, with the sequences in them shown, however deep they
+        stand.
+        """
         if not self.key:
             return fields
         if isinstance(fields, dict):
             named = cast("dict[str, Any]", fields)
             # What names a document's version has its time beside it.
             more = {"version"} if "added_at" in named else set[str]()
-            return {name: self._shown_field(name, value, {*names, *more}) for name, value in named.items()}
+            return {
+                name: self._shown_field(name, value, {*names, *more})
+                for name, value in named.items()
+            }
         if isinstance(fields, list | tuple):
             return [self.shown_in_fields(one, names) for one in cast("Sequence[Any]", fields)]
         return fields
@@ -94,7 +116,9 @@ class Places:
             return self.shown(value)
         if name in names and isinstance(value, dict):  # a sequence before and after a change
             both = cast("dict[str, Any]", value)
-            return {side: self.shown(one) if isinstance(one, int) else one for side, one in both.items()}
+            return {
+                side: self.shown(one) if isinstance(one, int) else one for side, one in both.items()
+            }
         return self.shown_in_fields(value, {*names} - {"version"})
 
     def shown_in_sentence(self, text: str) -> str:
@@ -109,7 +133,9 @@ PLAIN = Places()
 
 
 def shown_text(summary: EventSummary, places: Places) -> str:
-    """Return the text of a summary: that of an edit may name the sequence of the one it takes back."""
+    """Return the text of a summary: that of an edit may name the sequence of the one it takes
+    back.
+    """
     return places.shown_in_sentence(summary.text) if summary.type == "GraphEdited" else summary.text
 
 

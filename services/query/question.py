@@ -10,7 +10,9 @@ Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "auto", "byp
 Effort = Literal["low", "medium", "high"]
 """How much is spent on finding what answers; `low` is one search."""
 ChunkPickMethod = Literal["VECTOR", "WEIGHT"]
-"""How the chunks of entities and relations are selected: by similarity to the question, or by rank and count."""
+"""How the chunks of entities and relations are selected: by similarity to the question, or by rank
+and count.
+"""
 
 Output = Literal["answer", "context", "prompt"]
 """What `ask` returns: the answer, the context, or the whole prompt."""
@@ -30,14 +32,18 @@ ProgressStep = Literal[
 """
 
 AnswerStage = Literal["keywords", "retrieve", "gather", "rerank", "generate", "total"]
-"""Stages of answering a question that are measured; `total` is until the answer, or its stream, begins."""
+"""Stages of answering a question that are measured; `total` is until the answer, or its stream,
+begins.
+"""
 
 RESPONSE_TYPE = "Multiple Paragraphs"
 
 
 @dataclass(frozen=True)
 class Turn:
-    """An earlier message of the conversation. A question that refers to it is searched with its names."""
+    """An earlier message of the conversation. A question that refers to it is searched with its
+    names.
+    """
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -45,7 +51,8 @@ class Turn:
 
 @dataclass(frozen=True)
 class Keywords:
-    """Keywords of a question: `high` are themes, `low` are names and terms. False if there are none.
+    """Keywords of a question: `high` are themes, `low` are names and terms. False if there are
+    none.
 
     `note`: what readers of the answer should know about how they were found.
     """
@@ -84,7 +91,13 @@ class Question:
 
 
 def search_keywords(question: Question, extracted: Keywords) -> Keywords:
-    """Return the keywords to search by: those found, else the question itself, which LightRAG takes if it is short."""
+    """Return the keywords to search by: those found, else the question itself, which LightRAG takes
+    if it is short.
+    """
     if extracted:
         return extracted
-    return Keywords(high=(question.query,)) if question.mode == "global" else Keywords(low=(question.query,))
+    return (
+        Keywords(high=(question.query,))
+        if question.mode == "global"
+        else Keywords(low=(question.query,))
+    )

@@ -1,4 +1,6 @@
-"""The query service's replay: what a rebuild runs to fill a new generation of the status projection."""
+"""The query service's replay: what a rebuild runs to fill a new generation of the status
+projection.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,7 +16,13 @@ from runtime.stores.documents.port import Rows
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.status.document_status import DELETED, SETTLED, STATUSES, DocumentStatus
 from services.query.status.folding import RecordedEvent, apply
-from services.query.status.projection import cost_entries, obsolete_passages, on_events, passages_of, recorded
+from services.query.status.projection import (
+    cost_entries,
+    obsolete_passages,
+    on_events,
+    passages_of,
+    recorded,
+)
 
 UNFINISHED = tuple(status for status in STATUSES if status not in SETTLED)
 """Statuses of documents that are still under way."""
@@ -32,18 +40,29 @@ class StatusReplay:
     events = (Event,)
 
     def __init__(self, rows: Rows) -> None:
-        self._documents, self._passages, self._ledger = RowDocuments(rows), RowPassages(rows), RowLedger(rows)
+        self._documents, self._passages, self._ledger = (
+            RowDocuments(rows),
+            RowPassages(rows),
+            RowLedger(rows),
+        )
         self._states: dict[Partition, dict[str, DocumentStatus]] = defaultdict(dict)
 
     def handlers(self) -> list[ReplayHandler]:
         """Return the handlers of the status projection, which take every event."""
-        handle = partial(on_events, documents=self._documents, passages=self._passages, ledger=self._ledger)
+        handle = partial(
+            on_events, documents=self._documents, passages=self._passages, ledger=self._ledger
+        )
         return [ReplayHandler(self.events, handle)]
 
     async def take(self, batch: Sequence[Delivery[Event]], generations: Generations) -> None:
         """See `BulkReplay.take`. Of a document whose state was written already it is read again."""
-        records: dict[Partition, dict[str, list[RecordedEvent]]] = defaultdict(lambda: defaultdict(list))
-        passages = {Partition(delivery.workspace, generations.status): list[ChunksCreated]() for delivery in batch}
+        records: dict[Partition, dict[str, list[RecordedEvent]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
+        passages = {
+            Partition(delivery.workspace, generations.status): list[ChunksCreated]()
+            for delivery in batch
+        }
         for delivery in batch:
             partition = Partition(delivery.workspace, generations.status)
             records[partition][delivery.event.aggregate_id].append(recorded(delivery))
@@ -53,7 +72,9 @@ class StatusReplay:
             if entries := cost_entries(deliveries):
                 await self._ledger.put(Partition(workspace, generations.status), entries)
         for partition, by_document in records.items():
-            await self._passages.put(partition, [one for event in passages[partition] for one in passages_of(event)])
+            await self._passages.put(
+                partition, [one for event in passages[partition] for one in passages_of(event)]
+            )
             states = self._states[partition]
             stored = await self._documents.get(partition, by_document.keys() - states.keys())
             for id, some in by_document.items():

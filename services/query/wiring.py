@@ -1,4 +1,6 @@
-"""Opens the stores and models of the settings and builds the query service's dependencies from them."""
+"""Opens the stores and models of the settings and builds the query service's dependencies from
+them.
+"""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -37,11 +39,9 @@ from runtime.service import Bus, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
-from runtime.stores.open import open_documents, open_graph
 from runtime.stores.port import CheckpointStore
-from services.query.adapters.aliases import RowAliases
 from services.query.adapters.answer_cache import StoredAnswers
-from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
+from services.query.adapters.documents import RowModelResultCaches
 from services.query.adapters.models import (
     ModelAnswerGenerator,
     ModelFollowUps,
@@ -53,6 +53,7 @@ from services.query.adapters.named_models import NamedChat
 from services.query.adapters.provenance import RowProvenance
 from services.query.adapters.row_cache import RowCache
 from services.query.adapters.searches import ModelVectorSearches
+from services.query.adapters.sources import Sources, open_sources
 from services.query.adapters.webhook_poster import HttpPoster
 from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.answering.comparison import CompareAnswers, compare_answers
@@ -63,10 +64,6 @@ from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeyw
 from services.query.operations.consumers import ConsumerRates
 from services.query.operations.dependencies import Operations
 from services.query.operations.rebuilding import Rebuilds
-from services.query.retrieval.caches.cached_graph import CachedGraph
-from services.query.retrieval.caches.invalidation import ProjectionCache
-from services.query.retrieval.caches.name_indexes import NameIndexes
-from services.query.retrieval.caches.passage_indexes import PassageIndexCache
 from services.query.retrieval.caches.token_counts import cached_token_counter
 from services.query.retrieval.port import PassageReranker
 from services.query.settings import QuerySettings
@@ -86,8 +83,12 @@ Ready = Callable[[Rows, Graph, GenerationEmbedders], AbstractAsyncContextManager
 
 
 @asynccontextmanager
-async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[QueryDependencies]:
-    """Open stores and models, wait until the stores answer, watch log and stores, and close all of them at the end."""
+async def open_dependencies(
+    settings: QuerySettings, bus: Bus, health: Health
+) -> AsyncGenerator[QueryDependencies]:
+    """Open stores and models, wait until the stores answer, watch log and stores, and close all of
+    them at the end.
+    """
     ready = partial(_ready_and_watched, settings, bus, health)
     async with open_answering(settings, bus.log, bus.limiters, ready) as dependencies:
         yield dependencies
@@ -97,8 +98,10 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
 async def open_answering(
     settings: QuerySettings, log: Log, limiters: RateLimiters, ready: Ready
 ) -> AsyncGenerator[QueryDependencies]:
-    """Open stores and models, hand out what answers questions inside of `ready`, and close all of them at the end."""
-    sources = _open_sources(settings, log)
+    """Open stores and models, hand out what answers questions inside of `ready`, and close all of
+    them at the end.
+    """
+    sources = open_sources(settings, log)
     embeddings = GenerationEmbedders(settings, limiters, max_wait=MAX_WAIT)
     models = _Models(embeddings, *open_chats(settings, limiters), open_reranker(settings, limiters))
     searches = ModelVectorSearches(embeddings, sources.cache)
@@ -113,20 +116,6 @@ async def open_answering(
         await _close(models.chat, models.keyword_chat, models.reranker)
 
 
-class _Sources(NamedTuple):
-    """The stores, and what reads them through caches of this process."""
-
-    rows: Rows
-    graph: Graph
-    documents: RowDocuments
-    passages: RowPassages
-    aliases: RowAliases
-    cache: ProjectionCache
-    reader: CachedGraph
-    names: NameIndexes
-    indexes: PassageIndexCache
-
-
 class _Models(NamedTuple):
     embeddings: GenerationEmbedders
     chat: Chat | None
@@ -134,23 +123,10 @@ class _Models(NamedTuple):
     reranker: Reranker | None
 
 
-def _open_sources(settings: QuerySettings, log: Log) -> _Sources:
-    rows = open_documents(settings)
-    graph = open_graph(settings)
-    documents = RowDocuments(rows)
-    passages = RowPassages(rows)
-    aliases = RowAliases(rows)
-    cache = ProjectionCache(log, settings.graph_cache_mb * 2**20)
-    reader = CachedGraph(graph, cache)
-    names = NameIndexes(graph, documents, aliases)
-    indexes = PassageIndexCache(passages, documents)
-    return _Sources(rows, graph, documents, passages, aliases, cache, reader, names, indexes)
-
-
 def _dependencies(
     settings: QuerySettings,
     log: Log,
-    sources: _Sources,
+    sources: Sources,
     models: _Models,
     searches: ModelVectorSearches,
     keywords: ModelKeywordExtractor | OfflineKeywordExtractor,
@@ -187,8 +163,12 @@ def _dependencies(
 
 
 @asynccontextmanager
-async def open_comparison(settings: QuerySettings, log: Log, workspace: str) -> AsyncGenerator[CompareAnswers]:
-    """Open what compares answers, for a command, and charge the workspace for it; fails where a store is away."""
+async def open_comparison(
+    settings: QuerySettings, log: Log, workspace: str
+) -> AsyncGenerator[CompareAnswers]:
+    """Open what compares answers, for a command, and charge the workspace for it; fails where a
+    store is away.
+    """
     async with (
         charged_to(workspace, log),
         open_answering(settings, log, UNSHARED_LIMITERS, _unwatched) as dependencies,
@@ -202,7 +182,9 @@ def _unwatched(*_: object) -> AbstractAsyncContextManager[None]:
 
 def operations_on(bus: Bus, webhooks: Webhooks, health: Health) -> Operations:
     """Return what operations on the deployment work with."""
-    rebuilds = Rebuilds(NatsOperatorProcess(bus.client), bus.integrity.values, partial(plan, bus.jetstream))
+    rebuilds = Rebuilds(
+        NatsOperatorProcess(bus.client), bus.integrity.values, partial(plan, bus.jetstream)
+    )
     return Operations(
         NatsDeadLetters(bus.jetstream),
         partial(read_states, bus.jetstream),
@@ -249,7 +231,9 @@ async def _close(*parts: _Closes | None) -> None:
 
 
 def open_chats(settings: QuerySettings, limiters: RateLimiters) -> tuple[Chat | None, Chat | None]:
-    """Return the models that answer and that extract keywords: the same one unless they are set apart."""
+    """Return the models that answer and that extract keywords: the same one unless they are set
+    apart.
+    """
 
     def opened(role: Role) -> Chat | None:
         chat = open_chat(settings, limiters, role=role, max_wait=MAX_WAIT)
@@ -262,13 +246,23 @@ def open_chats(settings: QuerySettings, limiters: RateLimiters) -> tuple[Chat | 
 
 
 def _answer_generator(chat: Chat | None, embedder: Embedder) -> AnswerGenerator:
-    # Many questions are answered from the same sentences, and embedding them takes most of the time.
-    return ModelAnswerGenerator(chat) if chat else ExtractiveAnswerGenerator(CachedWordEmbedder(embedder))
+    # Many questions are answered from the same sentences, and embedding them takes most of the
+    # time.
+    return (
+        ModelAnswerGenerator(chat)
+        if chat
+        else ExtractiveAnswerGenerator(CachedWordEmbedder(embedder))
+    )
 
 
 @asynccontextmanager
 async def _ready_and_watched(
-    settings: QuerySettings, bus: Bus, health: Health, rows: Rows, graph: Graph, embeddings: GenerationEmbedders
+    settings: QuerySettings,
+    bus: Bus,
+    health: Health,
+    rows: Rows,
+    graph: Graph,
+    embeddings: GenerationEmbedders,
 ) -> AsyncGenerator[None]:
     await until_it_answers("the document store", rows.prepare, health)
     await until_it_answers("the graph store", graph.prepare, health)
@@ -280,15 +274,21 @@ async def _ready_and_watched(
 def _watched_log(
     settings: QuerySettings, bus: Bus, rows: Rows, graph: Graph, vectors: CheckpointStore
 ) -> AbstractAsyncContextManager[None]:
-    """Watch log and stores, and copy the log into the document store in the context, where the settings ask for it."""
+    """Watch log and stores, and copy the log into the document store in the context, where the
+    settings ask for it.
+    """
     watch_integrity(bus.integrity, rows, graph, vectors)
     if not settings.log_archive:
         return nullcontext()
     return archiving(LogArchive(bus.jetstream, rows, bus.integrity.values), bus.integrity.writes)
 
 
-def watch_integrity(integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore) -> None:
-    """Watch that the stores read here are not behind their checkpoints; write those of the status projection."""
+def watch_integrity(
+    integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore
+) -> None:
+    """Watch that the stores read here are not behind their checkpoints; write those of the status
+    projection.
+    """
     here = {name: RowCheckpoints(rows, name) for name in PROJECTIONS}
     integrity.mark_store = integrity.schema_store = rows
     integrity.watch("status", {"the document store": here["status"]}, ("query-status",))
@@ -296,13 +296,25 @@ def watch_integrity(integrity: Integrity, rows: Rows, graph: Graph, vectors: Che
     integrity.watch("vectors", {"the document store": here["vectors"], "the vector store": vectors})
 
 
-def open_answer_cache(chat: Chat | None, rows: Rows, log: Log, settings: QuerySettings) -> AnswerCache | None:
-    """Return the cache of the model's answers; None without a model or if the settings disable it."""
-    return StoredAnswers(RowCache(rows, "answers"), log, chat.model) if chat and settings.enable_llm_cache else None
+def open_answer_cache(
+    chat: Chat | None, rows: Rows, log: Log, settings: QuerySettings
+) -> AnswerCache | None:
+    """Return the cache of the model's answers; None without a model or if the settings disable
+    it.
+    """
+    return (
+        StoredAnswers(RowCache(rows, "answers"), log, chat.model)
+        if chat and settings.enable_llm_cache
+        else None
+    )
 
 
-def open_follow_ups(chat: Chat | None, rows: Rows, settings: QuerySettings) -> ModelFollowUps | None:
-    """Return what asks the model for what is missing, cached unless disabled; None without a model."""
+def open_follow_ups(
+    chat: Chat | None, rows: Rows, settings: QuerySettings
+) -> ModelFollowUps | None:
+    """Return what asks the model for what is missing, cached unless disabled; None without a
+    model.
+    """
     # Among keywords, because both are what a model said about how to search.
     cache = RowCache(rows, "keywords") if settings.enable_llm_cache else None
     return ModelFollowUps(chat, cache) if chat else None
@@ -311,7 +323,9 @@ def open_follow_ups(chat: Chat | None, rows: Rows, settings: QuerySettings) -> M
 def open_keyword_extractor(
     chat: Chat | None, rows: Rows, settings: QuerySettings
 ) -> ModelKeywordExtractor | OfflineKeywordExtractor:
-    """Return the keyword extractor of the model, cached unless disabled; without a model the offline one."""
+    """Return the keyword extractor of the model, cached unless disabled; without a model the
+    offline one.
+    """
     if chat is None:
         return OfflineKeywordExtractor()
     cache = RowCache(rows, "keywords") if settings.enable_llm_cache else None
@@ -320,14 +334,19 @@ def open_keyword_extractor(
 
 def passage_reranker(reranker: Reranker | None, settings: QuerySettings) -> PassageReranker | None:
     """Return the reranker with passages truncated to its token limit; None without a reranker."""
-    return ModelReranker(reranker, cutter(settings.rerank_max_tokens_per_doc, 0)) if reranker else None
+    return (
+        ModelReranker(reranker, cutter(settings.rerank_max_tokens_per_doc, 0)) if reranker else None
+    )
 
 
 def open_reranker(settings: QuerySettings, limiters: RateLimiters) -> Reranker | None:
-    """Return the configured reranker, or None. A call waits only `MAX_RERANKER_WAIT` seconds: it is optional."""
+    """Return the configured reranker, or None. A call waits only `MAX_RERANKER_WAIT` seconds: it is
+    optional.
+    """
     if settings.rerank_binding in ("", "null"):
         return None
-    # Imported only here: the import of its client takes seconds, and most deployments have no reranker.
+    # Imported only here: the import of its client takes seconds, and most deployments have no
+    # reranker.
     from services.query.adapters.http_reranker import HttpReranker  # noqa: PLC0415
 
     model, address = settings.rerank_model, settings.rerank_binding_host

@@ -1,4 +1,6 @@
-"""`alias`: which names mean the same entity, and which one means two; decided by people, taken back without a trace."""
+"""`alias`: which names mean the same entity, and which one means two; decided by people, taken back
+without a trace.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -27,9 +29,11 @@ if TYPE_CHECKING:
     from lightstream.models import AliasDecision, AliasProposal
 
 # `--help` answers at once: the client is loaded by the command that needs it.
-# ruff: noqa: PLC0415
 
-app = typer.Typer(help="Other names of entities: propose, accept, reject, undo; split a homonym.", no_args_is_help=True)
+app = typer.Typer(
+    help="Other names of entities: propose, accept, reject, undo; split a homonym.",
+    no_args_is_help=True,
+)
 
 T = TypeVar("T")
 MAX_ACCEPTED = 1000
@@ -55,9 +59,14 @@ class State(StrEnum):
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The other name.")]
-EntityName = Annotated[str, typer.Argument(metavar="ENTITY", help="The entity it means, as the graph has it.")]
+EntityName = Annotated[
+    str, typer.Argument(metavar="ENTITY", help="The entity it means, as the graph has it.")
+]
 AliasReason = Annotated[
-    str, typer.Option("--reason", "--evidence", metavar="TEXT", help="Why; it is kept with the decision.")
+    str,
+    typer.Option(
+        "--reason", "--evidence", metavar="TEXT", help="Why; it is kept with the decision."
+    ),
 ]
 
 
@@ -70,7 +79,9 @@ def list_(
 ) -> None:
     """Show what was decided last about each name and entity."""
     with errors(as_json):
-        aliases = _ask(data, workspace, lambda client: client.aliases(state.value if state else None))
+        aliases = _ask(
+            data, workspace, lambda client: client.aliases(state.value if state else None)
+        )
         if as_json:
             print_json([one.model_dump() for one in aliases])
             return
@@ -82,9 +93,15 @@ def list_(
 
 @app.command()
 def propose(
-    rule: Annotated[list[Rule] | None, typer.Option("--rule", help="Only of this rule; may be repeated.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=MAX_ACCEPTED, help="How many at most.")] = 50,
-    accept: Annotated[bool, typer.Option("--accept", help="Accept them all; needs --rule.")] = False,
+    rule: Annotated[
+        list[Rule] | None, typer.Option("--rule", help="Only of this rule; may be repeated.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=MAX_ACCEPTED, help="How many at most.")
+    ] = 50,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Accept them all; needs --rule.")
+    ] = False,
     reason: AliasReason = "",
     data: Data = DATA,
     as_json: Json = False,
@@ -103,8 +120,13 @@ def propose(
             return
         for one in proposals:
             why = f": {one.evidence}" if one.evidence else ""
-            echo(f"{one.name} = {one.entity}  ({one.proposed_by}{why})", label="accepted " if accept else "")
-        outcome = "accepted" if accept else "proposed; accept with: lightstream alias accept NAME ENTITY"
+            echo(
+                f"{one.name} = {one.entity}  ({one.proposed_by}{why})",
+                label="accepted " if accept else "",
+            )
+        outcome = (
+            "accepted" if accept else "proposed; accept with: lightstream alias accept NAME ENTITY"
+        )
         note(f"{len(proposals)} {outcome}")
 
 
@@ -118,7 +140,12 @@ def accept(
     workspace: Workspace = WORKSPACE,
 ) -> None:
     """Let a name mean an entity from now on: if it is an entity itself, the two become one."""
-    _decide(data, workspace, as_json, lambda client: client.accept_alias([name], entity, evidence=reason))
+    _decide(
+        data,
+        workspace,
+        as_json,
+        lambda client: client.accept_alias([name], entity, evidence=reason),
+    )
 
 
 @app.command()
@@ -131,9 +158,16 @@ def reject(
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Say that a name does not mean an entity: it is not proposed again, and taken back if it was accepted."""
+    """Say that a name does not mean an entity: it is not proposed again, and taken back if it was
+    accepted.
+    """
     if yes:
-        _decide(data, workspace, as_json, lambda client: client.reject_alias([name], entity, evidence=reason))
+        _decide(
+            data,
+            workspace,
+            as_json,
+            lambda client: client.reject_alias([name], entity, evidence=reason),
+        )
     else:
         _show_decided("reject", name, entity, data, as_json, workspace)
 
@@ -150,17 +184,27 @@ def undo(
 ) -> None:
     """Take back what was decided, merges too: the graph is as if it had never been said."""
     if yes:
-        _decide(data, workspace, as_json, lambda client: client.undo_alias([name], entity, evidence=reason))
+        _decide(
+            data,
+            workspace,
+            as_json,
+            lambda client: client.undo_alias([name], entity, evidence=reason),
+        )
     else:
         _show_decided("undo", name, entity, data, as_json, workspace)
 
 
 @app.command()
 def split(
-    name: Annotated[str, typer.Argument(metavar="ENTITY", help="The entity whose name means two things.")],
-    new_name: Annotated[str, typer.Argument(metavar="NEW_ENTITY", help="What it means in the documents named.")],
+    name: Annotated[
+        str, typer.Argument(metavar="ENTITY", help="The entity whose name means two things.")
+    ],
+    new_name: Annotated[
+        str, typer.Argument(metavar="NEW_ENTITY", help="What it means in the documents named.")
+    ],
     documents: Annotated[
-        list[str], typer.Option("--document", metavar="DOCUMENT", help="Id or file name; may be repeated.")
+        list[str],
+        typer.Option("--document", metavar="DOCUMENT", help="Id or file name; may be repeated."),
     ],
     reason: AliasReason = "",
     data: Data = DATA,
@@ -171,14 +215,23 @@ def split(
 
     `lightstream history NEW_ENTITY` shows the sequence of it, and `lightstream undo` takes it back.
     """
-    _decide(data, workspace, as_json, lambda client: client.split_entity(name, new_name, documents, evidence=reason))
+    _decide(
+        data,
+        workspace,
+        as_json,
+        lambda client: client.split_entity(name, new_name, documents, evidence=reason),
+    )
 
 
-def _show_decided(what: str, name: str, entity: str, data: Data, as_json: bool, workspace: str) -> None:
+def _show_decided(
+    what: str, name: str, entity: str, data: Data, as_json: bool, workspace: str
+) -> None:
     """Print what is decided now about the name, which `what` would change."""
     with errors(as_json):
         decided = _ask(data, workspace, lambda client: client.aliases())
-        state = next((one.state for one in decided if (one.name, one.entity) == (name, entity)), None)
+        state = next(
+            (one.state for one in decided if (one.name, one.entity) == (name, entity)), None
+        )
         if as_json:
             print_json({f"would_{what}": {"name": name, "entity": entity, "decided": state}})
             return
@@ -188,11 +241,16 @@ def _show_decided(what: str, name: str, entity: str, data: Data, as_json: bool, 
 
 async def _accept_proposal(one: "AliasProposal", reason: str, client: "AsyncLightstream") -> None:
     evidence = "; ".join(filter(None, (one.evidence, reason)))
-    await client.accept_alias([one.name], one.entity, proposed_by=one.proposed_by, evidence=evidence)
+    await client.accept_alias(
+        [one.name], one.entity, proposed_by=one.proposed_by, evidence=evidence
+    )
 
 
 def _decide(
-    data: Data, workspace: str, as_json: bool, act: "Callable[[AsyncLightstream], Awaitable[AliasDecision]]"
+    data: Data,
+    workspace: str,
+    as_json: bool,
+    act: "Callable[[AsyncLightstream], Awaitable[AliasDecision]]",
 ) -> None:
     with errors(as_json):
         decision = _ask(data, workspace, act)
@@ -204,7 +262,7 @@ def _decide(
 
 def _ask(data: Data, workspace: str, act: "Callable[[AsyncLightstream], Awaitable[T]]") -> T:
     """Run one call against the query service of the stack."""
-    from standalone.operations.target import query_client, select_target
+    from standalone.operations.target import query_client, select_target  # noqa: PLC0415
 
     async def run() -> T:
         async with query_client(select_target(data).api, workspace) as client:

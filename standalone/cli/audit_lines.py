@@ -1,8 +1,9 @@
-"""The audit line of a command of which no event and no request tells: who gave it, what it was about, and why.
+"""The audit line of a command of which no event and no request tells: who gave it, what it was
+about, and why.
 
-It has the fields of the query service's audit line. That of a command about a data folder is appended to a file there,
-which an erasure empties as it does every log; about a deployment it is written to standard error, where whoever runs
-commands there keeps what they say.
+It has the fields of the query service's audit line. That of a command about a data folder is
+appended to a file there, which an erasure empties as it does every log; about a deployment it is
+written to standard error, where whoever runs commands there keeps what they say.
 """
 
 import json
@@ -25,8 +26,11 @@ FILE = "commands.log"
 
 
 @contextmanager
-def audit_line(what: str, data: Data, reason: str, *, changes: bool = True, **about: Any) -> Generator[None]:
-    """Write the line when the block ends; its `outcome` is the exit code. What `changes` nothing leaves none.
+def audit_line(
+    what: str, data: Data, reason: str, *, changes: bool = True, **about: Any
+) -> Generator[None]:
+    """Write the line when the block ends; its `outcome` is the exit code. What `changes` nothing
+    leaves none.
 
     Give no secrets.
     """
@@ -44,9 +48,13 @@ def audit_line(what: str, data: Data, reason: str, *, changes: bool = True, **ab
         if changes:
             said = {name: value for name, value in {**about, "reason": reason}.items() if value}
             line = {
-                "event": "audit", "timestamp": datetime.now(UTC).isoformat(), "who": current_actor() or local_actor(),
-                "what": what, **said, "outcome": outcome,
-            }  # fmt: skip
+                "event": "audit",
+                "timestamp": datetime.now(UTC).isoformat(),
+                "who": current_actor() or local_actor(),
+                "what": what,
+                **said,
+                "outcome": outcome,
+            }
             _append(data, json.dumps(line, ensure_ascii=False) + "\n")
 
 
@@ -58,6 +66,10 @@ def _append(data: Data, line: str) -> None:
         sys.stderr.write(line)
         return
     file = DataFolder.at(data).path / FILE
-    # Without a folder the command has done nothing; a full disk is no reason to call what it did a failure.
-    with suppress(OSError), os.fdopen(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as log:
+    # Without a folder the command has done nothing; a full disk is no reason to call what it did a
+    # failure.
+    with (
+        suppress(OSError),
+        os.fdopen(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as log,
+    ):
         log.write(line.encode())

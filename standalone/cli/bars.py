@@ -1,4 +1,6 @@
-"""Progress as a person sees it: bars with counts and time left on a terminal, plain lines anywhere else."""
+"""Progress as a person sees it: bars with counts and time left on a terminal, plain lines anywhere
+else.
+"""
 
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -28,7 +30,14 @@ def progress_bars(*, hidden: bool = False) -> Generator[Show]:
 @contextmanager
 def _terminal() -> Generator[Show]:
     # Plain lines need none of it.
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("  {task.description:<10}"),

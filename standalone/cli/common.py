@@ -23,17 +23,28 @@ def workspace_name(name: str) -> str:
     from contracts.ids import WORKSPACE_PATTERN  # noqa: PLC0415
 
     if not re.match(WORKSPACE_PATTERN, name):
-        raise typer.BadParameter("letters, digits, '_', '.' and '-', at most 64, the first a letter or a digit")
+        raise typer.BadParameter(
+            "letters, digits, '_', '.' and '-', at most 64, the first a letter or a digit"
+        )
     return name
 
 
 Data = Annotated[
     Path | None,
-    typer.Option("--data", metavar="DIR", help="Data folder of the stack; else .lightstream.", file_okay=False),
+    typer.Option(
+        "--data",
+        metavar="DIR",
+        help="Data folder of the stack; else .lightstream.",
+        file_okay=False,
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also for errors.")]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for whoever looks later; it is kept.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do it. Without it the command only says what it would do.")]
+Reason = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="Why, for whoever looks later; it is kept.")
+]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Do it. Without it the command only says what it would do.")
+]
 Workspace = Annotated[
     str,
     typer.Option(
@@ -50,7 +61,9 @@ WORKSPACE = "default"
 
 
 def echo(text: str = "", *, label: str = "", colour: str | None = None) -> None:
-    """Print to standard output, behind a label in that colour; nothing in the text acts on the terminal."""
+    """Print to standard output, behind a label in that colour; nothing in the text acts on the
+    terminal.
+    """
     typer.echo(_labelled(text, label, colour))
 
 
@@ -60,13 +73,19 @@ def note(text: str, *, label: str = "", colour: str | None = None) -> None:
 
 
 def rewrite(text: str, *, finished: bool) -> None:
-    """Write over the last line of the terminal on standard error, and end it there if that is `finished`."""
+    """Write over the last line of the terminal on standard error, and end it there if that is
+    `finished`.
+    """
     typer.echo(f"\r\x1b[2K{terminal.line(text)}", err=True, nl=finished)
 
 
 def _labelled(text: str, label: str, colour: str | None) -> str:
     # Colours are ours alone: typer leaves them out where no terminal is, and the text has none.
-    return f"{typer.style(label, fg=colour, bold=True)}{terminal.lines(text)}" if label else terminal.lines(text)
+    return (
+        f"{typer.style(label, fg=colour, bold=True)}{terminal.lines(text)}"
+        if label
+        else terminal.lines(text)
+    )
 
 
 def silent(_: str) -> None:
@@ -90,7 +109,9 @@ def show(result: dict[str, Any], indent: str = "") -> None:
 
 @contextmanager
 def errors(as_json: bool) -> Generator[None]:
-    """Turn an error of ours into its sentence and exit code: 2 for what the user gave, 1 for anything else."""
+    """Turn an error of ours into its sentence and exit code: 2 for what the user gave, 1 for
+    anything else.
+    """
     try:
         yield
     except ServiceError as error:
@@ -99,7 +120,8 @@ def errors(as_json: bool) -> Generator[None]:
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     except BrokenPipeError:
-        # Whoever read has had enough; Python would complain again when it flushes standard output at the end.
+        # Whoever read has had enough; Python would complain again when it flushes standard output
+        # at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(1) from None
     except OSError as error:
@@ -120,7 +142,9 @@ def interactive() -> bool:
 
 
 def tell_retries() -> None:
-    """Say in a line what a command waits for before it asks again; the library's own lines are for programmers."""
+    """Say in a line what a command waits for before it asks again; the library's own lines are for
+    programmers.
+    """
     from stamina.instrumentation import RetryDetails, set_on_retry_hooks  # noqa: PLC0415
 
     def tell(details: RetryDetails) -> None:

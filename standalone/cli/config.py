@@ -16,39 +16,51 @@ if TYPE_CHECKING:
     from standalone.operations.configuration import ShownSetting
 
 # `--help` answers without loading the services' settings.
-# ruff: noqa: PLC0415
 
 
 Compose = Annotated[
     bool,
-    typer.Option("--compose", help="Only check what .env gives docker compose; code 1 if something is dropped."),
+    typer.Option(
+        "--compose",
+        help="Only check what .env gives docker compose; code 1 if something is dropped.",
+    ),
 ]
 
 
 def config(data: Data = DATA, as_json: Json = False, compose: Compose = False) -> None:
-    """Show every setting with its value, where that comes from and what it means. Secrets are hidden.
+    """Show every setting with its value, where that comes from and what it means. Secrets are
+    hidden.
 
-    Also shown: what keeps a service from starting (then it ends with code 1), what contradicts itself, and variables
-    that look like settings and are read by nobody.
+    Also shown: what keeps a service from starting (then it ends with code 1), what contradicts
+    itself, and variables that look like settings and are read by nobody.
     """
     with errors(as_json):
         if compose:
             _check_compose(as_json)
             return
-        from standalone.operations import configuration
+        from standalone.operations import configuration  # noqa: PLC0415
 
         own, setter = _set_by_stack(data)
         settings = list(configuration.settings(os.environ, own, setter))
         faults, odd = configuration.faults(own), configuration.contradictions()
         unread = configuration.unread(os.environ)
         if as_json:
-            print_json({"settings": [asdict(setting) for setting in settings], "faults": faults,
-                        "contradictions": odd, "unread": unread})  # fmt: skip
+            print_json(
+                {
+                    "settings": [asdict(setting) for setting in settings],
+                    "faults": faults,
+                    "contradictions": odd,
+                    "unread": unread,
+                }
+            )
         else:
             _list(settings)
             _remark("nothing starts like this", faults, "red")
             _remark("contradictory", odd, "yellow")
-            hints = [f"{name}{f': here {instead}' if instead else ''}" for name, instead in unread.items()]
+            hints = [
+                f"{name}{f': here {instead}' if instead else ''}"
+                for name, instead in unread.items()
+            ]
             _remark("read by nobody", hints, "yellow")
         if faults:
             raise typer.Exit(1)
@@ -56,13 +68,16 @@ def config(data: Data = DATA, as_json: Json = False, compose: Compose = False) -
 
 def _check_compose(as_json: bool) -> None:
     """Say which variables of `.env` reach no container."""
-    from standalone.operations.compose import dropped_variables
+    from standalone.operations.compose import dropped_variables  # noqa: PLC0415
 
     dropped = dropped_variables(os.environ)
     if as_json:
         print_json(asdict(dropped))
     else:
-        hints = [f"{name}{f': here {meant}' if meant else ''}" for name, meant in dropped.mistakes.items()]
+        hints = [
+            f"{name}{f': here {meant}' if meant else ''}"
+            for name, meant in dropped.mistakes.items()
+        ]
         _remark("nobody reads this variable of .env", hints, "red")
         _remark("reaches no container", dropped.unused, "yellow")
         if dropped.mistakes:
@@ -72,14 +87,20 @@ def _check_compose(as_json: bool) -> None:
 
 
 def _set_by_stack(data: Data) -> "tuple[Mapping[str, str], str]":
-    """Return the settings that an embedded stack gives its services, and the name of that source."""
-    from standalone.embedded.addresses import service_addresses
-    from standalone.operations.target import named_by_environment
+    """Return the settings that an embedded stack gives its services, and the name of that
+    source.
+    """
+    from standalone.embedded.addresses import service_addresses  # noqa: PLC0415
+    from standalone.operations.target import named_by_environment  # noqa: PLC0415
 
     if named_by_environment(data):
         return {}, ""
     folder = DataFolder.at(data)
-    known = service_addresses(folder, folder.read()) if folder.is_running() else dict.fromkeys(_STACK_SETTINGS, "")
+    known = (
+        service_addresses(folder, folder.read())
+        if folder.is_running()
+        else dict.fromkeys(_STACK_SETTINGS, "")
+    )
     return {
         "HOST": "127.0.0.1",
         **{name.upper(): value for name, value in known.items()},
@@ -87,9 +108,16 @@ def _set_by_stack(data: Data) -> "tuple[Mapping[str, str], str]":
 
 
 _STACK_SETTINGS = (
-    "nats_url", "documents_url", "neo4j_uri", "neo4j_username", "neo4j_password", "neo4j_database", "milvus_uri",
-    "milvus_token", "milvus_index_type",
-)  # fmt: skip
+    "nats_url",
+    "documents_url",
+    "neo4j_uri",
+    "neo4j_username",
+    "neo4j_password",
+    "neo4j_database",
+    "milvus_uri",
+    "milvus_token",
+    "milvus_index_type",
+)
 
 
 def _list(settings: "list[ShownSetting]") -> None:

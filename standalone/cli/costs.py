@@ -1,4 +1,6 @@
-"""`cost` and `budget`: what models were paid for a workspace's documents, and what they may be paid."""
+"""`cost` and `budget`: what models were paid for a workspace's documents, and what they may be
+paid.
+"""
 
 import asyncio
 from dataclasses import asdict
@@ -28,23 +30,27 @@ if TYPE_CHECKING:
     from standalone.operations.target import Target
 
 # `--help` answers at once: the client is loaded by the command that needs it.
-# ruff: noqa: PLC0415
 
 app = typer.Typer(help="What a workspace may spend on extraction.", no_args_is_help=True)
 
 
 def cost(
     by: Annotated[
-        Literal["day", "document", "stage", "model"] | None, typer.Option("--by", help="Sum up by this, too.")
+        Literal["day", "document", "stage", "model"] | None,
+        typer.Option("--by", help="Sum up by this, too."),
     ] = None,
-    document: Annotated[str, typer.Option("--document", metavar="ID", help="Only what this document cost.")] = "",
+    document: Annotated[
+        str, typer.Option("--document", metavar="ID", help="Only what this document cost.")
+    ] = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Show what models were paid for documents and questions, by the log: calls, tokens, seconds, money (MODEL_PRICES).
+    """Show what models were paid for documents and questions, by the log: calls, tokens, seconds,
+    money (MODEL_PRICES).
 
-    Models without a price are shown with their tokens. `--by stage` tells documents from questions (`query-…`).
+    Models without a price are shown with their tokens. `--by stage` tells documents from questions
+    (`query-…`).
     """
     with errors(as_json):
         query = {name: value for name, value in (("by", by), ("document", document)) if value}
@@ -56,7 +62,10 @@ def cost(
         echo(f"workspace {workspace}: {_told(report['total'], currency)}")
         if saved := report["total"]["saved_results"]:
             money = _money(report["total"]["saved_money"], currency)
-            echo(f"cached results saved {saved} extractions, {report['total']['saved_tokens']:,} tokens{money}")
+            echo(
+                f"cached results saved {saved} extractions, "
+                f"{report['total']['saved_tokens']:,} tokens{money}"
+            )
         for group in report["groups"]:
             echo(line(f"  {group['name'] or '(no single document)'}: {_told(group, currency)}"))
         if report["budget"]["period"]:
@@ -68,16 +77,21 @@ def set_(
     money: Annotated[
         float | None, typer.Option("--money", min=0, help="Limit in the currency of MODEL_PRICES.")
     ] = None,
-    tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="Limit of tokens, read and written.")] = None,
+    tokens: Annotated[
+        int | None, typer.Option("--tokens", min=0, help="Limit of tokens, read and written.")
+    ] = None,
     per: Annotated[
-        Literal["total", "month", "day"], typer.Option("--per", help="What it is for: for ever, or each anew, in UTC.")
+        Literal["total", "month", "day"],
+        typer.Option("--per", help="What it is for: for ever, or each anew, in UTC."),
     ] = "total",
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Limit what is spent on documents. At the limit extraction waits, and goes on by itself once it is raised."""
+    """Limit what is spent on documents. At the limit extraction waits, and goes on by itself once
+    it is raised.
+    """
     if money is None and tokens is None:
         raise typer.BadParameter("give --money or --tokens; `budget clear` takes a limit back")
     with errors(as_json):
@@ -103,7 +117,10 @@ def clear(
     """Take the limit back: what waits for it is paid then."""
     with errors(as_json):
         if yes:
-            _shown(_call("DELETE", "/operations/budget", data, workspace, params={"reason": reason}), as_json)
+            _shown(
+                _call("DELETE", "/operations/budget", data, workspace, params={"reason": reason}),
+                as_json,
+            )
             return
         present = _call("GET", "/operations/budget", data, workspace)
         if as_json:
@@ -139,7 +156,10 @@ def _told(one: dict[str, Any], currency: str) -> str:
     cached = f" ({one['cached']:,} cached by the provider)" if one["cached"] else ""
     unpriced = f", {one['unpriced']:,} tokens without a price" if one["unpriced"] else ""
     tokens = f"{one['prompt']:,} tokens read{cached}, {one['completion']:,} written"
-    return f"{one['calls']:,} calls, {tokens}, {one['seconds']:g} s{_money(one['money'], currency)}{unpriced}"
+    return (
+        f"{one['calls']:,} calls, {tokens}, {one['seconds']:g} "
+        f"s{_money(one['money'], currency)}{unpriced}"
+    )
 
 
 def _money(amount: float | None, currency: str) -> str:
@@ -150,12 +170,15 @@ async def estimate_added(
     target: "Target", documents: "DocumentSelection", encoding: str, as_json: bool, workspace: str
 ) -> bool:
     """Print what adding these documents may cost; return whether any was refused."""
-    from services.chunker.settings import ChunkerSettings
-    from services.extractor.settings import ExtractorSettings
-    from standalone.operations.estimate import estimate_cost
+    from services.chunker.settings import ChunkerSettings  # noqa: PLC0415
+    from services.extractor.settings import ExtractorSettings  # noqa: PLC0415
+    from standalone.operations.estimate import estimate_cost  # noqa: PLC0415
 
     report = await _ask("GET", "/operations/cost", target, workspace, params={"by": "stage"})
-    before = next((group for group in report["groups"] if group["name"] == "extractor" and group["calls"]), None)
+    before = next(
+        (group for group in report["groups"] if group["name"] == "extractor" and group["calls"]),
+        None,
+    )
     made = await estimate_cost(
         documents.sources,
         target.settings_of(ChunkerSettings),
@@ -176,7 +199,12 @@ def _show_estimate(made: "CostEstimate") -> None:
     echo(f"an estimate, nothing was added: {made.documents} documents, {made.chunks} chunks{money}")
     for one in made.models:
         told = f"{one.calls:,} calls, {one.prompt:,} tokens read, {one.completion:,} written"
-        echo(line(f"  {one.model}: {told}{_money(one.money, made.currency) or ', no price in MODEL_PRICES'}"))
+        echo(
+            line(
+                f"  {one.model}: "
+                f"{told}{_money(one.money, made.currency) or ', no price in MODEL_PRICES'}"
+            )
+        )
     if not made.models:
         echo("  no model is paid: extraction and embeddings run on this machine")
     echo(f"how: {made.basis}")
@@ -186,16 +214,20 @@ def _show_estimate(made: "CostEstimate") -> None:
 
 def _call(method: str, path: str, data: Any, workspace: str, **arguments: Any) -> dict[str, Any]:
     quiet_logs()
-    from standalone.operations.target import select_target
+    from standalone.operations.target import select_target  # noqa: PLC0415
 
     return asyncio.run(_ask(method, path, select_target(data), workspace, **arguments))
 
 
-async def _ask(method: str, path: str, stack: "Target", workspace: str, **arguments: Any) -> dict[str, Any]:
-    import json
+async def _ask(
+    method: str, path: str, stack: "Target", workspace: str, **arguments: Any
+) -> dict[str, Any]:
+    import json  # noqa: PLC0415
 
-    from lightstream.flows import Call, request
-    from standalone.operations.target import query_client
+    from lightstream.flows import Call, request  # noqa: PLC0415
+    from standalone.operations.target import query_client  # noqa: PLC0415
 
     async with query_client(stack.api, workspace) as client:
-        return await client.run(request(Call(method, path, json.loads, idempotent=True, **arguments)))
+        return await client.run(
+            request(Call(method, path, json.loads, idempotent=True, **arguments))
+        )

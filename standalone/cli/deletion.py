@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from standalone.operations.target import Target
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
-# ruff: noqa: PLC0415
 
 PAUSE = 0.3
 """Seconds between two looks at what is left."""
@@ -46,7 +45,9 @@ class Deletion:
 
 @dataclass
 class DeleteOutcome:
-    """Ids of documents that are deleted, or would be, and names that no document has; file names by id."""
+    """Ids of documents that are deleted, or would be, and names that no document has; file names by
+    id.
+    """
 
     deleted: list[str] = field(default_factory=list[str])
     unknown: list[str] = field(default_factory=list[str])
@@ -55,9 +56,12 @@ class DeleteOutcome:
 
 def delete(
     documents: Annotated[
-        list[str], typer.Argument(metavar="DOCUMENT…", help="Ids or file names, as `status` has them.")
+        list[str],
+        typer.Argument(metavar="DOCUMENT…", help="Ids or file names, as `status` has them."),
     ],
-    wait: Annotated[bool, typer.Option("--wait", help="Wait until nothing of them is found any more.")] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until nothing of them is found any more.")
+    ] = False,
     yes: Yes = False,
     reason: Reason = "",
     data: Data = DATA,
@@ -66,16 +70,20 @@ def delete(
 ) -> None:
     """Delete documents: graph, vectors and status become as if they had never been added.
 
-    What people said of entities stays. The log keeps the events: `undo` takes a deletion back, `erase` leaves nothing
-    to take back. Ends with code 1 when one was not found.
+    What people said of entities stays. The log keeps the events: `undo` takes a deletion back,
+    `erase` leaves nothing to take back. Ends with code 1 when one was not found.
     """
     with errors(as_json):
         quiet_logs()
-        from standalone.operations.target import select_target
+        from standalone.operations.target import select_target  # noqa: PLC0415
 
-        outcome = asyncio.run(_delete(select_target(data), Deletion(documents, workspace, reason, yes, wait)))
+        outcome = asyncio.run(
+            _delete(select_target(data), Deletion(documents, workspace, reason, yes, wait))
+        )
         if as_json:
-            print_json({"deleted" if yes else "would_delete": outcome.deleted, "unknown": outcome.unknown})
+            print_json(
+                {"deleted" if yes else "would_delete": outcome.deleted, "unknown": outcome.unknown}
+            )
         else:
             for id in () if yes else outcome.deleted:
                 echo(line(f"would delete {outcome.names.get(id, '')}  {id}"))
@@ -89,26 +97,39 @@ def delete(
 
 
 async def _delete(stack: "Target", wanted: Deletion) -> DeleteOutcome:
-    from contracts.spelling import name_spelling
-    from runtime.bus.nats.log import NatsLog
-    from runtime.bus.publisher import current_content_hash, delete_document
-    from standalone.operations.publishing import SOURCE, connect_bus
-    from standalone.operations.target import query_client
+    from contracts.spelling import name_spelling  # noqa: PLC0415
+    from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
+    from runtime.bus.publisher import current_content_hash, delete_document  # noqa: PLC0415
+    from standalone.operations.publishing import SOURCE, connect_bus  # noqa: PLC0415
+    from standalone.operations.target import query_client  # noqa: PLC0415
 
     outcome = DeleteOutcome()
-    async with connect_bus(stack.settings.nats_url) as bus, query_client(stack.api, wanted.workspace) as client:
+    async with (
+        connect_bus(stack.settings.nats_url) as bus,
+        query_client(stack.api, wanted.workspace) as client,
+    ):
         log, known = NatsLog(bus), await client.all_documents()
         outcome.names = {each.id: each.file_path for each in known}
         for name in wanted.documents:
             spelled = name_spelling(name)
-            ids = [each.id for each in known if spelled in map(name_spelling, (each.id, each.file_path))]
+            ids = [
+                each.id
+                for each in known
+                if spelled in map(name_spelling, (each.id, each.file_path))
+            ]
             for id in ids or [name]:
                 found = (
-                    await delete_document(log, workspace=wanted.workspace, id=id, source=SOURCE, reason=wanted.reason)
+                    await delete_document(
+                        log, workspace=wanted.workspace, id=id, source=SOURCE, reason=wanted.reason
+                    )
                     if wanted.yes
                     else ids or await current_content_hash(log, workspace=wanted.workspace, id=id)
                 )
                 (outcome.deleted if found else outcome.unknown).append(id)
-        while wanted.yes and wanted.wait and any(each.id in outcome.deleted for each in await client.all_documents()):  # noqa: ASYNC110
+        while (  # noqa: ASYNC110
+            wanted.yes
+            and wanted.wait
+            and any(each.id in outcome.deleted for each in await client.all_documents())
+        ):
             await asyncio.sleep(PAUSE)
     return outcome

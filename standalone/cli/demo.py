@@ -32,7 +32,6 @@ from standalone.cli.terminal import line
 from standalone.embedded.data_folder import DataFolder, StackState
 
 # `--help` answers at once: parsers and drivers are loaded by the command that needs them.
-# ruff: noqa: PLC0415
 
 PROJECT = Path(__file__).resolve().parents[2]
 OWN_DOCUMENTS = ("README.md", "docs")
@@ -43,7 +42,8 @@ OTHER_QUESTION = "What are these documents about?"
 
 def demo(
     paths: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATH]…", help="Documents; without any, the project's own.")
+        list[str] | None,
+        typer.Argument(metavar="[PATH]…", help="Documents; without any, the project's own."),
     ] = None,
     question: Annotated[str, typer.Option(help="What to ask about them.")] = "",
     data: Data = DATA,
@@ -52,13 +52,17 @@ def demo(
 ) -> None:
     """Add documents, watch them go through every stage, and ask a question about them.
 
-    Starts a stack if none is running, and stops that one in the end. A second run adds only what has changed.
+    Starts a stack if none is running, and stops that one in the end. A second run adds only what
+    has changed.
     """
     with errors(as_json):
         quiet_logs()
         own = [str(PROJECT / name) for name in OWN_DOCUMENTS if (PROJECT / name).exists()]
         if not (given := paths or own):
-            raise InvalidInput("there are no documents here: name files or folders, as in `lightstream demo notes/`")
+            raise InvalidInput(
+                "there are no documents here: name files or folders, as in `lightstream demo "
+                "notes/`"
+            )
         asked = question or (OTHER_QUESTION if paths else QUESTION)
         succeeded = asyncio.run(_demo(_Demo(DataFolder.at(data), given, asked, as_json, workspace)))
         raise typer.Exit(0 if succeeded else 1)
@@ -76,7 +80,7 @@ class _Demo:
 
 
 async def _demo(demo: _Demo) -> bool:
-    from standalone.embedded.supervisor import on_stop_signal
+    from standalone.embedded.supervisor import on_stop_signal  # noqa: PLC0415
 
     task = asyncio.current_task()
     assert task is not None
@@ -92,7 +96,7 @@ async def _demo(demo: _Demo) -> bool:
 @asynccontextmanager
 async def _stack(folder: DataFolder, as_json: bool) -> AsyncGenerator[tuple[StackState, bool]]:
     """Give the running stack, else one for as long as the demo lasts; and True if it stays."""
-    from standalone.embedded.stack import run_stack
+    from standalone.embedded.stack import run_stack  # noqa: PLC0415
 
     if folder.is_running():
         yield folder.ready_state(), True
@@ -111,15 +115,19 @@ def _step(line: str) -> None:
 
 
 async def _run(demo: _Demo, state: StackState, stays: bool) -> bool:
-    from standalone.operations.documents import find_documents
-    from standalone.operations.target import target_of_stack
+    from standalone.operations.documents import find_documents  # noqa: PLC0415
+    from standalone.operations.target import target_of_stack  # noqa: PLC0415
 
     if not demo.as_json:
         _say_models(state)
         echo(f"Adding {' '.join(_short(path) for path in demo.paths)}")
     documents = find_documents(demo.paths)
     outcome, statuses = await add_and_follow(
-        target_of_stack(demo.folder, state), demo.workspace, documents, wait=True, hidden=demo.as_json
+        target_of_stack(demo.folder, state),
+        demo.workspace,
+        documents,
+        wait=True,
+        hidden=demo.as_json,
     )
     if not demo.as_json:
         show_outcome(outcome, documents.skipped)
@@ -129,7 +137,9 @@ async def _run(demo: _Demo, state: StackState, stays: bool) -> bool:
     if demo.as_json:
         shown = [document.model_dump(exclude_unset=True) for document in statuses]
         said = answer.model_dump(exclude_unset=True)
-        print_json({"question": demo.question, **said, "documents": shown, "refused": len(outcome.refused)})
+        print_json(
+            {"question": demo.question, **said, "documents": shown, "refused": len(outcome.refused)}
+        )
     else:
         show_answer(answer)
         for document in failed:
@@ -155,7 +165,10 @@ def _say_how_to_go_on(folder: DataFolder, state: StackState, stays: bool) -> Non
         echo(f"  {state.api}/      the web page; the API, with a form for every call, at /docs")
     else:
         # No address here: whoever opened it would find nobody, for this stack stops now.
-        echo(f"  {program} up --detach{option}      starts it again, with its web page; the API is at /docs")
+        echo(
+            f"  {program} up --detach{option}      starts it again, with its web page; the "
+            "API is at /docs"
+        )
     echo(f"  {program} add PATH… --wait{option}")
     echo(f'  {program} ask "…"{option}')
     echo(f"  {program} log --follow{option}")

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, print_json, quiet_logs
+from standalone.cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Workspace,
+    echo,
+    errors,
+    print_json,
+    quiet_logs,
+)
 from standalone.embedded.data_folder import DataFolder
 
 if TYPE_CHECKING:
@@ -16,7 +26,9 @@ _SIGNS = {"well": ("ok  ", "green"), "note": ("note", "yellow"), "fault": ("FAIL
 
 
 def doctor(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:
-    """Examine this machine and the stack, and say what to do. Ends with code 1 when something is wrong."""
+    """Examine this machine and the stack, and say what to do. Ends with code 1 when something is
+    wrong.
+    """
     with errors(as_json):
         quiet_logs()
         findings = asyncio.run(_examine(data, workspace, as_json))
@@ -33,7 +45,9 @@ async def _examine(data: Data, workspace: str, hidden: bool) -> list["Finding"]:
 
     elsewhere = named_by_environment(data)
     look = (
-        examine_deployment(target_of_environment(), workspace) if elsewhere else examine(DataFolder.at(data), workspace)
+        examine_deployment(target_of_environment(), workspace)
+        if elsewhere
+        else examine(DataFolder.at(data), workspace)
     )
     findings: list[Finding] = []
     async for finding in look:

@@ -33,46 +33,63 @@ if TYPE_CHECKING:
     from standalone.operations.target import Target
 
 # `--help` answers at once: parsers and drivers are loaded by the command that needs them.
-# ruff: noqa: PLC0415
 
 MAX_SHOWN = 20
 """Unfinished documents `status` lists, and refusals `add` does."""
 
 
 def add(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Files, folders, or - for standard input.")],
-    wait: Annotated[bool, typer.Option("--wait", help="Wait until the documents can be asked about.")] = False,
-    name: Annotated[str, typer.Option("--name", help="Name of what comes from standard input.")] = "",
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH…", help="Files, folders, or - for standard input.")
+    ],
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until the documents can be asked about.")
+    ] = False,
+    name: Annotated[
+        str, typer.Option("--name", help="Name of what comes from standard input.")
+    ] = "",
     encoding: Annotated[
-        str, typer.Option("--encoding", metavar="NAME", help="What text files are in, as windows-1252; else detected.")
+        str,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            help="What text files are in, as windows-1252; else detected.",
+        ),
     ] = "",
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Add nothing: show what models would be paid, by an estimate.")
+        bool,
+        typer.Option(
+            "--estimate", help="Add nothing: show what models would be paid, by an estimate."
+        ),
     ] = False,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Add documents: .html .htm .pdf .docx .pptx .xlsx .csv .tsv .json .jsonl .odt .ods .odp .epub .rtf .eml
-    .mbox .svg .ipynb, and text of any other name.
+    """Add documents: .html .htm .pdf .docx .pptx .xlsx .csv .tsv .json .jsonl .odt .ods .odp .epub
+    .rtf .eml .mbox .svg .ipynb, and text of any other name.
 
-    Folders are read with all below them, hidden files are not. What the log has already is not sent again; a document
-    with a new text replaces the old one. Ends with code 1 when any document was refused or failed.
+    Folders are read with all below them, hidden files are not. What the log has already is not sent
+    again; a document with a new text replaces the old one. Ends with code 1 when any document was
+    refused or failed.
     """
     # The log has who added what: the line is for the reason.
     told = bool(reason) and not estimate
     with errors(as_json), audit_line("add", data, reason, changes=told, paths=paths[:MAX_SHOWN]):
         quiet_logs()
-        from contracts.ids import UNKNOWN_SOURCE
-        from runtime.parsing.encodings import validated_encoding
-        from standalone.operations.documents import find_documents
-        from standalone.operations.target import select_target
+        from contracts.ids import UNKNOWN_SOURCE  # noqa: PLC0415
+        from runtime.parsing.encodings import validated_encoding  # noqa: PLC0415
+        from standalone.operations.documents import find_documents  # noqa: PLC0415
+        from standalone.operations.target import select_target  # noqa: PLC0415
 
         encoding = validated_encoding(encoding) if encoding else ""
-        target, documents = select_target(data), find_documents(paths, stdin_name=name or UNKNOWN_SOURCE)
+        target, documents = (
+            select_target(data),
+            find_documents(paths, stdin_name=name or UNKNOWN_SOURCE),
+        )
         if estimate:
-            from standalone.cli.costs import estimate_added
+            from standalone.cli.costs import estimate_added  # noqa: PLC0415
 
             failed = asyncio.run(estimate_added(target, documents, encoding, as_json, workspace))
         else:
@@ -82,9 +99,16 @@ def add(
 
 
 async def _add(
-    target: "Target", documents: "DocumentSelection", encoding: str, wait: bool, as_json: bool, workspace: str
+    target: "Target",
+    documents: "DocumentSelection",
+    encoding: str,
+    wait: bool,
+    as_json: bool,
+    workspace: str,
 ) -> bool:
-    outcome, statuses = await add_and_follow(target, workspace, documents, wait=wait, hidden=as_json, encoding=encoding)
+    outcome, statuses = await add_and_follow(
+        target, workspace, documents, wait=wait, hidden=as_json, encoding=encoding
+    )
     if as_json:
         shown = [document.model_dump(exclude_unset=True) for document in statuses]
         print_json({**asdict(outcome), "skipped": documents.skipped, "documents": shown})
@@ -92,7 +116,10 @@ async def _add(
         show_outcome(outcome, documents.skipped)
         for document in statuses:
             if document.status != "processed":
-                note(f"  {document.status}: {line(document.file_path)}: {line(document.error_msg or 'see `status`')}")
+                note(
+                    f"  {document.status}: {line(document.file_path)}: "
+                    f"{line(document.error_msg or 'see `status`')}"
+                )
             _show_later_warnings(document, outcome)
     unfinished = [document for document in statuses if document.status != "processed"]
     return bool(outcome.refused or unfinished)
@@ -107,15 +134,26 @@ def _show_later_warnings(document: "Document", outcome: "AddOutcome") -> None:
 
 
 async def add_and_follow(
-    stack: "Target", workspace: str, documents: "DocumentSelection", *, wait: bool, hidden: bool, encoding: str = ""
+    stack: "Target",
+    workspace: str,
+    documents: "DocumentSelection",
+    *,
+    wait: bool,
+    hidden: bool,
+    encoding: str = "",
 ) -> tuple["AddOutcome", list["Document"]]:
-    """Add the documents, and with `wait` follow them; return the outcome and the statuses of those in the log."""
-    from standalone.cli.bars import progress_bars
-    from standalone.operations import progress, publishing
-    from standalone.operations.target import query_client
+    """Add the documents, and with `wait` follow them; return the outcome and the statuses of those
+    in the log.
+    """
+    from standalone.cli.bars import progress_bars  # noqa: PLC0415
+    from standalone.operations import progress, publishing  # noqa: PLC0415
+    from standalone.operations.target import query_client  # noqa: PLC0415
 
     track, total = f"insert_{uuid.uuid4()}", len(documents.sources)
-    async with publishing.connect_bus(stack.settings.nats_url) as bus, query_client(stack.api, workspace) as client:
+    async with (
+        publishing.connect_bus(stack.settings.nats_url) as bus,
+        query_client(stack.api, workspace) as client,
+    ):
         with progress_bars(hidden=hidden) as show:
             names: list[str] = []
 
@@ -138,7 +176,7 @@ async def add_and_follow(
 
 def show_outcome(outcome: "AddOutcome", skipped: int) -> None:
     """Print how many documents were added, unchanged, refused or skipped, and why."""
-    from runtime.parsing.encodings import SAY_ENCODING
+    from runtime.parsing.encodings import SAY_ENCODING  # noqa: PLC0415
 
     parts = [f"{len(outcome.added)} added", f"{len(outcome.unchanged)} unchanged"]
     parts += [f"{len(outcome.refused)} refused"] if outcome.refused else []
@@ -156,26 +194,36 @@ def show_outcome(outcome: "AddOutcome", skipped: int) -> None:
 
 
 def status(
-    document: Annotated[str, typer.Argument(metavar="[DOCUMENT]", help="Id or file name; without it, all.")] = "",
+    document: Annotated[
+        str, typer.Argument(metavar="[DOCUMENT]", help="Id or file name; without it, all.")
+    ] = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """How far the documents are: counts by status and what is unfinished, or everything about one document."""
+    """How far the documents are: counts by status and what is unfinished, or everything about one
+    document.
+    """
     with errors(as_json):
-        from standalone.operations.target import select_target
+        from standalone.operations.target import select_target  # noqa: PLC0415
 
         tell_retries()
         stack = select_target(data)
-        asyncio.run(_one(stack.api, document, as_json, workspace) if document else _all(stack, as_json, workspace))
+        asyncio.run(
+            _one(stack.api, document, as_json, workspace)
+            if document
+            else _all(stack, as_json, workspace)
+        )
 
 
 async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
-    from runtime.errors import ServiceError
-    from standalone.operations.target import query_client
+    from runtime.errors import ServiceError  # noqa: PLC0415
+    from standalone.operations.target import query_client  # noqa: PLC0415
 
     async with query_client(base, workspace) as client:
-        matches = [each for each in await client.all_documents() if wanted in (each.id, each.file_path)]
+        matches = [
+            each for each in await client.all_documents() if wanted in (each.id, each.file_path)
+        ]
     if not matches:
         raise ServiceError(f"no document {wanted!r} in workspace {workspace}")
     shown = matches[0].model_dump(exclude_unset=True)
@@ -190,11 +238,13 @@ async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
 
 
 async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
-    from standalone.operations.target import query_client
+    from standalone.operations.target import query_client  # noqa: PLC0415
 
     async with query_client(stack.api, workspace) as client:
         numbers = await client.status_counts()
-        others = [name for name, number in numbers.items() if number and name not in ("all", "processed")]
+        others = [
+            name for name, number in numbers.items() if number and name not in ("all", "processed")
+        ]
         unfinished = await client.all_documents(status_filters=others) if others else []
         parked = await _parked_events(client)
     if as_json:
@@ -214,13 +264,18 @@ async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
     for waiting in parked:
         echo("  parked         " + line(waiting.summary))
     for each in unfinished[:MAX_SHOWN]:
-        echo("  " + line(f"{each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip()))
+        echo(
+            "  "
+            + line(
+                f"{each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip()
+            )
+        )
         for warning in each.warnings:
             echo(f"    warning: {line(warning)}")
 
 
 async def _parked_events(client: "AsyncLightstream") -> "list[ParkedEvents]":
-    from lightstream.errors import LightstreamError
+    from lightstream.errors import LightstreamError  # noqa: PLC0415
 
     try:
         return await client.parked_events()
@@ -231,5 +286,9 @@ async def _parked_events(client: "AsyncLightstream") -> "list[ParkedEvents]":
 
 def _counts(document: "Document") -> str:
     progress = document.metadata
-    named = [f"{progress[name]} {name}" for name in ("extracted", "merged", "embedded", "indexed") if name in progress]
+    named = [
+        f"{progress[name]} {name}"
+        for name in ("extracted", "merged", "embedded", "indexed")
+        if name in progress
+    ]
     return f"({', '.join(named)} of {progress.get('chunks', '?')} chunks)" if named else ""

@@ -31,14 +31,19 @@ if TYPE_CHECKING:
     from standalone.operations.target import Target
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
-# ruff: noqa: PLC0415
 
 Documents = Annotated[
-    list[str] | None, typer.Argument(metavar="[DOCUMENT…]", help="Ids or file names, as `status` has them.")
+    list[str] | None,
+    typer.Argument(metavar="[DOCUMENT…]", help="Ids or file names, as `status` has them."),
 ]
-Requested = Annotated[bool, typer.Option("--requested", help="The documents that clients of the API asked to erase.")]
+Requested = Annotated[
+    bool, typer.Option("--requested", help="The documents that clients of the API asked to erase.")
+]
 ReceiptFile = Annotated[
-    Path | None, typer.Option("--receipt", metavar="FILE", help="Write the receipt there, as JSON.", dir_okay=False)
+    Path | None,
+    typer.Option(
+        "--receipt", metavar="FILE", help="Write the receipt there, as JSON.", dir_okay=False
+    ),
 ]
 
 
@@ -52,18 +57,20 @@ def erase(
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Erase documents for good: from the log, the stores, the caches and the files. There is no way back.
+    """Erase documents for good: from the log, the stores, the caches and the files. There is no way
+    back.
 
-    Stores are made anew from what is left of the log, so it takes as long as `rebuild all`, and of an embedded stack
-    the graph is empty meanwhile. A killed erasure is started again by the same command. `delete` is the quick way that
-    can be undone by hand: it takes a document out of answers and leaves its events.
+    Stores are made anew from what is left of the log, so it takes as long as `rebuild all`, and of
+    an embedded stack the graph is empty meanwhile. A killed erasure is started again by the same
+    command. `delete` is the quick way that can be undone by hand: it takes a document out of
+    answers and leaves its events.
     """
     with errors(as_json):
         if bool(documents) == requested:
             raise typer.BadParameter("name documents, or give --requested")
         quiet_logs()
-        from standalone.operations.erasure.erase import Erasure
-        from standalone.operations.target import select_target
+        from standalone.operations.erasure.erase import Erasure  # noqa: PLC0415
+        from standalone.operations.target import select_target  # noqa: PLC0415
 
         target = select_target(data)
         wanted = Erasure(workspace, documents or _requested(target, workspace), reason)
@@ -76,18 +83,23 @@ def erase(
 
 
 def _requested(target: "Target", workspace: str) -> list[str]:
-    from standalone.operations.erasure.erase import requested
+    from standalone.operations.erasure.erase import requested  # noqa: PLC0415
 
     return asyncio.run(requested(target, workspace))
 
 
 def _show_plan(target: "Target", wanted: "Erasure", as_json: bool) -> None:
-    from standalone.operations.erasure.erase import not_reached, plan
+    from standalone.operations.erasure.erase import not_reached, plan  # noqa: PLC0415
 
     plans = asyncio.run(plan(target, wanted))
     remarks = asyncio.run(not_reached(target))
     counts = [
-        {"document": one.history.id, **one.counts(), "shared_blobs": len(one.shared), "types": dict(one.history.counts)}
+        {
+            "document": one.history.id,
+            **one.counts(),
+            "shared_blobs": len(one.shared),
+            "types": dict(one.history.counts),
+        }
         for one in plans
     ]
     if as_json:
@@ -101,7 +113,7 @@ def _show_plan(target: "Target", wanted: "Erasure", as_json: bool) -> None:
 
 
 def _erase(target: "Target", wanted: "Erasure", as_json: bool) -> "list[Receipt]":
-    from standalone.operations.erasure.erase import erase
+    from standalone.operations.erasure.erase import erase  # noqa: PLC0415
 
     return asyncio.run(erase(target, wanted, silent if as_json else lambda step: note(f"  {step}")))
 

@@ -15,16 +15,21 @@ if TYPE_CHECKING:
     from standalone.operations.event_lines import EventLine
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
-# ruff: noqa: PLC0415
 
 PAUSE = 0.3
 """Seconds between two looks at the end of the log."""
 
 
 def log(
-    document: Annotated[str | None, typer.Option(help="Only this document's history: its id or file name.")] = None,
-    start: Annotated[int, typer.Option("--from", metavar="SEQ", min=0, help="First log sequence to show.")] = 0,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new events until Ctrl-C.")] = False,
+    document: Annotated[
+        str | None, typer.Option(help="Only this document's history: its id or file name.")
+    ] = None,
+    start: Annotated[
+        int, typer.Option("--from", metavar="SEQ", min=0, help="First log sequence to show.")
+    ] = 0,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on with new events until Ctrl-C.")
+    ] = False,
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -35,12 +40,16 @@ def log(
     """
     with errors(as_json):
         quiet_logs()
-        from standalone.operations.target import select_target
+        from standalone.operations.target import select_target  # noqa: PLC0415
 
-        asyncio.run(_log(select_target(data).settings.nats_url, document, start, follow, as_json, workspace))
+        asyncio.run(
+            _log(select_target(data).settings.nats_url, document, start, follow, as_json, workspace)
+        )
 
 
-async def _log(url: str, document: str | None, start: int, follow: bool, as_json: bool, workspace: str) -> None:
+async def _log(
+    url: str, document: str | None, start: int, follow: bool, as_json: bool, workspace: str
+) -> None:
     # Closed here and not by the garbage collector: `log | head` ends in the middle.
     async with aclosing(_lines(url, workspace, document, start, follow)) as lines:
         async for line in lines:
@@ -56,13 +65,14 @@ async def _log(url: str, document: str | None, start: int, follow: bool, as_json
 async def _lines(
     url: str, workspace: str, document: str | None, start: int, follow: bool
 ) -> AsyncGenerator["EventLine"]:
-    from runtime.bus.nats.log import NatsLog
-    from standalone.embedded.supervisor import on_stop_signal
-    from standalone.operations.event_lines import event_line, subjects_of
-    from standalone.operations.publishing import connect_bus
+    from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
+    from standalone.embedded.supervisor import on_stop_signal  # noqa: PLC0415
+    from standalone.operations.event_lines import event_line, subjects_of  # noqa: PLC0415
+    from standalone.operations.publishing import connect_bus  # noqa: PLC0415
 
     subjects, after = subjects_of(workspace, document), max(0, start - 1)
-    # Asked to end rather than cancelled: a client in the middle of a fetch may swallow a cancellation.
+    # Asked to end rather than cancelled: a client in the middle of a fetch may swallow a
+    # cancellation.
     stop = asyncio.Event()
     async with connect_bus(url) as bus:
         with on_stop_signal(stop.set) if follow else nullcontext():

@@ -11,15 +11,16 @@ from standalone.cli.common import interactive, note
 from standalone.embedded.data_folder import DataFolder, StackState
 
 # `--help` answers at once: drivers are loaded by the command that needs them.
-# ruff: noqa: PLC0415
 
 
 async def report_losses(folder: DataFolder, state: StackState, *, rebuild: bool, ask: bool) -> None:
-    """Print what was lost, and rebuild it with `rebuild`, or when the user at the terminal agrees."""
-    from runtime.projections.checkpoints import rebuild_command
-    from runtime.projections.verdicts import RESTORE_HINT
-    from standalone.operations import projections
-    from standalone.operations.target import target_of_stack
+    """Print what was lost, and rebuild it with `rebuild`, or when the user at the terminal
+    agrees.
+    """
+    from runtime.projections.checkpoints import rebuild_command  # noqa: PLC0415
+    from runtime.projections.verdicts import RESTORE_HINT  # noqa: PLC0415
+    from standalone.operations import projections  # noqa: PLC0415
+    from standalone.operations.target import target_of_stack  # noqa: PLC0415
 
     stack = target_of_stack(folder, state)
     try:
@@ -50,7 +51,9 @@ def can_ask() -> bool:
 
 def _wanted(projections: tuple[str, ...]) -> bool:
     try:
-        return typer.confirm(f"Make {', '.join(projections)} anew from the log now?", default=True, err=True)
+        return typer.confirm(
+            f"Make {', '.join(projections)} anew from the log now?", default=True, err=True
+        )
     except (typer.Abort, EOFError):
         return False
 

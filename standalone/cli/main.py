@@ -32,7 +32,10 @@ from standalone.cli import (
 app = typer.Typer(
     name="lightstream",
     help="Ask questions about your documents: LightRAG as an event log, on this machine.",
-    epilog="A first try: lightstream up --detach; lightstream add README.md docs --wait; lightstream ask 'What is it?'",
+    epilog=(
+        "A first try: lightstream up --detach; lightstream add README.md docs --wait; lightstream "
+        "ask 'What is it?'"
+    ),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

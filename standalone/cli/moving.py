@@ -8,7 +8,6 @@ from standalone.cli.common import Data, echo, note, print_json, show
 from standalone.cli.rebuild_output import Progress, ignore
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
-# ruff: noqa: PLC0415
 
 
 class MoveOptions(NamedTuple):
@@ -23,10 +22,12 @@ class MoveOptions(NamedTuple):
 
 
 def move_stores(file: Path, options: MoveOptions) -> None:
-    """Fill the stores that the file names, and print what both sides hold; with `dry_run` say what would be done."""
-    from standalone.operations.moving.destination import read_destination
-    from standalone.operations.moving.move import Move, move, plan
-    from standalone.operations.target import select_target
+    """Fill the stores that the file names, and print what both sides hold; with `dry_run` say what
+    would be done.
+    """
+    from standalone.operations.moving.destination import read_destination  # noqa: PLC0415
+    from standalone.operations.moving.move import Move, move, plan  # noqa: PLC0415
+    from standalone.operations.target import select_target  # noqa: PLC0415
 
     target = select_target(options.data)
     wanted = Move(read_destination(file, target), options.reason, options.events_per_second)
@@ -44,17 +45,34 @@ def move_stores(file: Path, options: MoveOptions) -> None:
 
 
 def _print(result: dict[str, Any], up_options: str) -> None:
-    """Print it; `up_options` are those with which the stack of a data folder starts with the other stores."""
+    """Print it; `up_options` are those with which the stack of a data folder starts with the other
+    stores.
+    """
     for name, compared in result.pop("digests").items():
         same = "the same as here" if compared["same"] else "differs from what is live here"
-        echo(f"{name:<8} {same}, generation {result['generations'][name]}, digest {compared['rebuilt']['sha256']}")
+        echo(
+            f"{name:<8} {same}, generation {result['generations'][name]}, digest "
+            f"{compared['rebuilt']['sha256']}"
+        )
     differing: dict[str, list[str]] = result.pop("differing")
-    show({name: value for name, value in result.items() if name not in ("targets", "generations", "newer")})
+    show(
+        {
+            name: value
+            for name, value in result.items()
+            if name not in ("targets", "generations", "newer")
+        }
+    )
     for workspace, projections in differing.items():
         echo(f"differs          {workspace}: {', '.join(projections)}")
     if differing:
-        note("what came in meanwhile makes them differ: give the command again when nothing comes in")
+        note(
+            "what came in meanwhile makes them differ: give the command again when nothing comes in"
+        )
     else:
-        last = f"`down`, `lightstream up --detach{up_options}`" if up_options else "start them with the other stores"
+        last = (
+            f"`down`, `lightstream up --detach{up_options}`"
+            if up_options
+            else "start them with the other stores"
+        )
         first = "when nothing comes in any more" if up_options else "stop the services"
         note(f"both sides are the same: {first}, give the command once more, {last}")

@@ -7,14 +7,14 @@ import typer
 from standalone.cli.common import DATA, Data, echo, errors, quiet_logs
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
-# ruff: noqa: PLC0415
 
 
 def operator(data: Data = DATA) -> None:
     """Take orders for rebuilds, audits and backups that are given over HTTP, until it is stopped.
 
-    For a deployment, with the operator's credentials of bus and stores in the environment: the query service has no
-    right to switch generations. A stack of `lightstream up` takes orders by itself.
+    For a deployment, with the operator's credentials of bus and stores in the environment: the
+    query service has no right to switch generations. A stack of `lightstream up` takes orders by
+    itself.
     """
     with errors(as_json=False):
         quiet_logs()
@@ -22,9 +22,9 @@ def operator(data: Data = DATA) -> None:
 
 
 async def _serve(data: Data) -> None:
-    from standalone.embedded.operator_process import take_orders_at
-    from standalone.embedded.supervisor import on_stop_signal
-    from standalone.operations.target import select_target
+    from standalone.embedded.operator_process import take_orders_at  # noqa: PLC0415
+    from standalone.embedded.supervisor import on_stop_signal  # noqa: PLC0415
+    from standalone.operations.target import select_target  # noqa: PLC0415
 
     target, stopped = select_target(data), asyncio.Event()
     options = ["--data", str(target.folder.path)] if target.folder else []

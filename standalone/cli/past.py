@@ -1,4 +1,6 @@
-"""`history`, `diff` and `undo`: what made the graph what it is, what changed, and taking it back."""
+"""`history`, `diff` and `undo`: what made the graph what it is, what changed, and taking it
+back.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from lightstream.past import Difference, EntityEvent
 
 # `--help` answers at once: the client is loaded by the command that needs it.
-# ruff: noqa: PLC0415
 
 T = TypeVar("T")
 
@@ -35,21 +36,31 @@ Place = "a sequence of the log, a time such as 2026-03-01T12:00:00Z (UTC without
 WIDTH = 100
 """Characters of a value that are shown; --json shows all."""
 
-Limit = Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many at most, of each kind.")]
+Limit = Annotated[
+    int, typer.Option("--limit", min=1, max=1000, help="How many at most, of each kind.")
+]
 
 
 def history(
     entity: Annotated[str, typer.Argument(metavar="ENTITY", help="Its name, as the graph has it.")],
     at: Annotated[str, typer.Option("--as-of", metavar="SEQ|TIME", help=f"Up to {Place}.")] = "now",
-    after: Annotated[int, typer.Option("--after", metavar="SEQ", min=0, help="Go on behind this sequence.")] = 0,
+    after: Annotated[
+        int, typer.Option("--after", metavar="SEQ", min=0, help="Go on behind this sequence.")
+    ] = 0,
     limit: Limit = 200,
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Show the events that made an entity what it is, oldest first, each with its chunk and whether it still counts."""
+    """Show the events that made an entity what it is, oldest first, each with its chunk and whether
+    it still counts.
+    """
     with errors(as_json):
-        changes = _ask(data, workspace, lambda client: client.entity_history(entity, at=at, after=after, limit=limit))
+        changes = _ask(
+            data,
+            workspace,
+            lambda client: client.entity_history(entity, at=at, after=after, limit=limit),
+        )
         if as_json:
             print_json(changes.model_dump())
             return
@@ -60,45 +71,65 @@ def history(
         for event in changes.events:
             _show_event(event)
         if len(changes.events) < changes.total:
-            note(f"{len(changes.events)} of {changes.total} events; go on with --after {changes.events[-1].sequence}")
+            note(
+                f"{len(changes.events)} of {changes.total} events; go on with --after "
+                f"{changes.events[-1].sequence}"
+            )
 
 
 def _show_event(event: "EntityEvent") -> None:
-    from datetime import UTC, datetime
+    from datetime import UTC, datetime  # noqa: PLC0415
 
     time = datetime.fromtimestamp(event.at / 1e6, UTC)
     what = event.operation.replace("_", " ") or event.type
     where = event.chunk_id or event.document_id
     into = f" → {event.target}" if event.target else ""
     effect = (
-        "" if event.effect == "counts" else f" [{event.effect}{f' by {event.undone_by}' if event.undone_by else ''}]"
+        ""
+        if event.effect == "counts"
+        else f" [{event.effect}{f' by {event.undone_by}' if event.undone_by else ''}]"
     )
     who = f" by {event.editor}" if event.editor else ""
     said = ": ".join(filter(None, (event.entity_type, event.description)))
-    text = f"{what}{effect}  {', '.join(event.names)}{into}  {event.file_path} {where}{who}  {_short(said)}"
+    text = (
+        f"{what}{effect}  {', '.join(event.names)}{into}  {event.file_path} {where}{who}  "
+        f"{_short(said)}"
+    )
     echo(f"{event.sequence:>7}  {time:%Y-%m-%d %H:%M:%S}  {terminal.line(' '.join(text.split()))}")
 
 
 def diff(
     before: Annotated[str, typer.Argument(metavar="A", help=f"From {Place}.")],
     after: Annotated[str, typer.Argument(metavar="B", help="To; as A.")] = "now",
-    document: Annotated[str | None, typer.Option(help="Only what this document says: its id or file name.")] = None,
+    document: Annotated[
+        str | None, typer.Option(help="Only what this document says: its id or file name.")
+    ] = None,
     limit: Limit = 200,
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Show which documents, entities and relations appeared, changed or went between two places of the log."""
+    """Show which documents, entities and relations appeared, changed or went between two places of
+    the log.
+    """
     with errors(as_json):
-        difference = _ask(data, workspace, lambda client: client.diff(before, after, document=document, limit=limit))
+        difference = _ask(
+            data,
+            workspace,
+            lambda client: client.diff(before, after, document=document, limit=limit),
+        )
         if as_json:
             print_json(difference.model_dump())
             return
         note(f"from sequence {difference.from_sequence} to {difference.to_sequence}")
         for kind, some in (
-            ("documents", difference.documents), ("entities", difference.entities), ("relations", difference.relations)
-        ):  # fmt: skip
-            counts = ", ".join(f"{count} {change}" for change, count in difference.counts[kind].items() if count)
+            ("documents", difference.documents),
+            ("entities", difference.entities),
+            ("relations", difference.relations),
+        ):
+            counts = ", ".join(
+                f"{count} {change}" for change, count in difference.counts[kind].items() if count
+            )
             echo(f"{kind:<10} {counts or 'the same'}")
             _show_differences(some)
         if difference.is_truncated:
@@ -117,20 +148,26 @@ def _show_differences(some: "Sequence[Difference]") -> None:
 
 
 def undo(
-    sequence: Annotated[int, typer.Argument(metavar="SEQ", min=1, help="Of the event, as `log` has it.")],
+    sequence: Annotated[
+        int, typer.Argument(metavar="SEQ", min=1, help="Of the event, as `log` has it.")
+    ],
     yes: Yes = False,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Take back an edit of the graph, the deletion of a document, or its new text, by an event that compensates it.
+    """Take back an edit of the graph, the deletion of a document, or its new text, by an event that
+    compensates it.
 
-    The graph is then as if the edit had never been made; a document has its text of before, at no cost for extraction.
-    What is undone can be undone again by the sequence of the undoing. Ends with code 2 for what cannot be undone.
+    The graph is then as if the edit had never been made; a document has its text of before, at no
+    cost for extraction. What is undone can be undone again by the sequence of the undoing. Ends
+    with code 2 for what cannot be undone.
     """
     with errors(as_json):
-        done = _ask(data, workspace, lambda client: client.undo(sequence, reason=reason, dry_run=not yes))
+        done = _ask(
+            data, workspace, lambda client: client.undo(sequence, reason=reason, dry_run=not yes)
+        )
         if as_json:
             print_json(done.model_dump())
             return
@@ -146,7 +183,7 @@ def _short(value: Any) -> str:
 
 def _ask(data: Data, workspace: str, act: "Callable[[AsyncLightstream], Awaitable[T]]") -> T:
     """Run one call against the query service of the stack."""
-    from standalone.operations.target import query_client, select_target
+    from standalone.operations.target import query_client, select_target  # noqa: PLC0415
 
     async def run() -> T:
         async with query_client(select_target(data).api, workspace) as client:

@@ -6,16 +6,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, print_json, quiet_logs, show
+from standalone.cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Workspace,
+    echo,
+    errors,
+    print_json,
+    quiet_logs,
+    show,
+)
 from standalone.cli.rebuild_output import describe_step
 
 if TYPE_CHECKING:
     from runtime.projections.progress import ProjectionStates
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
-# ruff: noqa: PLC0415
 
-app = typer.Typer(help="Status, graph and vectors: how far they are, and why.", no_args_is_help=True)
+app = typer.Typer(
+    help="Status, graph and vectors: how far they are, and why.", no_args_is_help=True
+)
 
 
 @app.callback()
@@ -25,10 +37,12 @@ def projections() -> None:
 
 @app.command("list")
 def list_(data: Data = DATA, as_json: Json = False) -> None:
-    """Show each projection: its generation, cursor, head of the log, lag, rate, state, and why it stands.
+    """Show each projection: its generation, cursor, head of the log, lag, rate, state, and why it
+    stands.
 
-    Cursor and head are sequences of the log. Lag is what its slowest consumer has yet to handle, the rate is that of
-    the second before. States: current, behind, waiting (events are parked), lost. A rebuild under way is shown, too.
+    Cursor and head are sequences of the log. Lag is what its slowest consumer has yet to handle,
+    the rate is that of the second before. States: current, behind, waiting (events are parked),
+    lost. A rebuild under way is shown, too.
     """
     with errors(as_json):
         quiet_logs()
@@ -39,10 +53,13 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
         for each in states.projections:
             behind = f", {each.lag} events behind, {each.rate:.0f}/s" if each.lag else ""
             echo(
-                f"{each.projection:<8} {each.state}, generation {each.generation}, {each.cursor} of {each.head}{behind}"
+                f"{each.projection:<8} {each.state}, generation {each.generation}, "
+                f"{each.cursor} of {each.head}{behind}"
             )
             if each.candidate:
-                echo(f"         generation {each.candidate} waits for `lightstream rebuild promote`")
+                echo(
+                    f"         generation {each.candidate} waits for `lightstream rebuild promote`"
+                )
             if each.why:
                 echo(f"         {each.why}")
         if work := states.rebuild:
@@ -51,9 +68,9 @@ def list_(data: Data = DATA, as_json: Json = False) -> None:
 
 
 async def _states(data: Data) -> "ProjectionStates":
-    from runtime.projections.progress import read_states
-    from standalone.operations.publishing import connect_bus
-    from standalone.operations.target import select_target
+    from runtime.projections.progress import read_states  # noqa: PLC0415
+    from standalone.operations.publishing import connect_bus  # noqa: PLC0415
+    from standalone.operations.target import select_target  # noqa: PLC0415
 
     async with connect_bus(select_target(data).settings.nats_url) as bus:
         return await read_states(bus)
@@ -61,18 +78,23 @@ async def _states(data: Data) -> "ProjectionStates":
 
 def digest(
     as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="SEQ|TIME", help="As the log says it was then, folded in memory.")
+        str | None,
+        typer.Option(
+            "--as-of", metavar="SEQ|TIME", help="As the log says it was then, folded in memory."
+        ),
     ] = None,
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """The canonical SHA-256 of status, graph and vectors, and counts. Equal digests mean equal contents."""
+    """The canonical SHA-256 of status, graph and vectors, and counts. Equal digests mean equal
+    contents.
+    """
     with errors(as_json):
         quiet_logs()
-        from standalone.operations.past_digest import digests_as_of
-        from standalone.operations.projections import digests
-        from standalone.operations.target import select_target
+        from standalone.operations.past_digest import digests_as_of  # noqa: PLC0415
+        from standalone.operations.projections import digests  # noqa: PLC0415
+        from standalone.operations.target import select_target  # noqa: PLC0415
 
         stack = select_target(data)
         by_projection = asyncio.run(

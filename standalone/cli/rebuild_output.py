@@ -17,7 +17,9 @@ def ignore(_: dict[str, Any]) -> None:
 
 
 class Progress:
-    """Shows each step with its rate and the time left: as a bar on a terminal, as a line anywhere else."""
+    """Shows each step with its rate and the time left: as a bar on a terminal, as a line anywhere
+    else.
+    """
 
     def __init__(self) -> None:
         # `--help` answers without it.
@@ -28,13 +30,18 @@ class Progress:
     def __call__(self, step: dict[str, Any]) -> None:
         told = step if "phase" in step else self._pace.of(step)
         if sys.stderr.isatty():
-            rewrite(f"  {bar(told)}  {describe_step(told)}", finished=told.get("done", 0) >= told.get("total", 0))
+            rewrite(
+                f"  {bar(told)}  {describe_step(told)}",
+                finished=told.get("done", 0) >= told.get("total", 0),
+            )
         else:
             note("  " + describe_step(told))
 
 
 def describe_step(step: dict[str, Any]) -> str:
-    """Return what a rebuild reported last, in a line, with its rate and the time left where they are known."""
+    """Return what a rebuild reported last, in a line, with its rate and the time left where they
+    are known.
+    """
     if "phase" not in step:
         return ", ".join(f"{name} {value}" for name, value in step.items()) or "just begun"
     line = f"{step['phase']} {step['done']}" + (f" of {step['total']}" if "total" in step else "")
@@ -57,7 +64,13 @@ def print_summary(result: dict[str, Any], state: str) -> None:
     generations: dict[str, int] = result.pop("generations", {})
     for name, generation in generations.items():
         compared = digests.get(name)
-        what = "" if compared is None else "as before, " if compared["same"] else "differs from what was live, "
+        what = (
+            ""
+            if compared is None
+            else "as before, "
+            if compared["same"]
+            else "differs from what was live, "
+        )
         sha256 = "" if compared is None else f", digest {compared['rebuilt']['sha256']}"
         echo(f"{name:<8} {what}generation {generation} {state}{sha256}")
         if compared and compared.get("why"):
@@ -75,23 +88,33 @@ def print_summary(result: dict[str, Any], state: str) -> None:
             echo(f"  {event['sequence']:>7}  {event['type']} v{event['version']}  {whose}")
         if len(newer) > MAX_SHOWN:
             echo(f"  … and {len(newer) - MAX_SHOWN} more; --json lists all")
-        echo("they are parked; services of the release that knows them handle them, no further rebuild is needed")
+        echo(
+            "they are parked; services of the release that knows them handle them, no further "
+            "rebuild is needed"
+        )
 
 
 def _print_comparison(compared: dict[str, Any]) -> None:
-    """For each question the overlap, what is no longer found (-), what only the new vectors find (+), both answers."""
+    """For each question the overlap, what is no longer found (-), what only the new vectors find
+    (+), both answers.
+    """
     for asked in compared["questions"]:
         echo(f"{asked['overlap']:<5.2f} {asked['question']}")
         for sign, side, other in (("-", "live", "new"), ("+", "new", "live")):
             known = {one["id"] for one in asked[other]}
             for one in asked[side]:
                 if one["id"] not in known:
-                    echo(f"      {sign} {one['score']:.2f} {one['file_path']}: {_line(one['text'])}")
+                    echo(
+                        f"      {sign} {one['score']:.2f} {one['file_path']}: {_line(one['text'])}"
+                    )
         if not asked["answers"]["same"]:
             for sign, side in (("-", "live"), ("+", "new")):
                 echo(f"      {sign} answer: {_line(asked['answers'][side])}")
     echo(f"{compared['same_answers']} of {len(compared['questions'])} answers are the same")
-    echo(f"{compared['overlap']:<5.2f} overlap@{compared['k']} of {len(compared['questions'])} questions")
+    echo(
+        f"{compared['overlap']:<5.2f} overlap@{compared['k']} of {len(compared['questions'])} "
+        "questions"
+    )
 
 
 def _line(text: str) -> str:

@@ -8,12 +8,24 @@ from typing import Annotated
 import typer
 
 from standalone.cli.audit_lines import audit_line
-from standalone.cli.common import DATA, Data, Json, Reason, Yes, echo, errors, note, print_json, quiet_logs, silent
+from standalone.cli.common import (
+    DATA,
+    Data,
+    Json,
+    Reason,
+    Yes,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+    silent,
+)
 from standalone.cli.rebuild import Progress, ignore
 from standalone.embedded.data_folder import DataFolder
 
-# `--help` answers at once: the bus and the stores' drivers are loaded by the command that needs them.
-# ruff: noqa: PLC0415
+# `--help` answers at once: the bus and the stores' drivers are loaded by the command that needs
+# them. ruff: noqa: PLC0415
 
 SHOWN = 20
 """Sequences that are listed."""
@@ -22,28 +34,43 @@ SHOWN = 20
 def repair(
     backups: Annotated[
         list[Path] | None,
-        typer.Option("--from", metavar="DIR", help="A backup instead of the archive; several in their order."),
+        typer.Option(
+            "--from", metavar="DIR", help="A backup instead of the archive; several in their order."
+        ),
     ] = None,
     copy: Annotated[
         Path | None,
-        typer.Option("--copy", metavar="DIR", help="Where the repaired log is written first; else a new folder."),
+        typer.Option(
+            "--copy",
+            metavar="DIR",
+            help="Where the repaired log is written first; else a new folder.",
+        ),
     ] = None,
     yes: Yes = False,
-    replicas: Annotated[int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")] = 1,
+    replicas: Annotated[
+        int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")
+    ] = 1,
     reason: Reason = "",
     data: Data = DATA,
     as_json: Json = False,
 ) -> None:
-    """Put back what the log lost, at its own sequences: from the archive (LOG_ARCHIVE), or from a backup.
+    """Put back what the log lost, at its own sequences: from the archive (LOG_ARCHIVE), or from a
+    backup.
 
-    The stack must not run (`lightstream down`), and of a deployment (NATS_URL) only the servers. What the log holds in
-    another event's place moves to its end. The repaired log is written to a folder and verified first, then the log is
-    made anew from it, then status, graph and vectors. What neither has stays lost: `lightstream audit` names it.
+    The stack must not run (`lightstream down`), and of a deployment (NATS_URL) only the servers.
+    What the log holds in another event's place moves to its end. The repaired log is written to a
+    folder and verified first, then the log is made anew from it, then status, graph and vectors.
+    What neither has stays lost: `lightstream audit` names it.
     """
-    with errors(as_json), audit_line("repair", data, reason, changes=yes, backups=[str(one) for one in backups or ()]):
+    with (
+        errors(as_json),
+        audit_line(
+            "repair", data, reason, changes=yes, backups=[str(one) for one in backups or ()]
+        ),
+    ):
         quiet_logs()
-        from standalone.operations.leftovers import REPAIRED
-        from standalone.operations.repair import stack
+        from standalone.operations.leftovers import REPAIRED  # noqa: PLC0415
+        from standalone.operations.repair import stack  # noqa: PLC0415
 
         folder = copy or DataFolder.at(data).path / f"{REPAIRED}{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
         wanted = stack.RepairRequest(backups or [], folder.expanduser(), yes, replicas, reason)

@@ -8,16 +8,19 @@ from standalone.cli.audit_lines import audit_line
 from standalone.cli.common import DATA, Data, Json, Reason, echo, errors, print_json, quiet_logs
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
-# ruff: noqa: PLC0415
 
-app = typer.Typer(help="Tables, indexes, constraints and collections of the three stores.", no_args_is_help=True)
+app = typer.Typer(
+    help="Tables, indexes, constraints and collections of the three stores.", no_args_is_help=True
+)
 
 
 @app.command()
 def apply(reason: Reason = "", data: Data = DATA, as_json: Json = False) -> None:
-    """Create what is missing and record the schema's version. Needs the bus as declared: `topology apply` comes first.
+    """Create what is missing and record the schema's version. Needs the bus as declared: `topology
+    apply` comes first.
 
-    Services do the same when they start. Ends with code 1 when a newer version has prepared the stores.
+    Services do the same when they start. Ends with code 1 when a newer version has prepared the
+    stores.
     """
     with errors(as_json), audit_line("stores apply", data, reason):
         done = asyncio.run(_run(data, change=True))
@@ -35,9 +38,9 @@ def check(data: Data = DATA, as_json: Json = False) -> None:
 
 
 async def _run(data: Data, *, change: bool) -> list[str]:
-    from standalone.operations import stores
-    from standalone.operations.settings import CommandSettings
-    from standalone.operations.target import select_target
+    from standalone.operations import stores  # noqa: PLC0415
+    from standalone.operations.settings import CommandSettings  # noqa: PLC0415
+    from standalone.operations.target import select_target  # noqa: PLC0415
 
     quiet_logs()
     settings = select_target(data).settings

@@ -1,4 +1,6 @@
-"""Text of documents, models and other machines, made safe for a terminal: control characters are spelled out."""
+"""Text of documents, models and other machines, made safe for a terminal: control characters are
+spelled out.
+"""
 
 import json
 import re
@@ -11,7 +13,9 @@ _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def lines(text: str) -> str:
-    """A text of several lines, with control characters and marks of direction spelled out: ESC is `\\x1b`."""
+    """A text of several lines, with control characters and marks of direction spelled out: ESC is
+    `\\x1b`.
+    """
     return _IN_LINES.sub(_spelled, text.replace("\r\n", "\n"))
 
 

@@ -9,13 +9,17 @@ from standalone.cli.audit_lines import audit_line
 from standalone.cli.common import DATA, Data, Json, Reason, echo, errors, print_json, quiet_logs
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
-# ruff: noqa: PLC0415
 
 app = typer.Typer(help="Streams, consumers and buckets of the bus.", no_args_is_help=True)
 
-Nats = Annotated[str, typer.Option("--nats", metavar="URL", help="Another server than that of the stack.")]
+Nats = Annotated[
+    str, typer.Option("--nats", metavar="URL", help="Another server than that of the stack.")
+]
 Replicas = Annotated[
-    int | None, typer.Option(min=1, max=5, help="Copies of each stream in a cluster; without it, as many as there are.")
+    int | None,
+    typer.Option(
+        min=1, max=5, help="Copies of each stream in a cluster; without it, as many as there are."
+    ),
 ]
 
 
@@ -24,7 +28,11 @@ Format = Literal["json", "cli", "nack"]
 
 @app.command()
 def apply(
-    reason: Reason = "", data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: Replicas = None
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    nats: Nats = "",
+    replicas: Replicas = None,
 ) -> None:
     """Create what is missing and change what differs."""
     with errors(as_json), audit_line("topology apply", data, reason):
@@ -33,7 +41,9 @@ def apply(
 
 
 @app.command()
-def check(data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: Replicas = None) -> None:
+def check(
+    data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: Replicas = None
+) -> None:
     """Say where the bus differs from its declaration. Ends with code 1 when it does."""
     with errors(as_json):
         problems = asyncio.run(_run(nats or _of_stack(data), replicas, change=False))
@@ -47,36 +57,43 @@ def export(
     form: Annotated[
         Format, typer.Option("--format", help="What for: requests, the command `nats`, Kubernetes.")
     ] = "json",
-    replicas: Annotated[int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")] = 1,
+    replicas: Annotated[
+        int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")
+    ] = 1,
 ) -> None:
-    """Print the declaration for other tools: `json` requests, a script for `nats` (`cli`), resources of `nack`.
+    """Print the declaration for other tools: `json` requests, a script for `nats` (`cli`),
+    resources of `nack`.
 
     Reaches no server. Either such a tool owns the streams or `topology apply` does, never both.
     """
-    from runtime.bus.topology_export import exported
+    from runtime.bus.topology_export import exported  # noqa: PLC0415
 
     echo(exported(form, replicas).rstrip("\n"))
 
 
 def _of_stack(data: Data) -> str:
-    from standalone.operations.target import select_target
+    from standalone.operations.target import select_target  # noqa: PLC0415
 
     return select_target(data).settings.nats_url
 
 
 async def _run(url: str, replicas: int | None, *, change: bool) -> list[str]:
-    from nats.js.errors import APIError
+    from nats.js.errors import APIError  # noqa: PLC0415
 
-    from runtime.bus import topology
-    from runtime.bus.nats.connection import translated
-    from runtime.errors import ServiceError
-    from standalone.operations.publishing import connect_bus
+    from runtime.bus import topology  # noqa: PLC0415
+    from runtime.bus.nats.connection import translated  # noqa: PLC0415
+    from runtime.errors import ServiceError  # noqa: PLC0415
+    from standalone.operations.publishing import connect_bus  # noqa: PLC0415
 
     quiet_logs()
     try:
         async with connect_bus(url) as bus:
             with translated():
-                return await (topology.apply(bus, replicas) if change else topology.check(bus, replicas=replicas))
+                return await (
+                    topology.apply(bus, replicas)
+                    if change
+                    else topology.check(bus, replicas=replicas)
+                )
     except APIError as error:
         raise ServiceError(f"the bus refuses: {error.description}") from None
 

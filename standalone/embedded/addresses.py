@@ -1,11 +1,15 @@
-"""Where the parts of a running stack are found. Commands ask for it, so nothing here loads what runs a stack."""
+"""Where the parts of a running stack are found. Commands ask for it, so nothing here loads what
+runs a stack.
+"""
 
 from standalone.embedded.data_folder import DataFolder, StackState
 from standalone.embedded.servers import arcadedb, milvus_lite, nats
 
 
 def service_addresses(folder: DataFolder, state: StackState) -> dict[str, str]:
-    """Return the addresses and credentials that every service of this stack gets, by the name of the setting."""
+    """Return the addresses and credentials that every service of this stack gets, by the name of
+    the setting.
+    """
     if state.stores:
         return {"nats_url": bus_url(state), **state.stores}
     return {

@@ -1,7 +1,7 @@
 """Starts the embedded bus again when it confirms nothing although its disk has room.
 
-A nats-server that met a full disk refuses every write to the stream that met it until it is started again, and answers
-everything else as if all were well.
+A nats-server that met a full disk refuses every write to the stream that met it until it is started
+again, and answers everything else as if all were well.
 """
 
 import asyncio
@@ -55,7 +55,9 @@ class BusWatch:
             await self.check()
 
     async def check(self) -> None:
-        """Check once; after two unconfirmed test messages stop the bus, which its supervisor then starts again."""
+        """Check once; after two unconfirmed test messages stop the bus, which its supervisor then
+        starts again.
+        """
         if not self.bus.alive or not _has_room(self.bus.folder):
             self.was_full, self.failures = self.bus.alive, 0
             return
@@ -75,7 +77,9 @@ class BusWatch:
     async def _is_reported_silent(self) -> bool:
         """Return True if a service reports that the bus does not confirm its writes."""
         async with local_client(TIMEOUT) as client:
-            reports = await asyncio.gather(*(_reports_silence(client, port) for port in self.ports.values()))
+            reports = await asyncio.gather(
+                *(_reports_silence(client, port) for port in self.ports.values())
+            )
         return any(reports)
 
 
@@ -91,13 +95,18 @@ async def watch_bus(watch: BusWatch) -> AsyncGenerator[None]:
 
 
 async def bus_confirms(url: str, probe_id: str) -> bool | None:
-    """Return True if the log confirms or refuses an empty message, False if it is silent, None without a connection.
+    """Return True if the log confirms or refuses an empty message, False if it is silent, None
+    without a connection.
 
     The log keeps one of several messages with the same `probe_id`.
     """
     try:
         client = await nats.connect(
-            url, connect_timeout=2, max_reconnect_attempts=1, reconnect_time_wait=0, error_cb=_ignored
+            url,
+            connect_timeout=2,
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0,
+            error_cb=_ignored,
         )
     except (NatsError, OSError, TimeoutError):
         return None
@@ -122,7 +131,9 @@ def _has_room(folder: Path) -> bool:
 
 async def _reports_silence(client: httpx.AsyncClient, port: int) -> bool:
     try:
-        return HEALTH_PART in ((await client.get(f"http://127.0.0.1:{port}/health/ready")).json().get("problems") or {})
+        return HEALTH_PART in (
+            (await client.get(f"http://127.0.0.1:{port}/health/ready")).json().get("problems") or {}
+        )
     except (httpx.HTTPError, ValueError, AttributeError):
         return False
 

@@ -1,4 +1,6 @@
-"""Starts Milvus Lite again when this machine's clock was set back: it hides what it wrote before that."""
+"""Starts Milvus Lite again when this machine's clock was set back: it hides what it wrote before
+that.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -13,7 +15,9 @@ from standalone.embedded.supervisor import Report
 
 @dataclass
 class StepWatch:
-    """Watches the clock for one stack. `vectors`: its Milvus Lite; None where the stores are elsewhere."""
+    """Watches the clock for one stack. `vectors`: its Milvus Lite; None where the stores are
+    elsewhere.
+    """
 
     vectors: Process | None
     report: Report
@@ -26,13 +30,16 @@ class StepWatch:
             await asyncio.sleep(INTERVAL)
 
     async def check(self) -> None:
-        """Look at the clock once; where it was set back, stop Milvus Lite, which its supervisor starts again."""
+        """Look at the clock once; where it was set back, stop Milvus Lite, which its supervisor
+        starts again.
+        """
         step = self.watch.step()
         if not step:
             return
         self.report(f"this machine's clock {described_step(step)}")
         if step < 0 and self.vectors:
-            # Whoever starts next looks at all of its rows, also where this supervisor is killed now.
+            # Whoever starts next looks at all of its rows, also where this supervisor is killed
+            # now.
             with suppress(OSError):
                 (self.vectors.folder / CLOCK_SET_BACK).touch()
             self.report("milvus-lite hides what it wrote before that: it is started again")

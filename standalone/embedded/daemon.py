@@ -1,4 +1,5 @@
-"""A stack in the background: started with a process of its own that outlives the command, stopped by its pid.
+"""A stack in the background: started with a process of its own that outlives the command, stopped
+by its pid.
 
 `python -m standalone.embedded.daemon FOLDER PORT` is that process; PORT 0 means the usual one.
 """
@@ -39,8 +40,12 @@ STOP_GRACE = 90.0
 """Seconds a stack may take to stop in good order."""
 
 
-async def serve(folder: DataFolder, report: Report, *, api: int | None, ready: Callable[[StackState], None]) -> bool:
-    """Run the stack until SIGTERM or SIGINT. Gives whether it was ready before. Raises as `stack.run_stack` does."""
+async def serve(
+    folder: DataFolder, report: Report, *, api: int | None, ready: Callable[[StackState], None]
+) -> bool:
+    """Run the stack until SIGTERM or SIGINT. Gives whether it was ready before. Raises as
+    `stack.run_stack` does.
+    """
     # Commands that start or stop a daemon load nothing of a stack.
     from standalone.embedded.stack import run_stack  # noqa: PLC0415
     from standalone.embedded.supervisor import on_stop_signal  # noqa: PLC0415
@@ -59,7 +64,8 @@ async def serve(folder: DataFolder, report: Report, *, api: int | None, ready: C
 
 
 def running_state(folder: DataFolder, report: Report) -> StackState | None:
-    """Wait while another process starts or stops a stack in the folder, and return the state of one that is ready.
+    """Wait while another process starts or stops a stack in the folder, and return the state of one
+    that is ready.
 
     None when none runs. Raises ConfigurationError when the other is not ready in time.
     """
@@ -69,16 +75,22 @@ def running_state(folder: DataFolder, report: Report) -> StackState | None:
         if state.phase == "ready":
             return state
         if time.monotonic() > end:
-            raise ConfigurationError(f"the stack in {folder.path} is {state.phase} since {START_TIMEOUT:.0f} s")
+            raise ConfigurationError(
+                f"the stack in {folder.path} is {state.phase} since {START_TIMEOUT:.0f} s"
+            )
         if not waits:
-            report(f"the stack in {folder.path} is being started or stopped by another process: waiting for it")
+            report(
+                f"the stack in {folder.path} is being started or stopped by another process: "
+                "waiting for it"
+            )
         waits = True
         time.sleep(WAIT)
     return None
 
 
 def start(folder: DataFolder, report: Report, *, api: int | None) -> StackState:
-    """Start a supervisor in the background and wait until its stack is ready; or until another's is, which is there.
+    """Start a supervisor in the background and wait until its stack is ready; or until another's
+    is, which is there.
 
     Raises ConfigurationError with the reason when it is not; nothing is left running then.
     """
@@ -93,7 +105,9 @@ def start(folder: DataFolder, report: Report, *, api: int | None) -> StackState:
 
 
 def _require_room(folder: Path) -> None:
-    """Raises OSError where a process in the background could not even write down why it does not start."""
+    """Raises OSError where a process in the background could not even write down why it does not
+    start.
+    """
     probe = folder / "room.probe"
     try:
         probe.write_bytes(b"\1" * ROOM)
@@ -107,11 +121,15 @@ def _start_own(folder: DataFolder, report: Report, api: int | None) -> StackStat
     log = folder.path / LOG
     with open_private(log) as output:
         seen = output.tell()
-        child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        child = subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "standalone.embedded.daemon", str(folder.path), str(api or 0)],
-            stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, cwd=folder.path,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            cwd=folder.path,
             umask=UMASK,
-        )  # fmt: skip
+        )
     end = time.monotonic() + START_TIMEOUT
     while time.monotonic() < end:
         code = child.poll()
@@ -120,19 +138,29 @@ def _start_own(folder: DataFolder, report: Report, api: int | None) -> StackStat
         if code == ANOTHER_RUNS:
             return None
         if code is not None:
-            raise ConfigurationError(state.failure or f"the supervisor ended with code {code}; its log is {log}")
-        if state.phase == "ready" and state.supervisor is not None and state.supervisor.pid == child.pid:
+            raise ConfigurationError(
+                state.failure or f"the supervisor ended with code {code}; its log is {log}"
+            )
+        if (
+            state.phase == "ready"
+            and state.supervisor is not None
+            and state.supervisor.pid == child.pid
+        ):
             return state
         time.sleep(WAIT)
     child.terminate()
     child.wait(STOP_GRACE)
-    raise ConfigurationError(f"the stack was not ready within {START_TIMEOUT:.0f} s; the log is {log}")
+    raise ConfigurationError(
+        f"the stack was not ready within {START_TIMEOUT:.0f} s; the log is {log}"
+    )
 
 
 def stop(folder: DataFolder) -> bool:
-    """Stop the stack of the folder, or what a killed supervisor left of it. Gives whether there was anything.
+    """Stop the stack of the folder, or what a killed supervisor left of it. Gives whether there was
+    anything.
 
-    A folder that cannot be written keeps nothing from being stopped: then only the record stays as it was.
+    A folder that cannot be written keeps nothing from being stopped: then only the record stays as
+    it was.
     """
     state = folder.read()
     running_now = folder.is_running()
@@ -175,7 +203,14 @@ def main() -> None:
             sys.stderr.flush()
 
     try:
-        asyncio.run(serve(folder, report, api=api, ready=lambda state: report(f"the stack is ready: {state.api}")))
+        asyncio.run(
+            serve(
+                folder,
+                report,
+                api=api,
+                ready=lambda state: report(f"the stack is ready: {state.api}"),
+            )
+        )
     except Busy:
         raise SystemExit(ANOTHER_RUNS) from None
     except (ConfigurationError, InvalidInput) as error:

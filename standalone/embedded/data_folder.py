@@ -1,7 +1,8 @@
 """The data folder of one stack: what is recorded in it, and that only one stack uses it.
 
-`stack.json` (mode 0600, for it holds passwords) names ports, processes and models. It is replaced as a whole, so a
-reader never sees half of it. A lock on `stack.lock` is held as long as a stack runs there, and ends with its process.
+`stack.json` (mode 0600, for it holds passwords) names ports, processes and models. It is replaced
+as a whole, so a reader never sees half of it. A lock on `stack.lock` is held as long as a stack
+runs there, and ends with its process.
 """
 
 import fcntl
@@ -59,7 +60,9 @@ class StackState:
     failure: str = ""
     """Why the stack could not be started."""
     stores: dict[str, str] = field(default_factory=dict[str, str], repr=False)
-    """Where the stores are, by the name of the setting, when they are servers elsewhere; empty: in this folder."""
+    """Where the stores are, by the name of the setting, when they are servers elsewhere; empty: in
+    this folder.
+    """
 
     @property
     def api(self) -> str:
@@ -75,10 +78,13 @@ class NewerRelease(ConfigurationError):
 
 
 def newer_release(path: Path, release: str) -> NewerRelease:
-    """Return the error for a file or folder of a newer release; an empty name for one that does not tell."""
+    """Return the error for a file or folder of a newer release; an empty name for one that does not
+    tell.
+    """
     which = f"release {release}" if release else "a newer release"
     return NewerRelease(
-        f"{path} was made by {which} of Lightstream, and this is {VERSION}, which is older: use the newer one, "
+        f"{path} was made by {which} of Lightstream, and this is {VERSION}, which is older: "
+        "use the newer one, "
         "or choose another folder with --data"
     )
 
@@ -95,7 +101,9 @@ class DataFolder:
 
     @classmethod
     def at(cls, path: Path | None) -> "DataFolder":
-        """The folder at that path, or the default one, whatever the current folder becomes later."""
+        """The folder at that path, or the default one, whatever the current folder becomes
+        later.
+        """
         return cls((path or DEFAULT).expanduser().resolve())
 
     def read(self) -> StackState:
@@ -112,13 +120,16 @@ class DataFolder:
             return StackState()
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ConfigurationError(
-                f"{self.path / STATE_FILE} is damaged ({error}): stop the stack's processes and remove that file"
+                f"{self.path / STATE_FILE} is damaged ({error}): stop the stack's processes "
+                "and remove that file"
             ) from None
 
     def write(self, state: StackState) -> None:
         """Replace the record."""
         draft = self.path / f"{STATE_FILE}.new"
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        with os.fdopen(
+            os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+        ) as file:
             os.fchmod(file.fileno(), 0o600)
             json.dump(asdict(state), file, indent=2)
             file.write("\n")
@@ -126,27 +137,37 @@ class DataFolder:
 
     @contextmanager
     def lock(self) -> Generator[None]:
-        """Lock the folder for a stack, creating it if need be. Raises `Busy` while another stack has it."""
+        """Lock the folder for a stack, creating it if need be. Raises `Busy` while another stack
+        has it.
+        """
         make_private(self.path)
         with _open_lock(self.path / LOCK_FILE) as lock:
-            # `running` of another process holds the lock for an instant: that is no reason to give up.
+            # `running` of another process holds the lock for an instant: that is no reason to give
+            # up.
             for attempt in range(10):
                 with suppress(BlockingIOError):
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 time.sleep(0.05 * (attempt > 0))
             else:
-                raise Busy(f"a stack is running in {self.path}: `lightstream down{self.command_option}` stops it")
+                raise Busy(
+                    f"a stack is running in {self.path}: `lightstream "
+                    f"down{self.command_option}` stops it"
+                )
             yield
 
     @contextmanager
     def rebuild_lock(self) -> Generator[None]:
-        """Lock the folder for a rebuild. Raises `Busy` during another rebuild; the lock ends with its process."""
+        """Lock the folder for a rebuild. Raises `Busy` during another rebuild; the lock ends with
+        its process.
+        """
         with open_private(self.path / "rebuild.lock") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise Busy(f"a rebuild is under way in {self.path}: wait until it has ended") from None
+                raise Busy(
+                    f"a rebuild is under way in {self.path}: wait until it has ended"
+                ) from None
             yield
 
     def is_running(self) -> bool:
@@ -161,15 +182,19 @@ class DataFolder:
         return False
 
     def ready_state(self) -> StackState:
-        """The state of the running stack. Raises `NoStack` with the way out when it does not run or is not ready."""
+        """The state of the running stack. Raises `NoStack` with the way out when it does not run or
+        is not ready.
+        """
         state = self.read()
         if not self.is_running():
             raise NoStack(
-                f"no stack is running in {self.path}: start one with `lightstream up --detach{self.command_option}`"
+                f"no stack is running in {self.path}: start one with `lightstream up "
+                f"--detach{self.command_option}`"
             )
         if state.phase != "ready":
             raise NoStack(
-                f"the stack in {self.path} is {state.phase}: try again in a moment, or see `lightstream doctor`"
+                f"the stack in {self.path} is {state.phase}: try again in a moment, or see "
+                "`lightstream doctor`"
             )
         return state
 
@@ -180,7 +205,9 @@ class DataFolder:
 
 
 def _open_lock(path: Path) -> BinaryIO:
-    """Open the file of the lock, made if need be; where nothing can be written the one that is there will do."""
+    """Open the file of the lock, made if need be; where nothing can be written the one that is
+    there will do.
+    """
     try:
         return open_private(path)
     except OSError:
@@ -190,8 +217,14 @@ def _open_lock(path: Path) -> BinaryIO:
 
 
 def end_orphans(folder: DataFolder, state: StackState) -> int:
-    """Terminate what a killed supervisor left, and return the number of processes. The caller has the lock."""
-    left = [child.identity for child in state.children.values() if orphans.runs_in(child.identity, folder.path)]
+    """Terminate what a killed supervisor left, and return the number of processes. The caller has
+    the lock.
+    """
+    left = [
+        child.identity
+        for child in state.children.values()
+        if orphans.runs_in(child.identity, folder.path)
+    ]
     orphans.terminate(left, grace=ORPHAN_GRACE)
     state.children = {}
     return len(left)
@@ -206,7 +239,10 @@ def _state(recorded: Mapping[str, Any]) -> StackState:
     supervisor = recorded.get("supervisor")
     children = {
         name: Child(
-            ProcessIdentity(**child["identity"]), bool(child["ready"]), int(child["restarts"]), child.get("fault", "")
+            ProcessIdentity(**child["identity"]),
+            bool(child["ready"]),
+            int(child["restarts"]),
+            child.get("fault", ""),
         )
         for name, child in recorded["children"].items()
     }

@@ -1,7 +1,9 @@
-"""Settings from the variables with which a running stack was started, instead of this process's own.
+"""Settings from the variables with which a running stack was started, instead of this process's
+own.
 
-A command in another shell must work with the models of the stack it is about, whatever its own variables say. They are
-read from the environment of the stack's services, which Linux shows to their user alone; keys are in no file.
+A command in another shell must work with the models of the stack it is about, whatever its own
+variables say. They are read from the environment of the stack's services, which Linux shows to
+their user alone; keys are in no file.
 """
 
 import os
@@ -32,14 +34,17 @@ def stack_environment(state: StackState) -> Mapping[str, str]:
 
 
 def settings_from(kind: type[S], environ: Mapping[str, str]) -> S:
-    """The settings that a process with these variables has. Raises ValidationError for values of no use,
-    ConfigurationError for a file of a secret that cannot be read.
+    """The settings that a process with these variables has. Raises ValidationError for values of no
+    use, ConfigurationError for a file of a secret that cannot be read.
     """
 
     class FromVariables(kind):
         @classmethod
         def settings_customise_sources(  # pyright: ignore[reportIncompatibleMethodOverride] - the others by any name
-            cls, settings_cls: object, init_settings: PydanticBaseSettingsSource, **_: PydanticBaseSettingsSource
+            cls,
+            settings_cls: object,
+            init_settings: PydanticBaseSettingsSource,
+            **_: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
             return (init_settings,)
 

@@ -1,4 +1,6 @@
-"""Sentences for what a file system refuses: a read-only folder, no space, no right, a file in the place of a folder."""
+"""Sentences for what a file system refuses: a read-only folder, no space, no right, a file in the
+place of a folder.
+"""
 
 import errno
 from collections.abc import Generator
@@ -14,9 +16,18 @@ _SENTENCES = {
     errno.EPERM: ("this user may not use it", f"give this user the right to it, {OTHER_FOLDER}"),
     errno.ENOSPC: ("no space is left there", f"make room, {OTHER_FOLDER}"),
     errno.EDQUOT: ("this user may not store more there", f"make room, {OTHER_FOLDER}"),
-    errno.ENOTDIR: ("a part of this path is a file, not a folder", f"move that file away, {OTHER_FOLDER}"),
-    errno.EEXIST: ("there is a file where a folder is expected", f"move that file away, {OTHER_FOLDER}"),
-    errno.EISDIR: ("there is a folder where a file is expected", f"move that folder away, {OTHER_FOLDER}"),
+    errno.ENOTDIR: (
+        "a part of this path is a file, not a folder",
+        f"move that file away, {OTHER_FOLDER}",
+    ),
+    errno.EEXIST: (
+        "there is a file where a folder is expected",
+        f"move that file away, {OTHER_FOLDER}",
+    ),
+    errno.EISDIR: (
+        "there is a folder where a file is expected",
+        f"move that folder away, {OTHER_FOLDER}",
+    ),
     errno.ELOOP: ("its links lead in a circle", f"mend the links, {OTHER_FOLDER}"),
     errno.ENAMETOOLONG: ("the path is too long", "choose a shorter one with --data"),
     errno.EMFILE: ("this process has too many files open", "raise the limit (`ulimit -n`)"),
@@ -36,7 +47,9 @@ def describe_folder_error(error: OSError) -> str:
 
 @contextmanager
 def folder_errors() -> Generator[None]:
-    """Raises ConfigurationError with a sentence for an error of the file system inside the block."""
+    """Raises ConfigurationError with a sentence for an error of the file system inside the
+    block.
+    """
     try:
         yield
     except OSError as error:

@@ -1,12 +1,13 @@
 """The process that has imported what the services need, and becomes each of them by forking.
 
-`python -m standalone.embedded.fork_server NUMBER MODULE…` imports the modules. It takes requests from the socket with
-that file descriptor, a line of JSON each: `module` (whose `main` is called), `env` (what is set besides its own
-environment), `folder` (the working directory) and `log` (the file of the output). It answers `{"forked": pid}`, and
-`{"ended": pid, "code": …}` when such a process has ended. It ends when the other side closes the socket; what it forked
-goes on.
+`python -m standalone.embedded.fork_server NUMBER MODULE…` imports the modules. It takes requests
+from the socket with that file descriptor, a line of JSON each: `module` (whose `main` is called),
+`env` (what is set besides its own environment), `folder` (the working directory) and `log` (the
+file of the output). It answers `{"forked": pid}`, and `{"ended": pid, "code": …}` when such a
+process has ended. It ends when the other side closes the socket; what it forked goes on.
 
-A fork copies the calling thread alone, so it forks only while it has no other thread, and before anything is opened.
+A fork copies the calling thread alone, so it forks only while it has no other thread, and before
+anything is opened.
 """
 
 import ctypes
@@ -33,7 +34,9 @@ ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
 """Set for a fork server: numpy's library would start threads when it is imported."""
 
 _ARGUMENTS_START, _ARGUMENTS_END = 45, 46
-"""Where /proc/<pid>/stat has the bounds of the command line, counted from the field behind the name (proc(5))."""
+"""Where /proc/<pid>/stat has the bounds of the command line, counted from the field behind the name
+(proc(5)).
+"""
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,8 @@ def main() -> None:
 
 
 def preload(modules: Sequence[str]) -> None:
-    """Import the modules, and load what each of them would load for itself with the settings of this process.
+    """Import the modules, and load what each of them would load for itself with the settings of
+    this process.
 
     What cannot be imported is left to the process that needs it, which reports it in its own log.
     """
@@ -84,7 +88,9 @@ def preload(modules: Sequence[str]) -> None:
 
 
 def _settle_memory() -> None:
-    """Return what the imports left free, and keep the collector from what they made: it would only copy its pages."""
+    """Return what the imports left free, and keep the collector from what they made: it would only
+    copy its pages.
+    """
     gc.collect()
     gc.freeze()
     with suppress(OSError, AttributeError):  # of the GNU C library alone
@@ -94,13 +100,14 @@ def _settle_memory() -> None:
 def has_threads() -> bool:
     """Return True if this process has a second thread, or cannot know that it has none."""
     try:
-        return len(os.listdir("/proc/self/task")) != 1  # noqa: PTH208 - their number alone is of interest
+        return len(os.listdir("/proc/self/task")) != 1  # noqa: PTH208
     except OSError:
         return True
 
 
 def fork_on_request(control: socket.socket) -> Request | None:
-    """Fork a process for each request. Returns its request in such a process, None in this one when there are no more.
+    """Fork a process for each request. Returns its request in such a process, None in this one when
+    there are no more.
 
     Its end is reported after its start: until then the signal of its end waits.
     """
@@ -122,7 +129,9 @@ def fork_on_request(control: socket.socket) -> Request | None:
 
 
 def become(request: Request) -> None:
-    """Make this forked process what a started one would be: session, signals, folder, output, environment, name."""
+    """Make this forked process what a started one would be: session, signals, folder, output,
+    environment, name.
+    """
     os.setsid()
     os.umask(UMASK)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -1,4 +1,6 @@
-"""Starts processes through a fork server, which has imported what they need: one import for all, in shared memory."""
+"""Starts processes through a fork server, which has imported what they need: one import for all, in
+shared memory.
+"""
 
 import asyncio
 import json
@@ -53,13 +55,17 @@ class ForkedChild:
 class ForkServer:
     """One fork server, started again when it has ended.
 
-    What it forked is killed when it ends before them, as nobody could tell when they end: a service survives that. One
-    that ends before it forked anything (it has threads, or cannot run) is not started again: from then on each process
-    is started as a program of its own.
+    What it forked is killed when it ends before them, as nobody could tell when they end: a service
+    survives that. One that ends before it forked anything (it has threads, or cannot run) is not
+    started again: from then on each process is started as a program of its own.
     """
 
     def __init__(self, folder: Path, modules: Sequence[str], environ: Mapping[str, str]) -> None:
-        self._folder, self._modules, self._environ = folder, modules, {**os.environ, **ENVIRONMENT, **environ}
+        self._folder, self._modules, self._environ = (
+            folder,
+            modules,
+            {**os.environ, **ENVIRONMENT, **environ},
+        )
         self._children: dict[int, ForkedChild] = {}
         self._turn = asyncio.Lock()
         self._forked = 0
@@ -69,10 +75,20 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         with theirs, open_private(self._folder / LOG) as log:
             self._server = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", PROGRAM, str(theirs.fileno()), *self._modules, pass_fds=[theirs.fileno()],
-                cwd=self._folder, env=self._environ, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True, umask=UMASK,
-            )  # fmt: skip
+                sys.executable,
+                "-m",
+                PROGRAM,
+                str(theirs.fileno()),
+                *self._modules,
+                pass_fds=[theirs.fileno()],
+                cwd=self._folder,
+                env=self._environ,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                umask=UMASK,
+            )
         self._forked, self._answer = 0, _no_answer()
         reader, self._writer = await asyncio.open_connection(sock=ours)
         self._reading = asyncio.create_task(self._read(reader))
@@ -80,7 +96,9 @@ class ForkServer:
     async def launch(self, process: Process) -> Child:
         """Fork the process, whose arguments end with the name of a module that has a `main`."""
         process.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        request = Request(process.argv[-1], dict(process.env), str(process.folder), str(process.log))
+        request = Request(
+            process.argv[-1], dict(process.env), str(process.folder), str(process.log)
+        )
         async with self._turn:
             if self._reading.done() and self._forked:
                 self._writer.close()
@@ -91,7 +109,9 @@ class ForkServer:
 
     async def stop(self) -> None:
         """End the server, and whatever it forked and nobody has stopped."""
-        if self._forked or not self._answer.done():  # what was asked for last is forked and reported before it ends
+        if (
+            self._forked or not self._answer.done()
+        ):  # what was asked for last is forked and reported before it ends
             self._writer.write_eof()
             with suppress(TimeoutError):
                 async with asyncio.timeout(STOP_GRACE):
@@ -137,8 +157,12 @@ def _no_answer() -> asyncio.Future[ForkedChild | None]:
 
 
 @asynccontextmanager
-async def fork_server(folder: Path, modules: Sequence[str], environ: Mapping[str, str]) -> AsyncGenerator[ForkServer]:
-    """Run a fork server that imports these modules, with these variables, for as long as the block lasts."""
+async def fork_server(
+    folder: Path, modules: Sequence[str], environ: Mapping[str, str]
+) -> AsyncGenerator[ForkServer]:
+    """Run a fork server that imports these modules, with these variables, for as long as the block
+    lasts.
+    """
     server = ForkServer(folder, modules, environ)
     await server.start()
     try:

@@ -4,5 +4,7 @@ from lightstream.http_library import httpx
 
 
 def local_client(timeout: float) -> httpx.AsyncClient:
-    """Return a client for plain HTTP. It loads no certificates, which takes 23 ms for each client."""
+    """Return a client for plain HTTP. It loads no certificates, which takes 23 ms for each
+    client.
+    """
     return httpx.AsyncClient(timeout=timeout, trust_env=False, verify=False)

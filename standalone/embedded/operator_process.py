@@ -1,7 +1,9 @@
-"""Takes orders for rebuilds, audits, backups and digests from the bus and gives the command for each, one at a time.
+"""Takes orders for rebuilds, audits, backups and digests from the bus and gives the command for
+each, one at a time.
 
-Each has a process of its own, for a rebuild takes memory that only the end of a process gives back, and because what it
-is killed for must not end a supervisor. An order has no say in the command but by fields that are checked.
+Each has a process of its own, for a rebuild takes memory that only the end of a process gives back,
+and because what it is killed for must not end a supervisor. An order has no say in the command but
+by fields that are checked.
 """
 
 import asyncio
@@ -39,9 +41,19 @@ MAX_LISTED = 20
 """Items of a list, as of problems, that an outcome has."""
 
 OF_BACKUP = (
-    "taken_at", "complete", "messages", "texts", "new", "last", "erased", "undigested", "missing_blobs", "unreadable",
-    "problems", "error",
-)  # fmt: skip
+    "taken_at",
+    "complete",
+    "messages",
+    "texts",
+    "new",
+    "last",
+    "erased",
+    "undigested",
+    "missing_blobs",
+    "unreadable",
+    "problems",
+    "error",
+)
 """What an outcome has of a backup: its manifest is as long as it has parts."""
 
 
@@ -49,7 +61,10 @@ class OrderSettings(Settings):
     """Settings of whoever takes orders."""
 
     backup_dir: str = Field(
-        default="", description="folder of the backups that are ordered over HTTP, where orders are taken; empty: none"
+        default="",
+        description=(
+            "folder of the backups that are ordered over HTTP, where orders are taken; empty: none"
+        ),
     )
     """An order names no folder, for it comes over the network."""
 
@@ -75,7 +90,12 @@ class StackOrders:
         order = OperatorOrder(**json.loads(data))
         command(order, self.backup_folder)  # refuses fields of no use before anything begins
         if order.task == "backup" and not self.backup_folder:
-            return {"refused": "no folder for backups is named: set BACKUP_DIR for the process that takes orders"}
+            return {
+                "refused": (
+                    "no folder for backups is named: set BACKUP_DIR for the process that takes "
+                    "orders"
+                )
+            }
         if self.current:
             return {"busy": f"{self.current}, ordered by {self.current.who}"}
         self.current = order
@@ -100,14 +120,22 @@ class StackOrders:
         if not order.questions:
             return await self._give_words(order, command(order, self.backup_folder))
         with _question_file(order.questions) as file:
-            return await self._give_words(order, [*command(order, self.backup_folder), f"--compare={file}"])
+            return await self._give_words(
+                order, [*command(order, self.backup_folder), f"--compare={file}"]
+            )
 
     async def _give_words(self, order: OperatorOrder, words: Sequence[str]) -> dict[str, Any]:
         child = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "standalone.cli", *words, *self.options,
-            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+            sys.executable,
+            "-m",
+            "standalone.cli",
+            *words,
+            *self.options,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
             env={**os.environ, ACTOR_VARIABLE: order.who},
-        )  # fmt: skip
+        )
         try:
             said, _ = await child.communicate()
         finally:
@@ -117,15 +145,22 @@ class StackOrders:
                     async with asyncio.timeout(GRACE):
                         await child.wait()
         done = read_result(said, child.returncode or 0)
-        return {name: done[name] for name in OF_BACKUP if name in done} if order.task == "backup" else done
+        return (
+            {name: done[name] for name in OF_BACKUP if name in done}
+            if order.task == "backup"
+            else done
+        )
 
     async def _note(self, outcome: OrderOutcome) -> None:
-        # Whoever looks sees the projections, too: an outcome that cannot be noted is no reason to stop.
+        # Whoever looks sees the projections, too: an outcome that cannot be noted is no reason to
+        # stop.
         with suppress(ServiceError):
             await write_outcome(self.values, outcome)
 
     async def stop(self) -> None:
-        """End the command under way: a rebuild that was stopped is started again by another order."""
+        """End the command under way: a rebuild that was stopped is started again by another
+        order.
+        """
         if self.work:
             self.work.cancel()
             await asyncio.gather(self.work, return_exceptions=True)
@@ -141,7 +176,9 @@ def _question_file(questions: Sequence[str]) -> Generator[Path]:
 
 
 def command(order: OperatorOrder, backup_folder: str = "") -> list[str]:
-    """Return the arguments of `lightstream` for an order. Raises ValueError for an order that has no command."""
+    """Return the arguments of `lightstream` for an order. Raises ValueError for an order that has
+    no command.
+    """
     # Values as one word with their names: one that begins with a hyphen is no option.
     why = [f"--reason={order.reason}"] if order.reason else []
     of_workspace = [f"--workspace={order.workspace}"] if order.workspace else []
@@ -170,12 +207,17 @@ def command(order: OperatorOrder, backup_folder: str = "") -> list[str]:
 
 
 def read_result(said: bytes, code: int) -> dict[str, Any]:
-    """Return what a command printed with --json, or `{"error": …}` with the reason it did not succeed."""
+    """Return what a command printed with --json, or `{"error": …}` with the reason it did not
+    succeed.
+    """
     try:
         result: dict[str, Any] = json.loads(said)
     except ValueError:
         return {"error": f"the command ended with code {code} and said nothing that can be read"}
-    result = {name: value[:MAX_LISTED] if isinstance(value, list) else value for name, value in result.items()}
+    result = {
+        name: value[:MAX_LISTED] if isinstance(value, list) else value
+        for name, value in result.items()
+    }
     if code:
         # What an audit has found is no error of the command, but nobody may take it for well.
         problem = next(iter(result.get("problems", ())), f"the command ended with code {code}")
@@ -184,8 +226,12 @@ def read_result(said: bytes, code: int) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def take_orders(client: Client, options: Sequence[str], report: Callable[[str], None]) -> AsyncGenerator[None]:
-    """Take orders for as long as the block lasts. Raises ConfigurationError without the bucket of checkpoints."""
+async def take_orders(
+    client: Client, options: Sequence[str], report: Callable[[str], None]
+) -> AsyncGenerator[None]:
+    """Take orders for as long as the block lasts. Raises ConfigurationError without the bucket of
+    checkpoints.
+    """
     values = await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET)
     orders = StackOrders(values, options, report)
     subscription = await client.subscribe(subjects.REBUILDS, queue="operator", cb=orders.answer)
@@ -199,9 +245,16 @@ async def take_orders(client: Client, options: Sequence[str], report: Callable[[
 
 
 @asynccontextmanager
-async def take_orders_at(url: str, options: Sequence[str], report: Callable[[str], None]) -> AsyncGenerator[None]:
-    """Take orders over a connection of its own. Raises ConfigurationError when the bus does not answer."""
-    async with connected(url, name="lightstream-operator") as client, take_orders(client, options, report):
+async def take_orders_at(
+    url: str, options: Sequence[str], report: Callable[[str], None]
+) -> AsyncGenerator[None]:
+    """Take orders over a connection of its own. Raises ConfigurationError when the bus does not
+    answer.
+    """
+    async with (
+        connected(url, name="lightstream-operator") as client,
+        take_orders(client, options, report),
+    ):
         yield
 
 

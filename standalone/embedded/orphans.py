@@ -1,4 +1,5 @@
-"""Processes by pid and start time: a pid alone may belong to another program after its process has ended.
+"""Processes by pid and start time: a pid alone may belong to another program after its process has
+ended.
 
 Linux only, as it reads /proc. Without /proc no process is recognised, and none is terminated.
 """
@@ -20,7 +21,9 @@ class ProcessIdentity:
 
     pid: int
     started: int
-    """Clock ticks between the start of the machine and that of the process; a program keeps it when it execs."""
+    """Clock ticks between the start of the machine and that of the process; a program keeps it when
+    it execs.
+    """
 
     @classmethod
     def of(cls, pid: int) -> "ProcessIdentity":
@@ -34,7 +37,9 @@ class ProcessIdentity:
 
 
 def runs_in(identity: ProcessIdentity, folder: Path) -> bool:
-    """Return True if the process runs and its command line or working directory is in the folder."""
+    """Return True if the process runs and its command line or working directory is in the
+    folder.
+    """
     if not identity.alive:
         return False
     with suppress(OSError):
@@ -46,7 +51,9 @@ def runs_in(identity: ProcessIdentity, folder: Path) -> bool:
 
 
 def terminate(processes: Sequence[ProcessIdentity], *, grace: float) -> None:
-    """SIGTERM to all, and SIGKILL to those, with their descendants, that still live after `grace` seconds."""
+    """SIGTERM to all, and SIGKILL to those, with their descendants, that still live after `grace`
+    seconds.
+    """
     for process in processes:
         with suppress(ProcessLookupError):
             if process.alive:

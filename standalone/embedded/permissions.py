@@ -1,4 +1,6 @@
-"""Files of a stack are for the user who runs it, and for nobody else on the machine: folders 0700, files 0600."""
+"""Files of a stack are for the user who runs it, and for nobody else on the machine: folders 0700,
+files 0600.
+"""
 
 import os
 import stat
@@ -24,8 +26,8 @@ def open_private(path: Path) -> BinaryIO:
 def make_private(folder: Path) -> None:
     """Make the data folder unless it is there, and take other users' rights to it and its parts.
 
-    The files of a stack that older code has started are changed too. Raises ConfigurationError for a folder of
-    another user that others may enter.
+    The files of a stack that older code has started are changed too. Raises ConfigurationError for
+    a folder of another user that others may enter.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if stat.S_IMODE(folder.stat().st_mode) & UMASK == 0:
@@ -47,7 +49,9 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def private_files() -> Generator[None]:
-    """Make every file that this process and its children create inside the block private to their user."""
+    """Make every file that this process and its children create inside the block private to their
+    user.
+    """
     before = os.umask(UMASK)
     try:
         yield

@@ -1,7 +1,8 @@
 """Ports of a stack: the default ones where they are free, and the same ones at every start.
 
-A port that is free at a look may be another stack's a moment later, and a part that finds it taken is not the one that
-answers there: two stacks would work into each other. So a stack claims its ports before it uses them.
+A port that is free at a look may be another stack's a moment later, and a part that finds it taken
+is not the one that answers there: two stacks would work into each other. So a stack claims its
+ports before it uses them.
 """
 
 import contextlib
@@ -22,11 +23,14 @@ DEFAULT_PORTS: Mapping[str, int] = {
     "merger": 9624,
     "indexer": 9625,
 }
-"""Default port of each part; `api` is the query service, the other services have health pages only."""
+"""Default port of each part; `api` is the query service, the other services have health pages
+only.
+"""
 
 LOWEST, HIGHEST = 20000, 32000
-"""Other ports are sought here, below those a client's end of a connection gets: on one of these a client that tries to
-reconnect to a server that is down may meet itself."""
+"""Other ports are sought here, below those a client's end of a connection gets: on one of these a
+client that tries to reconnect to a server that is down may meet itself.
+"""
 
 
 def is_free(port: int) -> bool:
@@ -43,13 +47,16 @@ def is_free(port: int) -> bool:
 
 @contextlib.contextmanager
 def claim_ports(wanted: Mapping[str, int], api: int | None = None) -> Generator[dict[str, int]]:
-    """Claim a port for each part: the wanted one where it is free, else any. No other stack claims it meanwhile.
+    """Claim a port for each part: the wanted one where it is free, else any. No other stack claims
+    it meanwhile.
 
     `api` is the port the user asked for. Raises InvalidInput when it is taken.
     """
     with contextlib.ExitStack() as claims:
         if api is not None and not _claim(api, claims):
-            raise InvalidInput(f"port {api} is taken by another program: choose another one with --port")
+            raise InvalidInput(
+                f"port {api} is taken by another program: choose another one with --port"
+            )
         claimed: dict[str, int] = {} if api is None else {"api": api}
         for part in DEFAULT_PORTS:
             if part not in claimed:
@@ -59,10 +66,14 @@ def claim_ports(wanted: Mapping[str, int], api: int | None = None) -> Generator[
 
 
 def _claim(port: int, claims: contextlib.ExitStack) -> bool:
-    """Claim a port until the claims end, at the latest with the process; return False if it is not free."""
+    """Claim a port until the claims end, at the latest with the process; return False if it is not
+    free.
+    """
     claim = socket.socket(socket.AF_UNIX)
     try:
-        claim.bind(f"\0lightstream/port/{port}")  # a name without a file, known where the port is known
+        claim.bind(
+            f"\0lightstream/port/{port}"
+        )  # a name without a file, known where the port is known
     except OSError:
         claim.close()
         return False

@@ -45,16 +45,22 @@ async def start_program(process: "Process") -> Child:
     """Start the process as a program of its own, in a session of its own."""
     with open_private(process.log) as log:
         return await asyncio.create_subprocess_exec(
-            *process.argv, cwd=process.folder, env={**os.environ, **process.env}, stdin=asyncio.subprocess.DEVNULL,
-            stdout=log, stderr=log, start_new_session=True, umask=UMASK,
-        )  # fmt: skip
+            *process.argv,
+            cwd=process.folder,
+            env={**os.environ, **process.env},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            umask=UMASK,
+        )
 
 
 def free_port() -> int:
     """A TCP port of 127.0.0.1 that nobody has now. Raises `OSError` when none is found.
 
-    It is drawn from those that no system gives to outgoing connections: one of these could have the port before its
-    server listens.
+    It is drawn from those that no system gives to outgoing connections: one of these could have the
+    port before its server listens.
     """
     for port in secrets.SystemRandom().sample(PORTS, 100):
         with suppress(OSError), socket.socket() as listener:
@@ -72,7 +78,9 @@ def listening(port: int) -> bool:
 
 @dataclass
 class Process:
-    """One child process and how to know that it is ready. Its output goes to `<folder>/<name>.log`."""
+    """One child process and how to know that it is ready. Its output goes to
+    `<folder>/<name>.log`.
+    """
 
     name: str
     argv: Sequence[str]
@@ -83,7 +91,9 @@ class Process:
     grace: float = 10.0
     """Seconds between SIGTERM and SIGKILL."""
     diagnosis: Callable[[], str] = str
-    """Returns why the process ended by itself and what to do, as a sentence; empty when nothing is known."""
+    """Returns why the process ended by itself and what to do, as a sentence; empty when nothing is
+    known.
+    """
     launch: Callable[["Process"], Awaitable[Child]] = start_program
     """Starts it, when its folder is there."""
     child: Child | None = None
@@ -111,14 +121,18 @@ class Process:
         self.child = await self.launch(self)
 
     async def ready(self) -> None:
-        """Wait until the probe answers. Raises ConfigurationError with the end of the log when the child ends first."""
+        """Wait until the probe answers. Raises ConfigurationError with the end of the log when the
+        child ends first.
+        """
         assert self.child is not None
         end = asyncio.get_running_loop().time() + self.timeout
         while True:
             if self.child.returncode is not None:
                 ended = f"{self.name} ended with code {self.child.returncode}"
                 known = self.diagnosis()
-                raise ConfigurationError(f"{ended}: {known}" if known else f"{ended}:\n{self.tail()}")
+                raise ConfigurationError(
+                    f"{ended}: {known}" if known else f"{ended}:\n{self.tail()}"
+                )
             try:
                 async with asyncio.timeout(5.0):
                     return await self.probe()
@@ -126,7 +140,8 @@ class Process:
                 if asyncio.get_running_loop().time() > end:
                     await self.stop()
                     raise ConfigurationError(
-                        f"{self.name} did not answer within {self.timeout:.0f} s ({error!r}):\n{self.tail()}"
+                        f"{self.name} did not answer within {self.timeout:.0f} s "
+                        f"({error!r}):\n{self.tail()}"
                     ) from error
             await asyncio.sleep(0.05)
 

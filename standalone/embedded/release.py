@@ -1,4 +1,5 @@
-"""The release that used a data folder last: an older one refuses it before it starts anything over it.
+"""The release that used a data folder last: an older one refuses it before it starts anything over
+it.
 
 It stands in a file of its own, which older releases leave alone.
 """
@@ -23,7 +24,9 @@ class Release:
 
 
 def enter_release(folder: DataFolder) -> None:
-    """Record that this release uses the folder. Raises NewerRelease where one with a newer schema has used it."""
+    """Record that this release uses the folder. Raises NewerRelease where one with a newer schema
+    has used it.
+    """
     path = folder.path / RELEASE_FILE
     with suppress(FileNotFoundError, ValueError, TypeError, AttributeError):
         before = json.loads(path.read_text("utf-8"))

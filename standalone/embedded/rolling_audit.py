@@ -1,4 +1,6 @@
-"""Audits the log in the background, a part at a time: at most one percent of a core, and never beside an order."""
+"""Audits the log in the background, a part at a time: at most one percent of a core, and never
+beside an order.
+"""
 
 import asyncio
 import os
@@ -21,7 +23,9 @@ NICE = 19
 
 
 async def audit_for_ever(options: Sequence[str], is_busy: Callable[[], bool]) -> None:
-    """Audit one part after the other. `options` are those of every command, such as the data folder."""
+    """Audit one part after the other. `options` are those of every command, such as the data
+    folder.
+    """
     await asyncio.sleep(FIRST)
     while True:
         pause = INTERVAL
@@ -31,12 +35,22 @@ async def audit_for_ever(options: Sequence[str], is_busy: Callable[[], bool]) ->
 
 
 async def audit_part(options: Sequence[str]) -> float:
-    """Audit the next part in a process of its own, which notes on the bus what it found; return its seconds of CPU."""
+    """Audit the next part in a process of its own, which notes on the bus what it found; return its
+    seconds of CPU.
+    """
     before = _children_seconds()
     child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "standalone.cli", "audit", f"--part={CPU_SECONDS}", "--json", *options,
-        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL,
-    )  # fmt: skip
+        sys.executable,
+        "-m",
+        "standalone.cli",
+        "audit",
+        f"--part={CPU_SECONDS}",
+        "--json",
+        *options,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
     try:
         with suppress(ProcessLookupError, PermissionError):
             os.setpriority(os.PRIO_PROCESS, child.pid, NICE)

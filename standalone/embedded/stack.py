@@ -1,4 +1,6 @@
-"""The parts of one stack and their order: bus, topology, stores, then the five services as separate processes."""
+"""The parts of one stack and their order: bus, topology, stores, then the five services as separate
+processes.
+"""
 
 import asyncio
 import os
@@ -37,7 +39,9 @@ SERVICE_TIMEOUT = 120.0
 """Seconds until a service must be ready: it waits for stores that start at the same time."""
 
 STARTED_WITH = ("log", "stores", "publishes")
-"""Parts of a health page with which a service counts as started: losses, and writes that are not confirmed."""
+"""Parts of a health page with which a service counts as started: losses, and writes that are not
+confirmed.
+"""
 
 SERVICE_GRACE = 25.0
 """Seconds between SIGTERM and SIGKILL: handlers may finish their events."""
@@ -47,11 +51,14 @@ PORT_ATTEMPTS = 3
 
 
 @asynccontextmanager
-async def run_stack(folder: DataFolder, report: Report, *, api: int | None = None) -> AsyncGenerator[StackState]:
-    """Run a stack over the folder for as long as the block lasts; no process of it is left afterwards.
+async def run_stack(
+    folder: DataFolder, report: Report, *, api: int | None = None
+) -> AsyncGenerator[StackState]:
+    """Run a stack over the folder for as long as the block lasts; no process of it is left
+    afterwards.
 
-    Raises `Busy` when the folder has one already, InvalidInput when port `api` is taken, ConfigurationError, with the
-    reason, when a part does not start.
+    Raises `Busy` when the folder has one already, InvalidInput when port `api` is taken,
+    ConfigurationError, with the reason, when a part does not start.
     """
     with folder_errors(), private_files(), folder.lock():
         state = folder.read()
@@ -59,7 +66,9 @@ async def run_stack(folder: DataFolder, report: Report, *, api: int | None = Non
         if left := end_orphans(folder, state):
             report(f"ended {left} processes of a stack that was killed")
         state.supervisor, state.failure = ProcessIdentity.of(os.getpid()), ""
-        state.password, state.bus_password = (given or new_password() for given in (state.password, state.bus_password))
+        state.password, state.bus_password = (
+            given or new_password() for given in (state.password, state.bus_password)
+        )
         state.models = configured_models()
         try:
             async with _run_with_ports(folder, state, report, api):
@@ -73,23 +82,31 @@ async def run_stack(folder: DataFolder, report: Report, *, api: int | None = Non
 
 
 def configured_models() -> dict[str, str]:
-    """The models this process's environment asks for: `language` (that answers; empty: none) and `embedding`.
+    """The models this process's environment asks for: `language` (that answers; empty: none) and
+    `embedding`.
 
     A role whose model is another one than the answering has it under its name.
     """
     asked = RoleSettings()
-    of_roles = {role: configured.model if (configured := language_model(asked, role)) else "" for role in ROLES}
+    of_roles = {
+        role: configured.model if (configured := language_model(asked, role)) else ""
+        for role in ROLES
+    }
     language = of_roles["query"]
     endpoint = asked.embedding_model or DEFAULT_EMBEDDING_MODEL
     return {
         "language": language,
         **{role: model for role, model in of_roles.items() if model != language},
-        "embedding": endpoint if asked.has_embedding_endpoint else asked.embedding_model or "minilm",
+        "embedding": endpoint
+        if asked.has_embedding_endpoint
+        else asked.embedding_model or "minilm",
     }
 
 
 def _stores(folder: DataFolder, state: StackState) -> tuple[Process, ...]:
-    """Graph store and vector store, not started; none where they are elsewhere. Each has a folder, with its log."""
+    """Graph store and vector store, not started; none where they are elsewhere. Each has a folder,
+    with its log.
+    """
     if state.stores:
         return ()
     graph = arcadedb.arcadedb(
@@ -132,18 +149,26 @@ async def _run_with_ports(
 
 
 @asynccontextmanager
-async def _run_processes(folder: DataFolder, state: StackState, report: Report) -> AsyncGenerator[None]:
+async def _run_processes(
+    folder: DataFolder, state: StackState, report: Report
+) -> AsyncGenerator[None]:
     for name in ("documents", "services"):
         (folder.path / name).mkdir(exist_ok=True)
     if not state.stores and (why := damage.find_damage(folder.path, "documents")):
         raise ConfigurationError(damage.describe_damage(folder, "documents", why))
-    records = ChildRecords(on_change=lambda: _record(folder, state), report=report, children=state.children)
+    records = ChildRecords(
+        on_change=lambda: _record(folder, state), report=report, children=state.children
+    )
     stores = _stores(folder, state)
     clock = StepWatch(stores[1] if stores else None, report)
-    bus = nats.nats_server(folder.path / "bus", port=state.ports["bus"], password=state.bus_password)
+    bus = nats.nats_server(
+        folder.path / "bus", port=state.ports["bus"], password=state.bus_password
+    )
     async with (
         fork_server(
-            folder.path / "services", [_module(name) for name in SERVICES], _service_environment(folder, state)
+            folder.path / "services",
+            [_module(name) for name in SERVICES],
+            _service_environment(folder, state),
         ) as forks,
         supervise([bus], records) as bus_answers,
         supervise(stores, records) as stores_answer,
@@ -157,7 +182,11 @@ async def _run_processes(folder: DataFolder, state: StackState, report: Report) 
             await asyncio.gather(stores_answer(), services_answer())
             watch = BusWatch(bus, bus_url(state), _health_ports(state), report)
             options = ["--data", str(folder.path)]
-            async with watch_bus(watch), watch_clock(clock), take_orders_at(bus_url(state), options, report):
+            async with (
+                watch_bus(watch),
+                watch_clock(clock),
+                take_orders_at(bus_url(state), options, report),
+            ):
                 yield
 
 
@@ -172,8 +201,9 @@ def _enter_phase(phase: Phase, folder: DataFolder, state: StackState) -> None:
 
 
 def _record(folder: DataFolder, state: StackState) -> None:
-    # A data folder that somebody removed must not keep its stack from being stopped, nor a full disk end it: the next
-    # change is recorded with this one, and what stops a stack knows a process by more than its pid.
+    # A data folder that somebody removed must not keep its stack from being stopped, nor a full
+    # disk end it: the next change is recorded with this one, and what stops a stack knows a process
+    # by more than its pid.
     with suppress(OSError):
         folder.write(state)
 
@@ -184,7 +214,9 @@ def _module(name: Stage) -> str:
 
 def _service_environment(folder: DataFolder, state: StackState) -> dict[str, str]:
     """Return the variables that all services of this stack get."""
-    variables = {variable.upper(): value for variable, value in service_addresses(folder, state).items()}
+    variables = {
+        variable.upper(): value for variable, value in service_addresses(folder, state).items()
+    }
     return {**variables, "HOST": "127.0.0.1"}
 
 
@@ -207,14 +239,19 @@ def _service(name: Stage, folder: DataFolder, state: StackState, forks: ForkServ
     )
 
 
-async def check_ready(name: Stage, port: int, *, started_with: Collection[str] = ()) -> dict[str, str]:
+async def check_ready(
+    name: Stage, port: int, *, started_with: Collection[str] = ()
+) -> dict[str, str]:
     """Ask a service's health page, and return its notes.
 
-    Raises `Unavailable` with what keeps it from being ready, other than the parts in `started_with`.
+    Raises `Unavailable` with what keeps it from being ready, other than the parts in
+    `started_with`.
     """
     answer = await health(name, port)
     all_problems: dict[str, str] = answer.get("problems") or {}
-    if problems := {part: problem for part, problem in all_problems.items() if part not in started_with}:
+    if problems := {
+        part: problem for part, problem in all_problems.items() if part not in started_with
+    }:
         raise Unavailable("; ".join(f"{part}: {problem}" for part, problem in problems.items()))
     return answer.get("notes", {})
 
@@ -226,7 +263,9 @@ async def health(name: Stage, port: int) -> dict[str, Any]:
             answer = await client.get(f"http://127.0.0.1:{port}/health/ready")
             body = answer.json()
         except (httpx.HTTPError, ValueError) as error:
-            raise Unavailable(f"{name} does not answer on port {port} ({type(error).__name__})") from None
+            raise Unavailable(
+                f"{name} does not answer on port {port} ({type(error).__name__})"
+            ) from None
     if body.get("service") != name:
         raise Unavailable(f"another program answers on port {port}")
     return body

@@ -1,4 +1,6 @@
-"""Supervises child processes: starts them, waits until they are ready, restarts them, stops them."""
+"""Supervises child processes: starts them, waits until they are ready, restarts them, stops
+them.
+"""
 
 import asyncio
 import contextlib
@@ -46,7 +48,10 @@ class ChildRecords:
         self.on_change()
         if child.fault:
             self.report(child.fault)
-        self.report(f"{process.name} ended with code {code}; start number {child.restarts + 1} in {delay:.1f} s")
+        self.report(
+            f"{process.name} ended with code {code}; start number {child.restarts + 1} in "
+            f"{delay:.1f} s"
+        )
 
     def record_stop(self, process: Process) -> None:
         """Remove the record of a process that was stopped on purpose."""
@@ -58,10 +63,12 @@ class ChildRecords:
 async def supervise(
     processes: Sequence[Process], records: ChildRecords
 ) -> AsyncGenerator[Callable[[], Awaitable[None]]]:
-    """Run the processes for as long as the block lasts, restarting those that end; then stop all of them at once.
+    """Run the processes for as long as the block lasts, restarting those that end; then stop all of
+    them at once.
 
-    Gives a function that waits until every one answered for the first time. It raises ConfigurationError, with the end
-    of the log, when one ends before that; only what has answered once is started again.
+    Gives a function that waits until every one answered for the first time. It raises
+    ConfigurationError, with the end of the log, when one ends before that; only what has answered
+    once is started again.
     """
     supervised = [_SupervisedProcess(process, records) for process in processes]
     try:
@@ -76,7 +83,9 @@ async def supervise(
 
 @contextmanager
 def on_stop_signal(handle: Callable[[], object]) -> Generator[None]:
-    """Call `handle` at the first SIGTERM or SIGINT inside, and do nothing at further ones: stopping is under way."""
+    """Call `handle` at the first SIGTERM or SIGINT inside, and do nothing at further ones: stopping
+    is under way.
+    """
     loop, called = asyncio.get_running_loop(), asyncio.Event()
 
     def once() -> None:
@@ -131,7 +140,9 @@ class _SupervisedProcess:
             delay = RESTART.delay(ends)
             self.records.record_exit(self.process, code, delay)
             await asyncio.sleep(delay)
-            with contextlib.suppress(ConfigurationError, OSError):  # ended again, or silent: the next round
+            with contextlib.suppress(
+                ConfigurationError, OSError
+            ):  # ended again, or silent: the next round
                 await self.spawn()
                 await self.process.ready()
                 self.records.record_ready(self.process)

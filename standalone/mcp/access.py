@@ -1,6 +1,7 @@
 """Access over HTTP: a request that the query service would refuse does not reach the protocol.
 
-The server has no key of its own: a client sends its key in the headers of the query service, and that decides.
+The server has no key of its own: a client sends its key in the headers of the query service, and
+that decides.
 """
 
 import hashlib
@@ -15,7 +16,9 @@ from runtime.errors import ConfigurationError, ServiceError
 from standalone.mcp.query_service import CALLER_HEADERS, CallerClients
 
 CACHE_SECONDS = 30.0
-"""For how long a caller with access is not checked again; each tool asks the query service anyway."""
+"""For how long a caller with access is not checked again; each tool asks the query service
+anyway.
+"""
 
 CACHE_SIZE = 1000
 """Callers whose access is remembered."""
@@ -26,13 +29,16 @@ REFUSED = -32000
 ANONYMOUS: Mapping[str, str] = {}
 
 NO_AUTHENTICATION = (
-    "the query service asks nobody for credentials, so this server would let everybody in: set LIGHTRAG_API_KEY or "
+    "the query service asks nobody for credentials, so this server would let everybody in: "
+    "set LIGHTRAG_API_KEY or "
     "LIGHTSTREAM_API_KEYS for the query service, or LIGHTSTREAM_MCP_HOST=127.0.0.1 for this one"
 )
 
 
 async def require_authentication(clients: CallerClients) -> None:
-    """Raise ConfigurationError when the query service admits anonymous callers, Unavailable when it is down."""
+    """Raise ConfigurationError when the query service admits anonymous callers, Unavailable when it
+    is down.
+    """
     status, _ = await clients.for_caller(ANONYMOUS).access()
     if status < 400:
         raise ConfigurationError(NO_AUTHENTICATION)
@@ -41,7 +47,8 @@ async def require_authentication(clients: CallerClients) -> None:
 class AccessMiddleware:
     """Refuses callers that the query service refuses.
 
-    With `strict`, as beyond this machine, it refuses everybody while the query service admits anonymous callers.
+    With `strict`, as beyond this machine, it refuses everybody while the query service admits
+    anonymous callers.
     """
 
     def __init__(self, app: ASGIApp, clients: CallerClients, *, strict: bool) -> None:

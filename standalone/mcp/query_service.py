@@ -1,4 +1,6 @@
-"""The query service as a caller of the MCP server reaches it: by `lightstream.client`, with the caller's headers."""
+"""The query service as a caller of the MCP server reaches it: by `lightstream.client`, with the
+caller's headers.
+"""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -13,19 +15,25 @@ from runtime.errors import ConfigurationError, InvalidInput, ServiceError, Unava
 
 WORKSPACE, OTHER_WORKSPACE, KEY = "LIGHTRAG-WORKSPACE", "X-Workspace", "X-API-Key"
 CALLER_HEADERS = (KEY, "Authorization", WORKSPACE, OTHER_WORKSPACE)
-"""Headers that name the caller and the workspace; they are passed on to the query service as they are."""
+"""Headers that name the caller and the workspace; they are passed on to the query service as they
+are.
+"""
 
 LONGEST_DETAIL = 1000
 """Characters of an error of the query service that a tool repeats."""
 
 
 def connection_pool() -> httpx.AsyncHTTPTransport:
-    """Return the connections that all callers share. No proxy is used, whatever the environment names."""
+    """Return the connections that all callers share. No proxy is used, whatever the environment
+    names.
+    """
     return httpx.AsyncHTTPTransport(trust_env=False)
 
 
 class _CallerTransport(httpx.AsyncBaseTransport):
-    """Sends requests over the shared connections with one caller's headers; closing it leaves them open."""
+    """Sends requests over the shared connections with one caller's headers; closing it leaves them
+    open.
+    """
 
     def __init__(self, pool: httpx.AsyncBaseTransport, headers: Mapping[str, str]) -> None:
         self._pool, self._headers = pool, headers
@@ -37,7 +45,9 @@ class _CallerTransport(httpx.AsyncBaseTransport):
 
 @dataclass(frozen=True)
 class CallerClient:
-    """The query service for one caller. `url` is asked for each call: a stack may be started again at another port."""
+    """The query service for one caller. `url` is asked for each call: a stack may be started again
+    at another port.
+    """
 
     pool: httpx.AsyncBaseTransport
     url: Callable[[], str]
@@ -45,7 +55,9 @@ class CallerClient:
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[AsyncLightstream]:
-        """Give a client whose errors say what the user can do. Nothing is sent twice: the caller decides that."""
+        """Give a client whose errors say what the user can do. Nothing is sent twice: the caller
+        decides that.
+        """
         try:
             async with self._client() as client:
                 yield client
@@ -69,22 +81,30 @@ class CallerClient:
     def _client(self) -> AsyncLightstream:
         transport = _CallerTransport(self.pool, self.headers)
         # Empty, for else the client takes those of the environment, which are not the caller's.
-        return AsyncLightstream(self.url(), transport=transport, api_key="", token="", workspace="", attempts=1)
+        return AsyncLightstream(
+            self.url(), transport=transport, api_key="", token="", workspace="", attempts=1
+        )
 
 
 @dataclass(frozen=True)
 class CallerClients:
-    """Makes the clients of all callers. `headers` hold for a caller that sends none of its own, as over stdio."""
+    """Makes the clients of all callers. `headers` hold for a caller that sends none of its own, as
+    over stdio.
+    """
 
     pool: httpx.AsyncBaseTransport
     url: Callable[[], str]
     headers: Mapping[str, str]
 
     def for_caller(self, sent: Mapping[str, str] | None) -> CallerClient:
-        """Return the client of the caller who sent these headers; None: of the one who started this process."""
+        """Return the client of the caller who sent these headers; None: of the one who started this
+        process.
+        """
         given = {name: value for name in CALLER_HEADERS if (value := (sent or {}).get(name))}
         named = given.keys() & {WORKSPACE, OTHER_WORKSPACE}
-        own = {name: value for name, value in self.headers.items() if not (named and name == WORKSPACE)}
+        own = {
+            name: value for name, value in self.headers.items() if not (named and name == WORKSPACE)
+        }
         return CallerClient(self.pool, self.url, {**own, **given})
 
 
@@ -97,7 +117,9 @@ async def document_by_id(client: AsyncLightstream, id: str) -> Document | None:
 
 
 async def documents_of_track(client: AsyncLightstream, track_id: str) -> list[Document]:
-    """Return the states of the documents that were added by one request; none for an unknown track id."""
+    """Return the states of the documents that were added by one request; none for an unknown track
+    id.
+    """
     # A path of several parts, or one that leads up, would be another route.
     if "/" in track_id or not track_id.strip("."):
         return []
@@ -109,14 +131,19 @@ def _explained(error: LightstreamError) -> ServiceError:
     status, detail = error.status, error.detail[:LONGEST_DETAIL]
     if isinstance(error, AccessDenied):
         return ConfigurationError(
-            f"the query service refuses: {detail}. Repeating the call will not help: the user must configure a key "
+            f"the query service refuses: {detail}. Repeating the call will not help: the user "
+            "must configure a key "
             "that may do this in this workspace"
         )
     if status in (429, 503):
         wait = error.retry_after
-        return Unavailable(f"{detail}; try again {'later' if wait is None else f'in {wait:.0f} seconds'}")
+        return Unavailable(
+            f"{detail}; try again {'later' if wait is None else f'in {wait:.0f} seconds'}"
+        )
     if 400 <= status < 500:
         return InvalidInput(detail)
     if not status and isinstance(error, Unavailable):
         return Unavailable(f"{error}: is the stack running? `lightstream up --detach` starts it")
-    return error if isinstance(error, ConfigurationError) else Unavailable(str(error)[:LONGEST_DETAIL])
+    return (
+        error if isinstance(error, ConfigurationError) else Unavailable(str(error)[:LONGEST_DETAIL])
+    )

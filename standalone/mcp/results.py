@@ -1,4 +1,6 @@
-"""Results of the tools: small models with bounded texts, made from the answers of the query service."""
+"""Results of the tools: small models with bounded texts, made from the answers of the query
+service.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -42,7 +44,11 @@ class Entity(BaseModel):
     def of(cls, entity: Json) -> Self:
         """From what the query service says of an entity, in the names of either of its routes."""
         name = entity.get("entity_name") or entity.get("entity_id") or ""
-        return cls(name=name, type=entity.get("entity_type") or "", description=cut(entity.get("description")))
+        return cls(
+            name=name,
+            type=entity.get("entity_type") or "",
+            description=cut(entity.get("description")),
+        )
 
 
 class Relation(BaseModel):
@@ -67,7 +73,9 @@ class Relation(BaseModel):
 
 
 class SearchResult(BaseModel):
-    """What the documents hold about a question, best first. All lists are empty when there is nothing."""
+    """What the documents hold about a question, best first. All lists are empty when there is
+    nothing.
+    """
 
     passages: list[Passage]
     entities: list[Entity]
@@ -83,7 +91,10 @@ class SearchResult(BaseModel):
         return cls(
             passages=[_passage(chunk) for chunk in chunks],
             entities=[Entity.of(entity) for entity in data.get("entities", [])[:entities]],
-            relations=[Relation.of(r["src_id"], r["tgt_id"], r) for r in data.get("relationships", [])[:entities]],
+            relations=[
+                Relation.of(r["src_id"], r["tgt_id"], r)
+                for r in data.get("relationships", [])[:entities]
+            ],
             references=[reference for reference in _references(data) if reference.id in used],
         )
 
@@ -99,7 +110,8 @@ class Citation(Reference):
     """A file an answer rests on, and where in it."""
 
     also_in: list[str] = Field(
-        default_factory=list, description="files that say the same in a passage left out as a double"
+        default_factory=list,
+        description="files that say the same in a passage left out as a double",
     )
     places: list[Place]
 
@@ -110,8 +122,12 @@ class Answer(BaseModel):
     answer: str
     citations: list[Citation]
     found: bool = Field(description="false: the documents hold nothing about it")
-    written_by_model: bool = Field(description="false: there is no language model, the answer is quotations")
-    truncated: bool = Field(default=False, description="true: the model ended before the end of the answer")
+    written_by_model: bool = Field(
+        description="false: there is no language model, the answer is quotations"
+    )
+    truncated: bool = Field(
+        default=False, description="true: the model ended before the end of the answer"
+    )
 
     @classmethod
     def of(cls, answer: models.Answer) -> Self:
@@ -121,7 +137,10 @@ class Answer(BaseModel):
                 id=reference.reference_id,
                 file=reference.file_path,
                 also_in=reference.also_in or [],
-                places=[Place(document_id=place.document_id, page=place.page) for place in reference.chunks or ()],
+                places=[
+                    Place(document_id=place.document_id, page=place.page)
+                    for place in reference.chunks or ()
+                ],
             )
             for reference in answer.references or ()
         ]
@@ -192,7 +211,11 @@ class DocumentPage(DocumentList):
             total=page.pagination.total_count,
             page=page.pagination.page,
             pages=page.pagination.total_pages,
-            counts={status: count for status, count in page.status_counts.items() if count or status == "all"},
+            counts={
+                status: count
+                for status, count in page.status_counts.items()
+                if count or status == "all"
+            },
         )
 
 
@@ -201,8 +224,12 @@ class Added(BaseModel):
 
     track_id: str
     document_id: str
-    status: str = Field(description="pending: it is kept durably and will be processed; else as in get_document")
-    document: Document | None = Field(description="how far it is, if that was waited for and is known")
+    status: str = Field(
+        description="pending: it is kept durably and will be processed; else as in get_document"
+    )
+    document: Document | None = Field(
+        description="how far it is, if that was waited for and is known"
+    )
     next: str = Field(description="what to do now")
 
 
@@ -224,7 +251,10 @@ class Neighbourhood(BaseModel):
         """Take all entities and at most so many relations."""
         return cls(
             entities=[Entity.of(node.properties) for node in part.nodes],
-            relations=[Relation.of(edge.source, edge.target, edge.properties) for edge in part.edges[:relations]],
+            relations=[
+                Relation.of(edge.source, edge.target, edge.properties)
+                for edge in part.edges[:relations]
+            ],
             truncated=part.is_truncated or len(part.edges) > relations,
         )
 
@@ -249,5 +279,6 @@ def _passage(chunk: Json) -> Passage:
 
 def _references(data: Mapping[str, Sequence[Json]]) -> list[Reference]:
     return [
-        Reference(id=reference["reference_id"], file=reference["file_path"]) for reference in data.get("references", ())
+        Reference(id=reference["reference_id"], file=reference["file_path"])
+        for reference in data.get("references", ())
     ]

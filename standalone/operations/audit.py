@@ -1,4 +1,6 @@
-"""Audits the log: every event is what the chain of its workspace has, every sequence without an event was erased."""
+"""Audits the log: every event is what the chain of its workspace has, every sequence without an
+event was erased.
+"""
 
 import json
 import math
@@ -51,7 +53,8 @@ Report = Callable[[dict[str, Any]], None]
 
 @dataclass
 class Findings:
-    """What an audit found. `chained`: events whose place in a chain was noted by an earlier audit or the archive.
+    """What an audit found. `chained`: events whose place in a chain was noted by an earlier audit
+    or the archive.
 
     `complete`: whether it reached the end of the log; a part of a rolling audit may not.
     """
@@ -90,20 +93,26 @@ class Audit:
         self.links = {workspace: Link(*link) for workspace, link in progress.links.items()}
 
     async def run(self) -> Findings:
-        """Read the whole log and compare. Raises `Unavailable` without the bus or the document store."""
+        """Read the whole log and compare. Raises `Unavailable` without the bus or the document
+        store.
+        """
         await self._read_notes()
         await self._compare_marks()
         try:
             await self._read_log()
         except ServiceError as error:
-            self.findings.problems.append(f"the log cannot be read behind sequence {self.findings.last}: {error}")
+            self.findings.problems.append(
+                f"the log cannot be read behind sequence {self.findings.last}: {error}"
+            )
         if self.findings.complete:
             await self._end()
         self.findings.problems += [
             f"sequences {first} to {last} hold no event, and no erasure says why"
             for first, last in _ranges(self.missing)
         ]
-        self.findings.workspaces = len(self.links.keys() - {subjects.QUESTIONS})  # a chain of its own
+        self.findings.workspaces = len(
+            self.links.keys() - {subjects.QUESTIONS}
+        )  # a chain of its own
         return self.findings
 
     async def _read_log(self) -> None:
@@ -165,11 +174,15 @@ class Audit:
         at, noted = self.joint
         if at and sequence > at:
             if joint_hash(self.links) != noted and not self.findings.problems:
-                self.findings.problems.append(f"the events up to sequence {at} are not those that the bus noted")
+                self.findings.problems.append(
+                    f"the events up to sequence {at} are not those that the bus noted"
+                )
             self.joint = 0, ""
 
     async def _broken(self, workspace: str, to: int) -> None:
-        """Note a break between the last link that was as noted and this one; what follows it cannot be compared."""
+        """Note a break between the last link that was as noted and this one; what follows it cannot
+        be compared.
+        """
         self.noted[workspace] = []
         after = self.verified.get(workspace, 0)
         where = await self._locate(workspace, after, to)
@@ -179,7 +192,9 @@ class Audit:
         )
 
     async def _locate(self, workspace: str, after: int, to: int) -> str:
-        """Return the first sequence at which the archive differs from the log; empty where it has nothing to say."""
+        """Return the first sequence at which the archive differs from the log; empty where it has
+        nothing to say.
+        """
         archived = {
             int(key): leaf(record_in(row))
             for key, row in await self.rows.scan(archive_table(workspace), key_of(after), 10_000)
@@ -205,9 +220,11 @@ class Audit:
 
 
 async def audit(settings: Settings, report: Report, *, accept: bool = False) -> Findings:
-    """Audit the log of a stack, and extend its chains where all is well; else services write no more.
+    """Audit the log of a stack, and extend its chains where all is well; else services write no
+    more.
 
-    `accept`: whatever is found, the log as it is counts from now on. Raises `Unavailable` or ConfigurationError.
+    `accept`: whatever is found, the log as it is counts from now on. Raises `Unavailable` or
+    ConfigurationError.
     """
     url, rows = settings.nats_url, open_documents(settings)
     try:
@@ -219,11 +236,17 @@ async def audit(settings: Settings, report: Report, *, accept: bool = False) -> 
 
 
 async def audit_log(
-    reader: JetStreamContext, jetstream: JetStreamContext, rows: Rows, report: Report, *, accept: bool = False
+    reader: JetStreamContext,
+    jetstream: JetStreamContext,
+    rows: Rows,
+    report: Report,
+    *,
+    accept: bool = False,
 ) -> Findings:
     """Audit a log with open stores, as `audit` does.
 
-    The log is read by a connection of its own, for a message with a damaged head ends the one that reads it.
+    The log is read by a connection of its own, for a message with a damaged head ends the one that
+    reads it.
     """
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     findings = await Audit(reader, rows, values, report).run()
@@ -237,10 +260,11 @@ async def audit_log(
 
 
 async def audit_part(settings: Settings, cpu_seconds: float) -> Findings:
-    """Audit the next part of a stack's log, with so many seconds of CPU at most, and note on the bus how far it came.
+    """Audit the next part of a stack's log, with so many seconds of CPU at most, and note on the
+    bus how far it came.
 
-    Where something is found services write no more, as after a whole audit; where a pass ended well the chains are
-    extended. Raises `Unavailable` or ConfigurationError.
+    Where something is found services write no more, as after a whole audit; where a pass ended well
+    the chains are extended. Raises `Unavailable` or ConfigurationError.
     """
     url, rows = settings.nats_url, open_documents(settings)
     try:

@@ -1,11 +1,21 @@
-"""Fills new generations from the log, in bulk: read once in large groups, fold every document and key once.
+"""Fills new generations from the log, in bulk: read once in large groups, fold every document and
+key once.
 
-Nobody else writes these generations yet. What enters the log meanwhile is not in them: the rebuild handles it later.
+Nobody else writes these generations yet. What enters the log meanwhile is not in them: the rebuild
+handles it later.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -55,7 +65,9 @@ class Replays:
 
 @dataclass
 class BulkLoad:
-    """One pass over the log, to its end or to `until`. `decode` returns None for what no projection has."""
+    """One pass over the log, to its end or to `until`. `decode` returns None for what no projection
+    has.
+    """
 
     log: Log
     stores: Stores
@@ -86,10 +98,16 @@ class BulkLoad:
         replays = self.replays.of(self.targets)
         types = {event for replay in replays for event in replay.events}
         names = [name for name, event in EVENTS.items() if issubclass(event, tuple(types))]
-        filters = [subjects.ALL] if Event in types else [subjects.of_type(name) for name in sorted(names)]
+        filters = (
+            [subjects.ALL] if Event in types else [subjects.of_type(name) for name in sorted(names)]
+        )
         if self.workspace is not None:
-            filters = [subjects.narrowed(filter, subjects.token(self.workspace)) for filter in filters]
-        await retry_outages(partial(self._read, filters, replays, end), progress=lambda: self.position)
+            filters = [
+                subjects.narrowed(filter, subjects.token(self.workspace)) for filter in filters
+            ]
+        await retry_outages(
+            partial(self._read, filters, replays, end), progress=lambda: self.position
+        )
         self._advance(max(self.position, end))
         await _all(retry_outages(partial(replay.finish, self.generations)) for replay in replays)
         if "graph" in self.targets:
@@ -106,7 +124,11 @@ class BulkLoad:
         size = 0
         async with aclosing(self.log.read(self.position, filters, page=min(PAGE, most))) as pages:
             async for messages in pages:
-                wanted = [message for message in messages if message.sequence <= (self.until or message.sequence)]
+                wanted = [
+                    message
+                    for message in messages
+                    if message.sequence <= (self.until or message.sequence)
+                ]
                 group += wanted
                 size += sum(len(message.data) for message in wanted)
                 if len(wanted) < len(messages):
@@ -117,12 +139,17 @@ class BulkLoad:
         if group:
             yield group
 
-    async def _take(self, messages: Sequence[Message], replays: Sequence[BulkReplay], end: int) -> None:
+    async def _take(
+        self, messages: Sequence[Message], replays: Sequence[BulkReplay], end: int
+    ) -> None:
         began = time.monotonic()
         deliveries = [delivery for message in messages if (delivery := self.decode(message))]
-        # Each has tables, collections or a store of its own: while one waits for its server, the others compute.
+        # Each has tables, collections or a store of its own: while one waits for its server, the
+        # others compute.
         await _all(
-            self._take_all(replay, [one for one in deliveries if isinstance(one.event, replay.events)])
+            self._take_all(
+                replay, [one for one in deliveries if isinstance(one.event, replay.events)]
+            )
             for replay in replays
         )
         if self.replays.graph.is_full:
@@ -131,14 +158,18 @@ class BulkLoad:
         self.events -= len(messages) - len(deliveries)
         self.report({"events": self.events, "position": self.position, "end": end})
         if self.events_per_second:
-            await asyncio.sleep(max(0.0, len(messages) / self.events_per_second - (time.monotonic() - began)))
+            await asyncio.sleep(
+                max(0.0, len(messages) / self.events_per_second - (time.monotonic() - began))
+            )
 
     def _advance(self, position: int) -> None:
         self.events += position - self.position
         self.position = position
 
     async def _take_all(self, replay: BulkReplay, batch: Sequence[Delivery[Any]]) -> None:
-        """Have the replay take the batch, without events that can never succeed: the services skip them too."""
+        """Have the replay take the batch, without events that can never succeed: the services skip
+        them too.
+        """
         if not batch:
             return
         try:
@@ -154,10 +185,14 @@ class BulkLoad:
         graph = self.replays.graph
         await retry_outages(partial(graph.finish, self.generations))
         for changed in graph.pages():
-            entities, relations = await retry_outages(partial(graph.fold, changed, self.generations))
+            entities, relations = await retry_outages(
+                partial(graph.fold, changed, self.generations)
+            )
             yield changed.workspace, entities, relations
 
-    async def _write_all(self, pages: AsyncGenerator[tuple[str, list[Entity], list[Relation]]]) -> None:
+    async def _write_all(
+        self, pages: AsyncGenerator[tuple[str, list[Entity], list[Relation]]]
+    ) -> None:
         async def write(page: tuple[str, list[Entity], list[Relation]]) -> None:
             await self._write(*page)
             self.written += len(page[1]) + len(page[2])
@@ -165,13 +200,17 @@ class BulkLoad:
 
         await _with_next(pages, write)
 
-    async def _write(self, workspace: str, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def _write(
+        self, workspace: str, entities: Sequence[Entity], relations: Sequence[Relation]
+    ) -> None:
         writes: list[Callable[[], Awaitable[None]]] = []
         if "graph" in self.targets:
             partition = Partition(workspace, self.generations.graph)
             writes.append(partial(self.stores.graph.put, partition, entities, relations))
         if "vectors" in self.targets:
-            writes.append(partial(self.replays.vectors.put, workspace, entities, relations, self.generations))
+            writes.append(
+                partial(self.replays.vectors.put, workspace, entities, relations, self.generations)
+            )
         results = await asyncio.gather(*map(retry_outages, writes), return_exceptions=True)
         errors = [result for result in results if result is not None]
         if any(not isinstance(error, Poison) for error in errors):
@@ -187,7 +226,9 @@ class BulkLoad:
                 )
 
 
-async def _with_next(items: AsyncGenerator[T], work: Callable[[T], Coroutine[Any, Any, None]]) -> None:
+async def _with_next(
+    items: AsyncGenerator[T], work: Callable[[T], Coroutine[Any, Any, None]]
+) -> None:
     """Work on each item, in order and one at a time, while the next one is made."""
     task: asyncio.Task[None] | None = None
     try:
@@ -205,7 +246,9 @@ async def _with_next(items: AsyncGenerator[T], work: Callable[[T], Coroutine[Any
 
 
 async def _all(calls: Iterable[Awaitable[object]]) -> None:
-    """Wait for all of these calls, which run at the same time. Raises the error of the first that failed."""
+    """Wait for all of these calls, which run at the same time. Raises the error of the first that
+    failed.
+    """
     for result in await asyncio.gather(*calls, return_exceptions=True):
         if isinstance(result, BaseException):
             raise result

@@ -1,4 +1,6 @@
-"""Checkpoints of the generations that a rebuild fills, drops or goes back to; and accepting a loss of the log."""
+"""Checkpoints of the generations that a rebuild fills, drops or goes back to; and accepting a loss
+of the log.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +27,12 @@ from runtime.projections.checkpoints import (
 from runtime.projections.log_archive import accept_holes, begin_anew
 from runtime.projections.verdicts import FINDERS, Verdict, combined_verdict, write_verdict
 from runtime.stores.documents import schema
-from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
+from runtime.stores.documents.checkpoints import (
+    RowCheckpoints,
+    newest_version,
+    read_mark,
+    write_mark,
+)
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.port import Checkpoint, CheckpointStore
 from services.query.replay import UNFINISHED
@@ -34,7 +41,9 @@ from standalone.operations.digest import Stores
 
 def watched_stores(projection: Projection, stores: Stores) -> WatchedProjection:
     """All stores of a projection."""
-    parts: dict[str, CheckpointStore] = {"the document store": RowCheckpoints(stores.rows, projection)}
+    parts: dict[str, CheckpointStore] = {
+        "the document store": RowCheckpoints(stores.rows, projection)
+    }
     if projection == "graph":
         parts["the graph store"] = stores.graph
     if projection == "vectors":
@@ -58,17 +67,30 @@ class Checkpoints:
     async def record(self, projection: Projection, generation: int, sequence: int) -> None:
         """Record that the generation holds everything up to that sequence."""
         state = await log_integrity.observe(self.jetstream)
-        projection_state = await state_of(watched_stores(projection, self.stores), generation, self.values)
+        projection_state = await state_of(
+            watched_stores(projection, self.stores), generation, self.values
+        )
         await advance(projection_state, self.values, Checkpoint(sequence, state.created))
 
     async def require_intact(self, projection: Projection, generation: int) -> None:
-        """Raises InvalidInput when a store lost what it held of that generation, or was filled from a log before."""
-        projection_state = await state_of(watched_stores(projection, self.stores), generation, self.values)
+        """Raises InvalidInput when a store lost what it held of that generation, or was filled from
+        a log before.
+        """
+        projection_state = await state_of(
+            watched_stores(projection, self.stores), generation, self.values
+        )
         state = await log_integrity.observe(self.jetstream)
-        why = f"{' and '.join(projection_state.lost)} lost what was in it" if projection_state.lost else ""
+        why = (
+            f"{' and '.join(projection_state.lost)} lost what was in it"
+            if projection_state.lost
+            else ""
+        )
         if (await schema.read(self.stores.rows)).is_owed(projection, generation):
             why = why or "it has been incomplete since an upgrade or a loss"
-        if any(one.log != state.created or one.sequence > state.last for _, one in projection_state.checkpoints):
+        if any(
+            one.log != state.created or one.sequence > state.last
+            for _, one in projection_state.checkpoints
+        ):
             why = why or "it holds what the log has lost"
         if why:
             raise InvalidInput(
@@ -78,13 +100,19 @@ class Checkpoints:
 
 
 async def require_sound_graph(jetstream: JetStreamContext, stores: Stores) -> None:
-    """Raises InvalidInput when the live graph, which vectors are made from, is lost or incomplete."""
+    """Raises InvalidInput when the live graph, which vectors are made from, is lost or
+    incomplete.
+    """
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    state = await live_state(watched_stores("graph", stores), await NatsLiveGenerations.bind(jetstream), values)
+    state = await live_state(
+        watched_stores("graph", stores), await NatsLiveGenerations.bind(jetstream), values
+    )
     owed = (await schema.read(stores.rows)).is_owed("graph", state.generation)
     if state.lost or owed:
         reason = describe_loss(state) if state.lost else describe_debt("graph")
-        raise InvalidInput(f"vectors are made from the graph, and {reason}; run `lightstream rebuild graph` first")
+        raise InvalidInput(
+            f"vectors are made from the graph, and {reason}; run `lightstream rebuild graph` first"
+        )
 
 
 async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
@@ -94,8 +122,12 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
         return damage
     pointers = await NatsLiveGenerations.bind(jetstream)
     names = [consumer.name for consumer in CONSUMERS if consumer.stream == LOG]
-    evidence = await log_integrity.collect_evidence(jetstream, values, names, 0, await read_mark(rows))
-    evidence.claims.append(("the document store", await newest_version(rows, (await pointers.live()).status)))
+    evidence = await log_integrity.collect_evidence(
+        jetstream, values, names, 0, await read_mark(rows)
+    )
+    evidence.claims.append(
+        ("the document store", await newest_version(rows, (await pointers.live()).status))
+    )
     if damage := await evidence.damage(jetstream, hashes=True):
         return damage
     raise InvalidInput("the log has lost nothing that is known of: there is no loss to accept")
@@ -137,7 +169,11 @@ async def add_unfinished_again(log: Log, pointers: LiveGenerations, rows: Rows) 
             continue
         for _, row in await rows.find(Table("documents", partition), {"status": list(UNFINISHED)}):
             again = await publisher.reprocess_document(
-                log, workspace=partition.workspace, id=row["id"], version=row["version"], source="lightstream/rebuild"
+                log,
+                workspace=partition.workspace,
+                id=row["id"],
+                version=row["version"],
+                source="lightstream/rebuild",
             )
             added += again is not None
     return added

@@ -10,15 +10,21 @@ from standalone.operations.digest import Stores, digest
 from standalone.operations.retries import retry_outages
 
 MAX_LIVE_OUTAGE = 30.0
-"""Seconds for which the live generation may be silent: it is only compared with, and may be what was lost."""
+"""Seconds for which the live generation may be silent: it is only compared with, and may be what
+was lost.
+"""
 
 INCOMPLETE = "the live one has been incomplete since an upgrade or a loss"
 
 Side = tuple[Generations, Stores]
 
 
-async def compare(projection: Projection, workspace: str, rebuilt: Side, live: Side) -> dict[str, Any]:
-    """The digests of both, and whether they are the same. Raises Unavailable for the rebuilt one only."""
+async def compare(
+    projection: Projection, workspace: str, rebuilt: Side, live: Side
+) -> dict[str, Any]:
+    """The digests of both, and whether they are the same. Raises Unavailable for the rebuilt one
+    only.
+    """
     new = await retry_outages(lambda: digest(projection, workspace, *rebuilt))
     generations, stores = live
     try:
@@ -26,7 +32,9 @@ async def compare(projection: Projection, workspace: str, rebuilt: Side, live: S
         if record.is_owed(projection, generations.of(projection)):
             # Perhaps it cannot even be read: its properties may be of an older schema.
             return {"same": False, "rebuilt": asdict(new), "live": None, "why": INCOMPLETE}
-        now = await retry_outages(lambda: digest(projection, workspace, *live), seconds=MAX_LIVE_OUTAGE)
+        now = await retry_outages(
+            lambda: digest(projection, workspace, *live), seconds=MAX_LIVE_OUTAGE
+        )
     except Retryable as error:
         # The live one may be what was lost.
         return {"same": False, "rebuilt": asdict(new), "live": None, "why": str(error)}

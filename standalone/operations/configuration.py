@@ -1,4 +1,6 @@
-"""Every setting with its value, where that comes from and what it means; and what in an environment nobody reads."""
+"""Every setting with its value, where that comes from and what it means; and what in an environment
+nobody reads.
+"""
 
 import difflib
 import re
@@ -67,8 +69,12 @@ SETTING_LIKE = re.compile(
 """Names that LightRAG or this project might read."""
 
 
-def settings(environ: Mapping[str, str], own: Mapping[str, str], setter: str) -> Iterator[ShownSetting]:
-    """Every setting; `own` are variables that `setter` gives to its services whatever the environment says."""
+def settings(
+    environ: Mapping[str, str], own: Mapping[str, str], setter: str
+) -> Iterator[ShownSetting]:
+    """Every setting; `own` are variables that `setter` gives to its services whatever the
+    environment says.
+    """
     return shown_settings(SETTINGS, environ, own, setter)
 
 
@@ -81,7 +87,10 @@ def faults(own: Mapping[str, str]) -> list[str]:
         except ConfigurationError as error:
             messages.append(str(error))
         except ValidationError as error:
-            messages += [f"{'.'.join(map(str, fault['loc'])).upper()}: {fault['msg']}" for fault in error.errors()]
+            messages += [
+                f"{'.'.join(map(str, fault['loc'])).upper()}: {fault['msg']}"
+                for fault in error.errors()
+            ]
     try:
         auth_config(AccessSettings(host=own["HOST"]) if "HOST" in own else AccessSettings())
     except ConfigurationError as error:
@@ -106,7 +115,11 @@ def unread(environ: Mapping[str, str]) -> dict[str, str]:
     """Variables that look like settings and are read by nobody, with what may be meant."""
     known = known_names()
     names = {name: name.upper() for name in environ if environ[name]}
-    strange = {name: upper for name, upper in names.items() if upper not in known and _looks_like_setting(upper)}
+    strange = {
+        name: upper
+        for name, upper in names.items()
+        if upper not in known and _looks_like_setting(upper)
+    }
     return {name: _meant(upper, known) for name, upper in sorted(strange.items())}
 
 
@@ -114,11 +127,18 @@ def known_names() -> set[str]:
     """The variables of all settings."""
     fields = [item for group in SETTINGS.values() for item in group.model_fields.items()]
     names = {name for key, field in fields for name in variables(key, field)}
-    return names | {f"{name}{FILE}" for key, field in fields if is_secret(key, field) for name in variables(key, field)}
+    return names | {
+        f"{name}{FILE}"
+        for key, field in fields
+        if is_secret(key, field)
+        for name in variables(key, field)
+    }
 
 
 def _looks_like_setting(name: str) -> bool:
-    return name in LIGHTRAG_VARIABLES or bool(SETTING_LIKE.fullmatch(name) or lightrag_options.substitute(name))
+    return name in LIGHTRAG_VARIABLES or bool(
+        SETTING_LIKE.fullmatch(name) or lightrag_options.substitute(name)
+    )
 
 
 def _meant(name: str, known: set[str]) -> str:

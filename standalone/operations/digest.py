@@ -1,7 +1,8 @@
 """Digest of a projection: equal digests mean equal documents, graphs, vectors.
 
-Canonical: every row as JSON with sorted keys, hashed, the hashes sorted and hashed again. Left out is what may differ
-between two runs that say the same: times, log sequences, revisions, event ids and track ids.
+Canonical: every row as JSON with sorted keys, hashed, the hashes sorted and hashed again. Left out
+is what may differ between two runs that say the same: times, log sequences, revisions, event ids
+and track ids.
 """
 
 import hashlib
@@ -11,7 +12,15 @@ from typing import Any, TypeVar
 
 import orjson
 
-from contracts.graph import VECTOR_KINDS, Entity, Generations, Partition, Projection, Relation, VectorRow
+from contracts.graph import (
+    VECTOR_KINDS,
+    Entity,
+    Generations,
+    Partition,
+    Projection,
+    Relation,
+    VectorRow,
+)
 from contracts.ids import sha256
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.graph.port import Graph
@@ -41,7 +50,9 @@ class Stores:
     vectors: Vectors
 
 
-async def digest(projection: Projection, workspace: str, generations: Generations, stores: Stores) -> Digest:
+async def digest(
+    projection: Projection, workspace: str, generations: Generations, stores: Stores
+) -> Digest:
     """The digest of one projection of one workspace, in the generation named."""
     partition = Partition(workspace, generations.of(projection))
     pages = {"status": _status, "graph": _graph, "vectors": _vectors}[projection]
@@ -50,24 +61,54 @@ async def digest(projection: Projection, workspace: str, generations: Generation
     async for kind, rows in pages(partition, stores):
         counts[kind] = counts.get(kind, 0) + len(rows)
         hashes += [
-            hashlib.sha256(kind.encode() + b"\0" + orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).digest()
+            hashlib.sha256(
+                kind.encode() + b"\0" + orjson.dumps(row, option=orjson.OPT_SORT_KEYS)
+            ).digest()
             for row in rows
         ]
     return Digest(hashlib.sha256(b"".join(sorted(hashes))).hexdigest(), counts)
 
 
 async def _status(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
-    kept = ("id", "file_path", "metadata", "summary", "length", "chunk_count", "bits", "failures", "status")
-    async for rows in _paged("", lambda after: stores.rows.scan(Table("documents", partition), after, PAGE), _key):
-        yield "documents", [_without_places(row, kept) for _, row in rows if row["status"] != REMOVED]
+    kept = (
+        "id",
+        "file_path",
+        "metadata",
+        "summary",
+        "length",
+        "chunk_count",
+        "bits",
+        "failures",
+        "status",
+    )
+    async for rows in _paged(
+        "", lambda after: stores.rows.scan(Table("documents", partition), after, PAGE), _key
+    ):
+        yield (
+            "documents",
+            [_without_places(row, kept) for _, row in rows if row["status"] != REMOVED],
+        )
     left_out = {"version"}
-    async for rows in _paged("", lambda after: stores.rows.scan(Table("chunks", partition), after, PAGE), _key):
-        yield "chunks", [{name: value for name, value in row.items() if name not in left_out} for _, row in rows]
+    async for rows in _paged(
+        "", lambda after: stores.rows.scan(Table("chunks", partition), after, PAGE), _key
+    ):
+        yield (
+            "chunks",
+            [
+                {name: value for name, value in row.items() if name not in left_out}
+                for _, row in rows
+            ],
+        )
 
 
 def _without_places(row: Row, kept: Sequence[str]) -> Fields:
-    """Return the row's fields without the places in the log at which it failed: a copy of the log has others."""
-    failures = [{name: value for name, value in one.items() if name != "sequence"} for one in row["failures"]]
+    """Return the row's fields without the places in the log at which it failed: a copy of the log
+    has others.
+    """
+    failures = [
+        {name: value for name, value in one.items() if name != "sequence"}
+        for one in row["failures"]
+    ]
     # Rows without any have the digest that they had before there were warnings.
     warnings = {name: row[name] for name in ("text_warnings", "chunk_warnings") if row.get(name)}
     return {name: row[name] for name in kept} | {"failures": failures} | warnings
@@ -84,7 +125,9 @@ async def _graph(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[s
         yield "relations", [_without_history(relation) for relation in relations]
 
 
-async def _vectors(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
+async def _vectors(
+    partition: Partition, stores: Stores
+) -> AsyncGenerator[tuple[str, list[Fields]]]:
     for kind in VECTOR_KINDS:
         async for rows in _paged(
             "", lambda after, k=kind: stores.vectors.scan(partition, k, after, PAGE), lambda r: r.id
@@ -93,7 +136,11 @@ async def _vectors(partition: Partition, stores: Stores) -> AsyncGenerator[tuple
 
 
 def _without_history(thing: Entity | Relation) -> Fields:
-    return {name: value for name, value in vars(thing).items() if name not in {"revision", "created_at", "gone"}}
+    return {
+        name: value
+        for name, value in vars(thing).items()
+        if name not in {"revision", "created_at", "gone"}
+    }
 
 
 def _of_vector(row: VectorRow) -> Fields:

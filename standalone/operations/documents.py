@@ -47,16 +47,19 @@ class DocumentSelection:
 
 
 def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> DocumentSelection:
-    """The documents at these paths, folders with everything below them, in an order that does not vary.
+    """The documents at these paths, folders with everything below them, in an order that does not
+    vary.
 
-    An id derives from the name, so of two files with the same name in two given folders the later one carries its
-    folder's name before its own.
+    An id derives from the name, so of two files with the same name in two given folders the later
+    one carries its folder's name before its own.
     """
     documents, seen, ids = DocumentSelection(), set[Path](), set[str]()
     for given in paths:
         if given == STANDARD_INPUT:
             documents.sources.append(
-                DocumentSource(None, stdin_name, None if stdin_name == UNKNOWN_SOURCE else path_id(stdin_name))
+                DocumentSource(
+                    None, stdin_name, None if stdin_name == UNKNOWN_SOURCE else path_id(stdin_name)
+                )
             )
             continue
         root = Path(given)
@@ -67,7 +70,10 @@ def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) ->
         paths_here = list(_files(root, documents)) if folder else [root]
         if not paths_here:
             documents.refused.append(
-                RefusedDocument(given, "holds no file that is read: documents and text, see `lightstream add --help`")
+                RefusedDocument(
+                    given,
+                    "holds no file that is read: documents and text, see `lightstream add --help`",
+                )
             )
         for path in paths_here:
             if (real := path.resolve()) in seen:
@@ -82,22 +88,29 @@ def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) ->
 
 
 def _files(root: Path, documents: DocumentSelection) -> Iterator[Path]:
-    """The files below the folder, sorted by path, without hidden ones; counts what is skipped, notes what is closed."""
+    """The files below the folder, sorted by path, without hidden ones; counts what is skipped,
+    notes what is closed.
+    """
 
     def closed(error: OSError) -> None:
-        documents.refused.append(RefusedDocument(str(error.filename), f"cannot be read: {error.strerror}"))
+        documents.refused.append(
+            RefusedDocument(str(error.filename), f"cannot be read: {error.strerror}")
+        )
 
     below: list[Path] = []
     for folder, folders, names in os.walk(root, onerror=closed):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        known = [name for name in names if not name.startswith(".") and is_document(Path(folder, name))]
+        known = [
+            name for name in names if not name.startswith(".") and is_document(Path(folder, name))
+        ]
         documents.skipped += len(names) - len(known)
         below += [Path(folder, name) for name in known]
     yield from sorted(below, key=lambda path: path.relative_to(root).as_posix())
 
 
 async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:
-    """The document's text, and what is known of a file; `encoding` is what text in it is in, empty to detect it.
+    """The document's text, and what is known of a file; `encoding` is what text in it is in, empty
+    to detect it.
 
     Raises InvalidInput with its name, the reason and the way out.
     """

@@ -1,4 +1,6 @@
-"""Summaries that are due in a generation that a rebuild has made, and that nothing else would remind anybody of."""
+"""Summaries that are due in a generation that a rebuild has made, and that nothing else would
+remind anybody of.
+"""
 
 import time
 from collections.abc import Collection, Mapping
@@ -27,7 +29,8 @@ class Reminder:
 
 
 async def find_reminders(log: Log, unsummarized: Mapping[str, Collection[Key]]) -> list[Reminder]:
-    """Return for each of these keys, by workspace, the newest event that names it; in the order of the log.
+    """Return for each of these keys, by workspace, the newest event that names it; in the order of
+    the log.
 
     A key that no event names was not merged yet when the rebuild read the log: its event comes.
     """
@@ -40,7 +43,9 @@ async def find_reminders(log: Log, unsummarized: Mapping[str, Collection[Key]]) 
                     envelope = decode(message.data, message.subject, message.headers)
                     workspace, due = envelope.workspace, unsummarized.get(envelope.workspace, ())
                     reminder = Reminder(message.sequence, message.subject, workspace)
-                    newest |= {(workspace, key): reminder for key in _keys(envelope.data) if key in due}
+                    newest |= {
+                        (workspace, key): reminder for key in _keys(envelope.data) if key in due
+                    }
     return sorted(set(newest.values()), key=lambda reminder: reminder.sequence)
 
 
@@ -52,7 +57,9 @@ def _keys(event: Event) -> list[Key]:
 
 
 async def remind(parked: ParkedEvents, reminders: Collection[Reminder]) -> None:
-    """Have the live services handle these events once more; where one is parked already, nothing changes."""
+    """Have the live services handle these events once more; where one is parked already, nothing
+    changes.
+    """
     now = time.time()
     for reminder in reminders:
         record = ParkedEvent(

@@ -1,4 +1,6 @@
-"""Empties a store on purpose: moves its folder aside, never removes it, and starts its server with an empty one."""
+"""Empties a store on purpose: moves its folder aside, never removes it, and starts its server with
+an empty one.
+"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -33,17 +35,21 @@ TIMEOUT = 240.0
 
 
 def empty_stores(folder: DataFolder, projection: str, report: Callable[[str], None]) -> list[Path]:
-    """Move the projection's stores aside and start their servers empty; a stack that does not run is started.
+    """Move the projection's stores aside and start their servers empty; a stack that does not run
+    is started.
 
-    Returns where the former data are now. Raises InvalidInput for the status, whose store holds more than it, and for
-    stores elsewhere; ConfigurationError when the stack is not ready in time.
+    Returns where the former data are now. Raises InvalidInput for the status, whose store holds
+    more than it, and for stores elsewhere; ConfigurationError when the stack is not ready in time.
     """
     if projection not in STORES_OF_PROJECTION:
         raise InvalidInput(
-            "graph and vectors rest on the store that holds the status too: give `rebuild all --fresh` for it"
+            "graph and vectors rest on the store that holds the status too: give `rebuild all "
+            "--fresh` for it"
         )
     if folder.read().stores:
-        raise InvalidInput("this stack has its stores elsewhere: empty them by their own means, and rebuild")
+        raise InvalidInput(
+            "this stack has its stores elsewhere: empty them by their own means, and rebuild"
+        )
     if not folder.is_running():
         with folder.lock():
             end_orphans(folder, folder.read())
@@ -59,12 +65,16 @@ def empty_stores(folder: DataFolder, projection: str, report: Callable[[str], No
         for store in STORES_OF_PROJECTION[projection]
         for name in PROCESSES_OF_STORE[store]
     }
-    orphans.terminate([child.identity for child in users.values() if child.identity.alive], grace=GRACE)
+    orphans.terminate(
+        [child.identity for child in users.values() if child.identity.alive], grace=GRACE
+    )
     _wait_for_restart(folder, users)
     return aside
 
 
-def _move_aside(folder: DataFolder, stores: Sequence[str], report: Callable[[str], None]) -> list[Path]:
+def _move_aside(
+    folder: DataFolder, stores: Sequence[str], report: Callable[[str], None]
+) -> list[Path]:
     mark = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     moved: list[Path] = []
     for store in stores:
@@ -84,7 +94,9 @@ def _wait_for_restart(folder: DataFolder, before: Mapping[str, Child]) -> None:
     while not _are_restarted(state := folder.read(), before):
         if not folder.is_running() or time.monotonic() > end:
             late = [name for name in before if not state.children.get(name, before[name]).ready]
-            raise ConfigurationError(f"{', '.join(late) or 'the stack'} did not start again: see `lightstream doctor`")
+            raise ConfigurationError(
+                f"{', '.join(late) or 'the stack'} did not start again: see `lightstream doctor`"
+            )
         time.sleep(0.2)
 
 

@@ -1,4 +1,6 @@
-"""What adding documents may cost, before anything is published: their chunks are cut and counted as in the services."""
+"""What adding documents may cost, before anything is published: their chunks are cut and counted as
+in the services.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,13 +18,18 @@ from services.extractor.wiring import expected_tokens, extraction_config
 from standalone.operations.documents import DocumentSource, RefusedDocument, read_document
 
 ANSWER_SHARE = 0.7
-"""Tokens that a model writes about a passage, as a share of the passage's, where nothing was extracted yet."""
+"""Tokens that a model writes about a passage, as a share of the passage's, where nothing was
+extracted yet.
+"""
 
 EMBEDDED_SHARE = 0.5
-"""Share of what a model writes that is embedded, as names and descriptions: the rest are repeats and marks."""
+"""Share of what a model writes that is embedded, as names and descriptions: the rest are repeats
+and marks.
+"""
 
 BASIS = (
-    "chunks are cut and prompts counted as in the services; answers are guessed from {answers}; what is there already "
+    "chunks are cut and prompts counted as in the services; answers are guessed from "
+    "{answers}; what is there already "
     "or cached costs less, and long descriptions that are summarised cost more"
 )
 
@@ -73,7 +80,9 @@ async def estimate_cost(
     encoding: str = "",
     answer_tokens: float | None = None,
 ) -> CostEstimate:
-    """Read, cut and count the documents. `answer_tokens`: what a call wrote on average so far, if known."""
+    """Read, cut and count the documents. `answer_tokens`: what a call wrote on average so far, if
+    known.
+    """
     tokenizer, config = open_tokenizer(), extraction_config(extractor)
     estimate, tokens = CostEstimate(currency=extractor.prices.currency), _Tokens()
     for source in sources:
@@ -94,7 +103,11 @@ async def estimate_cost(
             tokens.completion += expected.completion
             tokens.answers += answer
     estimate.models = _models(estimate.chunks, tokens, extractor)
-    own = "the workspace's own so far" if answer_tokens is not None else f"{ANSWER_SHARE:.0%} of the passages"
+    own = (
+        "the workspace's own so far"
+        if answer_tokens is not None
+        else f"{ANSWER_SHARE:.0%} of the passages"
+    )
     estimate.basis = BASIS.format(answers=own)
     return estimate
 
@@ -102,7 +115,9 @@ async def estimate_cost(
 def _models(chunks: int, tokens: _Tokens, settings: ExtractorSettings) -> list[ModelEstimate]:
     models: list[ModelEstimate] = []
     if model := language_model(settings, "extract"):
-        models.append(_estimate(model.model, tokens.calls, tokens.prompt, tokens.completion, settings.prices))
+        models.append(
+            _estimate(model.model, tokens.calls, tokens.prompt, tokens.completion, settings.prices)
+        )
     if settings.has_embedding_endpoint:
         embedded = tokens.passages + round(tokens.answers * EMBEDDED_SHARE)
         calls = -(-chunks // settings.embedding_batch_num)
@@ -111,6 +126,8 @@ def _models(chunks: int, tokens: _Tokens, settings: ExtractorSettings) -> list[M
     return models
 
 
-def _estimate(model: str, calls: int, prompt: int, completion: int, prices: Prices) -> ModelEstimate:
+def _estimate(
+    model: str, calls: int, prompt: int, completion: int, prices: Prices
+) -> ModelEstimate:
     money = prices.money(model, prompt, 0, completion)
     return ModelEstimate(model, calls, prompt, completion, None if money is None else float(money))

@@ -26,15 +26,27 @@ class EventLine:
 
 
 def subjects_of(workspace: str, document: str | None) -> list[str]:
-    """The subjects of a workspace's events, or of one document's: by its id, or by the name it was added under."""
+    """The subjects of a workspace's events, or of one document's: by its id, or by the name it was
+    added under.
+    """
     if document is None:
         return [f"{PREFIX}.{token(workspace)}.*.*"]
-    return [of_document(workspace, name) for name in dict.fromkeys((*spellings(document), *ids_of_name(document)))]
+    return [
+        of_document(workspace, name)
+        for name in dict.fromkeys((*spellings(document), *ids_of_name(document)))
+    ]
 
 
 def event_line(message: Message) -> EventLine:
     """Return the line of one message, also of one that cannot be decoded."""
     event = summarize(message)
     return EventLine(
-        event.sequence, event.time, event.type, event.document, event.text, event.id, event.cause, event.actor
+        event.sequence,
+        event.time,
+        event.type,
+        event.document,
+        event.text,
+        event.id,
+        event.cause,
+        event.actor,
     )

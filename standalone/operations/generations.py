@@ -16,7 +16,9 @@ TABLES: dict[Projection, tuple[str, ...]] = {
 """Tables of the document store that belong to a projection."""
 
 
-async def drop_unused(pointers: LiveGenerations, stores: Stores, targets: Sequence[Projection]) -> None:
+async def drop_unused(
+    pointers: LiveGenerations, stores: Stores, targets: Sequence[Projection]
+) -> None:
     """Remove every generation of these projections that is neither live nor the one before it."""
     generations, _ = await pointers.read()
     for target in targets:

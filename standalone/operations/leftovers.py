@@ -1,14 +1,16 @@
 """Folders of a data folder that hold copies of its data and that nothing reads any more.
 
-`rebuild --fresh` moves stores aside, `repair` writes the repaired log to a folder before it makes the log anew. Both
-may be looked into; whoever erases a document removes them, for they may have it.
+`rebuild --fresh` moves stores aside, `repair` writes the repaired log to a folder before it makes
+the log anew. Both may be looked into; whoever erases a document removes them, for they may have it.
 """
 
 import shutil
 from pathlib import Path
 
 MOVED_ASIDE, REPAIRED = ".aside-", "repair-"
-"""What the names of stores that were moved aside have in them, and how those of repaired logs begin."""
+"""What the names of stores that were moved aside have in them, and how those of repaired logs
+begin.
+"""
 
 
 def leftovers(folder: Path) -> dict[Path, int]:

@@ -19,7 +19,9 @@ WINDOW = "OLLAMA_CONTEXT_LENGTH where Ollama runs: its /v1 takes no window in a 
 
 
 def substitute(name: str) -> str:
-    """Return what to set instead of this variable, in upper case; empty where it is no such option."""
+    """Return what to set instead of this variable, in upper case; empty where it is no such
+    option.
+    """
     match = OPTION.fullmatch(name)
     if not match:
         return ""
@@ -27,8 +29,12 @@ def substitute(name: str) -> str:
     if option == "NUM_CTX":
         return WINDOW
     if kind == "EMBEDDING":
-        return f'EMBEDDING_DOCUMENT_EXTRA_BODY and EMBEDDING_QUERY_EXTRA_BODY, with "{option.lower()}"'
+        return (
+            f'EMBEDDING_DOCUMENT_EXTRA_BODY and EMBEDDING_QUERY_EXTRA_BODY, with "{option.lower()}"'
+        )
     if option in GENERAL_SETTINGS and not role:
         return GENERAL_SETTINGS[option]
-    field = {"NUM_PREDICT": "max_tokens", "MAX_OUTPUT_TOKENS": "max_tokens"}.get(option, option.lower())
+    field = {"NUM_PREDICT": "max_tokens", "MAX_OUTPUT_TOKENS": "max_tokens"}.get(
+        option, option.lower()
+    )
     return f'{f"{role}_" if role else ""}LLM_EXTRA_BODY, as {{"{field}": …}}'

@@ -1,4 +1,6 @@
-"""How fast a rebuild goes: what it reports, with the rate of its present phase and the time left."""
+"""How fast a rebuild goes: what it reports, with the rate of its present phase and the time
+left.
+"""
 
 import time
 from collections.abc import Callable
@@ -8,7 +10,8 @@ from typing import Any
 
 @dataclass
 class Pace:
-    """Adds `phase`, `done`, `total`, `rate` (a second) and `seconds_left` to each report, as far as they are known.
+    """Adds `phase`, `done`, `total`, `rate` (a second) and `seconds_left` to each report, as far as
+    they are known.
 
     A phase begins with its first report: the rate is that since then.
     """

@@ -36,14 +36,17 @@ class _BoundedLog(NatsLog):
                 left -= sum(len(message.data) for message in messages)
                 if left < 0:
                     raise InvalidInput(
-                        f"the workspace has more than {MAX_BYTES >> 20} MiB of events by then, too much for memory:"
+                        f"the workspace has more than {MAX_BYTES >> 20} MiB of events by "
+                        "then, too much for memory:"
                         " `lightstream rebuild check --to-seq` makes the digests in the stores"
                     )
                 yield messages
 
 
 async def digests_as_of(target: Target, workspace: str, point: str) -> dict[str, Any]:
-    """Return what `digests` returns, of the workspace at a point, with its `sequence`. Raises InvalidInput."""
+    """Return what `digests` returns, of the workspace at a point, with its `sequence`. Raises
+    InvalidInput.
+    """
     async with connect_bus(target.settings.nats_url) as bus:
         log = _BoundedLog(bus)
         sequence = await sequence_at(log, workspace, point)
@@ -53,15 +56,28 @@ async def digests_as_of(target: Target, workspace: str, point: str) -> dict[str,
         }
 
 
-async def fold_digests(log: Log, workspace: str, sequence: int, settings: MergerSettings) -> dict[str, Any]:
-    """Return digests and counts of the workspace up to a sequence of the log; 0 stands for nothing at all."""
+async def fold_digests(
+    log: Log, workspace: str, sequence: int, settings: MergerSettings
+) -> dict[str, Any]:
+    """Return digests and counts of the workspace up to a sequence of the log; 0 stands for nothing
+    at all.
+    """
     # Digests are about texts: which numbers stand for them does not matter, and none is paid for.
     embedder = LexicalEmbedder(2)
     stores = Stores(MemoryRows(), MemoryGraph(), MemoryVectors(embedder.model, embedder.dimension))
     work = Rebuild(
-        log if sequence else MemoryLog(), MemoryLiveGenerations(), stores, embedder, PROJECTIONS, lambda _: None,
-        settings, until=sequence, workspace=workspace,
-    )  # fmt: skip
-    of_each = {name: one["rebuilt"] for name, one in (await work.fill(workspace))["digests"].items()}
+        log if sequence else MemoryLog(),
+        MemoryLiveGenerations(),
+        stores,
+        embedder,
+        PROJECTIONS,
+        lambda _: None,
+        settings,
+        until=sequence,
+        workspace=workspace,
+    )
+    of_each = {
+        name: one["rebuilt"] for name, one in (await work.fill(workspace))["digests"].items()
+    }
     counts = {name: one["counts"] for name, one in of_each.items()}
     return {**{name: one["sha256"] for name, one in of_each.items()}, "counts": counts}

@@ -37,7 +37,11 @@ def stages(documents: Sequence[Document], wanted: int) -> list[Stage]:
         Stage("chunked", cut, wanted),
         Stage("extracted", sum(counts["extracted"] for counts in progress), chunks),
         Stage("merged", sum(counts["merged"] for counts in progress), chunks),
-        Stage("indexed", sum(min(counts["embedded"], counts["indexed"]) for counts in progress), chunks),
+        Stage(
+            "indexed",
+            sum(min(counts["embedded"], counts["indexed"]) for counts in progress),
+            chunks,
+        ),
     ]
 
 
@@ -47,19 +51,23 @@ async def wait_for_documents(
     caught_up: Callable[[], Awaitable[bool]],
     show: Callable[[list[Stage]], None],
 ) -> list[Document]:
-    """Wait until every wanted document is through, and return their statuses. `show` gets each new look.
+    """Wait until every wanted document is through, and return their statuses. `show` gets each new
+    look.
 
-    `wanted` gives when each document's text was added: a status of an older text does not count. `caught_up`
-    says whether statuses show all of the log that is meant; before that a document without a status is still to come.
-    It is not asked about documents with one, as one event that has to be tried again would hold up all the others.
-    Raises `Unavailable` when the query service is silent for long.
+    `wanted` gives when each document's text was added: a status of an older text does not count.
+    `caught_up` says whether statuses show all of the log that is meant; before that a document
+    without a status is still to come. It is not asked about documents with one, as one event that
+    has to be tried again would hold up all the others. Raises `Unavailable` when the query service
+    is silent for long.
     """
     answered = time.monotonic()
     while True:
         since = time.monotonic()
         try:
             current = await caught_up()
-            documents = [document for document in await client.all_documents() if document.id in wanted]
+            documents = [
+                document for document in await client.all_documents() if document.id in wanted
+            ]
         except Unavailable:
             if time.monotonic() - answered > MAX_SILENCE:
                 raise
@@ -83,4 +91,7 @@ def _progress(document: Document) -> dict[str, int]:
     """The counts of one document, none above the number of its chunks."""
     chunks = int(document.metadata.get("chunks") or document.chunks_count or 0)
     named = ("extracted", "merged", "embedded", "indexed")
-    return {"chunks": chunks, **{name: min(chunks, int(document.metadata.get(name) or 0)) for name in named}}
+    return {
+        "chunks": chunks,
+        **{name: min(chunks, int(document.metadata.get(name) or 0)) for name in named},
+    }

@@ -34,12 +34,16 @@ from standalone.operations.target import Target
 Report = Callable[[dict[str, Any]], None]
 
 Destination = Literal["new", "previous", "candidate"]
-"""Generations to switch to: new ones, those before the live ones, or those that `start` has filled."""
+"""Generations to switch to: new ones, those before the live ones, or those that `start` has
+filled.
+"""
 
 
 @dataclass(frozen=True)
 class OpenStack:
-    """A stack's bus and stores, open. The stores' vectors are those of the configured embedding model."""
+    """A stack's bus and stores, open. The stores' vectors are those of the configured embedding
+    model.
+    """
 
     client: Client
     settings: Settings
@@ -48,7 +52,9 @@ class OpenStack:
 
     @asynccontextmanager
     async def stores_of_generation(self, generation: int) -> AsyncGenerator[Stores]:
-        """Give the stores, with vectors opened for the embedding model that made this generation."""
+        """Give the stores, with vectors opened for the embedding model that made this
+        generation.
+        """
         made = await self.stores.vectors.model_of(generation)
         if made in (None, self.embeddings.configured.model):
             yield self.stores
@@ -62,7 +68,9 @@ class OpenStack:
 
 @dataclass(frozen=True)
 class RebuildRequest:
-    """The projections to rebuild, and the embedding model of new vectors (dimension 0: the known one)."""
+    """The projections to rebuild, and the embedding model of new vectors (dimension 0: the known
+    one).
+    """
 
     targets: Sequence[Projection]
     embedding_model: str = ""
@@ -79,7 +87,9 @@ class RebuildRequest:
 
 @asynccontextmanager
 async def open_prepared(settings: Settings) -> AsyncGenerator[OpenStack]:
-    """Connect to bus and stores, and create what the stores lack. Raises ConfigurationError or Unavailable."""
+    """Connect to bus and stores, and create what the stores lack. Raises ConfigurationError or
+    Unavailable.
+    """
     async with open_as_is(settings) as stack:
         await stack.stores.rows.prepare()
         await stack.stores.graph.prepare()
@@ -88,12 +98,16 @@ async def open_prepared(settings: Settings) -> AsyncGenerator[OpenStack]:
 
 @asynccontextmanager
 async def open_as_is(settings: Settings) -> AsyncGenerator[OpenStack]:
-    """Connect to bus and stores and create nothing. Raises ConfigurationError when the bus does not answer."""
+    """Connect to bus and stores and create nothing. Raises ConfigurationError when the bus does not
+    answer.
+    """
     async with connected(settings.nats_url, name="lightstream-cli") as client:
         embeddings = GenerationEmbedders(settings)
         rows, graph = open_documents(settings), open_graph(settings)
         try:
-            yield OpenStack(client, settings, Stores(rows, graph, embeddings.configured.vectors), embeddings)
+            yield OpenStack(
+                client, settings, Stores(rows, graph, embeddings.configured.vectors), embeddings
+            )
         finally:
             for part in (embeddings, graph, rows):
                 await part.close()
@@ -110,7 +124,9 @@ async def digests(settings: Settings, workspace: str) -> dict[str, Any]:
     return {**{name: one.sha256 for name, one in of_each.items()}, "counts": counts}
 
 
-async def rebuild(target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default") -> dict[str, Any]:
+async def rebuild(
+    target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default"
+) -> dict[str, Any]:
     """Rebuild these projections of all workspaces; the digests compared are those of `workspace`.
 
     Raises ConfigurationError where vectors would be of another embedding model and nobody said so.
@@ -118,12 +134,18 @@ async def rebuild(target: Target, wanted: RebuildRequest, report: Report, worksp
     async with _open_rebuild(target, wanted, report, to="new") as work:
         assert work.checkpoints is not None
         result = await work.run(workspace)
-        await rebuild_candidate.note_speed(work.checkpoints.values, wanted.targets, result["events"], result["seconds"])
+        await rebuild_candidate.note_speed(
+            work.checkpoints.values, wanted.targets, result["events"], result["seconds"]
+        )
         return result
 
 
-async def start(target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default") -> dict[str, Any]:
-    """Fill new generations as `rebuild` does, and leave them for `promote`. Raises what `rebuild` raises."""
+async def start(
+    target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default"
+) -> dict[str, Any]:
+    """Fill new generations as `rebuild` does, and leave them for `promote`. Raises what `rebuild`
+    raises.
+    """
     async with _open_rebuild(target, wanted, report, to="new") as work:
         assert work.checkpoints is not None
         await rebuild_candidate.write(work.checkpoints.values, None)
@@ -138,27 +160,38 @@ async def start(target: Target, wanted: RebuildRequest, report: Report, workspac
         return result
 
 
-async def check(target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default") -> dict[str, Any]:
+async def check(
+    target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default"
+) -> dict[str, Any]:
     """Rebuild one workspace beside the live generation, compare the two, and drop it again.
 
-    Raises what `rebuild` raises, and InvalidInput where generations wait for promotion, which would be dropped too.
+    Raises what `rebuild` raises, and InvalidInput where generations wait for promotion, which would
+    be dropped too.
     """
     async with _open_rebuild(target, wanted, report, to="new") as work:
         assert work.checkpoints is not None
         if await rebuild_candidate.read(work.checkpoints.values):
-            raise InvalidInput("generations wait for promotion: `lightstream rebuild promote` or `cleanup` first")
+            raise InvalidInput(
+                "generations wait for promotion: `lightstream rebuild promote` or `cleanup` first"
+            )
         return await work.check(workspace)
 
 
 async def promote(target: Target, wanted: RebuildRequest, report: Report) -> dict[str, Any]:
-    """Switch to what `start` has filled, with all that happened since; `wanted.targets` are ignored.
+    """Switch to what `start` has filled, with all that happened since; `wanted.targets` are
+    ignored.
 
-    Raises what `rebuild` raises, and InvalidInput where nothing waits or another rebuild has replaced it.
+    Raises what `rebuild` raises, and InvalidInput where nothing waits or another rebuild has
+    replaced it.
     """
     async with connected(target.settings.nats_url, name="lightstream-cli") as client:
-        candidate = await rebuild_candidate.read(await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET))
+        candidate = await rebuild_candidate.read(
+            await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET)
+        )
     if candidate is None:
-        raise InvalidInput("no generation waits for promotion: `lightstream rebuild start` fills one")
+        raise InvalidInput(
+            "no generation waits for promotion: `lightstream rebuild start` fills one"
+        )
     wanted = replace(wanted, targets=tuple(candidate.generations))
     async with _open_rebuild(target, wanted, report, to="candidate") as work:
         assert work.checkpoints is not None
@@ -168,7 +201,9 @@ async def promote(target: Target, wanted: RebuildRequest, report: Report) -> dic
 
 
 async def cleanup(target: Target, targets: Sequence[Projection]) -> None:
-    """Drop generations of these projections that are neither live nor the one before; also one that waits."""
+    """Drop generations of these projections that are neither live nor the one before; also one that
+    waits.
+    """
     async with open_as_is(target.settings) as stack:
         bus = stack.client.jetstream()
         values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
@@ -188,7 +223,8 @@ async def wait_for_rebuild(settings: Settings, report: Report) -> None:
 
 
 async def rollback(target: Target, wanted: RebuildRequest, report: Report) -> dict[str, Any]:
-    """Make the previous generations of these projections the live ones again, with all that happened since.
+    """Make the previous generations of these projections the live ones again, with all that
+    happened since.
 
     Raises what `rebuild` raises, and InvalidInput where there is none to go back to.
     """
@@ -199,7 +235,8 @@ async def rollback(target: Target, wanted: RebuildRequest, report: Report) -> di
 async def accept_loss(
     target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default"
 ) -> dict[str, Any]:
-    """Take the log as it is although it lost events: make every projection anew from it, then let services write again.
+    """Take the log as it is although it lost events: make every projection anew from it, then let
+    services write again.
 
     Raises InvalidInput when the log lost nothing.
     """
@@ -217,11 +254,15 @@ async def accept_loss(
 async def read_losses(settings: Settings) -> Verdict:
     """Return what the services found lost of the log and of the stores."""
     async with connected(settings.nats_url, name="lightstream-cli") as client:
-        return await combined_verdict(await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET))
+        return await combined_verdict(
+            await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET)
+        )
 
 
 def _paced(report: Report, lease: RunningRebuild) -> Report:
-    """Return a report that adds the pace to each step, and shows the step to who else asks for the rebuild."""
+    """Return a report that adds the pace to each step, and shows the step to who else asks for the
+    rebuild.
+    """
     pace = Pace()
 
     def tell(step: dict[str, Any]) -> None:
@@ -236,7 +277,9 @@ def _paced(report: Report, lease: RunningRebuild) -> Report:
 async def _open_rebuild(
     target: Target, wanted: RebuildRequest, report: Report, *, to: Destination
 ) -> AsyncGenerator[Rebuild]:
-    settings = embedding_model.with_embedding_model(target.settings, wanted.embedding_model, wanted.embedding_dim)
+    settings = embedding_model.with_embedding_model(
+        target.settings, wanted.embedding_model, wanted.embedding_dim
+    )
     async with open_prepared(settings) as stack:
         pointers = await NatsLiveGenerations.bind(stack.client.jetstream())
         generations, _ = await pointers.read()
@@ -251,7 +294,9 @@ async def _open_rebuild(
         ):
             stores = replace(stack.stores, vectors=embedding.vectors)
             checkpoints_of_stack = await Checkpoints.open(stack.client.jetstream(), stores)
-            async with rebuild_lease.hold(checkpoints_of_stack.values, wanted.targets, wanted.reason) as lease:
+            async with rebuild_lease.hold(
+                checkpoints_of_stack.values, wanted.targets, wanted.reason
+            ) as lease:
                 if to == "new" and "vectors" in wanted.targets and "graph" not in wanted.targets:
                     await checkpoints.require_sound_graph(stack.client.jetstream(), stores)
                 yield Rebuild(
@@ -272,9 +317,15 @@ async def _open_rebuild(
 
 
 async def _choose_embedding(
-    target: Target, wanted: RebuildRequest, stack: OpenStack, pointer: GenerationState, to: Destination
+    target: Target,
+    wanted: RebuildRequest,
+    stack: OpenStack,
+    pointer: GenerationState,
+    to: Destination,
 ) -> EmbeddedVectors:
-    """Return the embedding for the vectors: the configured one, or else that of the generation that is there."""
+    """Return the embedding for the vectors: the configured one, or else that of the generation that
+    is there.
+    """
     before = await stack.stores.vectors.model_of(pointer.live)
     before = before or await embedding_model.last_used_model(stack.client.jetstream())
     embedding = stack.embeddings.configured

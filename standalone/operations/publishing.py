@@ -1,4 +1,6 @@
-"""Documents into the log, one after the other: what cannot be read is noted, and the rest goes on."""
+"""Documents into the log, one after the other: what cannot be read is noted, and the rest goes
+on.
+"""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -23,7 +25,9 @@ SOURCE = "/lightstream/cli"
 STATUS_DURABLE = "query-status"
 
 BUS_RETURNS, BUS_TRIES = Backoff(first=0.5, longest=5.0), 6
-"""Before a document is added once more, which changes nothing if it is in the log: a bus may be restarted meanwhile."""
+"""Before a document is added once more, which changes nothing if it is in the log: a bus may be
+restarted meanwhile.
+"""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,8 @@ async def add_documents(
     done: Callable[[str], None],
     encoding: str = "",
 ) -> AddOutcome:
-    """Read and publish each document. What cannot be read is reported and the rest goes on; `done` gets each name.
+    """Read and publish each document. What cannot be read is reported and the rest goes on; `done`
+    gets each name.
 
     `encoding` is what text in files is in, empty to detect it.
     """
@@ -108,7 +113,8 @@ def _is_away(error: Exception) -> bool:
 async def is_in_status(bus: JetStreamContext, workspace: str, sequence: int) -> bool:
     """Return True if the status of the workspace's documents reflects the log up to that sequence.
 
-    One event that has to be tried again keeps this False for what came after it, though that is long shown.
+    One event that has to be tried again keeps this False for what came after it, though that is
+    long shown.
     """
     return await NatsLog(bus).handled(STATUS_DURABLE, workspace=workspace) >= sequence
 

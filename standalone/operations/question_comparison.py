@@ -1,4 +1,6 @@
-"""Asks the same questions of two generations: which passages the vectors of both find, and what either answers."""
+"""Asks the same questions of two generations: which passages the vectors of both find, and what
+either answers.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -35,7 +37,9 @@ class PassageHit:
 
 @dataclass(frozen=True)
 class ComparedQuestion:
-    """One question: what each generation found, best first, and the share of passages that both found."""
+    """One question: what each generation found, best first, and the share of passages that both
+    found.
+    """
 
     question: str
     overlap: float
@@ -44,7 +48,9 @@ class ComparedQuestion:
 
 
 def read_questions(path: Path) -> list[str]:
-    """Return the questions of a file, one a line, without blank lines. Raises InvalidInput for a file without any."""
+    """Return the questions of a file, one a line, without blank lines. Raises InvalidInput for a
+    file without any.
+    """
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -61,41 +67,57 @@ async def compare_waiting(
     workspace: str,
     questions: Sequence[str],
 ) -> dict[str, Any]:
-    """Ask these questions of what is live and of these generations, each with the model that made its vectors.
+    """Ask these questions of what is live and of these generations, each with the model that made
+    its vectors.
 
-    Returns the passages that both vectors find, and the answers. Where the stack has a language model, it answers. What
-    models are paid is in the log.
-    Raises ModelChanged where the settings do not allow one of the models, `Unavailable`.
+    Returns the passages that both vectors find, and the answers. Where the stack has a language
+    model, it answers. What models are paid is in the log. Raises ModelChanged where the settings do
+    not allow one of the models, `Unavailable`.
     """
-    settings = with_embedding_model(target.settings_of(QuerySettings), wanted.embedding_model, wanted.embedding_dim)
+    settings = with_embedding_model(
+        target.settings_of(QuerySettings), wanted.embedding_model, wanted.embedding_dim
+    )
     async with open_as_is(settings) as stack:
         live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
         new = replace(live, **generations)
         log = NatsLog(stack.client.jetstream())
         async with open_comparison(settings, log, workspace) as compare:
-            async with stack.embeddings.of(live.vectors) as before, stack.embeddings.of(new.vectors) as after:
-                sides = (before, Partition(workspace, live.vectors)), (after, Partition(workspace, new.vectors))
+            async with (
+                stack.embeddings.of(live.vectors) as before,
+                stack.embeddings.of(new.vectors) as after,
+            ):
+                sides = (
+                    (before, Partition(workspace, live.vectors)),
+                    (after, Partition(workspace, new.vectors)),
+                )
                 compared = await compare_questions(questions, *sides)
             answers = [await compare(question, workspace, live, new) for question in questions]
     return {
         "k": FOUND,
         "overlap": round(sum(one.overlap for one in compared) / len(compared), 3),
         "same_answers": sum(one.same for one in answers),
-        "questions": [asdict(one) | {"answers": asdict(two)} for one, two in zip(compared, answers, strict=True)],
+        "questions": [
+            asdict(one) | {"answers": asdict(two)}
+            for one, two in zip(compared, answers, strict=True)
+        ],
     }
 
 
 Side = tuple[EmbeddedVectors, Partition]
 
 
-async def compare_questions(questions: Sequence[str], live: Side, new: Side, k: int = FOUND) -> list[ComparedQuestion]:
+async def compare_questions(
+    questions: Sequence[str], live: Side, new: Side, k: int = FOUND
+) -> list[ComparedQuestion]:
     """Return what each question finds on either side. Two sides that find nothing agree."""
     of_live, of_new = await _ask(questions, *live, k), await _ask(questions, *new, k)
     compared: list[ComparedQuestion] = []
     for question, before, after in zip(questions, of_live, of_new, strict=True):
         both = {one.id for one in before} & {one.id for one in after}
         most = max(len(before), len(after))
-        compared.append(ComparedQuestion(question, round(len(both) / most, 3) if most else 1.0, before, after))
+        compared.append(
+            ComparedQuestion(question, round(len(both) / most, 3) if most else 1.0, before, after)
+        )
     return compared
 
 
@@ -108,7 +130,9 @@ async def _ask(
         rows = await embedded.vectors.get(partition, "chunks", [hit.id for hit in hits])
         answers.append(
             [
-                PassageHit(hit.id, rows[hit.id].file_path, round(hit.score, 3), rows[hit.id].text[:EXCERPT])
+                PassageHit(
+                    hit.id, rows[hit.id].file_path, round(hit.score, 3), rows[hit.id].text[:EXCERPT]
+                )
                 for hit in hits
                 if hit.id in rows
             ]

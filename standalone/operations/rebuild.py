@@ -1,10 +1,12 @@
-"""Rebuilds projections from the log: into a new generation, beside the live one, switched to with one write.
+"""Rebuilds projections from the log: into a new generation, beside the live one, switched to with
+one write.
 
-Nothing is published and no language model is asked: what it said is in the log. The log is loaded in bulk, and what
-has entered it meanwhile is handled event by event. The live services go on. They read the live generations anew for
-every batch, so whatever enters the log after the switch goes to the new ones; what was in the log at the switch, the
-rebuild itself has handled. A rebuild that was killed is simply started again: its half-built generation is never used,
-and dropped. A server that is started again meanwhile delays it, no more.
+Nothing is published and no language model is asked: what it said is in the log. The log is loaded
+in bulk, and what has entered it meanwhile is handled event by event. The live services go on. They
+read the live generations anew for every batch, so whatever enters the log after the switch goes to
+the new ones; what was in the log at the switch, the rebuild itself has handled. A rebuild that was
+killed is simply started again: its half-built generation is never used, and dropped. A server that
+is started again meanwhile delays it, no more.
 """
 
 import asyncio
@@ -19,7 +21,14 @@ from contracts.events import Event, GraphMerged
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
 from runtime.bus.parking.port import ParkedEvents
-from runtime.bus.port import Delivery, GenerationState, LiveGenerations, Log, Message, ProjectionGenerations
+from runtime.bus.port import (
+    Delivery,
+    GenerationState,
+    LiveGenerations,
+    Log,
+    Message,
+    ProjectionGenerations,
+)
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.garbage import collecting_seldom
 from runtime.models.port import Embedder
@@ -47,8 +56,9 @@ PAGE = 200
 class Rebuild:
     """One rebuild under way.
 
-    It switches only while the pointers are still the `initial_pointers`. `newer`: the events that it left out because
-    their version is newer than this code; `parked` is where they wait for the live services.
+    It switches only while the pointers are still the `initial_pointers`. `newer`: the events that
+    it left out because their version is newer than this code; `parked` is where they wait for the
+    live services.
     """
 
     log: Log
@@ -60,7 +70,9 @@ class Rebuild:
     merger_settings: MergerSettings
     checkpoints: Checkpoints | None = None
     live_stores: Stores | None = None
-    """The stores as the live generations see them, where another embedding model made their vectors."""
+    """The stores as the live generations see them, where another embedding model made their
+    vectors.
+    """
     events_per_second: int = 0
     """Events that are read a second at most while the log is loaded; 0: as many as possible."""
     emptied_before: bool = False
@@ -70,7 +82,9 @@ class Rebuild:
     workspace: str | None = None
     """The only workspace that `check` reads; None: all."""
     generations: Generations = field(default_factory=Generations)
-    initial_pointers: ProjectionGenerations = field(default_factory=dict[Projection, GenerationState])
+    initial_pointers: ProjectionGenerations = field(
+        default_factory=dict[Projection, GenerationState]
+    )
     position: int = 0
     events: int = 0
     skipped: int = 0
@@ -84,9 +98,14 @@ class Rebuild:
         rows, graph = self.stores.rows, self.stores.graph
         self.vectors = VectorReplay(rows, graph, self.stores.vectors, self.embedder)
         self.replays = Replays(
-            StatusReplay(rows), ExtractionReplay(rows), GraphReplay(rows, graph, self.merger_settings), self.vectors
+            StatusReplay(rows),
+            ExtractionReplay(rows),
+            GraphReplay(rows, graph, self.merger_settings),
+            self.vectors,
         )
-        self.handlers = [handler for replay in self.replays.of(self.targets) for handler in replay.handlers()]
+        self.handlers = [
+            handler for replay in self.replays.of(self.targets) for handler in replay.handlers()
+        ]
 
     async def run(self, workspace: str) -> dict[str, Any]:
         """Rebuild, compare the workspace's digests, switch. Returns what was done, with rates."""
@@ -96,7 +115,9 @@ class Rebuild:
         return {**result, "newer": [asdict(event) for event in self.newer]}
 
     async def fill(self, workspace: str) -> dict[str, Any]:
-        """Rebuild and compare as `run` does, without switching: `promote` does that, in this process or a later one."""
+        """Rebuild and compare as `run` does, without switching: `promote` does that, in this
+        process or a later one.
+        """
         before = await self._begin()
         await self.load()
         if not self.until:
@@ -104,10 +125,14 @@ class Rebuild:
         return await self.compare_with(workspace, before)
 
     async def compare_with(self, workspace: str, before: Generations) -> dict[str, Any]:
-        """Return what was done, with rates, and the workspace's digests here and in these live generations."""
+        """Return what was done, with rates, and the workspace's digests here and in these live
+        generations.
+        """
         seconds = time.monotonic() - self.started
         sides = (self.generations, self.stores), (before, self.live_stores or self.stores)
-        compared = await asyncio.gather(*(compare(target, workspace, *sides) for target in self.targets))
+        compared = await asyncio.gather(
+            *(compare(target, workspace, *sides) for target in self.targets)
+        )
         digests = dict(zip(self.targets, compared, strict=True))
         return {
             "targets": list(self.targets),
@@ -122,7 +147,9 @@ class Rebuild:
         }
 
     async def check(self, workspace: str) -> dict[str, Any]:
-        """Rebuild one workspace and compare it as `fill` does, and drop what was made: it never goes live."""
+        """Rebuild one workspace and compare it as `fill` does, and drop what was made: it never
+        goes live.
+        """
         self.workspace = workspace
         result = await self.fill(workspace)
         await self._drop_unused()
@@ -131,13 +158,16 @@ class Rebuild:
     async def promote(self, candidate: Candidate) -> dict[str, Any]:
         """Switch to generations that were filled before, after they have caught up with the log.
 
-        Raises InvalidInput when another rebuild of one of them has begun since: it has dropped them.
+        Raises InvalidInput when another rebuild of one of them has begun since: it has dropped
+        them.
         """
         pointers, _ = await self.pointers.read()
         self.generations = Generations(**{name: pointer.live for name, pointer in pointers.items()})
         for target, generation in candidate.generations.items():
             if pointers[target].highest != generation or pointers[target].live == generation:
-                raise InvalidInput(f"generation {generation} of {target} cannot be promoted: start another rebuild")
+                raise InvalidInput(
+                    f"generation {generation} of {target} cannot be promoted: start another rebuild"
+                )
             self.generations = self.generations.having(target, generation)
             if self.checkpoints:
                 await self.checkpoints.require_intact(target, generation)
@@ -150,7 +180,8 @@ class Rebuild:
         return self._switched()
 
     async def roll_back(self) -> dict[str, Any]:
-        """Switch back to the previous generations, after they have caught up with the log; can be undone the same way.
+        """Switch back to the previous generations, after they have caught up with the log; can be
+        undone the same way.
 
         Raises InvalidInput when there is none to go back to.
         """
@@ -178,7 +209,9 @@ class Rebuild:
         }
 
     async def _begin(self) -> Generations:
-        """Take new generation numbers, remove what an unfinished rebuild left, and return the live generations."""
+        """Take new generation numbers, remove what an unfinished rebuild left, and return the live
+        generations.
+        """
         await self._drop_unused()
         before = await retry_outages(self._reserve_generations)
         for target in self.targets:
@@ -207,9 +240,17 @@ class Rebuild:
     async def load(self) -> None:
         """Fill the generations, which hold nothing yet, with what the log holds now."""
         load = BulkLoad(
-            self.log, self.stores, self.replays, self.targets, self.generations, self._decode, self.report,
-            events_per_second=self.events_per_second, until=self.until, workspace=self.workspace,
-        )  # fmt: skip
+            self.log,
+            self.stores,
+            self.replays,
+            self.targets,
+            self.generations,
+            self._decode,
+            self.report,
+            events_per_second=self.events_per_second,
+            until=self.until,
+            workspace=self.workspace,
+        )
         with collecting_seldom():
             await load.run()
         self.position, self.events = load.position, self.events + load.events
@@ -260,13 +301,19 @@ class Rebuild:
             return None
         return Delivery(envelope, message.sequence, 1, message.published_at)
 
-    def _collect(self, deliveries: Sequence[Delivery[Any]], published: Sequence[Sequence[Event]]) -> None:
+    def _collect(
+        self, deliveries: Sequence[Delivery[Any]], published: Sequence[Sequence[Event]]
+    ) -> None:
         if "vectors" in self.targets:
             for delivery, events in zip(deliveries, published, strict=True):
                 self.vectors.collect(delivery.workspace, events)
 
-    async def _handle(self, handle: Replay, batch: Sequence[Delivery[Any]]) -> Sequence[Sequence[Event]]:
-        """Handle a batch as the live service does, without publishing: an event that can never succeed is skipped."""
+    async def _handle(
+        self, handle: Replay, batch: Sequence[Delivery[Any]]
+    ) -> Sequence[Sequence[Event]]:
+        """Handle a batch as the live service does, without publishing: an event that can never
+        succeed is skipped.
+        """
         if not batch:
             return []
         try:
@@ -278,14 +325,16 @@ class Rebuild:
             return [events for one in batch for events in await self._handle(handle, [one])]
 
     async def _switch(self) -> None:
-        """Make the new generations live with one write of the pointers, and handle what the live services were at then.
+        """Make the new generations live with one write of the pointers, and handle what the live
+        services were at then.
 
-        Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have dropped what this
-        one made, so its generations must never serve.
+        Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have
+        dropped what this one made, so its generations must never serve.
         """
         complete_to = await retry_outages(self.log.handled)
         wanted: ProjectionGenerations = {
-            target: self._new_pointer(self.initial_pointers[target], target, complete_to) for target in self.targets
+            target: self._new_pointer(self.initial_pointers[target], target, complete_to)
+            for target in self.targets
         }
         await retry_outages(partial(self._write_pointers, wanted))
         await self.catch_up()
@@ -299,12 +348,16 @@ class Rebuild:
         if all(pointers[target] == pointer for target, pointer in wanted.items()):
             return  # written by an attempt whose answer was lost
         if any(pointers[target] != self.initial_pointers[target] for target in self.targets):
-            raise ConfigurationError("another rebuild overtook this one: nothing was switched, see how that one ends")
+            raise ConfigurationError(
+                "another rebuild overtook this one: nothing was switched, see how that one ends"
+            )
         for target, pointer in wanted.items():
             if self.checkpoints:
                 await self.checkpoints.record(target, pointer.live, self.position)
         await self.pointers.write({**pointers, **wanted}, revision)
 
-    def _new_pointer(self, old: GenerationState, target: Projection, complete_to: int) -> GenerationState:
+    def _new_pointer(
+        self, old: GenerationState, target: Projection, complete_to: int
+    ) -> GenerationState:
         previous = None if self.emptied_before else old.live
         return GenerationState(self.generations.of(target), previous, old.highest, complete_to)

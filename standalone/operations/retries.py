@@ -26,9 +26,11 @@ async def retry_outages(
     progress: Callable[[], object] = lambda: None,
     seconds: float = MAX_OUTAGE,
 ) -> T:
-    """Return what `work` returns; it is retried while it raises Retryable, so it must be safe to repeat.
+    """Return what `work` returns; it is retried while it raises Retryable, so it must be safe to
+    repeat.
 
-    Raises its error once it has failed for that many seconds with `progress` unchanged, and ModelChanged at once.
+    Raises its error once it has failed for that many seconds with `progress` unchanged, and
+    ModelChanged at once.
     """
     seen, since, failures = progress(), None, 0
 

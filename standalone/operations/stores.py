@@ -13,7 +13,8 @@ from standalone.operations.settings import CommandSettings
 async def apply(settings: Settings) -> list[str]:
     """Make what is missing, and return a line for each thing that was.
 
-    Raises ConfigurationError for stores that newer code has prepared, `Unavailable` for a store that does not answer.
+    Raises ConfigurationError for stores that newer code has prepared, `Unavailable` for a store
+    that does not answer.
     """
     async with open_as_is(settings) as stack:
         before = await _differences(stack)
@@ -21,7 +22,8 @@ async def apply(settings: Settings) -> list[str]:
         await stack.stores.graph.prepare()
         generation = await _generation(stack)
         async with stack.stores_of_generation(generation) as stores:
-            # What has ids of an older version stays as it is until a rebuild, and is reported below.
+            # What has ids of an older version stays as it is until a rebuild, and is reported
+            # below.
             with suppress(OutdatedVectors):
                 await stores.vectors.prepare(generation)
         after = await _differences(stack)
@@ -31,18 +33,23 @@ async def apply(settings: Settings) -> list[str]:
 async def make_accounts(settings: CommandSettings) -> list[str]:
     """Make the services' account in Milvus, where one is named, and return a line if it was.
 
-    Raises ConfigurationError for an account that cannot be made, `Unavailable` for a server that does not answer.
+    Raises ConfigurationError for an account that cannot be made, `Unavailable` for a server that
+    does not answer.
     """
     if not (account := settings.milvus_services_token.get_secret_value()):
         return []
-    from runtime.stores.vectors.milvus.accounts import make_account  # noqa: PLC0415 - its driver is dear to load
+    from runtime.stores.vectors.milvus.accounts import make_account  # noqa: PLC0415
 
-    made = await make_account(settings.milvus_uri, settings.milvus_token.get_secret_value(), account)
+    made = await make_account(
+        settings.milvus_uri, settings.milvus_token.get_secret_value(), account
+    )
     return [f"vectors: {line}" for line in made]
 
 
 async def check(settings: Settings) -> list[str]:
-    """Return how the stores differ from this program's schema; change nothing. Raises as `apply` does."""
+    """Return how the stores differ from this program's schema; change nothing. Raises as `apply`
+    does.
+    """
     async with open_as_is(settings) as stack:
         return await _differences(stack)
 
@@ -61,7 +68,11 @@ async def _differences(stack: OpenStack) -> list[str]:
 
 async def _version(stack: OpenStack) -> list[str]:
     version = await schema.recorded(stack.stores.rows)
-    return [] if version == schema.VERSION else [f"schema {version or 'none'}, this program knows {schema.VERSION}"]
+    return (
+        []
+        if version == schema.VERSION
+        else [f"schema {version or 'none'}, this program knows {schema.VERSION}"]
+    )
 
 
 async def _generation(stack: OpenStack) -> int:

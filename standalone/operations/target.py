@@ -1,7 +1,9 @@
-"""Selects the stack of a command: that of a data folder, or the deployment that the environment names.
+"""Selects the stack of a command: that of a data folder, or the deployment that the environment
+names.
 
-A data folder that was asked for always wins. Without one, `NATS_URL` in the environment means the deployment it names,
-with the stores of the other variables, as the services there have them; else it is the folder `.lightstream`.
+A data folder that was asked for always wins. Without one, `NATS_URL` in the environment means the
+deployment it names, with the stores of the other variables, as the services there have them; else
+it is the folder `.lightstream`.
 """
 
 import os
@@ -46,9 +48,11 @@ class Target:
 
     @contextmanager
     def rebuild_lock(self) -> Generator[None]:
-        """Lock the data folder for a rebuild, where there is one. Raises `Busy` during another rebuild.
+        """Lock the data folder for a rebuild, where there is one. Raises `Busy` during another
+        rebuild.
 
-        A rebuild of a deployment needs no lock: when another one began later, it notices and switches nothing.
+        A rebuild of a deployment needs no lock: when another one began later, it notices and
+        switches nothing.
         """
         if self.folder is None:
             yield
@@ -63,7 +67,9 @@ def named_by_environment(data: Path | None) -> bool:
 
 
 def select_target(data: Path | None) -> Target:
-    """The stack that is meant. Raises `NoStack` for a folder without one, ConfigurationError for settings of no use."""
+    """The stack that is meant. Raises `NoStack` for a folder without one, ConfigurationError for
+    settings of no use.
+    """
     if named_by_environment(data):
         return target_of_environment()
     folder = DataFolder.at(data)
@@ -71,10 +77,14 @@ def select_target(data: Path | None) -> Target:
 
 
 def target_of_stack(folder: DataFolder, state: StackState) -> Target:
-    """The stack that runs in the folder, with the models it was started with, whatever this shell names."""
+    """The stack that runs in the folder, with the models it was started with, whatever this shell
+    names.
+    """
     places = {name.upper(): value for name, value in service_addresses(folder, state).items()}
     environ = {**stack_environment(state), **places}
-    return Target(f"the stack in {folder.path}", settings_from(Settings, environ), state.api, folder, environ)
+    return Target(
+        f"the stack in {folder.path}", settings_from(Settings, environ), state.api, folder, environ
+    )
 
 
 def query_client(base: str, workspace: str) -> AsyncLightstream:
@@ -83,13 +93,20 @@ def query_client(base: str, workspace: str) -> AsyncLightstream:
     Raises ConfigurationError for variables that cannot be used.
     """
     settings = read_settings()
-    key, token = settings.lightstream_api_key.get_secret_value(), settings.lightstream_api_token.get_secret_value()
+    key, token = (
+        settings.lightstream_api_key.get_secret_value(),
+        settings.lightstream_api_token.get_secret_value(),
+    )
     return AsyncLightstream(base, api_key=key, token=token, workspace=workspace)
 
 
 def target_of_environment() -> Target:
-    """The deployment that the environment names. Raises ConfigurationError for settings of no use."""
+    """The deployment that the environment names. Raises ConfigurationError for settings of no
+    use.
+    """
     settings = read_settings()
     return Target(
-        f"the deployment at {parse_bus_address(settings.nats_url).shown}", settings, settings.lightstream_api_url
+        f"the deployment at {parse_bus_address(settings.nats_url).shown}",
+        settings,
+        settings.lightstream_api_url,
     )

@@ -26,7 +26,9 @@ def parsed(path: Path) -> ast.Module:
 
 
 def imported(tree: ast.AST) -> set[str]:
-    """Full names of the modules a file imports; of `from a import b` both a and a.b, for b may be a module."""
+    """Full names of the modules a file imports; of `from a import b` both a and a.b, for b may be a
+    module.
+    """
     result: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -39,6 +41,17 @@ def imported(tree: ast.AST) -> set[str]:
 def of_the_project() -> list[Path]:
     """Every file that is in git or would be with the next commit."""
     # The checkout of a build machine may belong to another user, which git would refuse to look at.
-    command = ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=True).stdout.decode()
+    command = [
+        "git",
+        "-c",
+        "safe.directory=*",
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ]
+    listed = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, check=True
+    ).stdout.decode()
     return [path for name in listed.split("\0") if name and (path := REPOSITORY / name).is_file()]

@@ -28,7 +28,9 @@ def test_a_file_can_be_read_in_one_go() -> None:
 
 
 def test_a_function_can_be_seen_at_once() -> None:
-    assert {shown(path): result for path in modules(*FLOORS) if (result := too_long(parsed(path)))} == {}
+    assert {
+        shown(path): result for path in modules(*FLOORS) if (result := too_long(parsed(path)))
+    } == {}
 
 
 def test_a_file_says_first_what_it_is_for() -> None:

@@ -11,11 +11,29 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.sources import FLOORS, REPOSITORY, SERVICES, imported, modules, parsed, shown
+from tests.architecture.sources import (
+    FLOORS,
+    REPOSITORY,
+    SERVICES,
+    imported,
+    modules,
+    parsed,
+    shown,
+)
 
 RULES = ".importlinter"
 
-CLOCKS_AND_CHANCE = {"time", "random", "secrets", "os", "uuid", "subprocess", "socket", "threading", "logging"}
+CLOCKS_AND_CHANCE = {
+    "time",
+    "random",
+    "secrets",
+    "os",
+    "uuid",
+    "subprocess",
+    "socket",
+    "threading",
+    "logging",
+}
 
 
 DECIDING = ("answering", "context", "retrieval", "status")
@@ -54,7 +72,11 @@ def rooms(*names: str) -> Iterator[Path]:
     for service in SERVICES:
         for name in names:
             room = REPOSITORY / "services" / service / name
-            yield from [room.with_suffix(".py")] if room.with_suffix(".py").is_file() else sorted(room.glob("*.py"))
+            yield from (
+                [room.with_suffix(".py")]
+                if room.with_suffix(".py").is_file()
+                else sorted(room.glob("*.py"))
+            )
 
 
 def deciding(but: set[str]) -> Iterator[Path]:
@@ -68,7 +90,9 @@ def deciding(but: set[str]) -> Iterator[Path]:
 
 
 def given_by_no_one(path: Path, *more: str) -> set[str]:
-    """Modules of clocks, chance and environment that a file imports, and calls of a clock in `datetime`."""
+    """Modules of clocks, chance and environment that a file imports, and calls of a clock in
+    `datetime`.
+    """
     now = re.findall(r"\b(?:datetime|date)\.(?:now|utcnow|today)\b", path.read_text("utf-8"))
     return imported(parsed(path)) & (CLOCKS_AND_CHANCE | {*more}) | set(now)
 
@@ -101,7 +125,11 @@ VIOLATIONS = [
         "import services.chunker.handler",
         "services.chunker.domain -> services.chunker",
     ),
-    ("services/indexer/handler.py", "import services.indexer.settings", "handler -> services.indexer.settings"),
+    (
+        "services/indexer/handler.py",
+        "import services.indexer.settings",
+        "handler -> services.indexer.settings",
+    ),
     (
         "services/query/api/app.py",
         "import services.query.adapters.documents",
@@ -113,10 +141,26 @@ VIOLATIONS = [
         "services.query.answering.ask -> services.query.api",
     ),
     ("services/chunker/domain.py", "import tiktoken", "services.chunker.domain -> tiktoken"),
-    ("services/extractor/domain/rows.py", "import openai", "services.extractor.domain.rows -> openai"),
-    ("services/query/status/projection.py", "import motor", "services.query.status.projection -> motor"),
-    ("services/merger/port.py", "import runtime.stores.open", "services.merger.port -> runtime.stores.open"),
-    ("services/extractor/handler.py", "import runtime.bus.nats", "services.extractor.handler -> runtime.bus.nats"),
+    (
+        "services/extractor/domain/rows.py",
+        "import openai",
+        "services.extractor.domain.rows -> openai",
+    ),
+    (
+        "services/query/status/projection.py",
+        "import motor",
+        "services.query.status.projection -> motor",
+    ),
+    (
+        "services/merger/port.py",
+        "import runtime.stores.open",
+        "services.merger.port -> runtime.stores.open",
+    ),
+    (
+        "services/extractor/handler.py",
+        "import runtime.bus.nats",
+        "services.extractor.handler -> runtime.bus.nats",
+    ),
     ("runtime/models/port.py", "import httpx", "runtime.models.port -> httpx"),
     (
         "services/indexer/handler.py",
@@ -127,7 +171,11 @@ VIOLATIONS = [
     ("services/chunker/helpers.py", "", "services.chunker.helpers"),
     ("services/query/helpers.py", "", "services.query.helpers"),
     ("services/query/retrieval/helpers.py", "", "services.query.retrieval.helpers"),
-    ("services/query/status/port.py", "import services.query.question", "status.port -> services.query.question"),
+    (
+        "services/query/status/port.py",
+        "import services.query.question",
+        "status.port -> services.query.question",
+    ),
     (
         "services/query/retrieval/retrieve.py",
         "import services.query.retrieval.caches.invalidation",
@@ -144,7 +192,11 @@ VIOLATIONS = [
         "import services.query.retrieval.port",
         "lightstream.client -> services.query.retrieval.port",
     ),
-    ("lightstream/client.py", "import runtime.stores.open", "lightstream.client -> runtime.stores.open"),
+    (
+        "lightstream/client.py",
+        "import runtime.stores.open",
+        "lightstream.client -> runtime.stores.open",
+    ),
     (
         "standalone/embedded/ports.py",
         "import standalone.operations.target",
@@ -158,13 +210,19 @@ def copied(folder: Path) -> Path:
     """The packages and the rules in a folder of their own, where they may be broken."""
     shutil.copy(REPOSITORY / RULES, folder)
     for floor in FLOORS:
-        shutil.copytree(REPOSITORY / floor, folder / floor, ignore=shutil.ignore_patterns("__pycache__", "*.json"))
+        shutil.copytree(
+            REPOSITORY / floor,
+            folder / floor,
+            ignore=shutil.ignore_patterns("__pycache__", "*.json"),
+        )
     return folder
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What is said of a copy with all violations at once, without the imports that one of several makes forbidden."""
+    """What is said of a copy with all violations at once, without the imports that one of several
+    makes forbidden.
+    """
     folder = copied(tmp_path_factory.mktemp("broken"))
     for file, line, _ in VIOLATIONS:
         path = folder / file
@@ -173,7 +231,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     assert result.returncode == 1
     lines = result.stdout.splitlines()
     return [
-        line for line, following in pairwise([*lines, ""]) if "->" not in line or (line[0] == "-" and not following)
+        line
+        for line, following in pairwise([*lines, ""])
+        if "->" not in line or (line[0] == "-" and not following)
     ]
 
 
@@ -187,7 +247,9 @@ def test_a_copy_without_violations_is_in_order(tmp_path: Path) -> None:
 
 
 def test_the_contracts_need_pydantic_and_the_standard_library_only() -> None:
-    needed = {name.partition(".")[0] for path in modules("contracts") for name in imported(parsed(path))}
+    needed = {
+        name.partition(".")[0] for path in modules("contracts") for name in imported(parsed(path))
+    }
     assert needed - sys.stdlib_module_names == {"pydantic", "contracts"}
 
 
@@ -199,13 +261,22 @@ def test_the_client_imports_the_contracts_the_bus_errors_and_retries_only() -> N
 
 
 def test_standalone_imports_of_a_service_its_replay_handlers_wiring_and_settings_only() -> None:
-    ours = {name for path in modules("standalone") for name in imported(parsed(path)) if name.count(".") > 1}
-    allowed = r"services\.\w+\.(replay|settings|main|wiring)\b|services\.query\.api\.auth\.(settings|config)\b"
-    assert {name for name in ours if name.startswith("services.") and not re.match(allowed, name)} == set()
+    ours = {
+        name
+        for path in modules("standalone")
+        for name in imported(parsed(path))
+        if name.count(".") > 1
+    }
+    allowed = r"services\.\w+\.(replay|settings|main|wiring)\b|services\.query\.api\.auth\.(settings|config)\b"  # noqa: E501
+    assert {
+        name for name in ours if name.startswith("services.") and not re.match(allowed, name)
+    } == set()
 
 
 def test_a_domain_is_pure() -> None:
-    """No clock, no chance, no environment, no event loop: time, ids and randomness are handed in."""
+    """No clock, no chance, no environment, no event loop: time, ids and randomness are handed
+    in.
+    """
     impure = {
         shown(path): result
         for path in rooms("domain", "offline", "port")
@@ -216,16 +287,22 @@ def test_a_domain_is_pure() -> None:
 
 def test_a_handler_reads_no_clock() -> None:
     impure = {
-        shown(path): result for path in [*rooms("handler"), *deciding(TIMED)] if (result := given_by_no_one(path))
+        shown(path): result
+        for path in [*rooms("handler"), *deciding(TIMED)]
+        if (result := given_by_no_one(path))
     }
     assert impure == {}
 
 
 def test_the_query_service_decides_outside_the_event_loop() -> None:
-    """What is no stage, use case or port adapter of these packages is a pure function, and a new module is one."""
+    """What is no stage, use case or port adapter of these packages is a pure function, and a new
+    module is one.
+    """
     paths = list(deciding({*TIMED, *STAGES}))
     assert len(paths) > 20
-    assert {shown(path): result for path in paths if (result := given_by_no_one(path, "asyncio"))} == {}
+    assert {
+        shown(path): result for path in paths if (result := given_by_no_one(path, "asyncio"))
+    } == {}
 
 
 def test_a_clock_is_found_however_it_is_read(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""What a process imports when it starts: nothing that it may never use, and no more modules than it does today."""
+"""What a process imports when it starts: nothing that it may never use, and no more modules than it
+does today.
+"""
 
 import subprocess
 import sys
@@ -34,7 +36,15 @@ NOT_IN_COMMANDS = DRIVERS | {
 }
 """What `lightstream --help` has no use for."""
 
-NOT_IN_SUPERVISOR = DRIVERS | {"faststream", "opentelemetry", "fastapi", "starlette", "numpy", "uvicorn", "typer"}
+NOT_IN_SUPERVISOR = DRIVERS | {
+    "faststream",
+    "opentelemetry",
+    "fastapi",
+    "starlette",
+    "numpy",
+    "uvicorn",
+    "typer",
+}
 
 
 IN_THE_PEERS_ENVIRONMENT = {"benchmarks.measuring.peer_server", "benchmarks.parity.peer"}
@@ -49,7 +59,10 @@ def imported(statements: str) -> set[str]:
 
 
 def test_help_imports_what_prints_it() -> None:
-    help_of = "from standalone.cli import main\nsys.argv[1:] = ['--help']\ntry: main()\nexcept SystemExit: pass"
+    help_of = (
+        "from standalone.cli import main\nsys.argv[1:] = ['--help']\ntry: main()\nexcept "
+        "SystemExit: pass"
+    )
     modules = imported(help_of)
     assert "standalone.cli.ask" in modules
     assert modules & NOT_IN_COMMANDS == set()
@@ -64,7 +77,13 @@ def test_the_supervisor_imports_no_driver() -> None:
 
 def test_a_command_that_asks_the_query_service_loads_no_bus() -> None:
     modules = imported("import standalone.operations.target")
-    bus_or_command_line = {"nats", "contracts.envelope", "contracts.events", "standalone.embedded.stack", "rich"}
+    bus_or_command_line = {
+        "nats",
+        "contracts.envelope",
+        "contracts.events",
+        "standalone.embedded.stack",
+        "rich",
+    }
     assert modules & (DRIVERS | bus_or_command_line) == set()
     assert len(modules) <= 420
 
@@ -79,7 +98,9 @@ def test_a_command_that_starts_or_stops_a_stack_in_the_background_imports_nothin
     ("service", "most"),
     [("chunker", 1026), ("extractor", 1070), ("merger", 1041), ("indexer", 1116), ("query", 1629)],
 )
-def test_a_service_imports_no_driver_before_its_settings_ask_for_one(service: str, most: int) -> None:
+def test_a_service_imports_no_driver_before_its_settings_ask_for_one(
+    service: str, most: int
+) -> None:
     modules = imported(f"import services.{service}.main")
     assert f"services.{service}.main" in modules
     assert modules & DRIVERS == set()
@@ -89,4 +110,6 @@ def test_a_service_imports_no_driver_before_its_settings_ask_for_one(service: st
 def test_every_benchmark_can_be_imported() -> None:
     names = {shown(path).removesuffix(".py").replace("/", ".") for path in modules("benchmarks")}
     assert names > IN_THE_PEERS_ENVIRONMENT
-    assert imported("\n".join(f"import {name}" for name in names - IN_THE_PEERS_ENVIRONMENT)) > {"benchmarks.index"}
+    assert imported("\n".join(f"import {name}" for name in names - IN_THE_PEERS_ENVIRONMENT)) > {
+        "benchmarks.index"
+    }

@@ -36,11 +36,15 @@ def wired(service: str) -> set[str]:
     """The events that the handlers take which `main.py` wires."""
     result: set[str] = set()
     for node in ast.walk(parsed(folder(service) / "main.py")):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"services.{service}."):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+            f"services.{service}."
+        ):
             module = importlib.import_module(node.module or "")
             for alias in node.names:
                 if alias.name.startswith("on_"):
-                    result |= heard(next(iter(get_type_hints(getattr(module, alias.name)).values())))
+                    result |= heard(
+                        next(iter(get_type_hints(getattr(module, alias.name)).values()))
+                    )
     return result
 
 
@@ -57,7 +61,11 @@ def said(service: str) -> set[str]:
 def settings_in(module: str) -> list[type[Settings]]:
     """The classes of settings that a module makes."""
     result = vars(importlib.import_module(module)).values()
-    return [v for v in result if isinstance(v, type) and issubclass(v, Settings) and v.__module__ == module]
+    return [
+        v
+        for v in result
+        if isinstance(v, type) and issubclass(v, Settings) and v.__module__ == module
+    ]
 
 
 def test_the_services_are_those_the_contracts_name() -> None:
@@ -69,7 +77,14 @@ def test_the_services_are_those_the_contracts_name() -> None:
 def test_every_service_has_the_same_rooms(service: str) -> None:
     here = {path.stem for path in folder(service).iterdir()}
     assert {"settings", "main", "README"} <= here
-    assert {"domain", "handler"} <= here or {"ingestion", "graph", "retrieval", "answering", "status", "api"} <= here
+    assert {"domain", "handler"} <= here or {
+        "ingestion",
+        "graph",
+        "retrieval",
+        "answering",
+        "status",
+        "api",
+    } <= here
     assert (folder(service) / "README.md").is_file()
 
 
@@ -97,7 +112,9 @@ def test_a_readme_names_what_goes_in_what_comes_out_and_every_knob(service: str)
     assert said(service) <= words
     rooms = [path for path in modules(f"services/{service}") if path.name == "settings.py"]
     own = [
-        knobs for room in rooms for knobs in settings_in(".".join(room.relative_to(REPOSITORY).with_suffix("").parts))
+        knobs
+        for room in rooms
+        for knobs in settings_in(".".join(room.relative_to(REPOSITORY).with_suffix("").parts))
     ]
     assert own
     assert {name.upper() for knobs in own for name in knobs.__annotations__} <= words

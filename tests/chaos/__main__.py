@@ -40,7 +40,9 @@ def main() -> int:
                 outcomes.append(trial(stack, calm, seeds.pop(0)))
                 print(_line(outcomes[-1]), flush=True)
                 if outcomes[-1].problems:
-                    print(stack.stack.run("doctor").stdout, stack.stack.logs(), sep="\n", flush=True)
+                    print(
+                        stack.stack.run("doctor").stdout, stack.stack.logs(), sep="\n", flush=True
+                    )
                     break
     print(_table(outcomes))
     return 1 if any(outcome.problems for outcome in outcomes) else 0
@@ -69,20 +71,28 @@ def _line(outcome: Outcome) -> str:
 
 
 def _table(outcomes: list[Outcome]) -> str:
-    """Return a table in Markdown: how often each fault happened, and in how many trials that failed."""
+    """Return a table in Markdown: how often each fault happened, and in how many trials that
+    failed.
+    """
     happened, failed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for outcome in outcomes:
         kinds = {(fault.kind, fault.victim) for fault in outcome.faults}
         happened.update(kinds)
         if outcome.problems:
             failed.update(kinds)
-    rows = [f"| {kind} | {victim} | {count} | {failed[kind, victim]} |"
-            for (kind, victim), count in sorted(happened.items())]  # fmt: skip
+    rows = [
+        f"| {kind} | {victim} | {count} | {failed[kind, victim]} |"
+        for (kind, victim), count in sorted(happened.items())
+    ]
     bad = sum(bool(outcome.problems) for outcome in outcomes)
-    return "\n".join([
-        f"\n{len(outcomes)} trials, {bad} failed\n",
-        "| fault | of | trials | failed |", "|---|---|---|---|", *rows,
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"\n{len(outcomes)} trials, {bad} failed\n",
+            "| fault | of | trials | failed |",
+            "|---|---|---|---|",
+            *rows,
+        ]
+    )
 
 
 if __name__ == "__main__":

@@ -24,7 +24,9 @@ LONGEST = 6.0
 
 @dataclass(frozen=True)
 class Machine:
-    """What faults happen to. `disk` says whether the data folder is a file system of its own, which can be filled."""
+    """What faults happen to. `disk` says whether the data folder is a file system of its own, which
+    can be filled.
+    """
 
     stack: Stack
     model: LanguageModel
@@ -33,7 +35,9 @@ class Machine:
 
 @dataclass(frozen=True)
 class Fault:
-    """One of `KINDS`, of which process, how long after the documents were added, and for how many seconds."""
+    """One of `KINDS`, of which process, how long after the documents were added, and for how many
+    seconds.
+    """
 
     kind: str
     victim: str
@@ -58,8 +62,18 @@ def drawn(dice: Random, *, disk: bool) -> list[Fault]:
 
 
 def _fault(dice: Random, kind: str) -> Fault:
-    victim = {"fill": "the disk", "lock": "documents.db", "refuse": "the model", "rebuild": "all"}.get(kind)
-    return Fault(kind, victim or dice.choice(SERVICES + SERVERS), dice.uniform(0.0, 3.0), dice.uniform(0.5, LONGEST))
+    victim = {
+        "fill": "the disk",
+        "lock": "documents.db",
+        "refuse": "the model",
+        "rebuild": "all",
+    }.get(kind)
+    return Fault(
+        kind,
+        victim or dice.choice(SERVICES + SERVERS),
+        dice.uniform(0.0, 3.0),
+        dice.uniform(0.5, LONGEST),
+    )
 
 
 @contextmanager
@@ -121,7 +135,9 @@ def _rebuilt(machine: Machine, what: str) -> Generator[None]:
     """A rebuild begins, and is killed unless it has ended by then."""
     command = [LIGHTSTREAM, "rebuild", what, "--data", str(machine.stack.folder)]
     env = environment(machine.stack.env)
-    with subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as rebuild:
+    with subprocess.Popen(
+        command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as rebuild:
         yield
         rebuild.kill()
 

@@ -27,24 +27,32 @@ LATENCY = 0.2
 
 CALM = "calm"
 PATIENCE = 700.0
-"""Seconds within which everything must have recovered: an event that failed often waits ten minutes at most."""
+"""Seconds within which everything must have recovered: an event that failed often waits ten minutes
+at most.
+"""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What went wrong by intention, how long it took until all was well, and what was not well in the end."""
+    """What went wrong by intention, how long it took until all was well, and what was not well in
+    the end.
+    """
 
     seed: int
     faults: list[Fault]
     seconds: float
     paid_again: int
-    """Passages that were extracted once more, beside those in flight when the extractor was killed."""
+    """Passages that were extracted once more, beside those in flight when the extractor was
+    killed.
+    """
     problems: list[str]
 
 
 @contextmanager
 def machine(folder: Path, *, disk: bool = False) -> Generator[tuple[Machine, Mapping[str, Any]]]:
-    """Yield a stack with a model that counts, and the digest of the documents indexed undisturbed."""
+    """Yield a stack with a model that counts, and the digest of the documents indexed
+    undisturbed.
+    """
     with serving() as model:
         model.latency = LATENCY
         with running(folder, **model.environment()) as stack:
@@ -53,8 +61,12 @@ def machine(folder: Path, *, disk: bool = False) -> Generator[tuple[Machine, Map
             yield Machine(stack, model, disk), stack.digest(CALM)
 
 
-def trial(machine: Machine, calm: Mapping[str, Any], seed: int, faults: list[Fault] | None = None) -> Outcome:
-    """Index the documents in a workspace of its own under the faults of the seed, or those given."""
+def trial(
+    machine: Machine, calm: Mapping[str, Any], seed: int, faults: list[Fault] | None = None
+) -> Outcome:
+    """Index the documents in a workspace of its own under the faults of the seed, or those
+    given.
+    """
     faults = faults if faults is not None else drawn(Random(seed), disk=machine.disk)
     workspace, paid, began = f"chaos-{seed}", machine.model.passages.copy(), time.monotonic()
     with ThreadPoolExecutor() as pool:
@@ -83,11 +95,20 @@ def _happened(machine: Machine, fault: Fault) -> None:
 
 
 def _problems(stack: Stack, workspace: str, calm: Mapping[str, Any]) -> Generator[str]:
-    """Yield what is not as it would be without faults, once everything has had the time to recover."""
+    """Yield what is not as it would be without faults, once everything has had the time to
+    recover.
+    """
     try:
-        until(lambda: ended(stack.counts(workspace), COUNT), lambda: str(stack.counts(workspace)), PATIENCE)
-        until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()),
-              lambda: str(unacknowledged(stack)), PATIENCE)  # fmt: skip
+        until(
+            lambda: ended(stack.counts(workspace), COUNT),
+            lambda: str(stack.counts(workspace)),
+            PATIENCE,
+        )
+        until(
+            lambda: all(left == (0, 0) for left in unacknowledged(stack).values()),
+            lambda: str(unacknowledged(stack)),
+            PATIENCE,
+        )
     except AssertionError as error:
         yield str(error)
         return
@@ -101,7 +122,9 @@ def _problems(stack: Stack, workspace: str, calm: Mapping[str, Any]) -> Generato
 
 
 def _paid_again(model: LanguageModel, before: Counter[str], faults: list[Fault]) -> int:
-    """Return how many passages were extracted twice; those in flight in a process that was killed may be."""
+    """Return how many passages were extracted twice; those in flight in a process that was killed
+    may be.
+    """
     killed = sum(fault.kind == "kill" and fault.victim == "extractor" for fault in faults)
     times = (model.passages - before).values()
     return sum(max(0, count - 1 - killed) for count in times)

@@ -1,4 +1,6 @@
-"""Kill servers of a cluster again and again while documents flow, and print what came of it as a table."""
+"""Kill servers of a cluster again and again while documents flow, and print what came of it as a
+table.
+"""
 
 import argparse
 import asyncio
@@ -15,20 +17,29 @@ AWAY = 2.0
 """Seconds for which a killed server is away, as when a container is started again."""
 
 GOAL = 5.0
-"""Seconds within which publishing goes on, if it can be had: servers elect another leader after 4 to 9 s."""
+"""Seconds within which publishing goes on, if it can be had: servers elect another leader after 4
+to 9 s.
+"""
 
 
-async def _kill_one(running: Trial, number: int, dice: Random, *, stopped: bool) -> tuple[str, float, float]:
-    """Kill the leader of the log or any server, every tenth with its disk; return which, and what `Trial.kill` does."""
+async def _kill_one(
+    running: Trial, number: int, dice: Random, *, stopped: bool
+) -> tuple[str, float, float]:
+    """Kill the leader of the log or any server, every tenth with its disk; return which, and what
+    `Trial.kill` does.
+    """
     leader = await running.cluster.leader(running.jetstream)
     alone = len(running.cluster.servers) == 1
     victim = leader if number % 2 == 0 else dice.randrange(len(running.cluster.servers))
     emptied = number % 10 == 9 and not alone
     pause, later = await running.kill(victim, emptied=emptied, away=AWAY, stopped=stopped)
-    kind = ("the only server" if alone else "the leader" if victim == leader else "another server") + (
-        ", its disk lost" if emptied else ""
+    kind = (
+        "the only server" if alone else "the leader" if victim == leader else "another server"
+    ) + (", its disk lost" if emptied else "")
+    print(
+        f"{number + 1}: {kind}: nothing confirmed for {pause:.1f} s, {later:.1f} s with a leader",
+        flush=True,
     )
-    print(f"{number + 1}: {kind}: nothing confirmed for {pause:.1f} s, {later:.1f} s with a leader", flush=True)
     return kind, pause, later
 
 
@@ -43,11 +54,22 @@ async def run(kills: int, seed: int, servers: int, *, stopped: bool) -> int:
                     found.setdefault(kind, []).append(seconds)
                     found.setdefault("all", []).append(seconds)
             problems = await running.problems()
-            print("\nthe service wrote nothing for, and of it after the last election that it may have waited for (s):")
-            print(", ".join(f"{whole:.1f} {ours:.1f}" for whole, ours in sorted(running.silences(least=1.5))))
-            print(f"\n{len(running.confirmed)} documents confirmed, {running.refused} publishes repeated after 30 s\n")
+            print(
+                "\nthe service wrote nothing for, and of it after the last election that it "
+                "may have waited for (s):"
+            )
+            print(
+                ", ".join(
+                    f"{whole:.1f} {ours:.1f}" for whole, ours in sorted(running.silences(least=1.5))
+                )
+            )
+            print(
+                f"\n{len(running.confirmed)} documents confirmed, {running.refused} publishes "
+                "repeated after 30 s\n"
+            )
     print(
-        "| killed | times | median pause (s) | longest (s) | at most 5 s | of it with a leader: median | longest (s) |"
+        "| killed | times | median pause (s) | longest (s) | at most 5 s | of it with a "
+        "leader: median | longest (s) |"
     )
     print("|---|---|---|---|---|---|---|")
     for kind, result in sorted(pauses.items(), key=lambda each: (each[0] == "all", each)):
@@ -67,7 +89,15 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tests.cluster", description=__doc__)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--servers", type=int, choices=[1, SIZE], default=SIZE, help="1: alone, its streams compressed")
-    parser.add_argument("--stop", action="store_true", help="tell servers to end instead of killing them")
+    parser.add_argument(
+        "--servers",
+        type=int,
+        choices=[1, SIZE],
+        default=SIZE,
+        help="1: alone, its streams compressed",
+    )
+    parser.add_argument(
+        "--stop", action="store_true", help="tell servers to end instead of killing them"
+    )
     given = parser.parse_args()
     sys.exit(asyncio.run(run(given.kills, given.seed, given.servers, stopped=given.stop)))

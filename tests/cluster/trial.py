@@ -1,4 +1,6 @@
-"""Documents flow through a service on a cluster, servers are killed, and nothing that was confirmed is lost."""
+"""Documents flow through a service on a cluster, servers are killed, and nothing that was confirmed
+is lost.
+"""
 
 import asyncio
 import json
@@ -37,7 +39,9 @@ OF_OTHERS = {durable.name for durable in CONSUMERS} - {"chunker"}
 
 @dataclass
 class Trial:
-    """A cluster under load. `confirmed`: the sequence of each document that the log confirmed to a publisher."""
+    """A cluster under load. `confirmed`: the sequence of each document that the log confirmed to a
+    publisher.
+    """
 
     cluster: NatsCluster
     jetstream: JetStreamContext
@@ -51,7 +55,9 @@ class Trial:
     written: list[datetime] = field(default_factory=list[datetime])
     """When the service wrote, in the log's order; known in the end."""
     needed: list[datetime] = field(default_factory=list[datetime])
-    """When a stream or consumer got a leader that the service may wait for, by the servers' clock."""
+    """When a stream or consumer got a leader that the service may wait for, by the servers'
+    clock.
+    """
     pause: float = 0.0
     """The longest time between two confirmations since it was last set to zero, in seconds."""
     resumed: float = 0.0
@@ -103,8 +109,9 @@ class Trial:
     ) -> tuple[float, float]:
         """Kill a server, start it again, and wait until it has everything.
 
-        Return for how long nothing was confirmed, and how much of it was after the log had a leader again.
-        It is `away` for that many seconds; `emptied`: it comes back with a new disk; `stopped`: it is told to end.
+        Return for how long nothing was confirmed, and how much of it was after the log had a leader
+        again. It is `away` for that many seconds; `emptied`: it comes back with a new disk;
+        `stopped`: it is told to end.
         """
         self.pause, self.last = 0.0, time.monotonic()
         killed = self.last
@@ -121,19 +128,27 @@ class Trial:
     def silences(self, least: float) -> list[tuple[float, float]]:
         """For how many seconds the service wrote nothing, where it was longer than that.
 
-        Beside each stands how many of these were after the last election that it may have waited for.
+        Beside each stands how many of these were after the last election that it may have waited
+        for.
         """
         found = [
-            (before, after) for before, after in pairwise(self.written) if (after - before).total_seconds() > least
+            (before, after)
+            for before, after in pairwise(self.written)
+            if (after - before).total_seconds() > least
         ]
-        last = [max((each for each in self.needed if before < each < after), default=before) for before, after in found]
+        last = [
+            max((each for each in self.needed if before < each < after), default=before)
+            for before, after in found
+        ]
         return [
             ((after - before).total_seconds(), (after - elected).total_seconds())
             for (before, after), elected in zip(found, last, strict=True)
         ]
 
     async def problems(self) -> list[str]:
-        """Stop publishing, wait until the service has handled everything, and return what is not as it must be."""
+        """Stop publishing, wait until the service has handled everything, and return what is not as
+        it must be.
+        """
         self.going = False
         result: dict[str, dict[str, int]] = {"DocumentAdded": {}, "DocumentDeleted": {}}
 
@@ -155,19 +170,28 @@ class Trial:
                 self.written.append(message.published_at)
         if result["DocumentAdded"] != self.confirmed:
             lost = self.confirmed.items() - result["DocumentAdded"].items()
-            problems.append(f"confirmed and not where it was: {sorted(lost)[:5]}, {len(lost)} in all")
+            problems.append(
+                f"confirmed and not where it was: {sorted(lost)[:5]}, {len(lost)} in all"
+            )
         if missing := self.confirmed.keys() - result["DocumentDeleted"].keys():
             problems.append(f"{len(missing)} documents were never handled")
         return problems
 
     async def _messages(self) -> list[Message]:
         """All messages about documents. Raises `Unavailable`."""
-        return [message async for page in self.log.read() for message in page if message.subject != subjects.PROBE]
+        return [
+            message
+            async for page in self.log.read()
+            for message in page
+            if message.subject != subjects.PROBE
+        ]
 
 
 @asynccontextmanager
 async def trial(folder: Path, size: int = SIZE) -> AsyncGenerator[Trial]:
-    """So many servers, each with a copy of every stream, a service on them, and publishers at work."""
+    """So many servers, each with a copy of every stream, a service on them, and publishers at
+    work.
+    """
     async with (
         nats_cluster(folder / "cluster", size) as cluster,
         connected(cluster.url("operator"), name="trial") as client,
@@ -177,9 +201,13 @@ async def trial(folder: Path, size: int = SIZE) -> AsyncGenerator[Trial]:
         await declare(jetstream, size)
         # The service is told of one server; the cluster tells it of the others.
         async with trial_service(cluster.url("operator", 0), folder):
-            running = Trial(cluster, jetstream, NatsLog(publishing.jetstream(prefix=permissions.IMPORTED_API)))
+            running = Trial(
+                cluster, jetstream, NatsLog(publishing.jetstream(prefix=permissions.IMPORTED_API))
+            )
             await client.subscribe(ELECTED, cb=running.note_election)
-            publishers = [asyncio.create_task(running.publish(number)) for number in range(PUBLISHERS)]
+            publishers = [
+                asyncio.create_task(running.publish(number)) for number in range(PUBLISHERS)
+            ]
             try:
                 await running.more(PUBLISHERS)
                 yield running

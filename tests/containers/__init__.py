@@ -1,1 +1,3 @@
-"""Containers as they are deployed: `make compose-test` runs these, `make test` does not. Skips without podman."""
+"""Containers as they are deployed: `make compose-test` runs these, `make test` does not. Skips
+without podman.
+"""

@@ -1,7 +1,8 @@
-"""Run in a container of the deployment: `attacks.py KIND`; prints what was tried and which of it succeeded.
+"""Run in a container of the deployment: `attacks.py KIND`; prints what was tried and which of it
+succeeded.
 
-An attempt succeeds when it reads, writes or reaches what it should not. Beside them stand uses that are allowed: where
-those fail, a refusal says nothing.
+An attempt succeeds when it reads, writes or reaches what it should not. Beside them stand uses that
+are allowed: where those fail, a refusal says nothing.
 """
 
 import asyncio
@@ -62,7 +63,9 @@ def enters_bus(url: str, port: int = 4222) -> Attempt:
     async def tried() -> bool:
         import nats  # noqa: PLC0415
 
-        client = await nats.connect(f"nats://{url}nats:{port}", allow_reconnect=False, error_cb=_ignored)
+        client = await nats.connect(
+            f"nats://{url}nats:{port}", allow_reconnect=False, error_cb=_ignored
+        )
         await client.close()
         return True
 
@@ -102,18 +105,27 @@ def stranger() -> dict[str, Attempt]:
         f"the API: {path}": asks(path, body)
         for path, body in (
             ("/documents/paginated", {}),
-            ("/query", {"query": "who?"}), ("/documents/text", {"text": "x", "file_source": "x"}),
-            ("/graph/label/list", None), ("/operations/settings", None), ("/operations/dead_letters", None),
-            ("/operations/doctor", None), ("/metrics", None), ("/events/stream", None),
+            ("/query", {"query": "who?"}),
+            ("/documents/text", {"text": "x", "file_source": "x"}),
+            ("/graph/label/list", None),
+            ("/operations/settings", None),
+            ("/operations/dead_letters", None),
+            ("/operations/doctor", None),
+            ("/metrics", None),
+            ("/events/stream", None),
         )
-    }  # fmt: skip
+    }
     users = ("", "operator:operator@", "query:@", "routes:routes@")
     return {
         "allowed: the health of the API": asks("/health/live"),
         "allowed: the health of a service": asks("/health/live", host="merger"),
         **routes,
-        "the API with a guessed key": asks("/query", {"query": "who?"}, **{"X-API-Key": "lightstream"}),
-        "the API for another workspace": asks("/query", {"query": "who?"}, **{"LIGHTRAG-WORKSPACE": "harbour"}),
+        "the API with a guessed key": asks(
+            "/query", {"query": "who?"}, **{"X-API-Key": "lightstream"}
+        ),
+        "the API for another workspace": asks(
+            "/query", {"query": "who?"}, **{"LIGHTRAG-WORKSPACE": "harbour"}
+        ),
         **{f"the bus as {user or 'nobody'}": enters_bus(user) for user in users},
         "the monitoring page of the bus": connects("nats", 8222),
         "documents without a password": _documents,
@@ -124,14 +136,25 @@ def stranger() -> dict[str, Attempt]:
 
 def unreachable() -> dict[str, Attempt]:
     """What is not on the network of the API and the models."""
-    ports = {"nats": (4222, 8222), "mongo": (27017,), "neo4j": (7687, 7474), "milvus": (19530, 9091),
-             "chunker": (9621,)}  # fmt: skip
-    hidden = {f"{host}:{port}": connects(host, port) for host, numbers in ports.items() for port in numbers}
+    ports = {
+        "nats": (4222, 8222),
+        "mongo": (27017,),
+        "neo4j": (7687, 7474),
+        "milvus": (19530, 9091),
+        "chunker": (9621,),
+    }
+    hidden = {
+        f"{host}:{port}": connects(host, port)
+        for host, numbers in ports.items()
+        for port in numbers
+    }
     return {"allowed: the API": connects("query", 9621), **hidden}
 
 
 def reader() -> dict[str, Attempt]:
-    """What a key that may read one workspace may not: change it, read others, operate the deployment."""
+    """What a key that may read one workspace may not: change it, read others, operate the
+    deployment.
+    """
     key = {"X-API-Key": CREDENTIALS.read_text().strip()}
     other = {"LIGHTRAG-WORKSPACE": "harbour"}
     text = {"text": "forged", "file_source": "forged.txt"}
@@ -148,7 +171,9 @@ def reader() -> dict[str, Attempt]:
         "events of another workspace": asks("/events/stream", **key, **other),
         "labels of another workspace": asks("/graph/label/list", **key, **other),
         "a rebuild": asks("/operations/rebuild/start", {"projection": "graph"}, **key),
-        "an erasure": asks("/operations/erasures", {"document_ids": [FORGED], "reason": "an attack"}, **key),
+        "an erasure": asks(
+            "/operations/erasures", {"document_ids": [FORGED], "reason": "an attack"}, **key
+        ),
         "dead letters of another workspace": asks("/operations/dead_letters", **key, **other),
         "settings": asks("/operations/settings", **key),
         "the doctor": asks("/operations/doctor", **key),
@@ -175,7 +200,9 @@ def says(subject: str, body: bytes = b"{}") -> Attempt:
 
 
 def hears(subject: str) -> Attempt:
-    """Whether a message of others arrives at a subscription; whoever runs this adds a document meanwhile."""
+    """Whether a message of others arrives at a subscription; whoever runs this adds a document
+    meanwhile.
+    """
 
     url = CREDENTIALS.read_text().strip()
 
@@ -194,7 +221,14 @@ def hears(subject: str) -> Attempt:
 
 def _forbidden() -> dict[str, Attempt]:
     """What no publisher may: speak as a service, read, change, purge, rewind."""
-    forged = ("ChunksCreated", "EntitiesExtracted", "GraphMerged", "VectorsIndexed", "StageFailed", "GraphEdited")
+    forged = (
+        "ChunksCreated",
+        "EntitiesExtracted",
+        "GraphMerged",
+        "VectorsIndexed",
+        "StageFailed",
+        "GraphEdited",
+    )
     subjects = [
         *(f"kb.v1.default.{FORGED}.{name}" for name in forged),
         "$KV.KB_GENERATIONS.pointers",
@@ -202,23 +236,28 @@ def _forbidden() -> dict[str, Attempt]:
     ]
     last = b'{"last_by_subj":"kb.v1.default.*.DocumentAdded"}'
     calls = {
-        "STREAM.MSG.GET.KB_EVENTS": last, "DIRECT.GET.KB_EVENTS": last, "STREAM.PURGE.KB_EVENTS": b"{}",
-        "STREAM.DELETE.KB_EVENTS": b"{}", "STREAM.MSG.DELETE.KB_EVENTS": b'{"seq":1}', "STREAM.LIST": b"{}",
-        "STREAM.UPDATE.KB_EVENTS": b'{"name":"KB_EVENTS","subjects":["kb.>"],"retention":"limits","max_msgs":1}',
+        "STREAM.MSG.GET.KB_EVENTS": last,
+        "DIRECT.GET.KB_EVENTS": last,
+        "STREAM.PURGE.KB_EVENTS": b"{}",
+        "STREAM.DELETE.KB_EVENTS": b"{}",
+        "STREAM.MSG.DELETE.KB_EVENTS": b'{"seq":1}',
+        "STREAM.LIST": b"{}",
+        "STREAM.UPDATE.KB_EVENTS": b'{"name":"KB_EVENTS","subjects":["kb.>"],"retention":"limits","max_msgs":1}',  # noqa: E501
         "STREAM.SNAPSHOT.KB_EVENTS": b'{"deliver_subject":"kb.probe"}',
-        "CONSUMER.RESET.KB_EVENTS.chunker": b"{}", "CONSUMER.DELETE.KB_EVENTS.chunker": b"{}",
+        "CONSUMER.RESET.KB_EVENTS.chunker": b"{}",
+        "CONSUMER.DELETE.KB_EVENTS.chunker": b"{}",
         "CONSUMER.PAUSE.KB_EVENTS.chunker": b'{"pause_until":"2099-01-01T00:00:00Z"}',
-        "CONSUMER.CREATE.KB_EVENTS.spy":
-            b'{"stream_name":"KB_EVENTS","config":{"name":"spy","ack_policy":"none","deliver_policy":"all"}}',
+        "CONSUMER.CREATE.KB_EVENTS.spy": b'{"stream_name":"KB_EVENTS","config":{"name":"spy","ack_policy":"none","deliver_policy":"all"}}',  # noqa: E501
         "CONSUMER.MSG.NEXT.KB_EVENTS.chunker": b'{"batch":1,"no_wait":true}',
-    }  # fmt: skip
-    # Under both names that the log's calls have: its own account's, and the one they are imported by.
+    }
+    # Under both names that the log's calls have: its own account's, and the one they are imported
+    # by.
     both = {f"{api}.{call}": body for call, body in calls.items() for api in ("$JS.API", "KB.API")}
     return {
         **{f"publishes {subject}": says(subject) for subject in subjects},
         **{f"calls {subject}": says(subject, body) for subject, body in both.items()},
         "calls $SYS.REQ.SERVER.PING": says("$SYS.REQ.SERVER.PING"),
-    }  # fmt: skip
+    }
 
 
 def added(workspace: str, document: str, name: str = "DocumentAdded") -> Attempt:
@@ -232,7 +271,11 @@ def added(workspace: str, document: str, name: str = "DocumentAdded") -> Attempt
         "time": "2026-11-23T00:00:00Z",
         "datacontenttype": "application/json",
         "workspace": workspace,
-        "data": {"document_id": document, "file_path": f"{document}.txt", "text": "Ada Marlow has a boat."},
+        "data": {
+            "document_id": document,
+            "file_path": f"{document}.txt",
+            "text": "Ada Marlow has a boat.",
+        },
     }
     return says(f"kb.v1.{workspace}.{document}.{name}", json.dumps(event).encode())
 
@@ -252,8 +295,13 @@ def narrow() -> dict[str, Attempt]:
 def listener() -> dict[str, Attempt]:
     """What a publisher may not hear of others. It says nothing itself: that it would hear."""
     subjects = (">", "kb.>", "_INBOX.>", "$JS.>", "$KV.>", "$SYS.>", "blob.>", "dead.>")
-    entered = enters_bus(CREDENTIALS.read_text().strip().removeprefix("nats://").partition("nats:4222")[0])
-    return {"allowed: the bus": entered, **{f"hears {subject}": hears(subject) for subject in subjects}}
+    entered = enters_bus(
+        CREDENTIALS.read_text().strip().removeprefix("nats://").partition("nats:4222")[0]
+    )
+    return {
+        "allowed: the bus": entered,
+        **{f"hears {subject}": hears(subject) for subject in subjects},
+    }
 
 
 def opens(url: str) -> Attempt:
@@ -290,11 +338,19 @@ def encrypted() -> dict[str, Attempt]:
 
 
 def route() -> dict[str, Attempt]:
-    """What somebody tries who has the password of routes without a certificate, or a certificate without it."""
+    """What somebody tries who has the password of routes without a certificate, or a certificate
+    without it.
+    """
     right = CREDENTIALS.read_text().strip()
 
     def becomes(password: str, *certificate: str, tls: bool = True) -> Attempt:
-        said = {"user": "routes", "pass": password, "server_id": "X", "name": "x", "cluster": "lightstream"}
+        said = {
+            "user": "routes",
+            "pass": password,
+            "server_id": "X",
+            "name": "x",
+            "cluster": "lightstream",
+        }
 
         def tried() -> bool:
             plain = socket.create_connection(("nats", 6222), 5)
@@ -323,9 +379,15 @@ def route() -> dict[str, Attempt]:
 
 
 KINDS = {
-    "stranger": stranger, "unreachable": unreachable, "reader": reader, "publisher": publisher, "narrow": narrow,
-    "listener": listener, "encrypted": encrypted, "route": route,
-}  # fmt: skip
+    "stranger": stranger,
+    "unreachable": unreachable,
+    "reader": reader,
+    "publisher": publisher,
+    "narrow": narrow,
+    "listener": listener,
+    "encrypted": encrypted,
+    "route": route,
+}
 
 
 async def tried(name: str, attempt: Attempt) -> dict[str, Any]:
@@ -334,12 +396,18 @@ async def tried(name: str, attempt: Attempt) -> dict[str, Any]:
         async with asyncio.timeout(40):
             return {"attempt": name, "succeeded": await attempt(), "said": ""}
     except Exception as error:  # whatever it is, it did not get in
-        return {"attempt": name, "succeeded": False, "said": f"{type(error).__name__}: {error}"[:200]}
+        return {
+            "attempt": name,
+            "succeeded": False,
+            "said": f"{type(error).__name__}: {error}"[:200],
+        }
 
 
 async def main(kind: str) -> None:
     """Try everything of one kind, side by side."""
-    result = await asyncio.gather(*(tried(name, attempt) for name, attempt in KINDS[kind]().items()))
+    result = await asyncio.gather(
+        *(tried(name, attempt) for name, attempt in KINDS[kind]().items())
+    )
     sys.stdout.write(f"\n{json.dumps(result)}\n")
 
 

@@ -1,4 +1,5 @@
-"""The images that ours and docker-compose.yml start from: pulled where a registry answers, else made from Debian.
+"""The images that ours and docker-compose.yml start from: pulled where a registry answers, else
+made from Debian.
 
 A stand-in carries the label `lightstream.stand-in`, so that a test knows which servers it has.
 """
@@ -14,7 +15,9 @@ PACKAGES = "python3,python3-venv,python3-pip,ca-certificates"
 
 
 def python_image(engine: Engine, name: str) -> None:
-    """Have the base image under that name: pulled, or Debian's Python where no registry is in reach."""
+    """Have the base image under that name: pulled, or Debian's Python where no registry is in
+    reach.
+    """
     full = f"docker.io/library/{name}"
     if engine.has(full) or _pulled(engine, full):
         return
@@ -24,8 +27,12 @@ def python_image(engine: Engine, name: str) -> None:
     if not (folder / "usr/bin/python").exists():
         _without_proc(folder)
         shutil.rmtree(folder, ignore_errors=True)
-        executed(["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", str(folder)], minutes=20.0)
-        # As in the image it stands in for: Python is for whoever installs into it, and is called python.
+        executed(
+            ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", str(folder)],
+            minutes=20.0,
+        )
+        # As in the image it stands in for: Python is for whoever installs into it, and is called
+        # python.
         for marker in folder.glob("usr/lib/python3*/EXTERNALLY-MANAGED"):
             marker.unlink()
         for package in (folder / "var/cache/apt/archives").glob("*.deb"):
@@ -33,7 +40,16 @@ def python_image(engine: Engine, name: str) -> None:
         (folder / "usr/bin/python").symlink_to("python3")
     _without_proc(folder)
     archive = HOME / "debian.tar"
-    packed = ["tar", "--directory", str(folder), "--one-file-system", "--create", "--file", str(archive), "."]
+    packed = [
+        "tar",
+        "--directory",
+        str(folder),
+        "--one-file-system",
+        "--create",
+        "--file",
+        str(archive),
+        ".",
+    ]
     executed(packed, minutes=10.0)
     engine.run("import", "--change", f"LABEL {LABEL}=python", str(archive), full, minutes=10.0)
     archive.unlink()
@@ -41,11 +57,17 @@ def python_image(engine: Engine, name: str) -> None:
 
 def stands_in(engine: Engine, image: str) -> bool:
     """Whether an image is one of ours in the place of the one that is named."""
-    return bool(engine.run("image", "inspect", "--format", f'{{{{index .Labels "{LABEL}"}}}}', image).stdout.strip())
+    return bool(
+        engine.run(
+            "image", "inspect", "--format", f'{{{{index .Labels "{LABEL}"}}}}', image
+        ).stdout.strip()
+    )
 
 
 def _without_proc(folder: Path) -> None:
-    """Unmount what debootstrap mounts and sometimes leaves: nobody shall pack it, let alone remove it."""
+    """Unmount what debootstrap mounts and sometimes leaves: nobody shall pack it, let alone remove
+    it.
+    """
     if (folder / "proc").is_mount():
         executed(["umount", str(folder / "proc")])
 

@@ -1,4 +1,6 @@
-"""The three buses of a deployment: who leads, who has everything, and what becomes of documents while one is away."""
+"""The three buses of a deployment: who leads, who has everything, and what becomes of documents
+while one is away.
+"""
 
 import json
 from collections.abc import Sequence
@@ -18,12 +20,16 @@ async def main():
     print(json.dumps({info.config.name: [info.config.num_replicas, info.cluster.leader,
         sum(peer.current and not peer.offline for peer in info.cluster.replicas or [])] for info in infos}))
 asyncio.run(main())
-"""
+"""  # noqa: E501
 
 
 def copies(deployed: Deployment) -> dict[str, Any]:
-    """Of each stream: how many copies it is to have, who leads it, and how many others have everything."""
-    return json.loads(deployed.beside("inside", "python", "-c", COPIES, secrets=["nats_url_operator"]))
+    """Of each stream: how many copies it is to have, who leads it, and how many others have
+    everything.
+    """
+    return json.loads(
+        deployed.beside("inside", "python", "-c", COPIES, secrets=["nats_url_operator"])
+    )
 
 
 async def whole(deployed: Deployment) -> None:

@@ -1,4 +1,6 @@
-"""The engine and the image of a test run. Images stay below .cache: the next run takes from there what is the same."""
+"""The engine and the image of a test run. Images stay below .cache: the next run takes from there
+what is the same.
+"""
 
 import re
 from collections.abc import AsyncIterator, Generator
@@ -34,14 +36,20 @@ def image(engine: Engine) -> str:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def deployed(
-    engine: Engine, image: str, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+    engine: Engine,
+    image: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
 ) -> AsyncIterator[Deployment]:
-    """The deployment, up and healthy, with the files beside docker-compose.yml that a module asks for by a parameter.
+    """The deployment, up and healthy, with the files beside docker-compose.yml that a module asks
+    for by a parameter.
 
     Nothing is left of it in the end.
     """
     assert image
-    result = deployment(engine, tmp_path_factory.mktemp("deployment"), *getattr(request, "param", ()))
+    result = deployment(
+        engine, tmp_path_factory.mktemp("deployment"), *getattr(request, "param", ())
+    )
     result.down(volumes=True)
     try:
         await result.up()

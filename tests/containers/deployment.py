@@ -1,4 +1,6 @@
-"""docker-compose.yml, or more files, brought up whole by podman-compose, over the servers' images or stand-ins."""
+"""docker-compose.yml, or more files, brought up whole by podman-compose, over the servers' images
+or stand-ins.
+"""
 
 import importlib.util
 import json
@@ -48,7 +50,9 @@ class Deployment:
         """What the files say of each container."""
         services: dict[str, Any] = {}
         for file in self.files:
-            for name, service in yaml.safe_load((self.folder / file).read_text("utf-8"))["services"].items():
+            for name, service in yaml.safe_load((self.folder / file).read_text("utf-8"))[
+                "services"
+            ].items():
                 services[name] = {**services.get(name, {}), **service}
         return services
 
@@ -62,13 +66,26 @@ class Deployment:
         """The servers of the bus that the files have."""
         return tuple(name for name in BUSES if name in self.described)
 
-    def compose(self, *arguments: str, check: bool = True, minutes: float = 10.0) -> subprocess.CompletedProcess[str]:
+    def compose(
+        self, *arguments: str, check: bool = True, minutes: float = 10.0
+    ) -> subprocess.CompletedProcess[str]:
         """Run `docker compose` with these arguments, as podman-compose does it."""
-        files = [word for file in (*self.files, "docker-compose.override.yml") for word in ("--file", file)]
+        files = [
+            word
+            for file in (*self.files, "docker-compose.override.yml")
+            for word in ("--file", file)
+        ]
         command = [
-            sys.executable, "-m", "podman_compose", "--podman-path", str(self.engine.program),
-            "--project-name", PROJECT, *files, *arguments,
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "podman_compose",
+            "--podman-path",
+            str(self.engine.program),
+            "--project-name",
+            PROJECT,
+            *files,
+            *arguments,
+        ]
         env = {**os.environ, "API_PORT": str(self.port), **server_images()}
         return executed(command, check=check, minutes=minutes, env=env, cwd=self.folder)
 
@@ -77,7 +94,9 @@ class Deployment:
         return (self.folder / "secrets" / name).read_text("utf-8").strip()
 
     async def up(self) -> None:
-        """Start everything, in the order of docker-compose.yml; podman's own health checks would need systemd."""
+        """Start everything, in the order of docker-compose.yml; podman's own health checks would
+        need systemd.
+        """
         await self.start(*self.buses, *STORES)
         for job in JOBS:
             self.compose("up", "--detach", "--no-deps", "--no-build", job)
@@ -95,7 +114,10 @@ class Deployment:
         """Wait until a container's own health check passes."""
 
         async def passes() -> bool:
-            return self.engine.run("healthcheck", "run", container(service), check=False).returncode == 0
+            return (
+                self.engine.run("healthcheck", "run", container(service), check=False).returncode
+                == 0
+            )
 
         try:
             await until(passes, f"{service} is healthy", seconds=600)
@@ -108,14 +130,23 @@ class Deployment:
         assert code == "0", f"{job} ended with code {code}\n{self.log(job)}"
 
     def kill(self, service: str) -> None:
-        """SIGKILL to the first process of a container, as the kernel does it when memory is short."""
+        """SIGKILL to the first process of a container, as the kernel does it when memory is
+        short.
+        """
         self.engine.run("kill", "--signal", "KILL", container(service))
         self.engine.run("wait", container(service))
 
     def down(self, *, volumes: bool = False) -> None:
         """Stop and remove all containers and networks, and the volumes if told so."""
         profiles = ["--profile", "monitoring", "--profile", "tools", "--profile", "operator"]
-        self.compose(*profiles, "down", "--timeout", "60", *(["--volumes"] if volumes else []), check=not volumes)
+        self.compose(
+            *profiles,
+            "down",
+            "--timeout",
+            "60",
+            *(["--volumes"] if volumes else []),
+            check=not volumes,
+        )
 
     def log(self, service: str) -> str:
         """The end of what a container wrote."""
@@ -124,13 +155,17 @@ class Deployment:
 
     def command(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command of the command line in a container of its own."""
-        return self.compose("--profile", "tools", "run", "--rm", "--no-deps", "-T", "cli", *arguments, check=check)
+        return self.compose(
+            "--profile", "tools", "run", "--rm", "--no-deps", "-T", "cli", *arguments, check=check
+        )
 
-    def beside(self, network: str, *command: str, secrets: Iterable[str] = (), files: Iterable[str] = ()) -> str:
+    def beside(
+        self, network: str, *command: str, secrets: Iterable[str] = (), files: Iterable[str] = ()
+    ) -> str:
         """What a command prints in a container of the image, on a network of the deployment.
 
-        It finds the secrets below /run/secrets, a user's address as nats_url; files are named `here:there`. Where the
-        bus speaks TLS it has the certificate of clients, too.
+        It finds the secrets below /run/secrets, a user's address as nats_url; files are named
+        `here:there`. Where the bus speaks TLS it has the certificate of clients, too.
         """
         named = [(name, "nats_url" if name.startswith("nats_url_") else name) for name in secrets]
         certificates = [
@@ -139,12 +174,26 @@ class Deployment:
             ("tls/client.key", "bus_client.key"),
         ]
         mounted = [*named, *(certificates if self.encrypted else [])]
-        volumes = [*(f"{self.folder}/secrets/{here}:/run/secrets/{there}" for here, there in mounted), *files]
+        volumes = [
+            *(f"{self.folder}/secrets/{here}:/run/secrets/{there}" for here, there in mounted),
+            *files,
+        ]
         options = [word for volume in volumes for word in ("--volume", f"{volume}:ro")]
         return self.engine.run(
-            "run", "--rm", "--network", f"{PROJECT}_{network}", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL",
-            *options, "localhost/lightstream:0.1.0", *command, minutes=10.0,
-        ).stdout  # fmt: skip
+            "run",
+            "--rm",
+            "--network",
+            f"{PROJECT}_{network}",
+            "--read-only",
+            "--tmpfs",
+            "/tmp",
+            "--cap-drop",
+            "ALL",
+            *options,
+            "localhost/lightstream:0.1.0",
+            *command,
+            minutes=10.0,
+        ).stdout
 
     def json(self, *arguments: str) -> Any:
         """What a command of the command line answers with --json."""
@@ -157,23 +206,41 @@ def container(service: str) -> str:
 
 
 def deployment(engine: Engine, folder: Path, *files: str) -> Deployment:
-    """Copy the files, make the secrets, and have an image of every server. Skips where podman-compose is missing."""
+    """Copy the files, make the secrets, and have an image of every server. Skips where
+    podman-compose is missing.
+    """
     if importlib.util.find_spec("podman_compose") is None:
-        missing("docker-compose.yml is brought up by podman-compose (make compose-test installs it)")
+        missing(
+            "docker-compose.yml is brought up by podman-compose (make compose-test installs it)"
+        )
     files = ("docker-compose.yml", *files)
     shutil.copytree(REPOSITORY / "deploy", folder / "deploy")
     for file in files:
         shutil.copy(REPOSITORY / file, folder)
-    users = executed([sys.executable, "-m", "contracts.permissions", f"{PUBLISHER}=harbour"], cwd=REPOSITORY)
+    users = executed(
+        [sys.executable, "-m", "contracts.permissions", f"{PUBLISHER}=harbour"], cwd=REPOSITORY
+    )
     (folder / "deploy/nats/users.conf").write_text(users.stdout, "utf-8")
-    executed(["sh", str(folder / "deploy/make-env"), *(["--tls"] if "docker-compose.tls.yml" in files else [])])
+    executed(
+        [
+            "sh",
+            str(folder / "deploy/make-env"),
+            *(["--tls"] if "docker-compose.tls.yml" in files else []),
+        ]
+    )
     with (folder / ".env").open("a") as env:
         env.writelines(f"{name}={value}\n" for name, value in SETTINGS.items())
     with (folder / "secrets/api_keys").open("a") as keys:
         keys.write(f",reader:{READER}:default:read")
     services = stand_ins(engine, folder)
-    known = {name for file in files for name in yaml.safe_load((folder / file).read_text("utf-8"))["services"]}
+    known = {
+        name
+        for file in files
+        for name in yaml.safe_load((folder / file).read_text("utf-8"))["services"]
+    }
     buses = {name: services["nats"] for name in BUSES if "nats" in services and name in known}
     # JSON is YAML.
-    (folder / "docker-compose.override.yml").write_text(json.dumps({"services": {**services, **buses}}), "utf-8")
+    (folder / "docker-compose.override.yml").write_text(
+        json.dumps({"services": {**services, **buses}}), "utf-8"
+    )
     return Deployment(engine, folder, free_port(), files, frozenset(services))

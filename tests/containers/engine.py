@@ -1,4 +1,6 @@
-"""Podman over a storage of the tests' own, below .cache, so that nothing of this machine's containers is touched."""
+"""Podman over a storage of the tests' own, below .cache, so that nothing of this machine's
+containers is touched.
+"""
 
 import fcntl
 import os
@@ -16,7 +18,9 @@ from tests.support.servers import CACHE, missing
 
 HOME = CACHE / "containers"
 RUNNING = Path("/run/lightstream-test-containers")
-"""What podman keeps of running containers: one place for the machine, so one run of these tests at a time."""
+"""What podman keeps of running containers: one place for the machine, so one run of these tests at
+a time.
+"""
 MINUTES = 60.0
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 ENOUGH = 10_000
@@ -24,17 +28,25 @@ ENOUGH = 10_000
 BUILDER = "/root"
 """The home of whoever builds, in the image."""
 HYBRID = Path("/sys/fs/cgroup/unified")
-"""With this mounted podman's runtime starts nothing; in a mount namespace of our own, without it, it does."""
+"""With this mounted podman's runtime starts nothing; in a mount namespace of our own, without it,
+it does.
+"""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Podman. `program` is a file that runs it, for other programs; every command goes through it."""
+    """Podman. `program` is a file that runs it, for other programs; every command goes through
+    it.
+    """
 
     program: Path
 
-    def run(self, *arguments: str, check: bool = True, minutes: float = 2.0) -> subprocess.CompletedProcess[str]:
-        """Run a podman command. Fails with what it wrote when its code is not 0, unless told not to `check`."""
+    def run(
+        self, *arguments: str, check: bool = True, minutes: float = 2.0
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a podman command. Fails with what it wrote when its code is not 0, unless told not to
+        `check`.
+        """
         return executed([str(self.program), *arguments], check=check, minutes=minutes)
 
     def has(self, image: str) -> bool:
@@ -42,14 +54,23 @@ class Engine:
         return self.run("image", "exists", image, check=False).returncode == 0
 
     def make_image(self) -> None:
-        """Run `make image` with this podman, which trusts the certificates that this machine trusts."""
+        """Run `make image` with this podman, which trusts the certificates that this machine
+        trusts.
+        """
         trusted = ["--volume", f"{CERTIFICATES}:{CERTIFICATES}:ro"] if CERTIFICATES.exists() else []
         npm = HOME / "npmrc"
         npm.write_text(f"cafile={CERTIFICATES}\n")
         options = [
-            "--pull=never", "--network", "host", "--isolation", "oci", "--layers", *trusted,
-            "--volume", f"{npm}:{BUILDER}/.npmrc:ro",
-        ]  # fmt: skip
+            "--pull=never",
+            "--network",
+            "host",
+            "--isolation",
+            "oci",
+            "--layers",
+            *trusted,
+            "--volume",
+            f"{npm}:{BUILDER}/.npmrc:ro",
+        ]
         path = f"{self.program.parent}:{os.environ['PATH']}"
         command = ["make", "image", f"BUILD_OPTIONS={' '.join(options)}"]
         executed(command, minutes=40.0, env={**os.environ, "PATH": path}, cwd=REPOSITORY)
@@ -65,30 +86,52 @@ def executed(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end and return what it wrote."""
     done = subprocess.run(
-        command, capture_output=True, text=True, errors="replace", check=False, timeout=minutes * MINUTES, env=env,
-        cwd=cwd, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+        command,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=minutes * MINUTES,
+        env=env,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+    )
     if check and done.returncode:
         raise AssertionError(
-            f"{' '.join(command[:6])} …: code {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
+            f"{' '.join(command[:6])} …: code "
+            f"{done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
         )
     return done
 
 
 @contextmanager
 def engine() -> Generator[Engine]:
-    """The engine for one test run. Skips where podman is not installed, or this user may not use it."""
+    """The engine for one test run. Skips where podman is not installed, or this user may not use
+    it.
+    """
     if shutil.which("podman") is None:
-        missing("containers need podman (apt install podman crun netavark aardvark-dns iptables catatonit)")
+        missing(
+            "containers need podman (apt install podman crun netavark aardvark-dns iptables "
+            "catatonit)"
+        )
     if os.geteuid() != 0:
         missing("these tests run podman as root, to have networks between containers")
     HOME.mkdir(parents=True, exist_ok=True)
     with _alone(), _namespace() as prefix:
         options = [
-            "--root", str(HOME / "root"), "--runroot", str(RUNNING),
-            "--storage-driver", "overlay", "--cgroup-manager", "cgroupfs", "--events-backend", "file",
-            "--network-config-dir", str(HOME / "networks"),
-        ]  # fmt: skip
+            "--root",
+            str(HOME / "root"),
+            "--runroot",
+            str(RUNNING),
+            "--storage-driver",
+            "overlay",
+            "--cgroup-manager",
+            "cgroupfs",
+            "--events-backend",
+            "file",
+            "--network-config-dir",
+            str(HOME / "networks"),
+        ]
         program = HOME / "podman"
         # Where this user may raise no limit, podman's own defaults would stop everything.
         known = [f"{name}={ENOUGH}:{ENOUGH}" for name in ("nofile", "nproc")]
@@ -111,18 +154,24 @@ def _alone() -> Generator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise AssertionError("another run of tests/containers is under way on this machine") from None
+            raise AssertionError(
+                "another run of tests/containers is under way on this machine"
+            ) from None
         yield
 
 
 @contextmanager
 def _namespace() -> Generator[list[str]]:
-    """What goes before a command: nothing, or the way into a mount namespace without the hybrid cgroup."""
+    """What goes before a command: nothing, or the way into a mount namespace without the hybrid
+    cgroup.
+    """
     if not HYBRID.is_mount():
         yield []
         return
     keep = "umount -l /sys/fs/cgroup/unified && echo ready && exec sleep infinity"
-    with subprocess.Popen(["unshare", "--mount", "sh", "-c", keep], stdout=subprocess.PIPE, text=True) as holder:
+    with subprocess.Popen(
+        ["unshare", "--mount", "sh", "-c", keep], stdout=subprocess.PIPE, text=True
+    ) as holder:
         try:
             assert holder.stdout
             if holder.stdout.readline().strip() != "ready":

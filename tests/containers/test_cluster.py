@@ -1,4 +1,6 @@
-"""docker-compose.cluster.yml: the bus as three servers; one after the other is killed while documents go in."""
+"""docker-compose.cluster.yml: the bus as three servers; one after the other is killed while
+documents go in.
+"""
 
 import json
 
@@ -12,7 +14,9 @@ FILES = ("docker-compose.cluster.yml",)
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.parametrize("deployed", [FILES], indirect=True, ids=["three buses"], scope="module"),
+    pytest.mark.parametrize(
+        "deployed", [FILES], indirect=True, ids=["three buses"], scope="module"
+    ),
 ]
 
 
@@ -22,11 +26,25 @@ async def test_each_server_may_be_lost_while_documents_go_in(deployed: Deploymen
     assert "Ada Marlow" in await answer(deployed)
 
 
-async def test_nobody_becomes_a_server_of_the_cluster_without_its_password(deployed: Deployment) -> None:
-    """A stranger who connects as a route is told what every route is told first, and then refused."""
-    said = json.dumps({"user": "routes", "pass": "routes", "server_id": "X", "name": "x", "cluster": "lightstream"})
+async def test_nobody_becomes_a_server_of_the_cluster_without_its_password(
+    deployed: Deployment,
+) -> None:
+    """A stranger who connects as a route is told what every route is told first, and then
+    refused.
+    """
+    said = json.dumps(
+        {
+            "user": "routes",
+            "pass": "routes",
+            "server_id": "X",
+            "name": "x",
+            "cluster": "lightstream",
+        }
+    )
     script = (
-        "import socket, sys; route = socket.create_connection(('nats', 6222), 10); route.settimeout(20)\n"
-        "route.recv(65536); route.sendall(f'CONNECT {sys.argv[1]}\\r\\nPING\\r\\n'.encode()); print(route.recv(65536))"
+        "import socket, sys; route = socket.create_connection(('nats', 6222), 10); "
+        "route.settimeout(20)\n"
+        "route.recv(65536); route.sendall(f'CONNECT {sys.argv[1]}\\r\\nPING\\r\\n'.encode()); "
+        "print(route.recv(65536))"
     )
     assert "Authorization Violation" in deployed.beside("inside", "python", "-c", script, said)

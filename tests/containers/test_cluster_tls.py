@@ -1,4 +1,6 @@
-"""docker-compose.cluster-tls.yml: three buses that show certificates to clients and to each other; one is killed."""
+"""docker-compose.cluster-tls.yml: three buses that show certificates to clients and to each other;
+one is killed.
+"""
 
 import pytest
 
@@ -10,7 +12,9 @@ FILES = ("docker-compose.cluster.yml", "docker-compose.tls.yml", "docker-compose
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.parametrize("deployed", [FILES], indirect=True, ids=["three buses with TLS"], scope="module"),
+    pytest.mark.parametrize(
+        "deployed", [FILES], indirect=True, ids=["three buses with TLS"], scope="module"
+    ),
 ]
 
 
@@ -23,7 +27,9 @@ async def test_who_has_no_certificate_or_speaks_no_tls_is_refused(deployed: Depl
     assert attack(deployed, "inside", "encrypted", deployed.secret("nats_url_operator")) == set()
 
 
-async def test_nobody_becomes_a_server_of_the_cluster_without_a_certificate(deployed: Deployment) -> None:
+async def test_nobody_becomes_a_server_of_the_cluster_without_a_certificate(
+    deployed: Deployment,
+) -> None:
     """The password of routes alone opens nothing."""
     password = deployed.secret("nats_passwords").partition("NATS_ROUTES_PASSWORD=")[2].split()[0]
     assert attack(deployed, "inside", "route", password) == set()

@@ -1,7 +1,8 @@
-"""docker-compose.yml brought up whole: documents in, a question answered, servers killed, all down and up again.
+"""docker-compose.yml brought up whole: documents in, a question answered, servers killed, all down
+and up again.
 
-Then it is attacked, from containers of its networks: without credentials, and with those of publishers and a reader.
-The tests are one story and run in their order.
+Then it is attacked, from containers of its networks: without credentials, and with those of
+publishers and a reader. The tests are one story and run in their order.
 """
 
 import asyncio
@@ -27,7 +28,10 @@ from tests.support.nats_server import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-TEXTS = ["Ada Marlow leads the Harbour Office in Port Elm.", "Tom Reed repairs the lighthouse of Port Elm."]
+TEXTS = [
+    "Ada Marlow leads the Harbour Office in Port Elm.",
+    "Tom Reed repairs the lighthouse of Port Elm.",
+]
 MEMORY = {"m": 1 << 20, "g": 1 << 30}
 
 
@@ -41,7 +45,9 @@ async def test_documents_go_in_and_a_question_is_answered(deployed: Deployment) 
     assert deployed.json("status")
 
 
-async def test_a_container_has_the_limits_and_the_rights_that_the_file_gives_it(deployed: Deployment) -> None:
+async def test_a_container_has_the_limits_and_the_rights_that_the_file_gives_it(
+    deployed: Deployment,
+) -> None:
     for name, service in deployed.described.items():
         if service.get("profiles"):
             continue
@@ -55,7 +61,9 @@ async def test_a_container_has_the_limits_and_the_rights_that_the_file_gives_it(
         assert not host["Privileged"], name
 
 
-async def test_a_container_sees_the_secrets_that_it_reads_and_none_is_in_an_environment(deployed: Deployment) -> None:
+async def test_a_container_sees_the_secrets_that_it_reads_and_none_is_in_an_environment(
+    deployed: Deployment,
+) -> None:
     folder = deployed.folder / "secrets"
     texts = [file.read_text() for file in folder.iterdir()]
     passwords = set(re.findall(r"k[0-9a-f]{48}", "".join(texts)))
@@ -66,7 +74,10 @@ async def test_a_container_sees_the_secrets_that_it_reads_and_none_is_in_an_envi
     look = "import os, json; print(json.dumps(sorted(os.listdir('/run/secrets'))))"
     for name in SERVICES:
         seen = json.loads(deployed.engine.run("exec", container(name), "python", "-c", look).stdout)
-        given = [one if isinstance(one, str) else one["target"] for one in deployed.described[name]["secrets"]]
+        given = [
+            one if isinstance(one, str) else one["target"]
+            for one in deployed.described[name]["secrets"]
+        ]
         assert seen == sorted(given), name
 
 
@@ -88,14 +99,21 @@ async def test_after_down_and_up_the_data_are_there(deployed: Deployment) -> Non
     assert "Ada Marlow" in await answer(deployed)
 
 
-async def test_prometheus_of_the_profile_monitoring_sees_every_service(deployed: Deployment) -> None:
+async def test_prometheus_of_the_profile_monitoring_sees_every_service(
+    deployed: Deployment,
+) -> None:
     await deployed.start("prometheus", profile="monitoring")
-    ask = "import sys, urllib.request; sys.stdout.write(urllib.request.urlopen(sys.argv[1]).read().decode())"
+    ask = (
+        "import sys, urllib.request; "
+        "sys.stdout.write(urllib.request.urlopen(sys.argv[1]).read().decode())"
+    )
 
     def asked(path: str, **parameters: str) -> Any:
         # From the merger's container: nobody publishes Prometheus.
         url = f"http://prometheus:9090/api/v1/{path}?{urlencode(parameters)}"
-        return json.loads(deployed.engine.run("exec", container("merger"), "python", "-c", ask, url).stdout)["data"]
+        return json.loads(
+            deployed.engine.run("exec", container("merger"), "python", "-c", ask, url).stdout
+        )["data"]
 
     async def all_up() -> bool:
         targets = asked("targets")["activeTargets"]
@@ -126,12 +144,16 @@ async def test_a_publisher_only_publishes(deployed: Deployment) -> None:
 
 async def test_nobody_hears_what_others_say(deployed: Deployment) -> None:
     listening = asyncio.create_task(
-        asyncio.to_thread(attack, deployed, "inside", "listener", deployed.secret("nats_url_publisher"))
+        asyncio.to_thread(
+            attack, deployed, "inside", "listener", deployed.secret("nats_url_publisher")
+        )
     )
     spoken = 0
     while not listening.done():
         spoken += 1
-        await add(deployed, f"Somebody speaks for the time number {spoken}.", f"spoken-{spoken}.txt")
+        await add(
+            deployed, f"Somebody speaks for the time number {spoken}.", f"spoken-{spoken}.txt"
+        )
     assert await listening == set()
     assert spoken > 1
 
@@ -141,12 +163,16 @@ async def test_a_reader_of_one_workspace_reads_it_and_nothing_else(deployed: Dep
 
 
 async def test_who_reaches_the_api_alone_reaches_nothing_else(deployed: Deployment) -> None:
-    """A container beside the API, where the models are called: no store and no bus is to be seen."""
+    """A container beside the API, where the models are called: no store and no bus is to be
+    seen.
+    """
     assert attack(deployed, "outside", "unreachable") == set()
 
 
 async def test_the_attacks_left_no_trace(deployed: Deployment) -> None:
-    """What was allowed is there; nothing that was forged is in the log, and nothing of the bus was changed."""
+    """What was allowed is there; nothing that was forged is in the log, and nothing of the bus was
+    changed.
+    """
     await all_processed(deployed, len(TEXTS) + 3 + 2)
     log = deployed.command("log", "--json").stdout
     assert '"allowed"' in log

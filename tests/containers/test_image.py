@@ -15,9 +15,14 @@ from tests.support.deployed_bus import deployed_bus
 from tests.support.nats_server import until
 
 CLOSED = (
-    "--read-only", "--tmpfs", "/tmp:size=256m,mode=1777", "--cap-drop", "ALL",
-    "--security-opt", "no-new-privileges",
-)  # fmt: skip
+    "--read-only",
+    "--tmpfs",
+    "/tmp:size=256m,mode=1777",
+    "--cap-drop",
+    "ALL",
+    "--security-opt",
+    "no-new-privileges",
+)
 """How docker-compose.yml runs it."""
 
 MEGABYTE = 1_000_000
@@ -39,7 +44,7 @@ print(json.dumps({
     "setuid": [str(file) for folder in ("/usr", "/opt") for file in pathlib.Path(folder).rglob("*")
                if not file.is_symlink() and file.is_file() and file.stat().st_mode & 0o6000],
 }))
-"""  # fmt: skip # noqa: E501
+"""  # noqa: E501
 
 
 def inspected(engine: Engine, image: str) -> dict[str, Any]:
@@ -57,17 +62,28 @@ def test_it_is_small_and_says_what_it_is(engine: Engine, image: str) -> None:
 
 
 def test_whoever_breaks_in_finds_no_tools_and_can_write_nothing(engine: Engine, image: str) -> None:
-    said = json.loads(engine.run("run", "--rm", "--network", "none", *CLOSED, image, "python", "-c", LOOK).stdout)
+    said = json.loads(
+        engine.run("run", "--rm", "--network", "none", *CLOSED, image, "python", "-c", LOOK).stdout
+    )
     assert "index.html" in said.pop("page")
     assert said == {
-        "user": [10001, 10001], "tools": [], "writable": ["/tmp"], "packages": [], "tests": [],
-        "capabilities": ["0000000000000000"], "setuid": [],
-    }  # fmt: skip
-    refused = engine.run("run", "--rm", "--network", "none", *CLOSED, image, "sh", "-c", "true", check=False)
+        "user": [10001, 10001],
+        "tools": [],
+        "writable": ["/tmp"],
+        "packages": [],
+        "tests": [],
+        "capabilities": ["0000000000000000"],
+        "setuid": [],
+    }
+    refused = engine.run(
+        "run", "--rm", "--network", "none", *CLOSED, image, "sh", "-c", "true", check=False
+    )
     assert refused.returncode == 127
 
 
-@pytest.mark.parametrize("command", [(), ("operator",), ("mcp",), ("topology", "apply"), ("stores", "apply"), ("ask",)])
+@pytest.mark.parametrize(
+    "command", [(), ("operator",), ("mcp",), ("topology", "apply"), ("stores", "apply"), ("ask",)]
+)
 def test_every_command_is_in_it(engine: Engine, image: str, command: tuple[str, ...]) -> None:
     words = ("lightstream", *command, "--help") if command else ()
     assert "Usage" in engine.run("run", "--rm", "--network", "none", *CLOSED, image, *words).stdout
@@ -76,7 +92,10 @@ def test_every_command_is_in_it(engine: Engine, image: str, command: tuple[str, 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_service_is_in_it(engine: Engine, image: str, service: str) -> None:
     tried = f"import services.{service}.main, sys; sys.stdout.write('loaded')"
-    assert engine.run("run", "--rm", "--network", "none", *CLOSED, image, "python", "-c", tried).stdout == "loaded"
+    assert (
+        engine.run("run", "--rm", "--network", "none", *CLOSED, image, "python", "-c", tried).stdout
+        == "loaded"
+    )
 
 
 async def test_a_service_is_healthy_in_it(engine: Engine, image: str, tmp_path: Path) -> None:
@@ -87,10 +106,26 @@ async def test_a_service_is_healthy_in_it(engine: Engine, image: str, tmp_path: 
         secret.write_text(bus.url("chunker"))
         name, port = f"chunker-{free_port()}", str(free_port())
         engine.run(
-            "run", "--detach", "--name", name, "--network", "host", *CLOSED, "--env", f"PORT={port}",
-            "--env", "NATS_API_PREFIX=KB.API", "--env", "NATS_URL_FILE=/run/secrets/nats_url",
-            "--volume", f"{secret}:/run/secrets/nats_url:ro", image, "python", "-m", "services.chunker.main",
-        )  # fmt: skip
+            "run",
+            "--detach",
+            "--name",
+            name,
+            "--network",
+            "host",
+            *CLOSED,
+            "--env",
+            f"PORT={port}",
+            "--env",
+            "NATS_API_PREFIX=KB.API",
+            "--env",
+            "NATS_URL_FILE=/run/secrets/nats_url",
+            "--volume",
+            f"{secret}:/run/secrets/nats_url:ro",
+            image,
+            "python",
+            "-m",
+            "services.chunker.main",
+        )
         try:
 
             async def healthy() -> bool:

@@ -1,4 +1,6 @@
-"""What a client of the deployment does: adds documents, waits for them, asks; and what an attacker does."""
+"""What a client of the deployment does: adds documents, waits for them, asks; and what an attacker
+does.
+"""
 
 import json
 from pathlib import Path
@@ -13,11 +15,15 @@ ATTACKS = Path(__file__).parent / "attacks.py"
 
 def client(deployed: Deployment, key: str = "") -> httpx.AsyncClient:
     headers = {"X-API-Key": key or deployed.secret("api_key")}
-    return httpx.AsyncClient(base_url=f"http://127.0.0.1:{deployed.port}", headers=headers, timeout=60, trust_env=False)
+    return httpx.AsyncClient(
+        base_url=f"http://127.0.0.1:{deployed.port}", headers=headers, timeout=60, trust_env=False
+    )
 
 
 async def add(deployed: Deployment, text: str, name: str) -> None:
-    """Add a document by the API, again until it is taken: a server of the deployment may just have been killed."""
+    """Add a document by the API, again until it is taken: a server of the deployment may just have
+    been killed.
+    """
 
     async def taken() -> bool:
         async with client(deployed) as api:
@@ -54,11 +60,15 @@ async def answer(deployed: Deployment) -> str:
 
 
 def attack(deployed: Deployment, network: str, kind: str, credentials: str = "") -> set[str]:
-    """Run the attacks of one kind in a container of one of the deployment's networks; what succeeded."""
+    """Run the attacks of one kind in a container of one of the deployment's networks; what
+    succeeded.
+    """
     file = deployed.folder / f"credentials-{kind}"
     file.write_text(credentials)
     files = [f"{ATTACKS}:/attacks.py", f"{file}:/credentials"]
-    tried = json.loads(deployed.beside(network, "python", "/attacks.py", kind, files=files).splitlines()[-1])
+    tried = json.loads(
+        deployed.beside(network, "python", "/attacks.py", kind, files=files).splitlines()[-1]
+    )
     allowed = {one["attempt"]: one for one in tried if one["attempt"].startswith("allowed: ")}
     assert allowed, tried
     assert all(one["succeeded"] for one in allowed.values()), allowed

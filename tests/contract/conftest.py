@@ -1,4 +1,6 @@
-"""What the suites of several ports share: the bus, the document store and the graph store, in memory and on servers."""
+"""What the suites of several ports share: the bus, the document store and the graph store, in
+memory and on servers.
+"""
 
 from collections.abc import AsyncIterator
 
@@ -33,10 +35,14 @@ async def bus(kind_of_bus: str, shared_servers: SharedServers) -> AsyncIterator[
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
 async def opener(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, shared_servers: SharedServers
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    shared_servers: SharedServers,
 ) -> AsyncIterator[Opener]:
     """The document store under test."""
-    async with document_store(request.param, tmp_path_factory.mktemp("rows"), shared_servers) as opener:
+    async with document_store(
+        request.param, tmp_path_factory.mktemp("rows"), shared_servers
+    ) as opener:
         yield opener
 
 
@@ -62,7 +68,9 @@ def plain() -> Table:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "arcadedb", "neo4j"])
-async def graph_server(request: pytest.FixtureRequest, shared_servers: SharedServers) -> AsyncIterator[GraphStore]:
+async def graph_server(
+    request: pytest.FixtureRequest, shared_servers: SharedServers
+) -> AsyncIterator[GraphStore]:
     """The graph store under test, kept for a module."""
     async with graph_store(request.param, shared_servers) as store:
         yield store

@@ -1,4 +1,6 @@
-"""The contract of the bus, the same in memory and on a real server: the log, the blobs, pointers and values."""
+"""The contract of the bus, the same in memory and on a real server: the log, the blobs, pointers
+and values.
+"""
 
 import asyncio
 from dataclasses import replace
@@ -37,7 +39,11 @@ async def pages(bus: Bus, after: int = 0, *filters: str, page: int = 500) -> lis
 
 
 async def sequences(bus: Bus, after: int = 0, *filters: str, page: int = 500) -> list[int]:
-    return [message.sequence for result in await pages(bus, after, *filters, page=page) for message in result]
+    return [
+        message.sequence
+        for result in await pages(bus, after, *filters, page=page)
+        for message in result
+    ]
 
 
 async def test_an_event_is_appended_at_the_end_and_its_place_is_told(bus: Bus) -> None:
@@ -53,7 +59,9 @@ async def test_an_id_that_was_seen_before_is_not_appended_again(bus: Bus) -> Non
 
 
 async def test_an_id_stands_for_one_event_on_each_subject(bus: Bus) -> None:
-    """Publishers that number what they do lose nothing: not among each other, not among documents."""
+    """Publishers that number what they do lose nothing: not among each other, not among
+    documents.
+    """
     published = [
         numbered(1, "a", id="1"),
         numbered(1, "b", id="1"),
@@ -79,7 +87,9 @@ async def test_another_text_under_the_same_id_is_another_event(bus: Bus) -> None
 
 
 @pytest.mark.parametrize("once_per_workspace", [False, True])
-async def test_an_id_that_another_publisher_took_before_stops_nothing(bus: Bus, once_per_workspace: bool) -> None:
+async def test_an_id_that_another_publisher_took_before_stops_nothing(
+    bus: Bus, once_per_workspace: bool
+) -> None:
     deletion = sealed(DocumentDeleted(document_id="a"), id="deletion")
     await bus.occupy(deletion, once_per_workspace)
     assert await bus.log.publish(deletion, once_per_workspace=once_per_workspace) == 2
@@ -139,12 +149,16 @@ async def test_the_history_of_a_document_is_read_by_type(bus: Bus) -> None:
     await filled(bus, "a", "b", "a", "c")
     await bus.log.publish(sealed(DocumentDeleted(document_id="a"), id="deletion"))
     assert [each.sequence async for each in bus.log.history("w", "a", "DocumentAdded")] == [1, 3]
-    assert [each.sequence async for each in bus.log.history("w", "a", "DocumentAdded", after=1)] == [3]
+    assert [
+        each.sequence async for each in bus.log.history("w", "a", "DocumentAdded", after=1)
+    ] == [3]
     assert [each.subject async for each in bus.log.history("w", "a", "DocumentDeleted")] == [
         "kb.v1.w.a.DocumentDeleted"
     ]
     assert [each async for each in bus.log.history("other", "a", "DocumentAdded")] == []
-    assert [each.sequence async for each in bus.log.history("w", None, "DocumentAdded", after=1)] == [2, 3, 4]
+    assert [
+        each.sequence async for each in bus.log.history("w", None, "DocumentAdded", after=1)
+    ] == [2, 3, 4]
     assert [each async for each in bus.log.history("other", None, "DocumentDeleted")] == []
     assert [each.sequence async for each in bus.log.history("w", None, "*", after=2)] == [3, 4, 5]
 
@@ -194,11 +208,19 @@ async def test_what_is_read_can_be_acknowledged_or_refused_without_effect(bus: B
 
 async def test_the_event_that_follows_a_place_in_the_log(bus: Bus) -> None:
     await filled(bus, "a", "b", "a", "b")
-    wanted = (subjects.ALL, subjects.of_document("w", "b"), subjects.of_type_in("other", "DocumentAdded"))
-    result = [[await bus.log.following(after, subject) for after in (0, 2, 4)] for subject in wanted]
+    wanted = (
+        subjects.ALL,
+        subjects.of_document("w", "b"),
+        subjects.of_type_in("other", "DocumentAdded"),
+    )
+    result = [
+        [await bus.log.following(after, subject) for after in (0, 2, 4)] for subject in wanted
+    ]
     assert [[message and message.sequence for message in row] for row in result] == [
-        [1, 3, None], [2, 4, None], [None, None, None],
-    ]  # fmt: skip
+        [1, 3, None],
+        [2, 4, None],
+        [None, None, None],
+    ]
     last = result[1][1]
     assert last is not None and last.subject == "kb.v1.w.b.DocumentAdded"
     assert decode(last.data, last.subject).data.aggregate_id == "b"
@@ -208,8 +230,16 @@ async def test_each_workspace_has_a_newest_event_of_its_own(bus: Bus) -> None:
     assert await bus.log.last("w") == 0
     await filled(bus, "a", "b")
     for number, workspace in enumerate(("w2", "w", "w.w")):
-        await bus.log.publish(sealed(DocumentDeleted(document_id="a"), id=f"deletion-{number}", workspace=workspace))
-    assert [await bus.log.last(workspace) for workspace in ("w", "w2", "w.w", "W", "none")] == [4, 3, 5, 0, 0]
+        await bus.log.publish(
+            sealed(DocumentDeleted(document_id="a"), id=f"deletion-{number}", workspace=workspace)
+        )
+    assert [await bus.log.last(workspace) for workspace in ("w", "w2", "w.w", "W", "none")] == [
+        4,
+        3,
+        5,
+        0,
+        0,
+    ]
 
 
 async def test_the_newest_event_of_a_type_about_a_document(bus: Bus) -> None:
@@ -250,15 +280,23 @@ async def test_a_message_is_buried_raw_with_its_reason_and_twice_is_once(bus: Bu
 
 
 async def test_the_headers_of_a_foreign_event_come_with_it_however_it_is_read(bus: Bus) -> None:
-    subject, headers = "kb.v1.w.a.DocumentAdded", {"ce-id": "1", "Ce-Type": "t", "ce-note": "é", "Content-Type": "x/y"}
+    subject, headers = (
+        "kb.v1.w.a.DocumentAdded",
+        {"ce-id": "1", "Ce-Type": "t", "ce-note": "é", "Content-Type": "x/y"},
+    )
     await bus.foreign(subject, b"{}", headers)
     ((read,),) = await pages(bus)
-    newest, following = await bus.log.newest("w", "a", "DocumentAdded"), await bus.log.following(0, subjects.ALL)
+    newest, following = (
+        await bus.log.newest("w", "a", "DocumentAdded"),
+        await bus.log.following(0, subjects.ALL),
+    )
     for message in (read, newest, following):
         assert message is not None
         assert {name: message.headers[name] for name in headers if name != "ce-note"} == {
-            "ce-id": "1", "Ce-Type": "t", "Content-Type": "x/y",
-        }  # fmt: skip
+            "ce-id": "1",
+            "Ce-Type": "t",
+            "Content-Type": "x/y",
+        }
         assert not message.headers["ce-note"].isascii()
     await bus.log.publish(numbered(2, "b"))
     newest = await bus.log.newest("w", "b", "DocumentAdded")
@@ -267,7 +305,9 @@ async def test_the_headers_of_a_foreign_event_come_with_it_however_it_is_read(bu
 
 
 async def test_a_foreign_event_is_buried_with_any_headers_it_has(bus: Bus) -> None:
-    await bus.foreign("kb.v1.w.a.DocumentAdded", b"{}", {"ce-id": "é", "ce-a!": "x", "Kb-Reason": "mine"})
+    await bus.foreign(
+        "kb.v1.w.a.DocumentAdded", b"{}", {"ce-id": "é", "ce-a!": "x", "Kb-Reason": "mine"}
+    )
     await bus.foreign("kb.v1.w.a.DocumentAdded", b"{}", {"ce-id": "x" * 30_000})
     for message in [message for page in await pages(bus) for message in page]:
         await bus.log.dead_letter(message, "chunker", "Poison: not ours")
@@ -277,7 +317,9 @@ async def test_a_foreign_event_is_buried_with_any_headers_it_has(bus: Bus) -> No
 async def test_any_reason_can_be_given(bus: Bus) -> None:
     await filled(bus, "a")
     ((message,),) = await pages(bus)
-    await bus.log.dead_letter(message, "chunker", "Poison: 文書\r\nInjected: header\x00" + "x" * 5000)
+    await bus.log.dead_letter(
+        message, "chunker", "Poison: 文書\r\nInjected: header\x00" + "x" * 5000
+    )
     ((_, reason),) = await bus.dead()
     assert reason.startswith("Poison:")
 
@@ -292,7 +334,9 @@ async def test_the_largest_message_of_the_log_can_be_buried(bus: Bus) -> None:
     assert kept[:1000] == message.data[:1000]
 
 
-@pytest.mark.parametrize("text", ["", "short", "ä" * 1_500_000, "x" * BLOB_PART, "x" * (BLOB_PART + 1)], ids=len)
+@pytest.mark.parametrize(
+    "text", ["", "short", "ä" * 1_500_000, "x" * BLOB_PART, "x" * (BLOB_PART + 1)], ids=len
+)
 async def test_a_text_is_kept_under_its_hash(bus: Bus, text: str) -> None:
     ref = await bus.blobs.put(text, "w")
     size = len(text.encode())
@@ -321,7 +365,10 @@ async def test_a_text_that_an_older_version_stored_under_its_hash_alone_is_read(
 
 async def test_a_text_that_is_kept_twice_is_kept_once(bus: Bus) -> None:
     text = "ä" * BLOB_PART
-    refs = [await bus.blobs.put(text, "w"), *await asyncio.gather(*(bus.blobs.put(text, "w") for _ in range(3)))]
+    refs = [
+        await bus.blobs.put(text, "w"),
+        *await asyncio.gather(*(bus.blobs.put(text, "w") for _ in range(3))),
+    ]
     assert len(set(refs)) == 1
     assert await bus.blobs.get(refs[0]) == text
 
@@ -421,7 +468,9 @@ async def test_of_many_writers_at_once_none_is_lost(bus: Bus) -> None:
 
 
 async def test_a_decoded_event_of_the_log_is_the_one_that_was_published(bus: Bus) -> None:
-    envelope = sealed(added("d", "ü" * 1000, metadata={"a": 1}), traceparent=f"00-{'a' * 32}-{'b' * 16}-01")
+    envelope = sealed(
+        added("d", "ü" * 1000, metadata={"a": 1}), traceparent=f"00-{'a' * 32}-{'b' * 16}-01"
+    )
     await bus.log.publish(envelope)
     ((message,),) = await pages(bus)
     back = decode(message.data, message.subject)

@@ -65,7 +65,9 @@ async def test_a_full_log_refuses_new_events_and_keeps_the_old_ones(bus: NatsBus
     taken = 0
     with pytest.raises(Unavailable, match="KB_EVENTS is full") as refused:
         for number in range(1, 1000):
-            taken = await bus.log.publish(sealed(added("d", f"{number} " + "x" * 5_000), id=f"event-{number}"))
+            taken = await bus.log.publish(
+                sealed(added("d", f"{number} " + "x" * 5_000), id=f"event-{number}")
+            )
     assert refused.value.retry_after is not None
     assert refused.value.retry_after > 0
     assert taken > 3
@@ -123,7 +125,9 @@ async def test_a_server_that_does_not_answer_is_unavailable_within_the_patience(
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_a_client_without_a_connection_says_that_the_bus_is_unavailable(bus: NatsBus, client: Client) -> None:
+async def test_a_client_without_a_connection_says_that_the_bus_is_unavailable(
+    bus: NatsBus, client: Client
+) -> None:
     await client.close()
     calls: list[Callable[[], Awaitable[Any]]] = [
         lambda: bus.log.publish(numbered(1)),
@@ -151,13 +155,17 @@ async def test_an_event_published_while_the_server_restarts_is_appended_once(
     assert await bus.log.last_sequence() == 2
 
 
-async def test_the_newest_event_stays_the_newest_when_older_ones_are_delivered_again(bus: NatsBus) -> None:
+async def test_the_newest_event_stays_the_newest_when_older_ones_are_delivered_again(
+    bus: NatsBus,
+) -> None:
     for number in (1, 2):
         await bus.log.publish(numbered(number))
     await bus.log.publish(sealed(DocumentDeleted(document_id="d"), id="deletion"))
     await bus.log.publish(numbered(3))
     await bus.log.publish(numbered(1))
-    reader = await bus.jetstream.pull_subscribe("kb.v1.w.d.DocumentAdded", durable="chunker", stream="KB_EVENTS")
+    reader = await bus.jetstream.pull_subscribe(
+        "kb.v1.w.d.DocumentAdded", durable="chunker", stream="KB_EVENTS"
+    )
     for message in await reader.fetch(2):
         await message.nak()
     (again,) = await reader.fetch(1)
@@ -191,7 +199,9 @@ async def test_a_log_that_was_never_set_up_takes_nothing(client: Client, impatie
         await NatsBlobs(client.jetstream(timeout=1)).put("text", "w")
 
 
-async def test_an_account_of_the_shared_server_is_empty_and_is_left_empty(shared_servers: SharedServers) -> None:
+async def test_an_account_of_the_shared_server_is_empty_and_is_left_empty(
+    shared_servers: SharedServers,
+) -> None:
     async with nats_account(shared_servers) as account, connected(account) as client:
         assert await client.jetstream(timeout=5).streams_info() == []
         bus = await nats_bus(client.jetstream(timeout=5))

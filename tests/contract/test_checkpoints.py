@@ -37,7 +37,9 @@ _generations = itertools.count(random.randrange(10**6, 10**9))
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES, ids="-".join)
 async def stores(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, shared_servers: SharedServers
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    shared_servers: SharedServers,
 ) -> AsyncIterator[list[Store]]:
     """Two clients of one store."""
     kind, name = request.param
@@ -45,7 +47,9 @@ async def stores(
         yield await _opened(stack, kind, name, tmp_path_factory.mktemp(name), shared_servers)
 
 
-async def _opened(stack: AsyncExitStack, kind: str, name: str, folder: Path, servers: SharedServers) -> list[Store]:
+async def _opened(
+    stack: AsyncExitStack, kind: str, name: str, folder: Path, servers: SharedServers
+) -> list[Store]:
     if kind == "rows":
         opener = await stack.enter_async_context(document_store(name, folder, servers))
         both = [opener(), opener()]
@@ -66,11 +70,15 @@ def generation() -> int:
     return next(_generations)
 
 
-async def test_a_generation_without_a_checkpoint_has_none(stores: list[Store], generation: int) -> None:
+async def test_a_generation_without_a_checkpoint_has_none(
+    stores: list[Store], generation: int
+) -> None:
     assert await stores[0].checkpoint(generation) is None
 
 
-async def test_every_client_reads_what_was_put_and_generations_are_apart(stores: list[Store], generation: int) -> None:
+async def test_every_client_reads_what_was_put_and_generations_are_apart(
+    stores: list[Store], generation: int
+) -> None:
     await stores[0].put_checkpoint(generation, Checkpoint(7, LOG))
     assert await stores[1].checkpoint(generation) == Checkpoint(7, LOG)
     assert await stores[1].checkpoint(next(_generations)) is None
@@ -82,8 +90,12 @@ async def test_the_greatest_stands_whatever_came_last(stores: list[Store], gener
     assert await stores[1].checkpoint(generation) == Checkpoint(2**40, LOG)
 
 
-async def test_a_beginning_is_kept_and_replaced_by_whatever_is_greater(stores: list[Store], generation: int) -> None:
-    await asyncio.gather(*(stores[number % 2].put_checkpoint(generation, Checkpoint(0, LOG)) for number in range(4)))
+async def test_a_beginning_is_kept_and_replaced_by_whatever_is_greater(
+    stores: list[Store], generation: int
+) -> None:
+    await asyncio.gather(
+        *(stores[number % 2].put_checkpoint(generation, Checkpoint(0, LOG)) for number in range(4))
+    )
     assert await stores[1].checkpoint(generation) == Checkpoint(0, LOG)
     for sequence in (7, 0):
         await stores[0].put_checkpoint(generation, Checkpoint(sequence, LOG))
@@ -93,12 +105,17 @@ async def test_a_beginning_is_kept_and_replaced_by_whatever_is_greater(stores: l
 async def test_the_greatest_of_many_writers_stands(stores: list[Store], generation: int) -> None:
     await stores[0].put_checkpoint(generation, Checkpoint(1, LOG))
     await asyncio.gather(
-        *(stores[number % 2].put_checkpoint(generation, Checkpoint(number, LOG)) for number in (3, 9, 4, 8, 2, 7))
+        *(
+            stores[number % 2].put_checkpoint(generation, Checkpoint(number, LOG))
+            for number in (3, 9, 4, 8, 2, 7)
+        )
     )
     assert await stores[0].checkpoint(generation) == Checkpoint(9, LOG)
 
 
-async def test_a_checkpoint_is_in_nothing_that_people_see(stores: list[Store], generation: int) -> None:
+async def test_a_checkpoint_is_in_nothing_that_people_see(
+    stores: list[Store], generation: int
+) -> None:
     store, partition = stores[0], Partition("checkpoint", generation)
     await store.put_checkpoint(generation, Checkpoint(7, LOG))
     if isinstance(store, RowCheckpoints):
@@ -107,7 +124,9 @@ async def test_a_checkpoint_is_in_nothing_that_people_see(stores: list[Store], g
         for kind in VECTOR_KINDS:
             one: VectorRow = row("a")
             await store.put(partition, kind, [one])
-            assert [hit.id for hit in await store.search(partition, kind, one.vector, top_k=9)] == ["a"]
+            assert [hit.id for hit in await store.search(partition, kind, one.vector, top_k=9)] == [
+                "a"
+            ]
             assert await store.count(partition, kind) == 1
             assert [result.id for result in await store.scan(partition, kind)] == ["a"]
     else:
@@ -121,7 +140,11 @@ async def test_a_dropped_generation_has_none(stores: list[Store], generation: in
     for number in (generation, other):
         await store.put_checkpoint(number, Checkpoint(7, LOG))
     for _ in range(2):
-        await (store.drop(generation) if hasattr(store, "search") else store.drop_checkpoint(generation))
+        await (
+            store.drop(generation)
+            if hasattr(store, "search")
+            else store.drop_checkpoint(generation)
+        )
     assert await store.checkpoint(generation) is None
     assert await store.checkpoint(other) == Checkpoint(7, LOG)
 
@@ -133,7 +156,11 @@ async def test_rows_forget_all_generations_but_those_kept() -> None:
         await graph.put_checkpoint(number, Checkpoint(number, LOG))
     await status.put_checkpoint(1, Checkpoint(1, LOG))
     await graph.drop_others({3, None})
-    assert [await graph.checkpoint(number) for number in (1, 2, 3)] == [None, None, Checkpoint(3, LOG)]
+    assert [await graph.checkpoint(number) for number in (1, 2, 3)] == [
+        None,
+        None,
+        Checkpoint(3, LOG),
+    ]
     assert await status.checkpoint(1) == Checkpoint(1, LOG)
     assert await read_mark(rows) is None
 
@@ -142,6 +169,7 @@ async def test_the_newest_version_is_that_of_the_generation_asked_for() -> None:
     rows = MemoryRows()
     for workspace, number, version in (("a", 1, 5), ("b", 1, 9), ("a", 2, 70)):
         await rows.put(
-            Table("documents", Partition(workspace, number)), {"x": {"version": version}, "y": {"version": 1}}
+            Table("documents", Partition(workspace, number)),
+            {"x": {"version": version}, "y": {"version": 1}},
         )
     assert [await newest_version(rows, number) for number in (1, 2, 3)] == [9, 70, 0]

@@ -16,10 +16,15 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def letters_of(bus: Bus, *given_up: tuple[str, int, str]) -> DeadLetters:
     """The list, with these in it: consumer, sequence of the message, reason."""
     if not isinstance(bus, NatsBus):
-        made = [letter(number, one[0], sequence=one[1], reason=one[2]) for number, one in enumerate(given_up, 1)]
+        made = [
+            letter(number, one[0], sequence=one[1], reason=one[2])
+            for number, one in enumerate(given_up, 1)
+        ]
         return MemoryDeadLetters({one.number: one for one in made})
     for consumer, sequence, reason in given_up:
-        message = MemoryMessage(Stored(sequence, subject("w", "port", "DocumentAdded"), b"raw", EPOCH))
+        message = MemoryMessage(
+            Stored(sequence, subject("w", "port", "DocumentAdded"), b"raw", EPOCH)
+        )
         await bus.log.dead_letter(message, consumer, reason)
     return NatsDeadLetters(bus.jetstream)
 
@@ -27,8 +32,17 @@ async def letters_of(bus: Bus, *given_up: tuple[str, int, str]) -> DeadLetters:
 async def test_what_was_given_up_is_listed_in_its_order_without_its_bytes(bus: Bus) -> None:
     letters = await letters_of(bus, ("chunker", 7, "no text"), ("query-status", 8, "no event"))
     first, second = await letters.headers()
-    assert (first.consumer, first.stage, first.sequence, first.reason) == ("chunker", "chunker", 7, "no text")
-    assert (second.consumer, second.stage, second.number > first.number) == ("query-status", "query", True)
+    assert (first.consumer, first.stage, first.sequence, first.reason) == (
+        "chunker",
+        "chunker",
+        7,
+        "no text",
+    )
+    assert (second.consumer, second.stage, second.number > first.number) == (
+        "query-status",
+        "query",
+        True,
+    )
     assert (first.workspace, first.data, second.data) == ("w", b"", b"")
 
 
@@ -37,7 +51,11 @@ async def test_one_is_read_whole_by_its_number(bus: Bus) -> None:
     (listed,) = await letters.headers()
     result = await letters.get(listed.number)
     assert result is not None
-    assert (result.data, result.reason, result.subject) == (b"raw", "no text", "kb.v1.w.port.DocumentAdded")
+    assert (result.data, result.reason, result.subject) == (
+        b"raw",
+        "no text",
+        "kb.v1.w.port.DocumentAdded",
+    )
     assert await letters.get(listed.number + 1) is None
 
 
@@ -52,6 +70,8 @@ async def test_what_is_removed_is_gone_and_may_be_removed_again(bus: Bus) -> Non
 
 async def test_a_message_that_several_consumers_gave_up_counts_once(bus: Bus) -> None:
     assert (await count_dead_letters(await letters_of(bus))).count == 0
-    letters = await letters_of(bus, ("chunker", 7, "first"), ("query-status", 7, "first"), ("chunker", 8, "last"))
+    letters = await letters_of(
+        bus, ("chunker", 7, "first"), ("query-status", 7, "first"), ("chunker", 8, "last")
+    )
     counted = await count_dead_letters(letters)
     assert (counted.count, counted.reason) == (2, "last")

@@ -1,4 +1,6 @@
-"""Which versions of documents are still wanted, in memory and on a real server; and work that is dropped for others."""
+"""Which versions of documents are still wanted, in memory and on a real server; and work that is
+dropped for others.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -40,7 +42,9 @@ async def delete(bus: Bus, id: str, workspace: str = "w") -> int:
 
 
 async def cut(bus: Bus, id: str, version: int) -> int:
-    return await bus.log.publish(sealed(chunked(document(id, version), "one"), id=f"cut-{id}-{version}"))
+    return await bus.log.publish(
+        sealed(chunked(document(id, version), "one"), id=f"cut-{id}-{version}")
+    )
 
 
 def chatting(provider: Provider, calls: int) -> tuple[ModelExtractor, Callable[[], Any]]:
@@ -69,7 +73,9 @@ async def test_a_version_is_wanted_until_it_is_deleted_or_another_one_is_cut(bus
     await cut(bus, "A b.pdf", first)
     assert await versions.obsolete("w", document("A b.pdf", first)) is None
     second = await bus.log.publish(numbered(2, "A b.pdf"))
-    assert await versions.obsolete("w", document("A b.pdf", first)) is None, "the newer one may turn out to be unusable"
+    assert await versions.obsolete("w", document("A b.pdf", first)) is None, (
+        "the newer one may turn out to be unusable"
+    )
     # What is still being cut of the old one does not make it obsolete.
     await bus.log.publish(sealed(chunked(document("A b.pdf", first), "two", part=1), id="late"))
     assert await versions.obsolete("w", document("A b.pdf", first)) is None
@@ -85,7 +91,9 @@ async def test_a_version_is_wanted_until_it_is_deleted_or_another_one_is_cut(bus
     assert await versions.obsolete("w", document("A b.pdf", second)) == "deleted"
 
 
-async def test_a_version_is_asked_about_once_a_moment_and_not_at_all_when_the_log_is_silent() -> None:
+async def test_a_version_is_asked_about_once_a_moment_and_not_at_all_when_the_log_is_silent() -> (
+    None
+):
     bus, asked, down = memory_bus(), 0, False
 
     async def counted(*place: str, exact: bool = True) -> Message | None:
@@ -100,14 +108,18 @@ async def test_a_version_is_asked_about_once_a_moment_and_not_at_all_when_the_lo
     await asyncio.gather(*(versions.obsolete("w", document("d", 1)) for _ in range(100)))
     assert asked == 3
     down = True
-    answers = await asyncio.gather(*(versions.obsolete("w", document(f"d{n}", 1)) for n in range(100)))
+    answers = await asyncio.gather(
+        *(versions.obsolete("w", document(f"d{n}", 1)) for n in range(100))
+    )
     assert (set(answers), asked <= 303) == ({None}, True), "three reads at once of each"
     before = asked
     await versions.obsolete("w", document("e", 1))
     assert asked == before
 
 
-async def test_extraction_of_a_deleted_document_ends_with_the_calls_under_way(bus: Bus, provider: Provider) -> None:
+async def test_extraction_of_a_deleted_document_ends_with_the_calls_under_way(
+    bus: Bus, provider: Provider
+) -> None:
     extractor, close = chatting(provider, calls=2)
     extract = partial(
         on_chunks_created,
@@ -137,9 +149,13 @@ async def test_calls_of_a_workspace_queue_behind_its_own(bus: Bus, provider: Pro
 
     async def extract(event: ChunksCreated, workspace: str) -> float:
         await on_chunks_created(
-            delivered(event, workspace=workspace), Generations(), extractor=extractor, extractions=extractions,
-            clock=lambda: 0.0, versions=LogVersions(bus.log),
-        )  # fmt: skip
+            delivered(event, workspace=workspace),
+            Generations(),
+            extractor=extractor,
+            extractions=extractions,
+            clock=lambda: 0.0,
+            versions=LogVersions(bus.log),
+        )
         return asyncio.get_running_loop().time()
 
     started = asyncio.get_running_loop().time()

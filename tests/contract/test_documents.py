@@ -22,7 +22,9 @@ from tests.support.shared_servers import SharedServers
 
 
 @pytest_asyncio.fixture(params=["memory", "sqlite"])
-async def rows(request: pytest.FixtureRequest, tmp_path: Path, shared_servers: SharedServers) -> AsyncIterator[Rows]:
+async def rows(
+    request: pytest.FixtureRequest, tmp_path: Path, shared_servers: SharedServers
+) -> AsyncIterator[Rows]:
     async with document_store(request.param, tmp_path, shared_servers) as opener:
         rows = opener()
         await rows.prepare()
@@ -50,7 +52,9 @@ FAILED: dict[str, Any] = {"failures": (Failure("chunker", "extracted", None, "no
 
 
 async def filled(documents: Documents, partition: Partition, *statuses: DocumentStatus) -> None:
-    written = await documents.update(partition, [status.id for status in statuses], lambda _: statuses)
+    written = await documents.update(
+        partition, [status.id for status in statuses], lambda _: statuses
+    )
     assert {status.id for status in written} == {status.id for status in statuses}
 
 
@@ -58,7 +62,9 @@ async def ids(documents: Documents, partition: Partition, **options: Any) -> lis
     return [status.id for status in (await documents.page(partition, Listing(**options))).documents]
 
 
-async def test_a_state_comes_back_as_it_was_written(documents: Documents, partition: Partition) -> None:
+async def test_a_state_comes_back_as_it_was_written(
+    documents: Documents, partition: Partition
+) -> None:
     status = DocumentStatus(
         id="An essay, 文書.pdf",
         file_path="shelf/An essay.pdf",
@@ -72,7 +78,10 @@ async def test_a_state_comes_back_as_it_was_written(documents: Documents, partit
         added_id="event",
         chunk_count=10_000,
         bits={step: (1 << 10_000) - 1 - (1 << n) for n, step in enumerate(STEPS)},
-        failures=(Failure("merger", "merged", 3, "no"), Failure("query", "extracted", None, "no", cause="event")),
+        failures=(
+            Failure("merger", "merged", 3, "no"),
+            Failure("query", "extracted", None, "no", cause="event"),
+        ),
         deleted=5,
         sequence=99,
         text_warnings=("2 pictures were left out", "a.b$c"),
@@ -111,7 +120,9 @@ async def test_existing_documents_are_changed_and_the_revision_tells(
     assert await documents.update(partition, [], lambda _: []) == []
 
 
-async def test_of_many_writers_at_once_none_is_lost(documents: Documents, partition: Partition) -> None:
+async def test_of_many_writers_at_once_none_is_lost(
+    documents: Documents, partition: Partition
+) -> None:
     await filled(documents, partition, DocumentStatus("a"))
 
     def add_one(stored: Mapping[str, DocumentStatus]) -> list[DocumentStatus]:
@@ -127,7 +138,12 @@ async def test_pages_are_in_the_order_that_was_asked_for(
     documents: Documents, partition: Partition, order: str
 ) -> None:
     for number, id in enumerate("bdac"):
-        values = {"id": id, "file_path": f"{id}.txt", "created_at": f"2026-{id}", "updated_at": f"2027-{id}"}
+        values = {
+            "id": id,
+            "file_path": f"{id}.txt",
+            "created_at": f"2026-{id}",
+            "updated_at": f"2027-{id}",
+        }
         await filled(documents, partition, DocumentStatus(**{**values, "version": number}))  # type: ignore[arg-type]
     assert await ids(documents, partition, order=order) == ["a", "b", "c", "d"]
     assert await ids(documents, partition, order=order, descending=True) == ["d", "c", "b", "a"]
@@ -137,9 +153,13 @@ async def test_pages_are_in_the_order_that_was_asked_for(
 
 async def test_pages_and_counts_go_by_status(documents: Documents, partition: Partition) -> None:
     await filled(
-        documents, partition, DocumentStatus("a"), DocumentStatus("b", **PROCESSED), DocumentStatus("c", **FAILED),
+        documents,
+        partition,
+        DocumentStatus("a"),
+        DocumentStatus("b", **PROCESSED),
+        DocumentStatus("c", **FAILED),
         DocumentStatus("d", **PROCESSED),
-    )  # fmt: skip
+    )
     assert await ids(documents, partition, statuses=["processed"]) == ["b", "d"]
     assert await ids(documents, partition, statuses=["failed", "pending"]) == ["a", "c"]
     assert await ids(documents, partition, statuses=["deleting"]) == []
@@ -148,18 +168,28 @@ async def test_pages_and_counts_go_by_status(documents: Documents, partition: Pa
     assert await documents.counts(partition) == {"pending": 1, "processed": 2, "failed": 1}
 
 
-async def test_documents_are_found_by_a_part_of_their_name(documents: Documents, partition: Partition) -> None:
+async def test_documents_are_found_by_a_part_of_their_name(
+    documents: Documents, partition: Partition
+) -> None:
     names = {"a": "Shelf/Harbour Office.pdf", "b": "harbours.md", "c": "Fähre/ÜBER 100%_x.md"}
-    await filled(documents, partition, *(DocumentStatus(id, file_path=name) for id, name in names.items()))
+    await filled(
+        documents, partition, *(DocumentStatus(id, file_path=name) for id, name in names.items())
+    )
     assert await ids(documents, partition, name="HARBOUR") == ["a", "b"]
     assert await ids(documents, partition, name="über 100%_") == ["c"]
-    assert [await ids(documents, partition, name=text) for text in (".*", "e%o", "e_o", "elsewhere")] == [[]] * 4
-    page = await documents.page(partition, Listing(name="harbour", order="file_path", descending=True, limit=1))
+    assert [
+        await ids(documents, partition, name=text) for text in (".*", "e%o", "e_o", "elsewhere")
+    ] == [[]] * 4
+    page = await documents.page(
+        partition, Listing(name="harbour", order="file_path", descending=True, limit=1)
+    )
     assert ([status.id for status in page.documents], page.total) == (["b"], 2)
     assert await ids(documents, partition, name="harbour", statuses=["failed"]) == []
 
 
-async def test_a_changed_status_is_counted_where_it_is_now(documents: Documents, partition: Partition) -> None:
+async def test_a_changed_status_is_counted_where_it_is_now(
+    documents: Documents, partition: Partition
+) -> None:
     await filled(documents, partition, DocumentStatus("a"))
     await documents.update(partition, ["a"], lambda stored: [replace(stored["a"], **PROCESSED)])
     assert await documents.counts(partition) == {"processed": 1}
@@ -170,33 +200,54 @@ async def test_a_scope_admits_some_of_the_documents_and_none_that_is_deleted(
     documents: Documents, partition: Partition
 ) -> None:
     await filled(
-        documents, partition, DocumentStatus("a", file_path="x/a"), DocumentStatus("b", file_path="y/b"),
-        DocumentStatus("c", file_path="x/c", metadata={"tags": "red,new"}), DocumentStatus("d", deleted=9, version=1),
-    )  # fmt: skip
+        documents,
+        partition,
+        DocumentStatus("a", file_path="x/a"),
+        DocumentStatus("b", file_path="y/b"),
+        DocumentStatus("c", file_path="x/c", metadata={"tags": "red,new"}),
+        DocumentStatus("d", deleted=9, version=1),
+    )
     assert await documents.in_scope(partition, Scope(file_path_prefix="x/")) == {"a", "c"}
     assert await documents.in_scope(partition, Scope(file_path_prefix="x/", tags=("red",))) == {"c"}
-    assert await documents.in_scope(partition, Scope(document_ids=("a", "b", "d", "z"))) == {"a", "b"}
-    assert await documents.in_scope(partition, Scope(document_ids=("a", "b"), file_path_prefix="y")) == {"b"}
+    assert await documents.in_scope(partition, Scope(document_ids=("a", "b", "d", "z"))) == {
+        "a",
+        "b",
+    }
+    assert await documents.in_scope(
+        partition, Scope(document_ids=("a", "b"), file_path_prefix="y")
+    ) == {"b"}
     assert await documents.in_scope(partition, Scope(file_path_prefix="none")) == set()
 
 
-async def test_the_oldest_document_that_is_worked_on_is_known(documents: Documents, partition: Partition) -> None:
+async def test_the_oldest_document_that_is_worked_on_is_known(
+    documents: Documents, partition: Partition
+) -> None:
     assert await documents.oldest_unsettled(partition) is None
     await filled(
-        documents, partition, DocumentStatus("done", version=1, **PROCESSED), DocumentStatus("no", version=2, **FAILED),
-        DocumentStatus("new", version=30, added=300), DocumentStatus("old", version=4, added=40),
-    )  # fmt: skip
+        documents,
+        partition,
+        DocumentStatus("done", version=1, **PROCESSED),
+        DocumentStatus("no", version=2, **FAILED),
+        DocumentStatus("new", version=30, added=300),
+        DocumentStatus("old", version=4, added=40),
+    )
     assert await documents.oldest_unsettled(partition) == 40
     # By a clock that is behind.
     await filled(documents, partition, DocumentStatus("later", version=31, added=35))
     assert await documents.oldest_unsettled(partition) == 35
 
 
-async def test_documents_are_found_by_their_track(documents: Documents, partition: Partition) -> None:
+async def test_documents_are_found_by_their_track(
+    documents: Documents, partition: Partition
+) -> None:
     await filled(
-        documents, partition, DocumentStatus("b", track_id="t"), DocumentStatus("a", track_id="t"),
-        DocumentStatus("c", track_id="u"), DocumentStatus("d"),
-    )  # fmt: skip
+        documents,
+        partition,
+        DocumentStatus("b", track_id="t"),
+        DocumentStatus("a", track_id="t"),
+        DocumentStatus("c", track_id="u"),
+        DocumentStatus("d"),
+    )
     assert [status.id for status in await documents.by_track_id(partition, "t")] == ["a", "b"]
     assert await documents.by_track_id(partition, "nobody's") == []
 
@@ -205,17 +256,23 @@ def passage(id: str, content: str, version: int = 1) -> Passage:
     return Passage(id, "d", 0, content, "d.txt", headings=("h1", "h2"), tokens=3, version=version)
 
 
-async def test_passages_come_back_as_they_were_put(passages: Passages, partition: Partition) -> None:
+async def test_passages_come_back_as_they_were_put(
+    passages: Passages, partition: Partition
+) -> None:
     placed = replace(passage("d-chunk-002", "three"), start=7, end=12, page=3)
     kept = [passage("d-chunk-000", "文 one"), passage("A Document.pdf-chunk-001", "two"), placed]
     for _ in range(2):
         await passages.put(partition, kept)
-    assert await passages.get(partition, [one.id for one in kept] + ["none"]) == {one.id: one for one in kept}
+    assert await passages.get(partition, [one.id for one in kept] + ["none"]) == {
+        one.id: one for one in kept
+    }
     assert await passages.get(partition, []) == {}
     await passages.put(partition, [])
 
 
-async def test_the_newest_version_of_a_passage_stands(passages: Passages, partition: Partition) -> None:
+async def test_the_newest_version_of_a_passage_stands(
+    passages: Passages, partition: Partition
+) -> None:
     for version, content in ((2, "two"), (3, "three"), (1, "one")):
         await passages.put(partition, [passage("c", content, version)])
     assert (await passages.get(partition, ["c"]))["c"].content == "three"

@@ -38,14 +38,21 @@ def sequences(messages: list[Message]) -> list[int]:
 
 async def test_pages_are_read_behind_a_place_with_how_many_come_behind_them(bus: Bus) -> None:
     feed = feed_of(bus)
-    assert (await feed.page(OF_A, 0, 10), await feed.count(OF_A), await feed.last_sequence()) == (([], 0), 0, 0)
+    assert (await feed.page(OF_A, 0, 10), await feed.count(OF_A), await feed.last_sequence()) == (
+        ([], 0),
+        0,
+        0,
+    )
     await filled(bus, *"abababa")
     messages, left = await feed.page(OF_A, 1, 2)
     assert (sequences(messages), left) == ([3, 5], 1)
     assert [await feed.count(OF_A, after) for after in (0, 1, 6, 7, 99)] == [4, 3, 1, 0, 0]
     messages, left = await feed.page(subjects.of_workspace("w"), 0, 500)
     assert (sequences(messages), left) == ([1, 2, 3, 4, 5, 6, 7], 0)
-    assert (await feed.page(subjects.of_workspace("v"), 0, 5), await feed.page(OF_A, 0, 0)) == (([], 0), ([], 4))
+    assert (await feed.page(subjects.of_workspace("v"), 0, 5), await feed.page(OF_A, 0, 0)) == (
+        ([], 0),
+        ([], 4),
+    )
 
 
 async def test_more_than_one_fetch_makes_one_page(bus: Bus) -> None:

@@ -1,4 +1,6 @@
-"""The language of the bus: every event has a schema, examples and speakers, and what was once said is read for ever."""
+"""The language of the bus: every event has a schema, examples and speakers, and what was once said
+is read for ever.
+"""
 
 import json
 import re
@@ -23,7 +25,9 @@ from runtime.bus.codec import decode, encode
 Json = dict[str, Any]
 
 EXAMPLES = sorted((FOLDER / "examples").glob("*/*/*"))
-VERSIONS = [(name, version) for name, event in EVENTS.items() for version in range(1, event.version + 1)]
+VERSIONS = [
+    (name, version) for name, event in EVENTS.items() for version in range(1, event.version + 1)
+]
 
 VERSIONED = {"type", "dataschema", "data"}
 """Attributes that another version of an event may say otherwise."""
@@ -46,7 +50,9 @@ def read(path: Path) -> Json:
 
 
 def subject_of(message: Json) -> str:
-    """Where an example stands in the log. The bodies name what they are about in three different ways."""
+    """Where an example stands in the log. The bodies name what they are about in three different
+    ways.
+    """
     event_type, version = parse_type(message["type"])
     body = upcast(event_type, version, EVENTS[event_type].version, message["data"])
     about = EVENTS[event_type].model_validate(body).aggregate_id
@@ -60,9 +66,13 @@ def validator(name: str, version: int) -> Draft202012Validator:
 
 
 def lost(before: Any, after: Any, path: str = "$") -> list[str]:
-    """Where `after` does not say what `before` said. It may say more: a default of a field that is newer."""
+    """Where `after` does not say what `before` said. It may say more: a default of a field that is
+    newer.
+    """
     if isinstance(before, dict) and isinstance(after, dict):
-        return [p for key in before for p in lost(before[key], after.get(key, ...), f"{path}.{key}")]
+        return [
+            p for key in before for p in lost(before[key], after.get(key, ...), f"{path}.{key}")
+        ]
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         return [p for n, one in enumerate(before) for p in lost(one, after[n], f"{path}[{n}]")]
     return [] if before == after and type(before) is type(after) else [path]
@@ -82,11 +92,15 @@ def test_every_version_of_an_event_has_a_schema_that_names_it(name: str, version
 
 
 def test_every_version_of_an_event_has_an_example_and_nothing_else_has_one() -> None:
-    assert {(path.parts[-3], path.parts[-2]) for path in EXAMPLES} == {(name, f"v{v}") for name, v in VERSIONS}
+    assert {(path.parts[-3], path.parts[-2]) for path in EXAMPLES} == {
+        (name, f"v{v}") for name, v in VERSIONS
+    }
 
 
 def test_every_step_from_one_version_to_the_next_exists_and_no_other() -> None:
-    assert set(STEPS) == {(name, version) for name, version in VERSIONS if version < EVENTS[name].version}
+    assert set(STEPS) == {
+        (name, version) for name, version in VERSIONS if version < EVENTS[name].version
+    }
 
 
 def test_every_event_names_who_says_it_and_who_hears_it() -> None:
@@ -115,7 +129,10 @@ def test_whatever_may_be_null_may_be_absent() -> None:
 @every_example
 def test_an_example_keeps_its_schema(path: Path) -> None:
     name, version = path.parts[-3], int(path.parts[-2].removeprefix("v"))
-    faults = [f"{fault.json_path}: {fault.message}" for fault in validator(name, version).iter_errors(read(path))]
+    faults = [
+        f"{fault.json_path}: {fault.message}"
+        for fault in validator(name, version).iter_errors(read(path))
+    ]
     assert faults == []
 
 
@@ -126,17 +143,23 @@ def test_an_example_is_decoded_on_its_subject_and_says_the_same_again(path: Path
     again = encode(envelope)
     event_type, version = parse_type(message["type"])
     newest = EVENTS[event_type].version
-    said = {name: value for name, value in message.items() if version == newest or name not in VERSIONED}
+    said = {
+        name: value for name, value in message.items() if version == newest or name not in VERSIONED
+    }
     assert lost(said, json.loads(again)) == []
     assert decode(again, subject_of(message)) == envelope
 
 
 @every_example
 def test_an_example_has_the_id_that_its_cause_gives_it(path: Path) -> None:
-    """The ids in old logs were made like this; another derivation would publish every event a second time."""
+    """The ids in old logs were made like this; another derivation would publish every event a
+    second time.
+    """
     envelope = decode(path.read_bytes(), subject_of(read(path)))
     if envelope.causationid:
-        assert envelope.id == event_id(envelope.causationid, envelope.data.type_name(), envelope.data.ordinal)
+        assert envelope.id == event_id(
+            envelope.causationid, envelope.data.type_name(), envelope.data.ordinal
+        )
         assert envelope.correlation != envelope.id
     else:
         assert envelope.correlation == envelope.id
@@ -157,10 +180,18 @@ def faults_of(message: Json) -> list[str]:
         "dataschema": ABSOLUTE_URI.fullmatch,
         "datacontenttype": lambda value: value == "application/json",
     }
-    faults = [f"{name} is missing" for name in ("id", "source", "specversion", "type") if not attributes.get(name)]
+    faults = [
+        f"{name} is missing"
+        for name in ("id", "source", "specversion", "type")
+        if not attributes.get(name)
+    ]
     faults += [f"{name} is no name" for name in attributes if not ATTRIBUTE_NAME.fullmatch(name)]
     for name, value in attributes.items():
-        if not isinstance(value, str) or not value or re.search(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", value):
+        if (
+            not isinstance(value, str)
+            or not value
+            or re.search(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", value)
+        ):
             faults.append(f"{name} is no printable string")
         elif name in rules and not rules[name](value):
             faults.append(f"{name} has another form")
@@ -178,7 +209,13 @@ def faults_of(message: Json) -> list[str]:
     ],
 )
 def test_the_rules_of_cloudevents_find_what_breaks_them(change: Json, fault: str) -> None:
-    message = {"specversion": "1.0", "id": "1", "source": "/a", "type": "lightstream.DocumentAdded.v1", "data": {}}
+    message = {
+        "specversion": "1.0",
+        "id": "1",
+        "source": "/a",
+        "type": "lightstream.DocumentAdded.v1",
+        "data": {},
+    }
     assert faults_of(message) == []
     assert fault in faults_of(message | change)
 
@@ -201,16 +238,23 @@ def test_a_stranger_needs_the_required_attributes_only_and_may_add_his_own() -> 
 
 @pytest.mark.parametrize(
     "change",
-    [{"specversion": "0.3"}, {"Colour": "grey"}, {"type": "lightstream.DocumentAdded.v2"}, {"workspace": "x-a"}],
+    [
+        {"specversion": "0.3"},
+        {"Colour": "grey"},
+        {"type": "lightstream.DocumentAdded.v2"},
+        {"workspace": "x-a"},
+    ],
 )
 def test_a_schema_refuses_what_is_no_envelope(change: Json) -> None:
     message = read(FOLDER / "examples/DocumentAdded/v1/inline.json")
     assert validator("DocumentAdded", 1).is_valid(message)
     assert not validator("DocumentAdded", 1).is_valid(message | change)
-    assert not validator("DocumentAdded", 1).is_valid({k: v for k, v in message.items() if k != "specversion"})
+    assert not validator("DocumentAdded", 1).is_valid(
+        {k: v for k, v in message.items() if k != "specversion"}
+    )
 
 
-# ---------------------------------------------------------------- what is checked in is what the code says
+# ---------------------------------------------------------------- what is checked in is what the code says  # noqa: E501
 
 
 def test_what_is_checked_in_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,10 +267,15 @@ def write_all(folder: Path) -> None:
     write(folder)
 
 
-def test_the_check_names_every_file_that_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_check_names_every_file_that_differs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_all(tmp_path)
     assert main(["--check"], tmp_path) == 0
-    changed, gone = tmp_path / "schemas/DocumentAdded.v1.json", tmp_path / "schemas/GraphEdited.v1.json"
+    changed, gone = (
+        tmp_path / "schemas/DocumentAdded.v1.json",
+        tmp_path / "schemas/GraphEdited.v1.json",
+    )
     changed.write_text(changed.read_text("utf-8").replace('"string"', '"integer"', 1), "utf-8")
     gone.unlink()
     (tmp_path / "schemas/DocumentLost.v1.json").write_text("{}", "utf-8")
@@ -241,7 +290,9 @@ def test_the_check_names_every_file_that_differs(tmp_path: Path, capsys: pytest.
     ]
 
 
-def test_the_schema_of_an_older_version_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_schema_of_an_older_version_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_all(tmp_path)
     old = (tmp_path / "schemas/DocumentDeleted.v1.json").read_text("utf-8")
     monkeypatch.setattr(EVENTS["DocumentDeleted"], "version", 2)
@@ -254,7 +305,9 @@ def test_the_schema_of_an_older_version_stays_as_it_was(tmp_path: Path, monkeypa
 def test_every_reference_of_the_asyncapi_document_leads_somewhere() -> None:
     text = (FOLDER / "asyncapi.json").read_text("utf-8")
     references = set(re.findall(r'"\$ref": "([^"]+)"', text))
-    assert {f"./schemas/{name}.v{event.version}.json" for name, event in EVENTS.items()} < references
+    assert {
+        f"./schemas/{name}.v{event.version}.json" for name, event in EVENTS.items()
+    } < references
     for reference in references:
         file, _, pointer = reference.partition("#")
         result: Any = read(FOLDER / file) if file else json.loads(text)

@@ -1,4 +1,6 @@
-"""What the graph adapter owes on real servers only: locks, time limits, restarts, and no secrets in its errors."""
+"""What the graph adapter owes on real servers only: locks, time limits, restarts, and no secrets in
+its errors.
+"""
 
 import asyncio
 import random
@@ -17,7 +19,14 @@ from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.graph.neo4j.store import BoltGraph
 from runtime.stores.graph.port import Graph
 from tests.support.freezing import freeze
-from tests.support.graph_stores import GraphStore, entity, fresh_partition, own_graph_store, relation, until
+from tests.support.graph_stores import (
+    GraphStore,
+    entity,
+    fresh_partition,
+    own_graph_store,
+    relation,
+    until,
+)
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -34,16 +43,23 @@ REVISIONS: LiteralString = (
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["arcadedb", "neo4j"])
-async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GraphStore]:
+async def store(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[GraphStore]:
     async with own_graph_store(request.param, tmp_path_factory.mktemp(request.param)) as store:
         yield store
 
 
-async def transact(driver: AsyncDriver, statement: LiteralString, **parameters: Any) -> list[dict[str, Any]]:
+async def transact(
+    driver: AsyncDriver, statement: LiteralString, **parameters: Any
+) -> list[dict[str, Any]]:
     """One statement, tried until no other writer is in its way."""
     while True:
         try:
-            async with driver.session(database="neo4j") as session, await session.begin_transaction() as transaction:
+            async with (
+                driver.session(database="neo4j") as session,
+                await session.begin_transaction() as transaction,
+            ):
                 records = await (await transaction.run(statement, parameters)).data()
                 await transaction.commit()
                 return records
@@ -55,18 +71,27 @@ async def transact(driver: AsyncDriver, statement: LiteralString, **parameters: 
 
 @pytest.mark.parametrize("store", ["neo4j"], indirect=True)
 async def test_a_guard_that_takes_no_lock_first_loses_writes(store: GraphStore) -> None:
-    """Why our statements set `lock` before they read the revision. ArcadeDB loses, too, but seldom."""
+    """Why our statements set `lock` before they read the revision. ArcadeDB loses, too, but
+    seldom.
+    """
     partition, lost = fresh_partition(), 0
     async with store.driver() as driver:
         for generation in range(25):
             key = {"workspace": partition.workspace, "generation": generation}
             names = [f"shared {n:02d}" for n in range(20)]
             writers = [
-                transact(driver, GUARD_WITHOUT_LOCK, **key, rows=[{"name": name, "revision": n} for name in names])
+                transact(
+                    driver,
+                    GUARD_WITHOUT_LOCK,
+                    **key,
+                    rows=[{"name": name, "revision": n} for name in names],
+                )
                 for n in range(1, 13)
             ]
             await asyncio.gather(*writers)
-            lost += sum(record["revision"] != 12 for record in await transact(driver, REVISIONS, **key))
+            lost += sum(
+                record["revision"] != 12 for record in await transact(driver, REVISIONS, **key)
+            )
             if lost:
                 break
     assert lost
@@ -74,7 +99,9 @@ async def test_a_guard_that_takes_no_lock_first_loses_writes(store: GraphStore) 
 
 @pytest.mark.parametrize("store", ["neo4j"], indirect=True)
 async def test_clients_that_make_the_same_indexes_at_once_all_end_well(store: GraphStore) -> None:
-    """Of two that make one at once Neo4j has the slower fail, though it was told to make it unless it is there."""
+    """Of two that make one at once Neo4j has the slower fail, though it was told to make it unless
+    it is there.
+    """
     clients = [store.another() for _ in range(8)]
     async with store.driver() as driver:
         for _ in range(10):
@@ -84,7 +111,9 @@ async def test_clients_that_make_the_same_indexes_at_once_all_end_well(store: Gr
             assert await store.client.missing() == []
 
 
-async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_serves_again(store: GraphStore) -> None:
+async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_serves_again(
+    store: GraphStore,
+) -> None:
     graph, partition = store.another(timeout=2.0), fresh_partition()
     newer = [entity("a", 2), entity("b")], [relation("a", "b")]
     await store.client.put(fresh_partition(), *newer)  # the first time is slow on a cold server
@@ -120,7 +149,9 @@ async def test_closing_does_not_wait_for_a_frozen_server(store: GraphStore) -> N
         store.server.signal(signal.SIGCONT)
 
 
-async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_client_goes_on(store: GraphStore) -> None:
+async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_client_goes_on(
+    store: GraphStore,
+) -> None:
     graph, partition = store.client, fresh_partition()
     acknowledged: list[int] = []
     writer = asyncio.create_task(write_until_it_fails(graph, partition, acknowledged))
@@ -135,7 +166,9 @@ async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_clien
 
     await store.server.start()
     names = [f"{number} {n}" for number in acknowledged for n in range(20)]
-    pairs = [(f"{number} {n}", f"{number} {n + 1}") for number in acknowledged for n in range(10, 19)]
+    pairs = [
+        (f"{number} {n}", f"{number} {n + 1}") for number in acknowledged for n in range(10, 19)
+    ]
     assert len(await graph.entities(partition, names)) == len(names)
     assert len(await graph.relations(partition, pairs)) == len(pairs)
     await graph.put(partition, *batch(acknowledged[-1] + 1))
@@ -144,7 +177,9 @@ async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_clien
 
 
 async def test_errors_carry_neither_password_nor_names(store: GraphStore) -> None:
-    graph = BoltGraph(store.uri, store.user, "a-wrong-secret", database="no-such-database", timeout=5.0)
+    graph = BoltGraph(
+        store.uri, store.user, "a-wrong-secret", database="no-such-database", timeout=5.0
+    )
     with pytest.raises(Unavailable) as caught:
         await graph.entities(fresh_partition(), ["a private name"])
     await graph.close()

@@ -1,4 +1,6 @@
-"""Pages of the log on a real server: the next one comes while the caller works on one, and none is lost."""
+"""Pages of the log on a real server: the next one comes while the caller works on one, and none is
+lost.
+"""
 
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -16,7 +18,9 @@ from tests.support.nats_server import connected, running_nats, until
 
 async def reader_of(jetstream: JetStreamContext) -> str:
     """The name of the consumer that reads the log."""
-    (name,) = [info.name for info in await jetstream.consumers_info(LOG) if info.name.startswith("read-")]
+    (name,) = [
+        info.name for info in await jetstream.consumers_info(LOG) if info.name.startswith("read-")
+    ]
     return name
 
 
@@ -41,7 +45,11 @@ async def test_the_next_page_comes_while_one_is_worked_on_and_no_other(tmp_path:
                 assert len(page) <= 2
                 seen += [message.sequence for message in page]
         assert seen == list(range(1, 10))
-        assert not [info for info in await bus.jetstream.consumers_info(LOG) if info.name.startswith("read-")]
+        assert not [
+            info
+            for info in await bus.jetstream.consumers_info(LOG)
+            if info.name.startswith("read-")
+        ]
 
 
 async def test_a_reader_that_the_server_has_lost_is_an_outage_and_reading_goes_on_behind_what_came(
@@ -65,7 +73,9 @@ async def test_a_reader_that_the_server_has_lost_is_an_outage_and_reading_goes_o
         assert seen == list(range(1, 10))
 
 
-@pytest.mark.parametrize("reply", ["$JS.ACK.LOG.reader", "$JS.ACK._.hash.LOG.reader", "$JS.ACK.hub.hash.LOG.reader"])
+@pytest.mark.parametrize(
+    "reply", ["$JS.ACK.LOG.reader", "$JS.ACK._.hash.LOG.reader", "$JS.ACK.hub.hash.LOG.reader"]
+)
 def test_the_place_of_a_delivery_is_told_to_the_microsecond(reply: str) -> None:
     taken = datetime(2026, 11, 23, 12, 0, 0, 123457, UTC)
     nanoseconds = int(taken.timestamp()) * 10**9 + 123_457_999

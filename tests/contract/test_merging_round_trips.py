@@ -1,4 +1,6 @@
-"""Commands to MongoDB that merging takes: at most ten for a document that comes alone, about none in a bulk load."""
+"""Commands to MongoDB that merging takes: at most ten for a document that comes alone, about none
+in a bulk load.
+"""
 
 from collections.abc import AsyncIterator
 from itertools import pairwise

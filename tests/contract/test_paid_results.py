@@ -1,4 +1,6 @@
-"""What was paid for is neither lost nor paid twice when its cache takes nothing: on a SQLite file that is locked."""
+"""What was paid for is neither lost nor paid twice when its cache takes nothing: on a SQLite file
+that is locked.
+"""
 
 import asyncio
 import sqlite3
@@ -78,7 +80,9 @@ async def test_an_extraction_that_cannot_be_written_is_given_and_not_paid_again(
     assert pay.made == 1
     lock.release()
     await cache.once("w", "another", pay)
-    assert set(await ExtractionCache(rows).get("w", ["key", "another"])) == {"key", "another"}, "written with the next"
+    assert set(await ExtractionCache(rows).get("w", ["key", "another"])) == {"key", "another"}, (
+        "written with the next"
+    )
 
 
 async def test_embeddings_that_cannot_be_written_are_given_and_not_paid_again(
@@ -119,7 +123,9 @@ async def test_a_summary_that_cannot_be_written_is_given_and_not_paid_again(
     assert len(chat.calls) == 1
 
 
-async def test_when_no_more_can_be_kept_nothing_more_is_paid_for(rows: SqliteRows, lock: WritingProcess) -> None:
+async def test_when_no_more_can_be_kept_nothing_more_is_paid_for(
+    rows: SqliteRows, lock: WritingProcess
+) -> None:
     kept = WriteBehind(rows, most=2)
     lock.hold()
     for number in range(2):
@@ -153,7 +159,7 @@ async def test_while_the_store_takes_nothing_not_every_row_waits_for_it(
     assert writes == 1
 
 
-async def test_keywords_of_a_question_are_used_at_once_and_remembered_although_they_cannot_be_stored(
+async def test_keywords_of_a_question_are_used_at_once_and_remembered_although_they_cannot_be_stored(  # noqa: E501
     rows: SqliteRows, lock: WritingProcess
 ) -> None:
     chat = ScriptedChat(['{"high_level_keywords": ["trade"], "low_level_keywords": ["salt"]}'] * 2)
@@ -191,4 +197,6 @@ async def test_rows_that_come_during_a_write_are_written_once_and_together(
     kept = WriteBehind(rows)
     await asyncio.gather(*(kept.put(TABLE, {f"k{number}": {"text": "t"}}) for number in range(20)))
     assert len(writes) <= 2
-    assert sorted(key for keys in writes for key in keys) == sorted(f"k{number}" for number in range(20))
+    assert sorted(key for keys in writes for key in keys) == sorted(
+        f"k{number}" for number in range(20)
+    )

@@ -11,25 +11,43 @@ from tests.support.buses import Bus, numbered
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-def record(sequence: int, durable: str = "chunker", *, about: str = "d", not_before: float = 5.0) -> ParkedEvent:
+def record(
+    sequence: int, durable: str = "chunker", *, about: str = "d", not_before: float = 5.0
+) -> ParkedEvent:
     return ParkedEvent(
-        durable=durable, sequence=sequence, subject=subjects.subject("w", about, "DocumentAdded"), reason="retried",
-        event_type="DocumentAdded", attempts={"retry": 3}, parked_at=1.0, not_before=not_before,
-    )  # fmt: skip
+        durable=durable,
+        sequence=sequence,
+        subject=subjects.subject("w", about, "DocumentAdded"),
+        reason="retried",
+        event_type="DocumentAdded",
+        attempts={"retry": 3},
+        parked_at=1.0,
+        not_before=not_before,
+    )
 
 
 async def test_what_is_parked_is_on_the_list_as_it_was_written(bus: Bus) -> None:
     revision = await bus.parked.put(record(7))
     (entry,) = await bus.parked.changes("chunker", 0)
-    assert (entry.revision, entry.durable, entry.workspace, entry.sequence) == (revision, "chunker", "w", 7)
+    assert (entry.revision, entry.durable, entry.workspace, entry.sequence) == (
+        revision,
+        "chunker",
+        "w",
+        7,
+    )
     assert entry.event == record(7)
 
 
 async def test_each_durable_has_its_own_records(bus: Bus) -> None:
     for durable in ("chunker", "query-status"):
         assert await bus.parked.put(record(7, durable))
-    assert [entry.durable for entry in await bus.parked.changes("query-status", 0)] == ["query-status"]
-    assert {entry.durable for entry in await bus.parked.changes("*", 0)} == {"chunker", "query-status"}
+    assert [entry.durable for entry in await bus.parked.changes("query-status", 0)] == [
+        "query-status"
+    ]
+    assert {entry.durable for entry in await bus.parked.changes("*", 0)} == {
+        "chunker",
+        "query-status",
+    }
 
 
 async def test_an_event_is_parked_once(bus: Bus) -> None:
@@ -68,10 +86,15 @@ async def test_changes_are_read_from_where_one_has_come_to(bus: Bus) -> None:
 async def test_the_events_themselves_come_from_the_log_in_its_order(bus: Bus) -> None:
     for number, about in enumerate("abab", 1):
         await bus.log.publish(numbered(number, about))
-    result = await bus.parked.originals([record(4, about="b"), record(1, about="a"), record(9, about="a")])
+    result = await bus.parked.originals(
+        [record(4, about="b"), record(1, about="a"), record(9, about="a")]
+    )
     assert [message.sequence for message in result] == [1, 4]
     events = [decode(message.data, message.subject).data for message in result]
-    assert [event.text for event in events if isinstance(event, DocumentAdded)] == ["text 1", "text 4"]
+    assert [event.text for event in events if isinstance(event, DocumentAdded)] == [
+        "text 1",
+        "text 4",
+    ]
     await result[0].ack()
     await result[0].heartbeat()
     assert await bus.parked.originals([]) == []

@@ -1,4 +1,6 @@
-"""The contract of `Rows` on writing, the same for every document store: in memory, SQLite, and MongoDB's protocol."""
+"""The contract of `Rows` on writing, the same for every document store: in memory, SQLite, and
+MongoDB's protocol.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -32,13 +34,17 @@ async def test_a_store_that_is_up_answers_a_ping(rows: Rows) -> None:
     assert await rows.ping() is None  # type: ignore[func-returns-value]
 
 
-async def test_a_row_comes_back_as_it_was_and_missing_ones_are_left_out(rows: Rows, plain: Table) -> None:
+async def test_a_row_comes_back_as_it_was_and_missing_ones_are_left_out(
+    rows: Rows, plain: Table
+) -> None:
     await rows.put(plain, {"a": {"n": 1}, "b": {}})
     assert await rows.get(plain, ["a", "b", "c", "a"]) == {"a": {"n": 1}, "b": {}}
     assert await rows.get(plain, {"c"}) == {}
 
 
-async def test_which_keys_have_a_row_is_told_without_the_rows(rows: Rows, plain: Table, documents: Table) -> None:
+async def test_which_keys_have_a_row_is_told_without_the_rows(
+    rows: Rows, plain: Table, documents: Table
+) -> None:
     many = {f"key-{number}": Row(n=number) for number in range(2500)}
     await rows.put(plain, many)
     assert await rows.existing(plain, [*many, "other", "key-1"]) == many.keys()
@@ -67,18 +73,31 @@ async def test_empty_input_does_nothing(rows: Rows, documents: Table) -> None:
     assert await everything(rows, documents) == {"a": {"rev": 1}}
 
 
-async def test_putting_twice_is_once_and_replaces_the_whole_row(rows: Rows, documents: Table) -> None:
+async def test_putting_twice_is_once_and_replaces_the_whole_row(
+    rows: Rows, documents: Table
+) -> None:
     await rows.put(documents, {"a": {"status": "old", "gone": 1, "id": "a"}})
     for _ in range(2):
         await rows.put(documents, {"a": {"status": "new"}})
     assert await everything(rows, documents) == {"a": {"status": "new"}}
-    assert await rows.find(documents, {"status": "old"}) == await rows.find(documents, {"id": "a"}) == []
+    assert (
+        await rows.find(documents, {"status": "old"})
+        == await rows.find(documents, {"id": "a"})
+        == []
+    )
     assert await rows.count(documents, "status", {}) == {"new": 1}
 
 
 @pytest.mark.parametrize(
     ("stored", "wins"),
-    [({"rev": 4}, True), ({"rev": 5}, True), ({"rev": 6}, False), ({}, True), ({"rev": None}, True), (None, True)],
+    [
+        ({"rev": 4}, True),
+        ({"rev": 5}, True),
+        ({"rev": 6}, False),
+        ({}, True),
+        ({"rev": None}, True),
+        (None, True),
+    ],
 )
 async def test_a_row_is_written_unless_a_greater_one_stands_there(
     rows: Rows, plain: Table, stored: Row | None, wins: bool
@@ -100,7 +119,10 @@ async def test_of_twelve_concurrent_writers_the_greatest_revision_always_stands(
         writers = [
             (rows if revision % 2 else other).put_newer(
                 documents,
-                {f"{round_}-{key}": {"rev": revision, "status": f"s{revision}"} for key in random.sample(shared, 20)},
+                {
+                    f"{round_}-{key}": {"rev": revision, "status": f"s{revision}"}
+                    for key in random.sample(shared, 20)
+                },
                 "rev",
             )
             for revision in random.sample(range(1, 13), 12)
@@ -114,7 +136,10 @@ async def test_of_twelve_concurrent_writers_the_greatest_revision_always_stands(
 async def test_fifty_concurrent_counts_make_fifty_and_lose_no_note(rows: Rows, other: Rows) -> None:
     table = new_table("mentions")
     read = await asyncio.gather(
-        *((other if n % 2 else rows).append(table, {f"k{n % 3}": f"{n}", "all": f"{n}"}, {}) for n in range(50))
+        *(
+            (other if n % 2 else rows).append(table, {f"k{n % 3}": f"{n}", "all": f"{n}"}, {})
+            for n in range(50)
+        )
     )
     assert await counted(rows, table, "all") == {"all": 51}
     assert max(counters["all"]["n"] for counters in read) == 50
@@ -136,9 +161,15 @@ async def test_fifty_concurrent_counts_make_fifty_and_lose_no_note(rows: Rows, o
 async def test_a_counter_is_a_row_that_begins_at_nought(rows: Rows) -> None:
     table = new_table("mentions")
     await rows.put(table, {"set": {"n": 41, "by": "kept"}, "bare": {"by": "kept"}})
-    assert await counted(rows, table, "set", "bare", "new", "new") == {"set": 42, "bare": 1, "new": 1}
+    assert await counted(rows, table, "set", "bare", "new", "new") == {
+        "set": 42,
+        "bare": 1,
+        "new": 1,
+    }
     expected = {"bare": {"n": 1, "by": "kept"}, "new": {"n": 1}, "set": {"n": 42, "by": "kept"}}
-    assert dict(await rows.scan(table)) == {key: {**row, "notes": ["note"]} for key, row in expected.items()}
+    assert dict(await rows.scan(table)) == {
+        key: {**row, "notes": ["note"]} for key, row in expected.items()
+    }
 
 
 async def test_of_many_notes_the_last_are_kept_in_their_order(rows: Rows) -> None:
@@ -160,15 +191,23 @@ async def test_rows_are_stored_with_the_counts_they_belong_to(rows: Rows, other:
     assert stored == {"a:1": {"x": 2}, "a:2": {"x": 1}, "a": {"n": 1, "notes": ["2"]}}
 
 
-async def test_changes_of_one_row_by_many_at_once_are_all_made(rows: Rows, other: Rows, documents: Table) -> None:
+async def test_changes_of_one_row_by_many_at_once_are_all_made(
+    rows: Rows, other: Rows, documents: Table
+) -> None:
     def change(number: int, stored: dict[str, Row]) -> dict[str, Row]:
         return {
-            key: {"all": sorted([*stored.get(key, {"all": []})["all"], number]), "status": f"{number}"}
+            key: {
+                "all": sorted([*stored.get(key, {"all": []})["all"], number]),
+                "status": f"{number}",
+            }
             for key in ("a", f"b{number % 2}")
         }
 
     written = await asyncio.gather(
-        *((other if n % 2 else rows).update(documents, ["a", f"b{n % 2}"], partial(change, n)) for n in range(8))
+        *(
+            (other if n % 2 else rows).update(documents, ["a", f"b{n % 2}"], partial(change, n))
+            for n in range(8)
+        )
     )
     assert (await rows.get(documents, ["a"]))["a"]["all"] == list(range(8))
     assert {key: row["all"] for key, row in (await other.get(documents, ["b0", "b1"])).items()} == {
@@ -182,9 +221,15 @@ async def test_changes_of_one_row_by_many_at_once_are_all_made(rows: Rows, other
 async def test_a_change_may_leave_rows_as_they_are(rows: Rows, documents: Table) -> None:
     await rows.put(documents, {"a": {"id": "a"}, "b": {"id": "b"}})
     assert await rows.update(documents, ["a", "c"], lambda stored: {}) == {}
-    changed = await rows.update(documents, ["a", "c"], lambda stored: {"c": {"id": f"{sorted(stored)}"}})
+    changed = await rows.update(
+        documents, ["a", "c"], lambda stored: {"c": {"id": f"{sorted(stored)}"}}
+    )
     assert changed == {"c": {"id": "['a']"}}
-    assert await everything(rows, documents) == {"a": {"id": "a"}, "b": {"id": "b"}, "c": {"id": "['a']"}}
+    assert await everything(rows, documents) == {
+        "a": {"id": "a"},
+        "b": {"id": "b"},
+        "c": {"id": "['a']"},
+    }
 
 
 async def test_deleting_twice_is_once(rows: Rows, documents: Table) -> None:
@@ -195,26 +240,38 @@ async def test_deleting_twice_is_once(rows: Rows, documents: Table) -> None:
     assert await rows.count(documents, "status", {}) == {"s": 1}
 
 
-async def test_two_adapters_see_each_others_writes_at_once(rows: Rows, other: Rows, documents: Table) -> None:
+async def test_two_adapters_see_each_others_writes_at_once(
+    rows: Rows, other: Rows, documents: Table
+) -> None:
     for number in range(20):
         await rows.put(documents, {f"a{number}": {"status": "s"}})
         await other.put_newer(documents, {f"b{number}": {"status": "s", "rev": 1}}, "rev")
         assert set(await other.get(documents, [f"a{number}"])) == {f"a{number}"}
         assert set(await rows.get(documents, [f"b{number}"])) == {f"b{number}"}
-    assert await rows.count(documents, "status", {}) == await other.count(documents, "status", {}) == {"s": 40}
+    assert (
+        await rows.count(documents, "status", {})
+        == await other.count(documents, "status", {})
+        == {"s": 40}
+    )
 
 
-async def test_concurrent_puts_of_the_same_new_rows_all_succeed(rows: Rows, other: Rows, documents: Table) -> None:
+async def test_concurrent_puts_of_the_same_new_rows_all_succeed(
+    rows: Rows, other: Rows, documents: Table
+) -> None:
     await asyncio.gather(
         *(
-            (other if n % 2 else rows).put(documents, {f"k{m}": {"status": f"s{n}"} for m in range(50)})
+            (other if n % 2 else rows).put(
+                documents, {f"k{m}": {"status": f"s{n}"} for m in range(50)}
+            )
             for n in range(12)
         )
     )
     assert len(await everything(rows, documents)) == 50
 
 
-async def test_only_older_rows_are_deleted_where_a_newer_one_may_have_come(rows: Rows, documents: Table) -> None:
+async def test_only_older_rows_are_deleted_where_a_newer_one_may_have_come(
+    rows: Rows, documents: Table
+) -> None:
     await rows.put(documents, {"a": {"rev": 1}, "b": {"rev": 2}, "c": {"rev": 3}})
     await rows.delete_older(documents, ["a", "b", "nobody"], "rev", 2)
     assert await everything(rows, documents) == {"b": {"rev": 2}, "c": {"rev": 3}}

@@ -1,4 +1,6 @@
-"""The contract of `Rows` when the store does not answer: frozen, killed, locked, damaged, or not there at all."""
+"""The contract of `Rows` when the store does not answer: frozen, killed, locked, damaged, or not
+there at all.
+"""
 
 import asyncio
 import signal
@@ -30,7 +32,8 @@ COUNTERS = new_table("mentions")
 SPACE = Partition("w", 1)
 ROOT = Path(__file__).parents[2]
 
-# What a second process does: `python -c SCRIPT path number`. It prints each key once its row is acknowledged.
+# What a second process does: `python -c SCRIPT path number`. It prints each key once its row is
+# acknowledged.
 SCRIPT = """
 import asyncio, sys
 from pathlib import Path
@@ -174,7 +177,9 @@ async def test_a_server_that_was_never_up_is_unavailable_and_no_message_has_the_
         ("mongodb://reader:hunter2@127.0.0.1/?authSource=", "d"),
     ],
 )
-async def test_a_uri_that_cannot_be_used_says_so_without_its_password(uri: str, database: str) -> None:
+async def test_a_uri_that_cannot_be_used_says_so_without_its_password(
+    uri: str, database: str
+) -> None:
     with pytest.raises(ConfigurationError) as caught:
         MongoRows(uri, database)
     assert "hunter2" not in str(caught.value)
@@ -205,7 +210,9 @@ async def test_a_file_locked_by_another_is_unavailable_to_writers_only_and_recov
     assert set(dict(await sqlite.find(TABLE, {}))) == {"a", "b", "again"}
 
 
-async def test_a_writer_waits_for_a_lock_that_goes_away_in_time(path: Path, sqlite: SqliteRows) -> None:
+async def test_a_writer_waits_for_a_lock_that_goes_away_in_time(
+    path: Path, sqlite: SqliteRows
+) -> None:
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     write = asyncio.create_task(sqlite.put(TABLE, {"b": {"status": "late"}}))
@@ -217,7 +224,9 @@ async def test_a_writer_waits_for_a_lock_that_goes_away_in_time(path: Path, sqli
     assert await sqlite.get(TABLE, ["b"]) == {"b": {"status": "late"}}
 
 
-async def test_readers_are_not_held_up_by_a_writer_and_see_whole_transactions(path: Path, sqlite: SqliteRows) -> None:
+async def test_readers_are_not_held_up_by_a_writer_and_see_whole_transactions(
+    path: Path, sqlite: SqliteRows
+) -> None:
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     other.execute("DELETE FROM documents")
@@ -267,11 +276,20 @@ async def test_a_store_that_nobody_prepared_is_unavailable_until_somebody_does(p
 async def child(path: Path, name: str, count: int) -> asyncio.subprocess.Process:
     """SCRIPT in a process of its own."""
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-c", SCRIPT, str(path), name, str(count), cwd=ROOT, stdout=asyncio.subprocess.PIPE
+        sys.executable,
+        "-c",
+        SCRIPT,
+        str(path),
+        name,
+        str(count),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
     )
 
 
-async def test_several_processes_make_and_write_one_file_at_once_and_lose_nothing(path: Path) -> None:
+async def test_several_processes_make_and_write_one_file_at_once_and_lose_nothing(
+    path: Path,
+) -> None:
     children = [await child(path, name, 60) for name in "abcd"]
     for process in children:
         await process.communicate()
@@ -289,7 +307,9 @@ async def test_what_a_killed_process_was_told_is_stored_is_there(path: Path) -> 
     assert process.stdout is not None
     told = [(await process.stdout.readline()).decode().strip() for _ in range(30)]
     process.kill()
-    told += (await process.stdout.read()).decode().split("\n")[:-1]  # what follows the last one is half a line
+    told += (
+        (await process.stdout.read()).decode().split("\n")[:-1]
+    )  # what follows the last one is half a line
     await process.wait()
     rows = SqliteRows(path)
     assert set(await rows.get(Table("chunks", SPACE), told)) == set(told)

@@ -29,7 +29,10 @@ async def five(rows: Rows, documents: Table) -> Table:
     statuses = {"a": "done", "b": "done", "c": "failed", "d": "done", "e": "new"}
     await rows.put(
         documents,
-        {key: {"status": statuses[key], "updated_at": times[key], "id": f"id-{key}", "text": "x"} for key in "cebda"},
+        {
+            key: {"status": statuses[key], "updated_at": times[key], "id": f"id-{key}", "text": "x"}
+            for key in "cebda"
+        },
     )
     return documents
 
@@ -56,7 +59,9 @@ async def five(rows: Rows, documents: Table) -> Table:
         ({"track_id": Containing("")}, ""),
     ],
 )
-async def test_rows_are_found_by_their_indexed_fields(rows: Rows, five: Table, where: Any, found: str) -> None:
+async def test_rows_are_found_by_their_indexed_fields(
+    rows: Rows, five: Table, where: Any, found: str
+) -> None:
     assert "".join(keys(await rows.find(five, where))) == found
     assert sum((await rows.count(five, "id", where)).values()) == len(found)
 
@@ -79,12 +84,17 @@ async def test_rows_come_by_the_field_and_then_by_key(
     assert "".join(keys(await rows.find(five, {}, order=order, descending=descending))) == found
     for skip in range(7):
         for limit in range(7):
-            page = await rows.find(five, {}, order=order, descending=descending, skip=skip, limit=limit)
+            page = await rows.find(
+                five, {}, order=order, descending=descending, skip=skip, limit=limit
+            )
             assert "".join(keys(page)) == (found[skip : skip + limit] if limit else found[skip:])
 
 
 async def test_pages_of_one_status_come_newest_first(rows: Rows, documents: Table) -> None:
-    await rows.put(documents, {f"{n:03d}": {"status": f"s{n % 3}", "updated_at": n * 7919 % 1000} for n in range(300)})
+    await rows.put(
+        documents,
+        {f"{n:03d}": {"status": f"s{n % 3}", "updated_at": n * 7919 % 1000} for n in range(300)},
+    )
     pages = [
         page
         for skip in range(0, 120, 25)
@@ -97,29 +107,43 @@ async def test_pages_of_one_status_come_newest_first(rows: Rows, documents: Tabl
     assert await rows.count(documents, "status", {}) == {"s0": 100, "s1": 100, "s2": 100}
 
 
-async def test_rows_without_the_field_come_first_and_are_not_counted(rows: Rows, five: Table) -> None:
+async def test_rows_without_the_field_come_first_and_are_not_counted(
+    rows: Rows, five: Table
+) -> None:
     await rows.put(five, {"f": {}, "g": {"updated_at": None, "status": None}})
     assert "".join(keys(await rows.find(five, {}, order="updated_at"))) == "fgecbda"
-    assert "".join(keys(await rows.find(five, {}, order="updated_at", descending=True))) == "adbcegf"
+    assert (
+        "".join(keys(await rows.find(five, {}, order="updated_at", descending=True))) == "adbcegf"
+    )
     assert await rows.count(five, "status", {}) == {"done": 3, "failed": 1, "new": 1}
 
 
 async def test_rows_are_counted_by_value(rows: Rows, five: Table) -> None:
     assert await rows.count(five, "status", {}) == {"done": 3, "failed": 1, "new": 1}
-    assert await rows.count(five, "updated_at", {"status": ["done", "new"]}) == {"20": 2, "30": 1, "5": 1}
+    assert await rows.count(five, "updated_at", {"status": ["done", "new"]}) == {
+        "20": 2,
+        "30": 1,
+        "5": 1,
+    }
     assert await rows.count(five, "status", {"status": "done"}) == {"done": 3}
 
 
 async def test_negative_numbers_sort_as_numbers(rows: Rows, documents: Table) -> None:
     times = [-(2**63), -10, -9, 0, 9, 10, 2**53, 2**53 + 1, 2**63 - 1]
-    await rows.put(documents, {f"k{9 - place}": {"updated_at": time} for place, time in enumerate(times)})
+    await rows.put(
+        documents, {f"k{9 - place}": {"updated_at": time} for place, time in enumerate(times)}
+    )
     result = await rows.find(documents, {}, order="updated_at")
     assert [row["updated_at"] for _, row in result] == times
     assert keys(await rows.find(documents, {"updated_at": 2**53 + 1})) == ["k2"]
 
 
-@pytest.mark.parametrize("field", ["text", "key", "body", "_id", "status; DROP TABLE documents", "chunk_id"])
-async def test_other_fields_and_other_tables_are_refused(rows: Rows, five: Table, field: str) -> None:
+@pytest.mark.parametrize(
+    "field", ["text", "key", "body", "_id", "status; DROP TABLE documents", "chunk_id"]
+)
+async def test_other_fields_and_other_tables_are_refused(
+    rows: Rows, five: Table, field: str
+) -> None:
     for ask in (
         rows.find(five, {field: "x"}),
         rows.find(five, {}, order=field),
@@ -136,16 +160,35 @@ async def test_other_fields_and_other_tables_are_refused(rows: Rows, five: Table
 
 async def test_rows_are_found_by_any_of_several_values_of_several_fields(rows: Rows) -> None:
     table = new_table("documents")
-    await rows.put(table, {f"{k}/{c}": {"file_path": f"键{k}", "status": f"c{c}"} for k in range(4) for c in range(3)})
+    await rows.put(
+        table,
+        {
+            f"{k}/{c}": {"file_path": f"键{k}", "status": f"c{c}"}
+            for k in range(4)
+            for c in range(3)
+        },
+    )
     assert keys(await rows.find(table, {"file_path": "键2"})) == ["2/0", "2/1", "2/2"]
-    assert keys(await rows.find(table, {"file_path": ["键3", "键0"], "status": "c1"})) == ["0/1", "3/1"]
+    assert keys(await rows.find(table, {"file_path": ["键3", "键0"], "status": "c1"})) == [
+        "0/1",
+        "3/1",
+    ]
 
 
 async def test_letters_of_any_alphabet_are_found_in_either_case(rows: Rows) -> None:
     table = new_table("documents")
     names = ["Über die Fähre", "ГАВАНЬ.md", "灯塔.md", "a\nb", "(1+1) [x] $.md"]
-    await rows.put(table, {str(number): {"file_path": name, "status": "done"} for number, name in enumerate(names)})
-    for text, found in {"ÜBER": "0", "гавань": "1", "塔.": "2", "A\nB": "3", "(1+1) [X] $": "4"}.items():
+    await rows.put(
+        table,
+        {str(number): {"file_path": name, "status": "done"} for number, name in enumerate(names)},
+    )
+    for text, found in {
+        "ÜBER": "0",
+        "гавань": "1",
+        "塔.": "2",
+        "A\nB": "3",
+        "(1+1) [X] $": "4",
+    }.items():
         assert keys(await rows.find(table, {"file_path": Containing(text)})) == [found]
         assert await rows.count(table, "status", {"file_path": Containing(text)}) == {"done": 1}
 
@@ -156,7 +199,9 @@ async def test_rows_under_a_prefix_are_those_whose_longer_keys_begin_with_it(row
     for one in (table, other):
         await rows.put(one, {name: {"name": name} for name in names})
     result = await rows.under(table, ["a:", "b:", "~:", "none:"])
-    assert sorted(result) == [(name, {"name": name}) for name in ("a:1", "a:~~", "b:1", "b:2", "~:x")]
+    assert sorted(result) == [
+        (name, {"name": name}) for name in ("a:1", "a:~~", "b:1", "b:2", "~:x")
+    ]
     assert await rows.under(table, []) == []
     many = [f"k{number}:" for number in range(300)]
     await rows.put(other, {f"{prefix}{number}": {} for prefix in many for number in "xy"})
@@ -185,7 +230,11 @@ async def test_a_scan_gives_a_thousand_rows_unless_told(rows: Rows, plain: Table
 def neighbours(partition: Partition) -> list[Partition]:
     """Partitions whose names begin alike."""
     workspaces = [partition.workspace + end for end in ("", "-", ".", "0", "_")]
-    return [Partition(workspace, generation) for workspace in workspaces for generation in (0, 1, 2, 10, 11)]
+    return [
+        Partition(workspace, generation)
+        for workspace in workspaces
+        for generation in (0, 1, 2, 10, 11)
+    ]
 
 
 @pytest.mark.parametrize("name", INDEXES)
@@ -201,14 +250,20 @@ async def test_every_partition_is_a_store_of_its_own(rows: Rows, name: str) -> N
 
 
 async def test_dropping_a_partition_leaves_its_neighbours(rows: Rows, five: Table) -> None:
-    tables = [Table(name, partition) for partition in neighbours(five.partition) for name in ("documents", "chunks")]
+    tables = [
+        Table(name, partition)
+        for partition in neighbours(five.partition)
+        for name in ("documents", "chunks")
+    ]
     for each in tables:
         await rows.put(each, {f"{n}": {} for n in range(5)})
     for _ in range(2):
         await rows.drop(five)
     assert await rows.scan(five) == await rows.find(five, {}) == []
     assert await rows.count(five, "status", {}) == {}
-    assert [len(await rows.scan(each)) for each in tables if each != five] == [5] * (len(tables) - 1)
+    assert [len(await rows.scan(each)) for each in tables if each != five] == [5] * (
+        len(tables) - 1
+    )
 
 
 async def test_a_large_partition_is_dropped_whole(rows: Rows, plain: Table) -> None:
@@ -227,7 +282,11 @@ async def test_the_partitions_of_a_table_are_those_with_a_row(rows: Rows, plain:
     await rows.delete(Table("embeddings", plain.partition), ["0", "1", "2"])
 
     def mine(result: set[Partition]) -> set[Partition]:
-        return {partition for partition in result if partition.workspace.startswith(plain.partition.workspace)}
+        return {
+            partition
+            for partition in result
+            if partition.workspace.startswith(plain.partition.workspace)
+        }
 
     assert mine(await rows.partitions("embeddings")) == partitions - {gone, plain.partition}
     assert mine(await rows.partitions("documents")) == set()

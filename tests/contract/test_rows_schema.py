@@ -1,4 +1,6 @@
-"""What a document store is made of: what it lacks is named, its version is recorded, and a newer one is refused."""
+"""What a document store is made of: what it lacks is named, its version is recorded, and a newer
+one is refused.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -28,7 +30,9 @@ async def rows(opener: Opener) -> AsyncIterator[Rows]:
 
 async def test_a_new_store_lacks_what_preparing_makes(rows: Rows) -> None:
     lacks = await rows.missing()
-    assert isinstance(rows, MemoryRows) or any("documents" in line and "track_id" in line for line in lacks)
+    assert isinstance(rows, MemoryRows) or any(
+        "documents" in line and "track_id" in line for line in lacks
+    )
     await rows.prepare()
     assert await rows.missing() == []
     assert await schema.recorded(rows) == schema.VERSION
@@ -41,7 +45,9 @@ async def test_preparing_again_keeps_the_version(rows: Rows) -> None:
 
 
 async def store_of_version(rows: Rows, version: int) -> None:
-    """Make the store look as a program of that version left it, with a processed document; 0: without a version."""
+    """Make the store look as a program of that version left it, with a processed document; 0:
+    without a version.
+    """
     await clean(rows)
     await rows.prepare()
     processed = {"id": "d", "status": "processed", "version": 7, "chunk_count": 1}
@@ -58,7 +64,9 @@ async def clean(rows: Rows) -> None:
 
 
 @pytest.mark.parametrize("version", range(schema.VERSION + 1))
-async def test_a_store_of_an_older_version_owes_what_this_one_cannot_go_on_with(rows: Rows, version: int) -> None:
+async def test_a_store_of_an_older_version_owes_what_this_one_cannot_go_on_with(
+    rows: Rows, version: int
+) -> None:
     owed: set[Projection] = {"graph", "vectors"} if version >= 2 else set(PROJECTIONS)
     if version == schema.VERSION:
         owed = set()
@@ -91,7 +99,12 @@ async def test_each_generation_pays_for_itself_when_this_program_makes_it(rows: 
     await rows.prepare()
     await schema.complete(rows, "graph", 2)
     record = await schema.read(rows)
-    owed = [(it, generation) for it in PROJECTIONS for generation in (1, 2) if record.is_owed(it, generation)]
+    owed = [
+        (it, generation)
+        for it in PROJECTIONS
+        for generation in (1, 2)
+        if record.is_owed(it, generation)
+    ]
     assert owed == [("graph", 1), ("vectors", 1), ("vectors", 2)]
 
     await schema.complete(rows, "vectors", 2)
@@ -105,7 +118,10 @@ async def test_each_generation_pays_for_itself_when_this_program_makes_it(rows: 
 async def test_a_store_of_newer_code_is_refused_and_left_as_it_is(rows: Rows) -> None:
     await rows.prepare()
     await rows.put(schema.TABLE, {schema.KEY: {"version": schema.VERSION + 1}})
-    with pytest.raises(ConfigurationError, match=f"schema {schema.VERSION + 1}, this program knows {schema.VERSION}"):
+    with pytest.raises(
+        ConfigurationError,
+        match=f"schema {schema.VERSION + 1}, this program knows {schema.VERSION}",
+    ):
         await rows.prepare()
     assert await schema.recorded(rows) == schema.VERSION + 1
     assert (await schema.read(rows)).problem

@@ -26,7 +26,9 @@ async def test_odd_values_come_back_unchanged(rows: Rows, documents: Table, name
 
 
 @pytest.mark.parametrize("name", ["chinese", "quotes", "backslashes", "emoji", "long"])
-async def test_odd_values_of_indexed_fields_are_found(rows: Rows, documents: Table, name: str) -> None:
+async def test_odd_values_of_indexed_fields_are_found(
+    rows: Rows, documents: Table, name: str
+) -> None:
     await rows.put(documents, {"a": {"file_path": ODD[name]}, "b": {"file_path": f"{ODD[name]}!"}})
     assert keys(await rows.find(documents, {"file_path": ODD[name]})) == ["a"]
     assert keys(await rows.find(documents, {"file_path": ["x", ODD[name]]})) == ["a"]
@@ -34,11 +36,21 @@ async def test_odd_values_of_indexed_fields_are_found(rows: Rows, documents: Tab
 
 
 async def test_every_printable_ascii_character_may_stand_in_a_key(rows: Rows, plain: Table) -> None:
-    names = [chr(code) for code in range(33, 127)] + ["/", "//", "a/b", "';--", "%s", "x" * 400, "$a.b"]
+    names = [chr(code) for code in range(33, 127)] + [
+        "/",
+        "//",
+        "a/b",
+        "';--",
+        "%s",
+        "x" * 400,
+        "$a.b",
+    ]
     await rows.put(plain, {name: {"name": name} for name in names})
     assert await rows.get(plain, names) == {name: {"name": name} for name in names}
     assert keys(await rows.scan(plain)) == sorted(set(names))
-    assert await counted(rows, Table("mentions", plain.partition), *names) == dict.fromkeys(names, 1)
+    assert await counted(rows, Table("mentions", plain.partition), *names) == dict.fromkeys(
+        names, 1
+    )
     await rows.delete(plain, names)
     assert await rows.scan(plain) == []
 
@@ -56,8 +68,12 @@ async def test_any_other_key_is_refused(rows: Rows, plain: Table, key: str) -> N
     assert await rows.scan(plain) == []
 
 
-@pytest.mark.parametrize("row", [{}, {"rev": "1"}, {"rev": 1.0}, {"rev": True}, {"rev": 2**63}, {"rev": None}])
-async def test_a_row_without_the_integer_to_compare_is_refused(rows: Rows, plain: Table, row: Row) -> None:
+@pytest.mark.parametrize(
+    "row", [{}, {"rev": "1"}, {"rev": 1.0}, {"rev": True}, {"rev": 2**63}, {"rev": None}]
+)
+async def test_a_row_without_the_integer_to_compare_is_refused(
+    rows: Rows, plain: Table, row: Row
+) -> None:
     with pytest.raises(InvalidInput):
         await rows.put_newer(plain, {"a": row}, "rev")
     assert await rows.get(plain, ["a"]) == {}
@@ -82,13 +98,18 @@ async def test_ten_thousand_rows_go_in_one_call(rows: Rows, documents: Table) ->
 
 
 async def test_thousands_of_rows_are_compared_one_by_one(rows: Rows) -> None:
-    # Fewer than ten thousand: the server of CI looks through the whole collection for every conditional write.
+    # Fewer than ten thousand: the server of CI looks through the whole collection for every
+    # conditional write.
     table = new_table("chunks")
     many = {f"{n:05d}": {"rev": n, "document_id": f"文-{n}"} for n in range(2500)}
     await rows.put_newer(table, many, "rev")
-    newer = {key: {**row, "rev": row["rev"] + (1 if row["rev"] % 2 else -1)} for key, row in many.items()}
+    newer = {
+        key: {**row, "rev": row["rev"] + (1 if row["rev"] % 2 else -1)} for key, row in many.items()
+    }
     await rows.put_newer(table, newer, "rev")
-    assert await everything(rows, table) == {key: newer[key] if row["rev"] % 2 else row for key, row in many.items()}
+    assert await everything(rows, table) == {
+        key: newer[key] if row["rev"] % 2 else row for key, row in many.items()
+    }
     result = await rows.find(table, {"document_id": [f"文-{n}" for n in range(2100)]})
     assert keys(result) == list(many)[:2100]
 
@@ -118,7 +139,9 @@ async def test_what_is_not_json_is_refused(rows: Rows, plain: Table, value: Any)
 
 
 @pytest.mark.parametrize("value", [1.5, True, ["a"], {"a": 1}, 2**63])
-async def test_an_indexed_field_is_text_or_an_integer(rows: Rows, documents: Table, value: Any) -> None:
+async def test_an_indexed_field_is_text_or_an_integer(
+    rows: Rows, documents: Table, value: Any
+) -> None:
     with pytest.raises(InvalidInput):
         await rows.put(documents, {"a": {"status": value}})
     assert await everything(rows, documents) == {}
@@ -140,9 +163,11 @@ async def test_a_long_row_is_stored_in_less_than_its_text(tmp_path: Path) -> Non
     rows = SqliteRows(tmp_path / "rows.sqlite")
     await rows.prepare()
     table = new_table("chunks")
-    texts = {f"{n}": {"text": f"A text {n} of some words that come again. " * 200} for n in range(100)}
+    texts = {
+        f"{n}": {"text": f"A text {n} of some words that come again. " * 200} for n in range(100)
+    }
     await rows.put(table, texts)
     assert await everything(rows, table) == texts
     await rows.close()
-    stored = sum(path.stat().st_size for path in tmp_path.iterdir())  # noqa: ASYNC240 - a test
+    stored = sum(path.stat().st_size for path in tmp_path.iterdir())  # noqa: ASYNC240
     assert stored < sum(len(row["text"]) for row in texts.values()) / 2

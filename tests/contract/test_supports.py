@@ -1,4 +1,6 @@
-"""The contract of `Provenances`, over every document store: all that chunks say of a thing, in pages, nothing gone."""
+"""The contract of `Provenances`, over every document store: all that chunks say of a thing, in
+pages, nothing gone.
+"""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -32,7 +34,10 @@ class Harness:
 
     async def take(self, handler: Any, *events: Any) -> None:
         """Hand events to a handler of the merger, each with the next place in the log."""
-        batch = [delivered(event, self.place + n, workspace=self.workspace) for n, event in enumerate(events)]
+        batch = [
+            delivered(event, self.place + n, workspace=self.workspace)
+            for n, event in enumerate(events)
+        ]
         self.place += len(events)
         await handler(batch, Generations(), merging=self.merger.merging)
 
@@ -42,7 +47,9 @@ class Harness:
         events: list[Any] = []
         for number in range(first, first + count):
             of = document(f"d{number}", self.place + number, file_path=f"{number}.txt")
-            events.append(extracted(of, 0, [entity(name, "t", f"{name} in {number}") for name in names], ties))
+            events.append(
+                extracted(of, 0, [entity(name, "t", f"{name} in {number}") for name in names], ties)
+            )
         await self.take(on_entities_extracted, *events)
         self.place += first + count
 
@@ -54,7 +61,11 @@ class Harness:
         """Page by page, as a reader does."""
         result: list[Provenance] = []
         while page := await self.supports.of(
-            self.partition, names, after=result[-1].cursor if result else "", limit=limit, among=among
+            self.partition,
+            names,
+            after=result[-1].cursor if result else "",
+            limit=limit,
+            among=among,
         ):
             assert len(page) <= limit
             result += page
@@ -72,10 +83,17 @@ async def harness(opener: Opener) -> AsyncIterator[Harness]:
     await rows.close()
 
 
-async def test_a_support_says_which_chunk_of_which_document_and_what_it_said(harness: Harness) -> None:
+async def test_a_support_says_which_chunk_of_which_document_and_what_it_said(
+    harness: Harness,
+) -> None:
     await harness.says(1, "A", "B")
     (support,) = await harness.all("A")
-    assert (support.names, support.chunk_id, support.document_id, support.order) == (("A",), "d0-chunk-000", "d0", 0)
+    assert (support.names, support.chunk_id, support.document_id, support.order) == (
+        ("A",),
+        "d0-chunk-000",
+        "d0",
+        0,
+    )
     assert (support.description, support.file_path, support.version) == ("A in 0", "0.txt", 10)
     assert support.added_at == 1772366400 * 1_000_000
     (tie,) = await harness.all("A", "B")
@@ -94,14 +112,18 @@ async def test_what_nobody_named_has_no_support(harness: Harness) -> None:
 async def test_pages_give_each_of_many_once(harness: Harness, limit: int) -> None:
     await harness.says(250 if limit > 1 else 30, "A", "B")
     result = await harness.all("A", limit=limit)
-    assert sorted(s.document_id for s in result) == sorted(f"d{n}" for n in range(250 if limit > 1 else 30))
+    assert sorted(s.document_id for s in result) == sorted(
+        f"d{n}" for n in range(250 if limit > 1 else 30)
+    )
     assert [s.cursor for s in result] == sorted(s.cursor for s in result)
     assert (await harness.merger.entities(harness.partition))["A"].support == len(result)
 
 
 async def test_what_was_taken_back_never_shows(harness: Harness) -> None:
     await harness.says(120, "A")
-    await harness.take(on_extents, *(DocumentDeleted(document_id=f"d{number}") for number in range(1, 120)))
+    await harness.take(
+        on_extents, *(DocumentDeleted(document_id=f"d{number}") for number in range(1, 120))
+    )
     assert await harness.documents("A") == ["d0"]
     assert await harness.documents("A", among=["d0", "d1"]) == ["d0"]
     await harness.says(1, "B")
@@ -121,7 +143,9 @@ async def test_a_merged_entity_has_the_supports_of_all_its_names(harness: Harnes
     await harness.says(2, "B", "C", first=10)
     await harness.edit("merge_entities", "A", "B", target="Both")
     assert await harness.documents("Both") == ["d0", "d1", "d10", "d11", "d2"]
-    assert len(await harness.all("Both", limit=2)) == len(await harness.all("Both", "C", limit=2)) == 5
+    assert (
+        len(await harness.all("Both", limit=2)) == len(await harness.all("Both", "C", limit=2)) == 5
+    )
     assert await harness.all("A") == await harness.all("A", "C") == []
     await harness.says(1, "A", first=20)
     assert await harness.documents("Both", among=["d20", "d10"]) == ["d10", "d20"]
@@ -130,7 +154,9 @@ async def test_a_merged_entity_has_the_supports_of_all_its_names(harness: Harnes
     assert await harness.all("Both") == []
 
 
-async def test_what_somebody_deleted_by_hand_does_not_support_what_comes_later(harness: Harness) -> None:
+async def test_what_somebody_deleted_by_hand_does_not_support_what_comes_later(
+    harness: Harness,
+) -> None:
     await harness.says(3, "A", "B")
     await harness.edit("delete_entity", "A")
     assert await harness.all("A") == await harness.all("A", "B") == []

@@ -1,4 +1,6 @@
-"""Two replicas of the indexer on the same keys: the newest text stands in the end, whoever writes last or is killed."""
+"""Two replicas of the indexer on the same keys: the newest text stands in the end, whoever writes
+last or is killed.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -31,7 +33,9 @@ class Killed(Exception):
 
 @dataclass
 class HeldVectors:
-    """A replica's vector store, whose first write waits until it is released; then the replica may be killed."""
+    """A replica's vector store, whose first write waits until it is released; then the replica may
+    be killed.
+    """
 
     vectors: Vectors
     killed: bool = False
@@ -68,14 +72,18 @@ class Stores:
     async def put(self, revision: int, *, gone: bool = False) -> None:
         """Write the keys in this revision, each with a text of it, or as tombstones."""
         text = "" if gone else f"text {revision}"
-        entities = [Entity(name, revision, description=text, gone=gone) for name in sorted(KEYS.names)]
+        entities = [
+            Entity(name, revision, description=text, gone=gone) for name in sorted(KEYS.names)
+        ]
         relations = [Relation(*pair, revision, description=text, gone=gone) for pair in KEYS.pairs]
         await self.graph.put(self.partition, entities, relations)
 
     async def index(self, vectors: Any) -> None:
         """One replica handles an event about the keys."""
         embedder = CachedEmbeddings(MemoryRows(), LexicalEmbedder(DIMENSION))
-        await index_graph(self.partition.workspace, KEYS, Generations(), self.graph, vectors, embedder)
+        await index_graph(
+            self.partition.workspace, KEYS, Generations(), self.graph, vectors, embedder
+        )
 
     async def texts(self) -> set[str]:
         """The descriptions that can be found."""
@@ -85,10 +93,17 @@ class Stores:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "servers"])
-async def both(request: pytest.FixtureRequest, shared_servers: SharedServers) -> AsyncIterator[tuple[Graph, Vectors]]:
+async def both(
+    request: pytest.FixtureRequest, shared_servers: SharedServers
+) -> AsyncIterator[tuple[Graph, Vectors]]:
     """A graph store and a vector store: in memory, or ArcadeDB and Milvus Lite."""
-    graph, vectors = ("memory", "memory") if request.param == "memory" else ("arcadedb", "milvus-lite")
-    async with graph_store(graph, shared_servers) as of_graph, vector_store(vectors, shared_servers) as of_vectors:
+    graph, vectors = (
+        ("memory", "memory") if request.param == "memory" else ("arcadedb", "milvus-lite")
+    )
+    async with (
+        graph_store(graph, shared_servers) as of_graph,
+        vector_store(vectors, shared_servers) as of_vectors,
+    ):
         assert of_vectors.client.model == MODEL
         await of_vectors.client.prepare(1)
         yield of_graph.client, of_vectors.client
@@ -99,8 +114,12 @@ def stores(both: tuple[Graph, Vectors]) -> Stores:
     return Stores(*both)
 
 
-async def overtaken(stores: Stores, slow: HeldVectors, revision: int, *, gone: bool = False) -> asyncio.Task[None]:
-    """A replica that has read the graph, and goes on only after the graph has moved and another one has indexed it."""
+async def overtaken(
+    stores: Stores, slow: HeldVectors, revision: int, *, gone: bool = False
+) -> asyncio.Task[None]:
+    """A replica that has read the graph, and goes on only after the graph has moved and another one
+    has indexed it.
+    """
     task = asyncio.create_task(stores.index(slow))
     await slow.reached.wait()
     await stores.put(revision, gone=gone)
@@ -110,7 +129,9 @@ async def overtaken(stores: Stores, slow: HeldVectors, revision: int, *, gone: b
 
 
 @pytest.mark.parametrize("first", [1, 2])
-async def test_who_writes_an_older_text_last_finds_out_and_corrects_it(stores: Stores, first: int) -> None:
+async def test_who_writes_an_older_text_last_finds_out_and_corrects_it(
+    stores: Stores, first: int
+) -> None:
     await stores.put(first)
     await (await overtaken(stores, HeldVectors(stores.vectors), first + 1))
     assert await stores.texts() == {f"text {first + 1}"}
@@ -131,7 +152,9 @@ async def test_who_removes_what_has_come_back_meanwhile_writes_it(stores: Stores
 
 
 @pytest.mark.parametrize("first", [1, 2])
-async def test_who_is_killed_after_writing_an_older_text_is_made_up_for(stores: Stores, first: int) -> None:
+async def test_who_is_killed_after_writing_an_older_text_is_made_up_for(
+    stores: Stores, first: int
+) -> None:
     await stores.put(first)
     with pytest.raises(Killed):
         await (await overtaken(stores, HeldVectors(stores.vectors, killed=True), first + 1))
@@ -140,7 +163,9 @@ async def test_who_is_killed_after_writing_an_older_text_is_made_up_for(stores: 
     assert await stores.texts() == {f"text {first + 1}"}
 
 
-async def test_replicas_that_index_while_the_graph_moves_end_with_its_newest_text(stores: Stores) -> None:
+async def test_replicas_that_index_while_the_graph_moves_end_with_its_newest_text(
+    stores: Stores,
+) -> None:
     async def handle() -> None:
         while True:
             try:

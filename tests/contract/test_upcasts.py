@@ -30,13 +30,19 @@ def _to_metres(body: Body) -> Body:
 
 
 def _to_centimetres(body: Body) -> Body:
-    return {"station": body["station"], "centimetres": round(body["metres"] * 100), "quality": "unknown"}
+    return {
+        "station": body["station"],
+        "centimetres": round(body["metres"] * 100),
+        "quality": "unknown",
+    }
 
 
 LIFTS = {("TideMeasured", 1): _to_metres, ("TideMeasured", 2): _to_centimetres}
 
 
-def tide(version: int, steps: Mapping[tuple[str, int], Callable[[Body], Body]] = LIFTS, **body: object) -> Event:
+def tide(
+    version: int, steps: Mapping[tuple[str, int], Callable[[Body], Body]] = LIFTS, **body: object
+) -> Event:
     message = {
         "specversion": "1.0",
         "id": "1",
@@ -46,7 +52,9 @@ def tide(version: int, steps: Mapping[tuple[str, int], Callable[[Body], Body]] =
         "data": {"station": "pier-4", **body},
     }
     subject = "kb.v1.harbour.pier-4.TideMeasured"
-    return decode(json.dumps(message).encode(), subject, events={"TideMeasured": TideMeasured}, steps=steps).data
+    return decode(
+        json.dumps(message).encode(), subject, events={"TideMeasured": TideMeasured}, steps=steps
+    ).data
 
 
 def test_every_older_version_is_lifted_step_by_step() -> None:

@@ -1,4 +1,6 @@
-"""The contract of the vector store, held by every adapter: in memory, on Milvus Lite, on a real Milvus server."""
+"""The contract of the vector store, held by every adapter: in memory, on Milvus Lite, on a real
+Milvus server.
+"""
 
 import asyncio
 import math
@@ -14,15 +16,26 @@ from contracts.ids import chunk_vector_id
 from runtime.errors import Poison
 from runtime.stores.vectors.port import RowVersion, Vectors
 from tests.support.shared_servers import SharedServers
-from tests.support.vector_stores import DIMENSION, VectorStore, fresh_partition, ids, row, vector_store
+from tests.support.vector_stores import (
+    DIMENSION,
+    VectorStore,
+    fresh_partition,
+    ids,
+    row,
+    vector_store,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 EAST, NORTH = (1.0, 0.0), (0.0, 1.0)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"])
-async def store(request: pytest.FixtureRequest, shared_servers: SharedServers) -> AsyncIterator[VectorStore]:
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"]
+)
+async def store(
+    request: pytest.FixtureRequest, shared_servers: SharedServers
+) -> AsyncIterator[VectorStore]:
     async with vector_store(request.param, shared_servers) as running:
         await running.client.prepare(1)
         yield running
@@ -38,7 +51,9 @@ def partition() -> Partition:
     return fresh_partition()
 
 
-async def test_the_store_answers_and_preparing_again_changes_nothing(vectors: Vectors, partition: Partition) -> None:
+async def test_the_store_answers_and_preparing_again_changes_nothing(
+    vectors: Vectors, partition: Partition
+) -> None:
     await vectors.put(partition, "chunks", [row("a")])
     await vectors.prepare(1)
     await vectors.ping()
@@ -50,9 +65,16 @@ async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(
     vectors: Vectors, partition: Partition
 ) -> None:
     whole = row(
-        "rel-1", 0.5, -0.25, text="A knows B", version=7, names=("A", "B"), document_id="doc-1", file_path="a/b.md",
+        "rel-1",
+        0.5,
+        -0.25,
+        text="A knows B",
+        version=7,
+        names=("A", "B"),
+        document_id="doc-1",
+        file_path="a/b.md",
         order=12,
-    )  # fmt: skip
+    )
     await vectors.put(partition, "relations", [whole])
     assert await vectors.get(partition, "relations", ["rel-1"], vectors=True) == {"rel-1": whole}
     bare = replace(whole, vector=())
@@ -62,7 +84,9 @@ async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(
     assert (page.ids, page.names) == (["rel-1"], [("A", "B")])
     assert page.vectors.dtype == np.float32
     assert page.vectors.tolist() == [list(whole.vector)]
-    assert await vectors.search(partition, "relations", whole.vector, top_k=1) == [Hit("rel-1", ("A", "B"), 1.0)]
+    assert await vectors.search(partition, "relations", whole.vector, top_k=1) == [
+        Hit("rel-1", ("A", "B"), 1.0)
+    ]
 
 
 async def test_putting_twice_is_once(vectors: Vectors, partition: Partition) -> None:
@@ -70,11 +94,18 @@ async def test_putting_twice_is_once(vectors: Vectors, partition: Partition) -> 
     for _ in range(2):
         await vectors.put(partition, "chunks", rows)
     assert await vectors.count(partition, "chunks") == 2
-    assert await vectors.get(partition, "chunks", ["a", "b"], vectors=True) == {"a": rows[0], "b": rows[1]}
+    assert await vectors.get(partition, "chunks", ["a", "b"], vectors=True) == {
+        "a": rows[0],
+        "b": rows[1],
+    }
 
 
 async def test_a_later_row_replaces_an_earlier_one(vectors: Vectors, partition: Partition) -> None:
-    await vectors.put(partition, "chunks", [row("a", *EAST, text="first"), row("b"), row("a", *NORTH, text="second")])
+    await vectors.put(
+        partition,
+        "chunks",
+        [row("a", *EAST, text="first"), row("b"), row("a", *NORTH, text="second")],
+    )
     assert (await vectors.get(partition, "chunks", ["a"]))["a"].text == "second"
     assert await vectors.count(partition, "chunks") == 2
     await vectors.put(partition, "chunks", [row("a", *EAST, text="third", version=3)])
@@ -93,7 +124,9 @@ async def test_empty_input_does_nothing(vectors: Vectors) -> None:
     assert 77 not in await vectors.generations()
 
 
-async def test_get_and_delete_pass_over_what_does_not_exist(vectors: Vectors, partition: Partition) -> None:
+async def test_get_and_delete_pass_over_what_does_not_exist(
+    vectors: Vectors, partition: Partition
+) -> None:
     await vectors.put(partition, "chunks", [row("a"), row("b"), row("c")])
     assert set(await vectors.get(partition, "chunks", ["a", "nobody", "a", "c"])) == {"a", "c"}
     for _ in range(2):
@@ -105,9 +138,20 @@ async def test_get_and_delete_pass_over_what_does_not_exist(vectors: Vectors, pa
 
 @pytest.mark.parametrize(
     "odd",
-    ["", "知识图谱。", 'it\'s "quoted" \\ back\\\\slash', "line\nline\r\n\ttab", "🦜 zero\x00", "x" * 5000, "{}", "%_"],
+    [
+        "",
+        "知识图谱。",
+        'it\'s "quoted" \\ back\\\\slash',
+        "line\nline\r\n\ttab",
+        "🦜 zero\x00",
+        "x" * 5000,
+        "{}",
+        "%_",
+    ],
 )
-async def test_odd_texts_and_names_come_back_as_they_were(vectors: Vectors, partition: Partition, odd: str) -> None:
+async def test_odd_texts_and_names_come_back_as_they_were(
+    vectors: Vectors, partition: Partition, odd: str
+) -> None:
     odd_row = row("odd", text=odd, names=(odd, "B"), document_id=odd[:500], file_path=odd[:4096])
     await vectors.put(partition, "entities", [odd_row, row("plain")])
     assert await vectors.get(partition, "entities", ["odd"], vectors=True) == {"odd": odd_row}
@@ -126,14 +170,24 @@ async def test_a_text_that_is_too_long_is_cut_at_a_character_and_keeps_its_hash(
     assert long.names[0].startswith(kept.names[0])
 
 
-async def test_a_text_that_utf8_cannot_say_is_kept_as_far_as_it_can(vectors: Vectors, partition: Partition) -> None:
+async def test_a_text_that_utf8_cannot_say_is_kept_as_far_as_it_can(
+    vectors: Vectors, partition: Partition
+) -> None:
     await vectors.put(partition, "chunks", [row("half", text="half a \ud83e pair")])
     assert (await vectors.get(partition, "chunks", ["half"]))["half"].text == "half a ? pair"
 
 
 @pytest.mark.parametrize(
     "bad",
-    [(), (1.0,) * 7, (1.0,) * 9, (math.nan,) + (0.0,) * 7, (math.inf,) * 8, (-math.inf,) * 8, (1e39,) * 8],
+    [
+        (),
+        (1.0,) * 7,
+        (1.0,) * 9,
+        (math.nan,) + (0.0,) * 7,
+        (math.inf,) * 8,
+        (-math.inf,) * 8,
+        (1e39,) * 8,
+    ],
 )
 async def test_a_vector_that_is_not_finite_or_of_another_dimension_is_poison_and_nothing_is_written(
     vectors: Vectors, partition: Partition, bad: tuple[float, ...]
@@ -161,14 +215,18 @@ async def test_what_is_no_id_is_never_written_and_names_nothing(
 async def test_only_rows_of_lower_versions_are_deleted_where_a_newer_one_may_have_come(
     vectors: Vectors, partition: Partition
 ) -> None:
-    await vectors.put(partition, "chunks", [replace(row(id), version=n) for n, id in enumerate("abc", 1)])
+    await vectors.put(
+        partition, "chunks", [replace(row(id), version=n) for n, id in enumerate("abc", 1)]
+    )
     await vectors.delete(partition, "chunks", ["a", "b", "nobody"], before=2)
     assert await ids(vectors, partition) == ["b", "c"]
     await vectors.delete(partition, "chunks", ["b", "c"], before=9)
     assert await ids(vectors, partition) == []
 
 
-async def test_ten_thousand_rows_go_in_at_once_and_are_scanned_in_pages(vectors: Vectors, partition: Partition) -> None:
+async def test_ten_thousand_rows_go_in_at_once_and_are_scanned_in_pages(
+    vectors: Vectors, partition: Partition
+) -> None:
     rows = [row(f"row-{n:05d}", math.cos(n), math.sin(n)) for n in range(10_000)]
     await vectors.put(partition, "chunks", rows[::-1])
     assert await vectors.count(partition, "chunks") == 10_000
@@ -188,16 +246,28 @@ async def test_rows_that_are_too_much_for_one_message_go_in_and_come_back(
     await vectors.put(partition, "chunks", rows)
     result = await vectors.get(partition, "chunks", [made.id for made in rows])
     assert [result[made.id].text for made in rows] == [made.text for made in rows]
-    assert [result.text for result in await vectors.scan(partition, "chunks")] == [made.text for made in rows]
+    assert [result.text for result in await vectors.scan(partition, "chunks")] == [
+        made.text for made in rows
+    ]
     await vectors.delete(partition, "chunks", list(result))
 
 
-async def test_a_scan_goes_by_the_codes_of_the_characters(vectors: Vectors, partition: Partition) -> None:
+async def test_a_scan_goes_by_the_codes_of_the_characters(
+    vectors: Vectors, partition: Partition
+) -> None:
     ordered = ["-", "0", "A", "Z", "_", "a", "a-", "aa", "z"]
     await vectors.put(partition, "chunks", [row(id) for id in reversed(ordered)])
     assert await ids(vectors, partition) == ordered
-    assert [result.id for result in await vectors.scan(partition, "chunks", "A", 3)] == ["Z", "_", "a"]
-    assert [result.id for result in await vectors.scan(partition, "chunks", "a")] == ["a-", "aa", "z"]
+    assert [result.id for result in await vectors.scan(partition, "chunks", "A", 3)] == [
+        "Z",
+        "_",
+        "a",
+    ]
+    assert [result.id for result in await vectors.scan(partition, "chunks", "a")] == [
+        "a-",
+        "aa",
+        "z",
+    ]
     assert await vectors.scan(partition, "chunks", "z") == []
     assert await vectors.scan(partition, "chunks", limit=0) == []
     assert (await vectors.scan_vectors(partition, "chunks", "A", 3)).ids == ["Z", "_", "a"]
@@ -207,7 +277,8 @@ async def test_a_scan_goes_by_the_codes_of_the_characters(vectors: Vectors, part
 
 
 @pytest.mark.parametrize(
-    "hostile", ['x" or tenant != "', "x' or '1' == '1", "\\", "a\nb", "租户", "*", "%", "", "A", "w" * 500]
+    "hostile",
+    ['x" or tenant != "', "x' or '1' == '1", "\\", "a\nb", "租户", "*", "%", "", "A", "w" * 500],
 )
 async def test_workspaces_with_the_same_ids_do_not_see_each_other(
     vectors: Vectors, partition: Partition, hostile: str
@@ -218,54 +289,88 @@ async def test_workspaces_with_the_same_ids_do_not_see_each_other(
     assert (await vectors.get(partition, "chunks", ["a"]))["a"].text == "here"
     assert (await vectors.get(there, "chunks", ["a", "b"]))["a"].text == "there"
     assert await ids(vectors, there) == ["a"]
-    assert [hit.names for hit in await vectors.search(there, "chunks", row("q").vector, top_k=9)] == [("there",)]
+    assert [
+        hit.names for hit in await vectors.search(there, "chunks", row("q").vector, top_k=9)
+    ] == [("there",)]
     await vectors.delete(there, "chunks", ["a", "b"])
     assert await vectors.count(there, "chunks") == 0
     assert await vectors.count(partition, "chunks") == 2
 
 
-async def test_kinds_with_the_same_ids_do_not_see_each_other(vectors: Vectors, partition: Partition) -> None:
+async def test_kinds_with_the_same_ids_do_not_see_each_other(
+    vectors: Vectors, partition: Partition
+) -> None:
     for kind in VECTOR_KINDS:
         await vectors.put(partition, kind, [row("a", names=(kind,))])
     await vectors.delete(partition, "entities", ["a"])
     result = [
-        [hit.names for hit in await vectors.search(partition, kind, row("q").vector, top_k=9)] for kind in VECTOR_KINDS
+        [hit.names for hit in await vectors.search(partition, kind, row("q").vector, top_k=9)]
+        for kind in VECTOR_KINDS
     ]
     assert result == [[("chunks",)], [], [("relations",)]]
 
 
-async def test_the_best_come_first_with_their_cosine_similarity(vectors: Vectors, partition: Partition) -> None:
+async def test_the_best_come_first_with_their_cosine_similarity(
+    vectors: Vectors, partition: Partition
+) -> None:
     await vectors.put(
         partition,
         "chunks",
-        [row("east", 5.0), row("north", 0.0, 2.0), row("northeast", 3.0, 3.0), row("southwest", -1.0, -1.0)],
+        [
+            row("east", 5.0),
+            row("north", 0.0, 2.0),
+            row("northeast", 3.0, 3.0),
+            row("southwest", -1.0, -1.0),
+        ],
     )
     question = row("q", 0.5).vector
     hits = await vectors.search(partition, "chunks", question, top_k=10)
     assert [hit.id for hit in hits] == ["east", "northeast", "north", "southwest"]
-    assert [hit.score for hit in hits] == pytest.approx([1.0, math.sqrt(0.5), 0.0, -math.sqrt(0.5)], abs=1e-5)
-    assert [hit.id for hit in await vectors.search(partition, "chunks", question, top_k=2)] == ["east", "northeast"]
+    assert [hit.score for hit in hits] == pytest.approx(
+        [1.0, math.sqrt(0.5), 0.0, -math.sqrt(0.5)], abs=1e-5
+    )
+    assert [hit.id for hit in await vectors.search(partition, "chunks", question, top_k=2)] == [
+        "east",
+        "northeast",
+    ]
     assert await vectors.search(partition, "chunks", question, top_k=0) == []
     assert len(await vectors.search(partition, "chunks", question, top_k=1_000_000)) == 4
 
 
-async def test_of_many_searches_at_once_each_has_its_own_hits(vectors: Vectors, partition: Partition) -> None:
+async def test_of_many_searches_at_once_each_has_its_own_hits(
+    vectors: Vectors, partition: Partition
+) -> None:
     angles = [number * math.pi / 40 for number in range(40)]
-    rows = [row(f"r{number:02}", math.cos(angle), math.sin(angle)) for number, angle in enumerate(angles)]
+    rows = [
+        row(f"r{number:02}", math.cos(angle), math.sin(angle))
+        for number, angle in enumerate(angles)
+    ]
     await vectors.put(partition, "chunks", rows)
-    found = await asyncio.gather(*(vectors.search(partition, "chunks", one.vector, top_k=3) for one in rows))
+    found = await asyncio.gather(
+        *(vectors.search(partition, "chunks", one.vector, top_k=3) for one in rows)
+    )
     assert [hits[0].id for hits in found] == [one.id for one in rows]
     assert found == [await vectors.search(partition, "chunks", one.vector, top_k=3) for one in rows]
 
 
-async def test_what_scores_the_least_score_or_less_is_left_out(vectors: Vectors, partition: Partition) -> None:
-    await vectors.put(partition, "chunks", [row("same", *EAST), row("across", *NORTH), row("near", 4.0, 3.0)])
+async def test_what_scores_the_least_score_or_less_is_left_out(
+    vectors: Vectors, partition: Partition
+) -> None:
+    await vectors.put(
+        partition, "chunks", [row("same", *EAST), row("across", *NORTH), row("near", 4.0, 3.0)]
+    )
     question = row("q", *EAST).vector
-    assert [hit.id for hit in await vectors.search(partition, "chunks", question, top_k=9, min_score=0.0)] == [
+    assert [
+        hit.id
+        for hit in await vectors.search(partition, "chunks", question, top_k=9, min_score=0.0)
+    ] == [
         "same",
         "near",
     ]
-    assert [hit.id for hit in await vectors.search(partition, "chunks", question, top_k=9, min_score=0.8)] == ["same"]
+    assert [
+        hit.id
+        for hit in await vectors.search(partition, "chunks", question, top_k=9, min_score=0.8)
+    ] == ["same"]
     assert await vectors.search(partition, "chunks", question, top_k=9, min_score=1.0) == []
 
 
@@ -273,20 +378,32 @@ async def test_what_scores_the_least_score_or_less_is_left_out(vectors: Vectors,
 async def test_a_search_may_be_held_to_the_chunks_of_some_documents(
     vectors: Vectors, partition: Partition, others: int
 ) -> None:
-    rows = [row(chunk_vector_id(f"doc {n}", order), n + order / 10, 1.0) for n in range(6) for order in range(3)]
+    rows = [
+        row(chunk_vector_id(f"doc {n}", order), n + order / 10, 1.0)
+        for n in range(6)
+        for order in range(3)
+    ]
     await vectors.put(partition, "chunks", rows)
     documents = ["doc 1", "doc 4", *(f"none {n}" for n in range(others))]
-    hits = await vectors.search(partition, "chunks", row("q", 1.0).vector, top_k=4, documents=documents)
-    expected = [chunk_vector_id("doc 4", order) for order in (2, 1, 0)] + [chunk_vector_id("doc 1", 2)]
+    hits = await vectors.search(
+        partition, "chunks", row("q", 1.0).vector, top_k=4, documents=documents
+    )
+    expected = [chunk_vector_id("doc 4", order) for order in (2, 1, 0)] + [
+        chunk_vector_id("doc 1", 2)
+    ]
     assert [hit.id for hit in hits] == expected
-    assert await vectors.search(partition, "chunks", row("q", 1.0).vector, top_k=4, documents=[]) == []
+    assert (
+        await vectors.search(partition, "chunks", row("q", 1.0).vector, top_k=4, documents=[]) == []
+    )
 
 
 async def test_likeness_is_that_of_the_named_rows_whatever_else_is_nearer(
     vectors: Vectors, partition: Partition
 ) -> None:
     await vectors.put(
-        partition, "chunks", [row("east", 1.0), row("north", 0.0, 2.0), row("west", -1.0), row("near", 1.0)]
+        partition,
+        "chunks",
+        [row("east", 1.0), row("north", 0.0, 2.0), row("west", -1.0), row("near", 1.0)],
     )
     result = await vectors.likeness(
         partition, "chunks", row("east", 3.0).vector, ["east", "north", "west", "none", "no id"]
@@ -299,25 +416,40 @@ async def test_a_vector_without_direction_is_kept_and_disturbs_no_search(
     vectors: Vectors, partition: Partition
 ) -> None:
     await vectors.put(partition, "chunks", [row("none", 0.0), row("same", *EAST)])
-    assert (await vectors.get(partition, "chunks", ["none"], vectors=True))["none"].vector == (0.0,) * DIMENSION
+    assert (await vectors.get(partition, "chunks", ["none"], vectors=True))["none"].vector == (
+        0.0,
+    ) * DIMENSION
     hits = await vectors.search(partition, "chunks", row("q", *EAST).vector, top_k=9, min_score=0.0)
     assert [hit.id for hit in hits] == ["same"]
-    assert all(hit.score == 0.0 for hit in await vectors.search(partition, "chunks", row("q", 0.0).vector, top_k=9))
+    assert all(
+        hit.score == 0.0
+        for hit in await vectors.search(partition, "chunks", row("q", 0.0).vector, top_k=9)
+    )
 
 
-async def test_equal_ones_come_by_id_also_where_the_list_ends(vectors: Vectors, partition: Partition) -> None:
+async def test_equal_ones_come_by_id_also_where_the_list_ends(
+    vectors: Vectors, partition: Partition
+) -> None:
     names = [f"{n * 7919 % 10_000:04d}" for n in range(200)]
-    await vectors.put(partition, "chunks", [row("best", *EAST)] + [row(f"eq-{name}", 3.0, 4.0) for name in names])
+    await vectors.put(
+        partition, "chunks", [row("best", *EAST)] + [row(f"eq-{name}", 3.0, 4.0) for name in names]
+    )
     for top_k in (1, 2, 5, 50, 201):
         hits = await vectors.search(partition, "chunks", row("q", *EAST).vector, top_k=top_k)
-        assert [hit.id for hit in hits] == ["best", *(f"eq-{name}" for name in sorted(names))][:top_k]
+        assert [hit.id for hit in hits] == ["best", *(f"eq-{name}" for name in sorted(names))][
+            :top_k
+        ]
 
 
-async def test_a_write_is_found_by_every_reader_when_it_returns(store: VectorStore, partition: Partition) -> None:
+async def test_a_write_is_found_by_every_reader_when_it_returns(
+    store: VectorStore, partition: Partition
+) -> None:
     writer, reader = store.client, store.another()
     for n in range(12):
         direction = row("q", math.cos(n), math.sin(n)).vector
-        await writer.put(partition, "chunks", [replace(row(f"row-{n}", text=f"{n}"), vector=direction)])
+        await writer.put(
+            partition, "chunks", [replace(row(f"row-{n}", text=f"{n}"), vector=direction)]
+        )
         (hit,) = await reader.search(partition, "chunks", direction, top_k=1)
         assert hit.id == f"row-{n}"
         assert (await reader.get(partition, "chunks", [f"row-{n}"]))[f"row-{n}"].text == f"{n}"
@@ -334,14 +466,27 @@ async def test_clients_that_write_the_same_rows_at_the_same_time_write_them_once
     clients = [store.client, store.another(), store.another()]
     rows = [row(f"row-{n}", float(n + 1), 1.0) for n in range(700)]
     for _ in range(3):
-        await asyncio.gather(*(client.put(partition, "chunks", rows) for client in clients for _ in range(2)))
+        await asyncio.gather(
+            *(client.put(partition, "chunks", rows) for client in clients for _ in range(2))
+        )
     assert await clients[0].count(partition, "chunks") == 700
-    assert await clients[1].get(partition, "chunks", ["row-699"], vectors=True) == {"row-699": rows[699]}
+    assert await clients[1].get(partition, "chunks", ["row-699"], vectors=True) == {
+        "row-699": rows[699]
+    }
 
 
-async def test_versions_are_those_of_the_stored_rows(vectors: Vectors, partition: Partition) -> None:
+async def test_versions_are_those_of_the_stored_rows(
+    vectors: Vectors, partition: Partition
+) -> None:
     assert await vectors.versions(partition, "chunks", ["a"]) == {}
-    await vectors.put(partition, "chunks", [row("a", version=3), row("b", version=4), row("b", version=5, text="new")])
+    await vectors.put(
+        partition,
+        "chunks",
+        [row("a", version=3), row("b", version=4), row("b", version=5, text="new")],
+    )
     result = await vectors.versions(partition, "chunks", ["a", "b", "missing", "no id"])
-    assert result == {"a": RowVersion(3, row("a").text_hash), "b": RowVersion(5, row("b", text="new").text_hash)}
+    assert result == {
+        "a": RowVersion(3, row("a").text_hash),
+        "b": RowVersion(5, row("b", text="new").text_hash),
+    }
     assert await vectors.versions(partition, "chunks", []) == {}

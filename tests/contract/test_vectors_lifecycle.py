@@ -1,4 +1,6 @@
-"""The contract of the vector store over time: generations, models, servers that freeze, die or were left half made."""
+"""The contract of the vector store over time: generations, models, servers that freeze, die or were
+left half made.
+"""
 
 import asyncio
 import signal
@@ -13,7 +15,15 @@ import pytest_asyncio
 from pymilvus import DataType, MilvusClient
 from pymilvus.exceptions import MilvusException
 
-from contracts.graph import VECTOR_KINDS, EmbeddingModel, Entity, Generations, Partition, Relation, VectorRow
+from contracts.graph import (
+    VECTOR_KINDS,
+    EmbeddingModel,
+    Entity,
+    Generations,
+    Partition,
+    Relation,
+    VectorRow,
+)
 from runtime.errors import ModelChanged, OutdatedVectors, Unavailable
 from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.cached_embeddings import CachedEmbeddings
@@ -26,7 +36,15 @@ from runtime.stores.vectors.milvus.collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
 from services.indexer.graph_index import GraphKeys, index_graph
 from tests.support.freezing import freeze
-from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, fresh_partition, ids, own_vector_store, row
+from tests.support.vector_stores import (
+    DIMENSION,
+    MODEL,
+    VectorStore,
+    fresh_partition,
+    ids,
+    own_vector_store,
+    row,
+)
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -35,8 +53,12 @@ servers_only = pytest.mark.parametrize("store", ["milvus-lite", "milvus"], indir
 OTHER_MODEL = "example/嵌入器-large"
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"])
-async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[VectorStore]:
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"]
+)
+async def store(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[VectorStore]:
     async with own_vector_store(request.param, tmp_path_factory.mktemp("vectors")) as running:
         await running.client.prepare(1)
         yield running
@@ -54,14 +76,18 @@ def partition() -> Partition:
 
 async def test_what_a_generation_lacks_is_named_until_it_is_prepared(vectors: Vectors) -> None:
     lacks = await vectors.missing(907)
-    assert [next(kind for kind in VECTOR_KINDS if kind in line) for line in lacks] == list(VECTOR_KINDS)
+    assert [next(kind for kind in VECTOR_KINDS if kind in line) for line in lacks] == list(
+        VECTOR_KINDS
+    )
     assert 907 not in await vectors.generations()
     await vectors.prepare(907)
     assert await vectors.missing(907) == []
     await vectors.drop(907)
 
 
-async def test_reading_a_generation_that_nobody_made_finds_nothing_and_makes_nothing(vectors: Vectors) -> None:
+async def test_reading_a_generation_that_nobody_made_finds_nothing_and_makes_nothing(
+    vectors: Vectors,
+) -> None:
     unmade = fresh_partition(generation=78)
     assert await vectors.get(unmade, "chunks", ["a"]) == {}
     assert await vectors.search(unmade, "chunks", row("q").vector, top_k=5) == []
@@ -79,7 +105,10 @@ async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(
     there = replace(partition, generation=42)
     await vectors.put(partition, "chunks", [row("a", text="old")])
     await asyncio.gather(
-        *(client.put(there, "chunks", [row("a", text="new")]) for client in (vectors, store.another()))
+        *(
+            client.put(there, "chunks", [row("a", text="new")])
+            for client in (vectors, store.another())
+        )
     )
     assert {1, 41, 42} <= await vectors.generations()
     assert (await vectors.get(partition, "chunks", ["a"]))["a"].text == "old"
@@ -106,7 +135,9 @@ async def test_a_client_finds_out_that_another_one_dropped_the_generation(
     await vectors.drop(51)
 
 
-async def test_the_model_that_filled_a_generation_is_told_to_every_client(store: VectorStore) -> None:
+async def test_the_model_that_filled_a_generation_is_told_to_every_client(
+    store: VectorStore,
+) -> None:
     vectors, other = store.client, store.another(OTHER_MODEL, 16)
     assert await vectors.model_of(908) is None
     await other.prepare(908)
@@ -151,7 +182,9 @@ async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_
     with monkeypatch.context() as older:
         older.setattr(collections, "VECTOR_FORMAT", 1)
         await store.another().put(there, "relations", [row("rel-old", names=("A", "B"))])
-    assert [hit.names for hit in await vectors.search(there, "relations", row("q").vector, top_k=1)] == [("A", "B")]
+    assert [
+        hit.names for hit in await vectors.search(there, "relations", row("q").vector, top_k=1)
+    ] == [("A", "B")]
     assert [result.id for result in await vectors.scan(there, "relations")] == ["rel-old"]
     assert await vectors.model_of(62) == EmbeddingModel(MODEL, DIMENSION)
     writes: list[Callable[[], Awaitable[Any]]] = [
@@ -179,26 +212,38 @@ async def test_relations_whose_names_join_to_one_text_are_both_found(store: Vect
     generations, graph = Generations(graph=1, vectors=63), MemoryGraph()
     embeddings = CachedEmbeddings(MemoryRows(), LexicalEmbedder(DIMENSION))
     pairs, partition = {("ZqA", "bcdyx"), ("ZqAb", "cdyx")}, Partition("joined", 63)
-    relations = [Relation(*pair, 1, description=f"{pair[0]} knows {pair[1]}") for pair in sorted(pairs)]
-    await graph.put(Partition("joined", 1), [Entity(name, 1) for pair in pairs for name in pair], relations)
+    relations = [
+        Relation(*pair, 1, description=f"{pair[0]} knows {pair[1]}") for pair in sorted(pairs)
+    ]
+    await graph.put(
+        Partition("joined", 1), [Entity(name, 1) for pair in pairs for name in pair], relations
+    )
     for _ in range(2):
-        await index_graph("joined", GraphKeys(set(), pairs), generations, graph, store.client, embeddings)
+        await index_graph(
+            "joined", GraphKeys(set(), pairs), generations, graph, store.client, embeddings
+        )
     assert {row.names for row in await store.client.scan(partition, "relations")} == pairs
     await store.client.drop(63)
 
 
 @servers_only
-async def test_a_collection_whose_maker_died_halfway_is_finished(store: VectorStore, partition: Partition) -> None:
+async def test_a_collection_whose_maker_died_halfway_is_finished(
+    store: VectorStore, partition: Partition
+) -> None:
     there = replace(partition, generation=61)
     name = collection_name(61, "chunks", MODEL, DIMENSION)
     await asyncio.to_thread(make_half, store.uri, name)
     await store.client.put(there, "chunks", [row("a")])
-    assert [hit.id for hit in await store.another().search(there, "chunks", row("q").vector, top_k=1)] == ["a"]
+    assert [
+        hit.id for hit in await store.another().search(there, "chunks", row("q").vector, top_k=1)
+    ] == ["a"]
     await store.client.drop(61)
 
 
 def make_half(uri: str, name: str) -> None:
-    """What a process that is killed while it makes a collection leaves behind: fields, but no index."""
+    """What a process that is killed while it makes a collection leaves behind: fields, but no
+    index.
+    """
     client: Any = MilvusClient(uri, dedicated=True)
     schema: Any = client.create_schema(description=model_text(MODEL, DIMENSION))
     schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=stored.KEY_BYTES)
@@ -220,8 +265,14 @@ async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(
     freeze(store.server.pid)
     try:
         begun = time.monotonic()
-        questions = [vectors.count(partition, "chunks"), vectors.put(partition, "chunks", [row("b")]), vectors.ping()]
-        answers = await asyncio.gather(*questions, store.another(timeout=2.0).ping(), return_exceptions=True)
+        questions = [
+            vectors.count(partition, "chunks"),
+            vectors.put(partition, "chunks", [row("b")]),
+            vectors.ping(),
+        ]
+        answers = await asyncio.gather(
+            *questions, store.another(timeout=2.0).ping(), return_exceptions=True
+        )
         assert [type(answer) for answer in answers] == [Unavailable] * 4
         assert time.monotonic() - begun < 8.0
     finally:
@@ -267,5 +318,7 @@ async def test_a_server_that_was_killed_comes_back_with_all_that_it_acknowledged
         (1100, "invalid parameter", MilvusException),
     ],
 )
-async def test_only_what_may_pass_is_unavailable(code: Any, message: str, kind: type[Exception]) -> None:
+async def test_only_what_may_pass_is_unavailable(
+    code: Any, message: str, kind: type[Exception]
+) -> None:
     assert type(translated(MilvusException(code, message))) is kind

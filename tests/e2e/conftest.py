@@ -1,4 +1,6 @@
-"""What end-to-end tests share: commands that fork from one process of the run, and a browser for each file."""
+"""What end-to-end tests share: commands that fork from one process of the run, and a browser for
+each file.
+"""
 
 from collections.abc import Generator
 from functools import partial

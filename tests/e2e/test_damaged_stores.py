@@ -1,4 +1,6 @@
-"""A store that cannot open its data is named with the way out, and made anew; a rebuild outlives its servers' ends."""
+"""A store that cannot open its data is named with the way out, and made anew; a rebuild outlives
+its servers' ends.
+"""
 
 import os
 import shutil
@@ -41,10 +43,16 @@ def halve(file: Path) -> None:
     os.truncate(file, file.stat().st_size // 2)
 
 
-def test_a_rebuild_goes_on_when_its_servers_are_started_again(stack: Stack, before: dict[str, Any]) -> None:
+def test_a_rebuild_goes_on_when_its_servers_are_started_again(
+    stack: Stack, before: dict[str, Any]
+) -> None:
     command = [LIGHTSTREAM, "rebuild", "all", "--data", str(stack.folder)]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(stack.env)
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(stack.env),
     ) as rebuild:
         assert rebuild.stderr is not None
         step = rebuild.stderr.readline()
@@ -86,7 +94,8 @@ def test_a_store_halved_while_nothing_runs_is_named_and_made_anew(
     )
     assert all(path.is_dir() for path in aside)
     assert stack.digest() == before
-    # The services look at their stores every five seconds; until then they still report what they found before.
+    # The services look at their stores every five seconds; until then they still report what they
+    # found before.
     until(lambda: stack.run("doctor").returncode == 0, lambda: stack.run("doctor").stdout)
     back = stack.run("rebuild", target, "--rollback")
     assert (back.returncode, "no previous generation" in back.stderr) == (2, True)
@@ -94,7 +103,9 @@ def test_a_store_halved_while_nothing_runs_is_named_and_made_anew(
         shutil.rmtree(path)
 
 
-def test_a_store_halved_under_its_server_is_named_and_made_anew(stack: Stack, before: dict[str, Any]) -> None:
+def test_a_store_halved_under_its_server_is_named_and_made_anew(
+    stack: Stack, before: dict[str, Any]
+) -> None:
     halve(stack.folder / VECTORS)
     stack.kill("milvus-lite")
     way_out = f"lightstream rebuild vectors --fresh --data {stack.folder}"

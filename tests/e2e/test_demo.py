@@ -16,11 +16,17 @@ from tests.support.waiting import PATIENCE
 
 def demo(folder: Path, *arguments: str, model: str = "") -> subprocess.CompletedProcess[str]:
     """Run it with this embedding model; without one it is MiniLM, as for a newcomer."""
-    env = {**environment({}), "EMBEDDING_MODEL": model, "COLUMNS": "140"}  # tables are cut to the terminal's width
+    env = {
+        **environment({}),
+        "EMBEDDING_MODEL": model,
+        "COLUMNS": "140",
+    }  # tables are cut to the terminal's width
     if not model:
         del env["EMBEDDING_MODEL"]
     command = [LIGHTSTREAM, "demo", *arguments, "--data", str(folder)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE, env=env, check=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +47,9 @@ def test_it_answers_with_numbered_sources(first: subprocess.CompletedProcess[str
     assert re.search(r"(README|architecture)\.md", answer)
 
 
-def test_it_says_that_there_is_no_language_model_and_how_to_set_one(first: subprocess.CompletedProcess[str]) -> None:
+def test_it_says_that_there_is_no_language_model_and_how_to_set_one(
+    first: subprocess.CompletedProcess[str],
+) -> None:
     assert "without a language model" in first.stdout
     assert "OPENAI_API_KEY" in first.stdout + first.stderr
 
@@ -70,7 +78,9 @@ def _command(process: Path) -> str:
 
 
 def test_own_documents_and_an_own_question_are_taken(tmp_path: Path) -> None:
-    (tmp_path / "ship.txt").write_text("The Kestrel is a ship of Port Elm. Ada Marlow is her captain.")
+    (tmp_path / "ship.txt").write_text(
+        "The Kestrel is a ship of Port Elm. Ada Marlow is her captain."
+    )
     question = "Who is the captain of the Kestrel?"
     done = demo(tmp_path / "data", str(tmp_path / "ship.txt"), "--question", question, "--json")
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,6 @@
-"""Stores that are lost seconds after the first document of a new stack are named, and come back from the log."""
+"""Stores that are lost seconds after the first document of a new stack are named, and come back
+from the log.
+"""
 
 import os
 import shutil
@@ -32,11 +34,15 @@ def test_stores_lost_right_after_the_first_document_are_named_and_made_anew(tmp_
         stack.up()
 
         refused, examined = stack.run("ask", QUESTION), stack.run("doctor")
-        assert (refused.returncode, WAY_OUT in refused.stderr) == (1, True), f"{refused.stdout}\n{refused.stderr}"
+        assert (refused.returncode, WAY_OUT in refused.stderr) == (1, True), (
+            f"{refused.stdout}\n{refused.stderr}"
+        )
         assert (examined.returncode, WAY_OUT in examined.stdout) == (1, True), examined.stdout
 
         for store in LOST:
             stack.json("rebuild", store)
         answered = stack.json("rebuild", "all")
-        assert {name: one["same"] for name, one in answered["digests"].items()} == dict.fromkeys(PROJECTIONS, True)
+        assert {name: one["same"] for name, one in answered["digests"].items()} == dict.fromkeys(
+            PROJECTIONS, True
+        )
         assert stack.run("ask", QUESTION).returncode == 0

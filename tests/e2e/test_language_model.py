@@ -1,4 +1,6 @@
-"""A stack with a language model: each passage is paid for once; a refused key and a busy provider are waited for."""
+"""A stack with a language model: each passage is paid for once; a refused key and a busy provider
+are waited for.
+"""
 
 import re
 import shutil
@@ -11,7 +13,14 @@ import pytest
 from services.extractor.domain.guidance import DEFAULT
 from services.extractor.domain.prompt import prompt_version
 from tests.support.corpus import documents
-from tests.support.language_model import ANSWER, CHAT_MODEL, EMBEDDING_MODEL, KEY, LanguageModel, serving
+from tests.support.language_model import (
+    ANSWER,
+    CHAT_MODEL,
+    EMBEDDING_MODEL,
+    KEY,
+    LanguageModel,
+    serving,
+)
 from tests.support.raw_events import dead_letters, history
 from tests.support.stack import Stack, running, until
 
@@ -33,7 +42,9 @@ def model() -> Generator[LanguageModel]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The documents as files: every text is short enough for one passage, and some texts come twice."""
+    """The documents as files: every text is short enough for one passage, and some texts come
+    twice.
+    """
     folder = tmp_path_factory.mktemp("texts")
     for name, text in (TEXTS | COPIES).items():
         (folder / name).write_text(text)
@@ -41,10 +52,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory, model: LanguageModel, folder: Path) -> Generator[Stack]:
+def stack(
+    tmp_path_factory: pytest.TempPathFactory, model: LanguageModel, folder: Path
+) -> Generator[Stack]:
     """A stack whose key is refused, with documents."""
     with running(
-        tmp_path_factory.mktemp("model") / "data", MODEL_PRICES=PRICES, **model.environment(WRONG_KEY)
+        tmp_path_factory.mktemp("model") / "data",
+        MODEL_PRICES=PRICES,
+        **model.environment(WRONG_KEY),
     ) as stack:
         assert stack.run("add", str(folder)).returncode == 0
         yield stack
@@ -60,7 +75,9 @@ def loaded(stack: Stack, model: LanguageModel) -> dict[str, Any]:
     return stack.digest()
 
 
-def test_a_refused_key_holds_documents_up_and_fails_none(stack: Stack, model: LanguageModel) -> None:
+def test_a_refused_key_holds_documents_up_and_fails_none(
+    stack: Stack, model: LanguageModel
+) -> None:
     log = stack.folder / "services" / "extractor.log"
     until(lambda: model.refused >= 4 and re.search(REFUSED, log.read_text()), stack.logs)
     until(lambda: stack.counts()["processing"] == COUNT, stack.logs)
@@ -92,7 +109,9 @@ def test_a_good_key_lets_everything_through(loaded: dict[str, Any], stack: Stack
 def test_no_key_is_in_any_file(loaded: dict[str, Any], stack: Stack) -> None:
     files = [path for path in stack.folder.rglob("*") if path.is_file()]
     assert len(files) > 20
-    result = [path for path in files for key in (KEY, WRONG_KEY) if key.encode() in path.read_bytes()]
+    result = [
+        path for path in files for key in (KEY, WRONG_KEY) if key.encode() in path.read_bytes()
+    ]
     assert result == []
 
 
@@ -120,12 +139,20 @@ def test_the_ledger_says_what_the_provider_counted(loaded: dict[str, Any], stack
 
 
 def complete_report(stack: Stack, calls: int) -> dict[str, Any] | None:
-    """What was paid, once the ledger has all calls of the extraction: it is written after the documents' status."""
+    """What was paid, once the ledger has all calls of the extraction: it is written after the
+    documents' status.
+    """
     report = stack.json("cost", "--by", "stage")
-    return report if {"name": "extractor", "calls": calls}.items() <= report["groups"][0].items() else None
+    return (
+        report
+        if {"name": "extractor", "calls": calls}.items() <= report["groups"][0].items()
+        else None
+    )
 
 
-def test_events_say_which_model_and_prompt_and_what_it_cost(loaded: dict[str, Any], stack: Stack) -> None:
+def test_events_say_which_model_and_prompt_and_what_it_cost(
+    loaded: dict[str, Any], stack: Stack
+) -> None:
     first = next(iter(COPIES))
     events = [
         event["data"]
@@ -154,9 +181,13 @@ def test_the_model_answers(loaded: dict[str, Any], stack: Stack, model: Language
     # Nothing has happened in between, so the second time costs nothing.
     assert (model.calls["keywords"], model.calls["answer"]) == (1, 1)
     asked = until(lambda: charged(stack), stack.logs)
-    assert {name: (one["calls"], one["prompt"], one["completion"]) for name, one in asked.items()} == {
-        "query-answer": (1, 11, 7), "query-keywords": (1, 11, 7), "query-embedding": asked_embeddings(asked),
-    }  # fmt: skip
+    assert {
+        name: (one["calls"], one["prompt"], one["completion"]) for name, one in asked.items()
+    } == {
+        "query-answer": (1, 11, 7),
+        "query-keywords": (1, 11, 7),
+        "query-embedding": asked_embeddings(asked),
+    }
 
 
 def charged(stack: Stack) -> dict[str, Any] | None:
@@ -188,14 +219,20 @@ def test_an_estimate_adds_nothing_and_pays_nothing(
 ) -> None:
     before = (model.calls.copy(), model.embedded)
     made = stack.json("add", str(folder), "--estimate", "--workspace", "estimated")
-    assert (made["documents"], made["chunks"], made["models"][0]["calls"]) == (COUNT, COUNT, 2 * COUNT)
+    assert (made["documents"], made["chunks"], made["models"][0]["calls"]) == (
+        COUNT,
+        COUNT,
+        2 * COUNT,
+    )
     assert made["money"] == made["models"][0]["money"] > 0
     assert "no price in MODEL_PRICES" in stack.run("add", str(folder), "--estimate").stdout
     assert (model.calls, model.embedded) == before
     assert stack.counts("estimated")["all"] == 0
 
 
-def test_a_rebuild_asks_no_model(loaded: dict[str, Any], stack: Stack, model: LanguageModel) -> None:
+def test_a_rebuild_asks_no_model(
+    loaded: dict[str, Any], stack: Stack, model: LanguageModel
+) -> None:
     before = (model.calls.copy(), model.embedded)
     paid = stack.json("cost", "--by", "document")
     done = stack.json("rebuild", "all")
@@ -209,7 +246,9 @@ def test_a_comparison_pays_for_its_questions_and_the_ledger_has_it(
     loaded: dict[str, Any], stack: Stack, model: LanguageModel, tmp_path: Path
 ) -> None:
     before, paid = model.calls.copy(), charged(stack) or {}
-    (questions := tmp_path / "questions.txt").write_text("Who keeps the light at the far end of the harbour?\n")
+    (questions := tmp_path / "questions.txt").write_text(
+        "Who keeps the light at the far end of the harbour?\n"
+    )
     done = stack.json("rebuild", "start", "vectors", "--compare", str(questions))
     assert done["compared"]["same_answers"] == 1
     made = model.calls - before
@@ -238,11 +277,16 @@ def test_without_the_document_store_each_text_is_embedded_again_but_no_language_
     assert model.calls - before == {"embed": model.calls["embed"] - before["embed"]}
     # What was paid for is known again: a new document with an old text costs nothing either.
     (folder / "late.txt").write_text(next(iter(TEXTS.values())))
-    assert stack.json("add", str(folder / "late.txt"), "--wait")["documents"][0]["status"] == "processed"
+    assert (
+        stack.json("add", str(folder / "late.txt"), "--wait")["documents"][0]["status"]
+        == "processed"
+    )
     assert (model.calls["extract"], model.calls["glean"]) == (len(TEXTS), len(TEXTS))
 
 
-def test_a_busy_provider_delays_and_fails_nothing(loaded: dict[str, Any], stack: Stack, model: LanguageModel) -> None:
+def test_a_busy_provider_delays_and_fails_nothing(
+    loaded: dict[str, Any], stack: Stack, model: LanguageModel
+) -> None:
     more = documents(8, seed=12)
     model.be_busy(3.0)
     stack.add(more, "busy")
@@ -269,7 +313,10 @@ def test_extraction_waits_for_a_budget_and_goes_on_when_it_is_raised(
     assert model.calls["extract"] == before + 1
     assert stack.json("budget", "show", *space)["exceeded"]
     with stack.client("limited") as client:
-        assert client.get("/health").json()["budget_exceeded"] == stack.json("budget", "show", *space)["exceeded"]
+        assert (
+            client.get("/health").json()["budget_exceeded"]
+            == stack.json("budget", "show", *space)["exceeded"]
+        )
 
     stack.json("budget", "set", "--tokens", "1000000", "--reason", "approved", *space)
     assert stack.settled(1, "limited")["processed"] == 1

@@ -1,4 +1,6 @@
-"""Another embedding model is a decision that somebody says aloud; nothing is mixed, lost or refused by it."""
+"""Another embedding model is a decision that somebody says aloud; nothing is mixed, lost or refused
+by it.
+"""
 
 import asyncio
 import threading
@@ -54,7 +56,9 @@ def test_a_command_in_another_shell_works_with_the_models_of_the_stack(stack: St
         assert stack.digest() == before
         assert stack.json("stores", "check") == {"problems": []}
         done = stack.json("rebuild", "all")
-    assert {name: digest["same"] for name, digest in done["digests"].items()} == dict.fromkeys(done["targets"], True)
+    assert {name: digest["same"] for name, digest in done["digests"].items()} == dict.fromkeys(
+        done["targets"], True
+    )
     assert live_model(stack) == "lexical-hash-v1"
 
 
@@ -78,19 +82,28 @@ def test_no_question_is_refused_while_a_rebuild_goes_over_to_another_model(stack
         stop.set()
         asking.join()
 
-    assert (done["digests"]["vectors"]["same"], done["digests"]["vectors"]["live"] is not None) == (True, True)
+    assert (done["digests"]["vectors"]["same"], done["digests"]["vectors"]["live"] is not None) == (
+        True,
+        True,
+    )
     assert {status for status, _ in answers} == {200}
     assert all("late.txt" in text for _, text in answers)
     assert live_model(stack).startswith(MINILM)
     with stack.client() as client:
-        answer = client.post("/query", json={**QUESTION, "query": "Who came to Graywick on the Gull?"})
+        answer = client.post(
+            "/query", json={**QUESTION, "query": "Who came to Graywick on the Gull?"}
+        )
     assert "later.txt" in {reference["file_path"] for reference in answer.json()["references"]}
 
 
 def test_a_change_that_nobody_said_aloud_is_refused_with_both_names(stack: Stack) -> None:
     # The stack was started with the lexical model, and its vectors are of the other one by now.
     before = stack.digest()
-    for command in (["rebuild", "vectors"], ["rebuild", "all"], ["rebuild", "vectors", "--rollback"]):
+    for command in (
+        ["rebuild", "vectors"],
+        ["rebuild", "all"],
+        ["rebuild", "vectors", "--rollback"],
+    ):
         done = stack.run(*command)
         assert done.returncode == 1, done.stdout
         said = " ".join(done.stderr.split())
@@ -110,7 +123,9 @@ def test_the_way_back_is_said_aloud_too(stack: Stack) -> None:
         assert client.post("/query", json=QUESTION).status_code == 200
 
 
-def test_a_stack_started_with_another_model_goes_on_with_the_one_that_made_its_vectors(stack: Stack) -> None:
+def test_a_stack_started_with_another_model_goes_on_with_the_one_that_made_its_vectors(
+    stack: Stack,
+) -> None:
     stack.down()
     stack.env["EMBEDDING_MODEL"] = "minilm"
     stack.up()
@@ -125,7 +140,9 @@ def test_a_stack_started_with_another_model_goes_on_with_the_one_that_made_its_v
 
 
 def make_outdated(stack: Stack) -> None:
-    """Leave of the live vectors what a version before the ids of format 2 would have left: rows under other ids."""
+    """Leave of the live vectors what a version before the ids of format 2 would have left: rows
+    under other ids.
+    """
 
     async def change() -> None:
         async with connected(stack.settings.nats_url, name="test") as client:
@@ -147,7 +164,9 @@ def make_outdated(stack: Stack) -> None:
             before = open_vectors(stack.settings, model=vectors.model, dimension=vectors.dimension)
             await before.prepare(generation)
             for kind, some in rows.items():
-                await before.put(partition, kind, [replace(row, id=f"old-{row.id[-40:]}") for row in some])
+                await before.put(
+                    partition, kind, [replace(row, id=f"old-{row.id[-40:]}") for row in some]
+                )
             if checkpoint:
                 await before.put_checkpoint(generation, checkpoint)
             await before.close()
@@ -155,21 +174,28 @@ def make_outdated(stack: Stack) -> None:
     asyncio.run(change())
 
 
-def test_vectors_with_ids_of_an_older_version_are_searched_and_wait_for_a_rebuild(stack: Stack) -> None:
+def test_vectors_with_ids_of_an_older_version_are_searched_and_wait_for_a_rebuild(
+    stack: Stack,
+) -> None:
     make_outdated(stack)
     stack.down()
     stack.up()
     count = stack.counts()["all"] + 1
     question = {**QUESTION, "mode": "mix"}
     with stack.client() as client:
-        answer = until(lambda: (a := client.post("/query", json=question)).status_code == 200 and a, stack.logs)
+        answer = until(
+            lambda: (a := client.post("/query", json=question)).status_code == 200 and a, stack.logs
+        )
         assert "late.txt" in answer.text
         stack.add({"after.txt": "Imogen Sorrel met Jasper Wren in Saltmarch."})
         until(lambda: stack.counts().get("processing") == 1, lambda: str(stack.counts()))
 
         def told() -> bool:
             findings = stack.run("doctor", "--json").stdout
-            return "written by an older version" in findings and "`lightstream rebuild vectors`" in findings
+            return (
+                "written by an older version" in findings
+                and "`lightstream rebuild vectors`" in findings
+            )
 
         until(told, lambda: stack.run("doctor").stdout)
         assert "lightstream rebuild vectors" in str(stack.run("stores", "check").stdout)

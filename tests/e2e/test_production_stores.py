@@ -1,4 +1,6 @@
-"""The whole pipeline on the servers of production, chosen by variables alone, says what the embedded stack says."""
+"""The whole pipeline on the servers of production, chosen by variables alone, says what the
+embedded stack says.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -36,12 +38,19 @@ from tests.support.stored_bytes import files_with
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.server("neo4j, milvus, mongo")]
 
-QUESTIONS = ("Who met Ada Marlow at the Customs House in Port Elm?", "Which ship came from Saltmarch to Graywick?")
+QUESTIONS = (
+    "Who met Ada Marlow at the Customs House in Port Elm?",
+    "Which ship came from Saltmarch to Graywick?",
+)
 
 REAL = (
-    "reference/execmodel.rst", "reference/objects.rst", "reference/with.rst",
-    "modules/heapq.txt", "modules/random.txt", "modules/sched.txt",
-)  # fmt: skip
+    "reference/execmodel.rst",
+    "reference/objects.rst",
+    "reference/with.rst",
+    "modules/heapq.txt",
+    "modules/random.txt",
+    "modules/sched.txt",
+)
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +73,15 @@ async def production(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def embedded(production: Deployment, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+async def embedded(
+    production: Deployment, corpus: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
     """What an embedded stack, which is stopped again, makes of the corpus."""
 
     def digest() -> dict[str, Any]:
-        with running(tmp_path_factory.mktemp("embedded") / "data", COSINE_THRESHOLD="0.05") as stack:
+        with running(
+            tmp_path_factory.mktemp("embedded") / "data", COSINE_THRESHOLD="0.05"
+        ) as stack:
             assert stack.run("add", str(corpus), "--wait").returncode == 0
             return {"digest": stack.digest(), "found": found(stack.state.api)}
 
@@ -76,10 +89,14 @@ async def embedded(production: Deployment, corpus: Path, tmp_path_factory: pytes
 
 
 def found(api: str) -> dict[tuple[str, str], Any]:
-    """What each mode finds for some questions: names, and passages by their documents and places."""
+    """What each mode finds for some questions: names, and passages by their documents and
+    places.
+    """
     with httpx.Client(base_url=api, timeout=60, trust_env=False) as client:
         answers = {
-            (mode, question): client.post("/query/data", json={"query": question, "mode": mode}).json()["data"]
+            (mode, question): client.post(
+                "/query/data", json={"query": question, "mode": mode}
+            ).json()["data"]
             for mode in get_args(Mode)
             for question in QUESTIONS
         }
@@ -87,7 +104,9 @@ def found(api: str) -> dict[tuple[str, str], Any]:
         asked: {
             "entities": [entity["entity_name"] for entity in data.get("entities", ())],
             "relationships": [(r["src_id"], r["tgt_id"]) for r in data.get("relationships", ())],
-            "chunks": [(chunk["chunk_id"], chunk["reference_id"]) for chunk in data.get("chunks", ())],
+            "chunks": [
+                (chunk["chunk_id"], chunk["reference_id"]) for chunk in data.get("chunks", ())
+            ],
         }
         for asked, data in answers.items()
     }
@@ -97,15 +116,21 @@ def found(api: str) -> dict[tuple[str, str], Any]:
 async def digest(production: Deployment, corpus: Path) -> dict[str, Any]:
     """What the deployment makes of the corpus, its merger and its indexer killed meanwhile."""
     adding = asyncio.create_task(production.json("add", str(corpus), "--wait"))
-    at_kills = await asyncio.gather(_killed(production, "merger", 40), _killed(production, "indexer", 100))
+    at_kills = await asyncio.gather(
+        _killed(production, "merger", 40), _killed(production, "indexer", 100)
+    )
     added = await adding
-    assert max(at_kills) < await production.events() * 2 / 3, "the kills came too late to disturb much"
+    assert max(at_kills) < await production.events() * 2 / 3, (
+        "the kills came too late to disturb much"
+    )
     assert {document["status"] for document in added["documents"]} == {"processed"}
     return await production.json("digest")
 
 
 async def _killed(production: Deployment, victim: Stage, least: int) -> int:
-    """Kill the victim as soon as the log has so many events, and start it again; gives how many it had."""
+    """Kill the victim as soon as the log has so many events, and start it again; gives how many it
+    had.
+    """
     logged = 0
 
     async def are_logged() -> bool:
@@ -133,14 +158,22 @@ async def test_every_mode_finds_the_same_on_both_stacks(
     assert all(here[mode, question]["chunks"] for mode, question in here if mode != "bypass")
 
 
-async def test_a_question_is_answered_with_its_source(production: Deployment, digest: dict[str, Any]) -> None:
-    answer = await production.json("ask", "Which element of a heap is always its smallest element?", "--mode", "naive")
+async def test_a_question_is_answered_with_its_source(
+    production: Deployment, digest: dict[str, Any]
+) -> None:
+    answer = await production.json(
+        "ask", "Which element of a heap is always its smallest element?", "--mode", "naive"
+    )
     assert "modules/heapq.txt" in {reference["file_path"] for reference in answer["references"]}
-    code, output, _ = await production.run("ask", "Who met whom at the Customs House?", "--mode", "local")
+    code, output, _ = await production.run(
+        "ask", "Who met whom at the Customs House?", "--mode", "local"
+    )
     assert (code, "log-000" in output) == (0, True)
 
 
-async def test_what_is_lost_is_rebuilt_from_the_log(production: Deployment, digest: dict[str, Any]) -> None:
+async def test_what_is_lost_is_rebuilt_from_the_log(
+    production: Deployment, digest: dict[str, Any]
+) -> None:
     await _lose_the_graph_and_the_vectors(production)
     assert await production.json("digest") != digest
     done = await production.json("rebuild", "all")
@@ -165,7 +198,9 @@ async def _lose_the_graph_and_the_vectors(production: Deployment) -> None:
     await vectors.close()
 
 
-async def test_what_the_stores_lack_is_named_and_made(production: Deployment, digest: dict[str, Any]) -> None:
+async def test_what_the_stores_lack_is_named_and_made(
+    production: Deployment, digest: dict[str, Any]
+) -> None:
     assert (await production.run("stores", "check"))[0] == 0
     async with AsyncGraphDatabase.driver(production.env["NEO4J_URI"]) as driver:
         await driver.execute_query("DROP CONSTRAINT ent_name")
@@ -175,7 +210,9 @@ async def test_what_the_stores_lack_is_named_and_made(production: Deployment, di
     assert (await production.json("stores", "check"))["problems"] == []
 
 
-async def test_every_command_finds_the_deployment(production: Deployment, digest: dict[str, Any]) -> None:
+async def test_every_command_finds_the_deployment(
+    production: Deployment, digest: dict[str, Any]
+) -> None:
     status = await production.json("status")
     assert status["status_counts"]["all"] == digest["counts"]["status"]["documents"]
     _, log, _ = await production.run("log", "--document", "log-00001.txt")
@@ -189,15 +226,27 @@ async def test_every_command_finds_the_deployment(production: Deployment, digest
 async def test_no_service_asked_the_bus_for_what_it_is_not_granted(
     production: Deployment, digest: dict[str, Any]
 ) -> None:
-    """Each has a user of its own: a call that contracts/permissions.py does not grant is answered by nobody."""
+    """Each has a user of its own: a call that contracts/permissions.py does not grant is answered
+    by nobody.
+    """
     for name, process in production.services.items():
         said = process.log.read_text("utf-8", "replace").lower()
-        for refusal in ("permissions violation", "noresponders", "no responders", "serviceunavailable", "10039"):
+        for refusal in (
+            "permissions violation",
+            "noresponders",
+            "no responders",
+            "serviceunavailable",
+            "10039",
+        ):
             assert refusal not in said, f"{name}: {process.tail(40)}"
 
 
-async def test_services_are_no_administrators_of_the_vectors(production: Deployment, digest: dict[str, Any]) -> None:
-    """Their account may use and make collections, which the tests before have done as it, and nothing else."""
+async def test_services_are_no_administrators_of_the_vectors(
+    production: Deployment, digest: dict[str, Any]
+) -> None:
+    """Their account may use and make collections, which the tests before have done as it, and
+    nothing else.
+    """
     client: Any = MilvusClient(production.env["MILVUS_URI"], token=SERVICES_OF_MILVUS)
     names = client.list_collections()
     assert names
@@ -223,14 +272,19 @@ async def test_a_data_folder_that_is_asked_for_wins(production: Deployment, tmp_
     assert (code, "no stack is running in" in errors) == (1, True)
 
 
-SECRET = "Zephyrine Quillfeather met Ada Marlow in Port Elm. Zephyrine Quillfeather sold the Kestrel to Celia Finch. "
+SECRET = (
+    "Zephyrine Quillfeather met Ada Marlow in Port Elm. Zephyrine Quillfeather sold the Kestrel "
+    "to Celia Finch. "
+)
 CANARY = "quillfeather"
 
 
 async def test_what_was_erased_is_in_no_store_and_nothing_else_is_missing(
     production: Deployment, digest: dict[str, Any], tmp_path: Path
 ) -> None:
-    (tmp_path / "secret.txt").write_text(SECRET * 10 + "and so on, without any news. " * 10_000, "utf-8")
+    (tmp_path / "secret.txt").write_text(
+        SECRET * 10 + "and so on, without any news. " * 10_000, "utf-8"
+    )
     await production.json("add", str(tmp_path), "--wait")
     await production.run("ask", "Who sold the Kestrel?")
     assert len(await _stores_with(production, CANARY)) == 3
@@ -243,11 +297,19 @@ async def test_what_was_erased_is_in_no_store_and_nothing_else_is_missing(
 
 
 async def _stores_with(production: Deployment, word: str) -> list[str]:
-    """The stores of which a row, an entity, a relation or a vector has this word, whatever it belongs to."""
+    """The stores of which a row, an entity, a relation or a vector has this word, whatever it
+    belongs to.
+    """
     async with open_as_is(_settings(production)) as opened:
         rows = opened.stores.rows
-        tables = [Table(name, partition) for name in INDEXES for partition in await rows.partitions(name)]
-        found = {"documents": [pair for table in tables for pair in await rows.scan(table, limit=100_000)]}
+        tables = [
+            Table(name, partition) for name in INDEXES for partition in await rows.partitions(name)
+        ]
+        found = {
+            "documents": [
+                pair for table in tables for pair in await rows.scan(table, limit=100_000)
+            ]
+        }
     async with AsyncGraphDatabase.driver(production.env["NEO4J_URI"]) as driver:
         nodes = await driver.execute_query("MATCH (n) RETURN properties(n)")
         found["graph"] = [
@@ -256,7 +318,9 @@ async def _stores_with(production: Deployment, word: str) -> list[str]:
         ]
     client: Any = MilvusClient(production.env["MILVUS_URI"], token=ROOT)
     asked = {"filter": "", "limit": 16_000, "output_fields": ["*"]}
-    found["vectors"] = [row for name in client.list_collections() for row in client.query(name, **asked)]
+    found["vectors"] = [
+        row for name in client.list_collections() for row in client.query(name, **asked)
+    ]
     client.close()
     return [store for store, rows in found.items() if any(word in str(row).lower() for row in rows)]
 
@@ -266,16 +330,32 @@ def _settings(production: Deployment) -> Settings:
 
 
 STORE_VARIABLES = (
-    "DOCUMENTS_URL", "MONGO_DATABASE", "NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "MILVUS_URI",
-    "MILVUS_TOKEN", "MILVUS_INDEX_TYPE",
-)  # fmt: skip
+    "DOCUMENTS_URL",
+    "MONGO_DATABASE",
+    "NEO4J_URI",
+    "NEO4J_USERNAME",
+    "NEO4J_PASSWORD",
+    "NEO4J_DATABASE",
+    "MILVUS_URI",
+    "MILVUS_TOKEN",
+    "MILVUS_INDEX_TYPE",
+)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def embedded_stores(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, str]]:
-    """ArcadeDB and Milvus Lite as an embedded stack runs them, and a file for SQLite: the variables that name them."""
-    folder, (http, bolt, vectors) = tmp_path_factory.mktemp("stores"), (free_port() for _ in range(3))
-    graph = arcadedb.arcadedb(folder / "graph", http_port=http, bolt_port=bolt, password="key-of-the-graph")
+async def embedded_stores(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[dict[str, str]]:
+    """ArcadeDB and Milvus Lite as an embedded stack runs them, and a file for SQLite: the variables
+    that name them.
+    """
+    folder, (http, bolt, vectors) = (
+        tmp_path_factory.mktemp("stores"),
+        (free_port() for _ in range(3)),
+    )
+    graph = arcadedb.arcadedb(
+        folder / "graph", http_port=http, bolt_port=bolt, password="key-of-the-graph"
+    )
     servers = graph, milvus_lite.milvus_lite(folder / "vectors", port=vectors)
     try:
         await asyncio.gather(*(server.start() for server in servers))
@@ -297,7 +377,9 @@ async def embedded_stores(tmp_path_factory: pytest.TempPathFactory) -> AsyncIter
 async def test_the_stack_moves_to_the_embedded_stores_and_back_to_the_servers(
     production: Deployment, digest: dict[str, Any], embedded_stores: dict[str, str], tmp_path: Path
 ) -> None:
-    """First as long as services work, then what came in since, then they start with the other stores; and back."""
+    """First as long as services work, then what came in since, then they start with the other
+    stores; and back.
+    """
     servers = {name: production.env.get(name, "") for name in STORE_VARIABLES}
     there = _file(tmp_path, embedded_stores)
     planned = await production.json("rebuild", "all", "--to", there, "--dry-run")
@@ -305,7 +387,9 @@ async def test_the_stack_moves_to_the_embedded_stores_and_back_to_the_servers(
     first = await production.json("rebuild", "all", "--to", there)
     assert (first["differing"], first["resumed_at"], first["language_model_calls"]) == ({}, 0, 0)
     assert first["copied"]["embeddings"] > 30
-    assert {name: one["rebuilt"]["sha256"] for name, one in first["digests"].items()} == _sums(digest)
+    assert {name: one["rebuilt"]["sha256"] for name, one in first["digests"].items()} == _sums(
+        digest
+    )
     grown = await _added(production, tmp_path, "later.txt")
 
     await production.stop_services()
@@ -314,14 +398,18 @@ async def test_the_stack_moves_to_the_embedded_stores_and_back_to_the_servers(
     assert 0 < second["events"] < first["events"] / 5
     await production.start_services(embedded_stores)
     assert await production.json("digest") == grown
-    code, output, _ = await production.run("ask", "Who met whom at the Customs House?", "--mode", "naive")
+    code, output, _ = await production.run(
+        "ask", "Who met whom at the Customs House?", "--mode", "naive"
+    )
     assert (code, "log-" in output) == (0, True)
 
     back = _file(tmp_path, servers)
     await production.stop_services()
     async with open_as_is(_settings(production).model_copy(update=_values(servers))) as opened:
         await empty(opened.stores)
-        await opened.stores.rows.put(Table("answers", Partition("other", 0)), {"a": {"text": "of somebody else"}})
+        await opened.stores.rows.put(
+            Table("answers", Partition("other", 0)), {"a": {"text": "of somebody else"}}
+        )
         code, _, errors = await production.run("rebuild", "all", "--to", back)
         assert (code, "document store already holds data" in errors) == (2, True)
         await empty(opened.stores)
@@ -349,6 +437,8 @@ def _sums(digest: dict[str, Any]) -> dict[str, str]:
 
 async def _added(production: Deployment, tmp_path: Path, name: str) -> dict[str, Any]:
     """The digest after one more document."""
-    (tmp_path / name).write_text(f"Zora Quint met Ada Marlow at the Customs House, as {name} says.", "utf-8")
+    (tmp_path / name).write_text(
+        f"Zora Quint met Ada Marlow at the Customs House, as {name} says.", "utf-8"
+    )
     await production.json("add", str(tmp_path / name), "--wait")
     return await production.json("digest")

@@ -1,4 +1,6 @@
-"""Every store can be lost, and comes back from the log: same digest, no language model, live serving meanwhile."""
+"""Every store can be lost, and comes back from the log: same digest, no language model, live
+serving meanwhile.
+"""
 
 import asyncio
 import json
@@ -26,7 +28,9 @@ from tests.support.waiting import PATIENCE
 
 COUNT = 50
 LOST = {"documents": "all", "graph": "graph", "vectors": "vectors"}
-"""Folder of the data folder that is removed, and what is rebuilt then. Documents hold contributions too: `all`."""
+"""Folder of the data folder that is removed, and what is rebuilt then. Documents hold contributions
+too: `all`.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +51,14 @@ def before(stack: Stack) -> dict[str, Any]:
 
 
 async def noted(stack: Stack) -> bool:
-    """Whether the bus knows of each projection that it has got something: services note that every few seconds."""
+    """Whether the bus knows of each projection that it has got something: services note that every
+    few seconds.
+    """
     async with connected(stack.settings.nats_url, name="test") as client:
         values = await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET)
-        return {key.split(".")[1] for key in await values.keys() if key.startswith("note.")} >= set(PROJECTIONS)
+        return {key.split(".")[1] for key in await values.keys() if key.startswith("note.")} >= set(
+            PROJECTIONS
+        )
 
 
 def events(stack: Stack) -> int:
@@ -85,19 +93,27 @@ def test_a_lost_store_comes_back(stack: Stack, before: dict[str, Any], lost: str
 
 def test_a_rebuild_compares_itself_with_what_is_live(stack: Stack, before: dict[str, Any]) -> None:
     done = stack.json("rebuild", "all")
-    assert {name: compared["same"] for name, compared in done["digests"].items()} == dict.fromkeys(PROJECTIONS, True)
+    assert {name: compared["same"] for name, compared in done["digests"].items()} == dict.fromkeys(
+        PROJECTIONS, True
+    )
 
 
-def test_a_rebuild_that_is_killed_is_simply_started_again(stack: Stack, before: dict[str, Any]) -> None:
+def test_a_rebuild_that_is_killed_is_simply_started_again(
+    stack: Stack, before: dict[str, Any]
+) -> None:
     for lines in sorted(random.Random(59).sample(range(8), 3)):
         kill_after(stack, lines, "rebuild", "all", "--events-per-second", "80")
         assert stack.digest() == before
     done = stack.json("rebuild", "all")
-    assert {name: compared["same"] for name, compared in done["digests"].items()} == dict.fromkeys(PROJECTIONS, True)
+    assert {name: compared["same"] for name, compared in done["digests"].items()} == dict.fromkeys(
+        PROJECTIONS, True
+    )
     assert stack.digest() == before
 
 
-def test_what_is_filled_waits_for_promotion_also_after_a_kill(stack: Stack, before: dict[str, Any]) -> None:
+def test_what_is_filled_waits_for_promotion_also_after_a_kill(
+    stack: Stack, before: dict[str, Any]
+) -> None:
     live = generations(stack)
     kill_after(stack, 3, "rebuild", "start", "all", "--events-per-second", "80")
     assert stack.run("rebuild", "promote").returncode == 2, "what is half built is never promoted"
@@ -113,9 +129,12 @@ def test_what_is_filled_waits_for_promotion_also_after_a_kill(stack: Stack, befo
 def kill_after(stack: Stack, lines: int, *arguments: str) -> None:
     """Kill a command when it has printed so many lines of progress, or has ended."""
     half = subprocess.Popen(
-        [LIGHTSTREAM, *arguments, "--data", str(stack.folder)], env=environment(stack.env),
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [LIGHTSTREAM, *arguments, "--data", str(stack.folder)],
+        env=environment(stack.env),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     with half:
         assert half.stderr
         for _ in range(lines):
@@ -124,20 +143,29 @@ def kill_after(stack: Stack, lines: int, *arguments: str) -> None:
 
 
 def generations(stack: Stack) -> dict[str, int]:
-    return {one["projection"]: one["generation"] for one in stack.json("projections", "list")["projections"]}
+    return {
+        one["projection"]: one["generation"]
+        for one in stack.json("projections", "list")["projections"]
+    }
 
 
-def test_documents_that_arrive_meanwhile_are_in_both_generations(stack: Stack, before: dict[str, Any]) -> None:
+def test_documents_that_arrive_meanwhile_are_in_both_generations(
+    stack: Stack, before: dict[str, Any]
+) -> None:
     more = documents(40, seed=11)
     rebuild = subprocess.Popen(
-        [LIGHTSTREAM, "rebuild", "all", "--json", "--data", str(stack.folder)], env=environment(stack.env),
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [LIGHTSTREAM, "rebuild", "all", "--json", "--data", str(stack.folder)],
+        env=environment(stack.env),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     asked = 0
     with stack.client() as client:
         for name, text in more.items():
             stack.add({f"more-{name}": text})
-            answer = client.post("/query", json={"query": "Who met whom at the Customs House?", "mode": "naive"})
+            answer = client.post(
+                "/query", json={"query": "Who met whom at the Customs House?", "mode": "naive"}
+            )
             assert answer.status_code == 200, answer.text
             asked += 1
     rebuild.communicate(timeout=PATIENCE)
@@ -145,7 +173,8 @@ def test_documents_that_arrive_meanwhile_are_in_both_generations(stack: Stack, b
     assert asked == len(more)
     assert stack.settled(COUNT + len(more))["processed"] == COUNT + len(more)
 
-    # What the live services and the rebuild wrote together is what the log says: a quiet rebuild finds the same.
+    # What the live services and the rebuild wrote together is what the log says: a quiet rebuild
+    # finds the same.
     done = stack.json("rebuild", "all")
     assert all(compared["same"] for compared in done["digests"].values()), done["digests"]
 
@@ -177,7 +206,9 @@ async def test_the_stack_goes_on_with_other_stores_that_were_filled_from_its_log
     stack: Stack, before: dict[str, Any], tmp_path: Path
 ) -> None:
     http, bolt, port = (free_port() for _ in range(3))
-    graph = arcadedb.arcadedb(tmp_path / "graph", http_port=http, bolt_port=bolt, password="key-of-the-graph")
+    graph = arcadedb.arcadedb(
+        tmp_path / "graph", http_port=http, bolt_port=bolt, password="key-of-the-graph"
+    )
     vectors = milvus_lite.milvus_lite(tmp_path / "vectors", port=port)
     file = tmp_path / "other.env"
     file.write_text(
@@ -198,7 +229,14 @@ def move(stack: Stack, file: str) -> None:
     assert stack.json("rebuild", "all", "--to", file)["differing"] == {}
     stack.down()
     started = stack.json("up", "--detach", "--stores", file)
-    assert set(started["processes"]) == {"nats-server", "chunker", "extractor", "merger", "indexer", "query"}
+    assert set(started["processes"]) == {
+        "nats-server",
+        "chunker",
+        "extractor",
+        "merger",
+        "indexer",
+        "query",
+    }
     assert len(started["stores"]) == 3
     assert stack.digest() == digest
     stack.add({"moved.txt": "Zoe Marlow came to Port Elm after the move."}, "moved")

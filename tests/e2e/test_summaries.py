@@ -1,4 +1,6 @@
-"""Long descriptions on a running stack: condensed by the model, replayed for nothing, and gone with their documents."""
+"""Long descriptions on a running stack: condensed by the model, replayed for nothing, and gone with
+their documents.
+"""
 
 from collections.abc import Generator
 from typing import Any
@@ -53,7 +55,9 @@ def test_names_in_many_documents_have_a_description_the_model_made(
     assert 0 < model.calls["summary"] < mentions + len(TEXTS)
 
 
-def test_a_rebuild_takes_the_summaries_from_the_log(stack: Stack, model: LanguageModel, loaded: dict[str, Any]) -> None:
+def test_a_rebuild_takes_the_summaries_from_the_log(
+    stack: Stack, model: LanguageModel, loaded: dict[str, Any]
+) -> None:
     calls = dict(model.calls)
     assert stack.json("rebuild", "all")["language_model_calls"] == 0
     assert stack.digest() == loaded
@@ -75,8 +79,12 @@ def test_deleted_documents_leave_no_word_in_a_summary(
     assert model.calls["summary"] - before <= loaded["counts"]["graph"]["entities"]
 
 
-def test_a_merger_that_starts_again_reads_a_hub_of_a_hundred_descriptions_and_goes_on(stack: Stack) -> None:
-    texts = {f"mill-{number}.txt": f"The Tide Mill ground sack number {number}." for number in range(101)}
+def test_a_merger_that_starts_again_reads_a_hub_of_a_hundred_descriptions_and_goes_on(
+    stack: Stack,
+) -> None:
+    texts = {
+        f"mill-{number}.txt": f"The Tide Mill ground sack number {number}." for number in range(101)
+    }
     last = dict([texts.popitem()])
     stack.add(texts, "hub")
     settled(stack, len(texts), "hub")

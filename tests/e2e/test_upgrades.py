@@ -1,4 +1,6 @@
-"""Folders of every older schema, taken over by this program: what doctor names, rebuilt, equals a clean build."""
+"""Folders of every older schema, taken over by this program: what doctor names, rebuilt, equals a
+clean build.
+"""
 
 import os
 import signal
@@ -32,7 +34,9 @@ def model() -> Generator[LanguageModel]:
 
 
 def test_there_is_a_folder_of_every_older_schema() -> None:
-    assert older_folders.schemas() == list(range(1, schema.VERSION)), "see tests/support/older_folders/make.py"
+    assert older_folders.schemas() == list(range(1, schema.VERSION)), (
+        "see tests/support/older_folders/make.py"
+    )
     assert older_folders.ARCHIVE.stat().st_size < MOST_BYTES
 
 
@@ -45,7 +49,9 @@ def settled(stack: Stack) -> dict[str, Any]:
 
 
 def owed(stack: Stack) -> list[str]:
-    """The projections that doctor finds incomplete, in the order in which it names their rebuilds."""
+    """The projections that doctor finds incomplete, in the order in which it names their
+    rebuilds.
+    """
     done = stack.run("doctor")
     named = [name for name in PROJECTIONS if f"FAIL  {name}: it has been incomplete" in done.stdout]
     assert done.returncode == (1 if named else 0), done.stdout
@@ -74,7 +80,9 @@ def test_a_folder_of_an_older_schema_becomes_what_a_clean_build_makes(
         assert named == OWED.get(version, [])
         if named:
             refused = stack.run("rebuild", "vectors")
-            assert "run `lightstream rebuild graph` first" in refused.stderr, "its vectors would be of that graph"
+            assert "run `lightstream rebuild graph` first" in refused.stderr, (
+                "its vectors would be of that graph"
+            )
             crash(stack)  # in the middle of the upgrade
             stack.up()
             assert owed(stack) == named

@@ -1,4 +1,6 @@
-"""LightRAG's own web page, unchanged, in a real browser against a whole stack: what people click works."""
+"""LightRAG's own web page, unchanged, in a real browser against a whole stack: what people click
+works.
+"""
 
 import os
 import re
@@ -23,15 +25,19 @@ Ada Marsh leads the Harbour Office since 1921. Ben Holt works for the Harbour Of
 HOSTILE = """# <img src="data:,x" onerror="window.taken='image'"><script>window.taken='script'</script>
 
 <Ben Holt>"><svg onload="window.taken='drawing'"> met Ada Marsh [here](javascript:window.taken='link').
-"""
+"""  # noqa: E501
 
 
 def documented() -> dict[str, str]:
-    """The variables that the documentation's first lines set, set by a shell as they stand there."""
+    """The variables that the documentation's first lines set, set by a shell as they stand
+    there.
+    """
     lines = DOCUMENTATION.split("```sh\n")[1].split("```")[0].splitlines()
     assert (lines[0], lines[-1]) == ("make webui", "make up")
     script = "\n".join([*lines[1:-1], "env -0"])
-    shown = subprocess.run(["sh", "-ec", script], cwd=ROOT, env=os.environ, capture_output=True, check=True, text=True)
+    shown = subprocess.run(
+        ["sh", "-ec", script], cwd=ROOT, env=os.environ, capture_output=True, check=True, text=True
+    )
     given = dict(line.split("=", 1) for line in shown.stdout.split("\0") if line)
     return {name: given[name] for name in re.findall(r"export (\w+)=", script)}
 
@@ -89,7 +95,9 @@ def test_a_wrong_password_is_refused_on_the_page(browser: Browser, stack: Stack)
     stranger.page.close()
 
 
-def test_a_document_is_uploaded_and_watched_until_it_is_done(uploaded: OpenedPage, opened: OpenedPage) -> None:
+def test_a_document_is_uploaded_and_watched_until_it_is_done(
+    uploaded: OpenedPage, opened: OpenedPage
+) -> None:
     page = opened.page
     row = page.get_by_role("row").filter(has_text="The Harbour Office")
     expect(row.get_by_text("Completed")).to_be_visible()
@@ -100,7 +108,9 @@ def test_a_document_is_uploaded_and_watched_until_it_is_done(uploaded: OpenedPag
     page.keyboard.press("Escape")
 
 
-def test_the_page_shows_what_the_server_works_with(uploaded: OpenedPage, opened: OpenedPage) -> None:
+def test_the_page_shows_what_the_server_works_with(
+    uploaded: OpenedPage, opened: OpenedPage
+) -> None:
     opened.page.get_by_text("Connected").click()
     expect(opened.page.get_by_role("dialog").get_by_text("lexical-hash-v1")).to_be_visible()
     opened.page.keyboard.press("Escape")
@@ -159,7 +169,9 @@ def test_s15_what_documents_and_answers_hold_is_shown_and_never_run(
     assert page.evaluate("window.taken") is None
 
 
-def test_those_who_only_ask_have_a_page_of_their_own(uploaded: OpenedPage, opened: OpenedPage, stack: Stack) -> None:
+def test_those_who_only_ask_have_a_page_of_their_own(
+    uploaded: OpenedPage, opened: OpenedPage, stack: Stack
+) -> None:
     asking = OpenedPage(opened.page.context.new_page())
     asking.page.goto(f"{stack.state.api}/workspace")
     expect(asking.page.locator("#query-input")).to_be_visible()
@@ -168,7 +180,9 @@ def test_those_who_only_ask_have_a_page_of_their_own(uploaded: OpenedPage, opene
     asking.page.close()
 
 
-def test_a_document_is_deleted_and_the_user_logs_out(uploaded: OpenedPage, opened: OpenedPage, stack: Stack) -> None:
+def test_a_document_is_deleted_and_the_user_logs_out(
+    uploaded: OpenedPage, opened: OpenedPage, stack: Stack
+) -> None:
     page = opened.page
     opened.tab("Documents")
     page.get_by_role("row").filter(has_text="harbour.md").get_by_role("checkbox").check()

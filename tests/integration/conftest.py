@@ -1,4 +1,6 @@
-"""What integration tests share: forked services, and a bus, an account of the shared server or one of their own."""
+"""What integration tests share: forked services, and a bus, an account of the shared server or one
+of their own.
+"""
 
 from collections.abc import AsyncIterator, Generator
 from functools import partial
@@ -29,7 +31,9 @@ def forked_services(shared_servers: SharedServers) -> Generator[None]:
 async def server(
     request: pytest.FixtureRequest, tmp_path: Path, shared_servers: SharedServers
 ) -> AsyncIterator[BusServer]:
-    """A nats-server without streams; `RunningNats` where the test is marked `own_nats`, for it may stop that one."""
+    """A nats-server without streams; `RunningNats` where the test is marked `own_nats`, for it may
+    stop that one.
+    """
     own = request.node.get_closest_marker("own_nats") is not None
     async with running_nats(tmp_path) if own else nats_account(shared_servers) as server:
         yield server

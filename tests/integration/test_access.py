@@ -1,4 +1,6 @@
-"""A real query service on a real bus: it does not listen to others without credentials, and then asks for them."""
+"""A real query service on a real bus: it does not listen to others without credentials, and then
+asks for them.
+"""
 
 import asyncio
 from pathlib import Path
@@ -41,7 +43,12 @@ async def test_a_service_that_would_let_anybody_in_never_listens(
 async def test_a_published_service_asks_for_its_key_and_a_command_brings_it(
     server: BusServer, jetstream: JetStreamContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = {"NATS_URL": server.url, "HOST": "0.0.0.0", "LIGHTRAG_API_KEY": KEY, "MAX_TOTAL_TOKENS": "100"}
+    given = {
+        "NATS_URL": server.url,
+        "HOST": "0.0.0.0",
+        "LIGHTRAG_API_KEY": KEY,
+        "MAX_TOTAL_TOKENS": "100",
+    }
     async with service("query", tmp_path, wait=False, **given) as process:
 
         async def answering() -> bool:
@@ -55,11 +62,15 @@ async def test_a_published_service_asks_for_its_key_and_a_command_brings_it(
             assert "server" not in refused.headers
             assert (await stranger.get("/health/ready")).status_code == 503
         async with asking(base, "default") as command:
-            with pytest.raises(ConfigurationError, match=r"API Key required; .*LIGHTSTREAM_API_KEY"):
+            with pytest.raises(
+                ConfigurationError, match=r"API Key required; .*LIGHTSTREAM_API_KEY"
+            ):
                 await command.status_counts()
         monkeypatch.setenv("LIGHTRAG_API_KEY", KEY)
         async with asking(base, "default") as command:
-            with pytest.raises(Unavailable, match="starting"):  # its stores are not there: the key was enough
+            with pytest.raises(
+                Unavailable, match="starting"
+            ):  # its stores are not there: the key was enough
                 await command.status_counts()
         assert "leave nothing of MAX_TOTAL_TOKENS" in process.log.read_text("utf-8")
         assert KEY not in process.log.read_text("utf-8")

@@ -1,4 +1,6 @@
-"""`lightstream add` on a real bus: what files become, in which encoding, and what is said about a doubt."""
+"""`lightstream add` on a real bus: what files become, in which encoding, and what is said about a
+doubt.
+"""
 
 import asyncio
 import json
@@ -20,11 +22,19 @@ FRENCH, SWEDISH = SAMPLES[0].paragraph, SAMPLES[1].paragraph
 
 async def add(url: str, *arguments: str) -> tuple[int, Any, str]:
     process = await asyncio.create_subprocess_exec(
-        str(Path(sys.executable).parent / "lightstream"), "add", *arguments,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env={**os.environ, "NATS_URL": url},
-    )  # fmt: skip
+        str(Path(sys.executable).parent / "lightstream"),
+        "add",
+        *arguments,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "NATS_URL": url},
+    )
     output, said = await asyncio.wait_for(process.communicate(), 120)
-    return process.returncode or 0, json.loads(output) if "--json" in arguments else output.decode(), said.decode()
+    return (
+        process.returncode or 0,
+        json.loads(output) if "--json" in arguments else output.decode(),
+        said.decode(),
+    )
 
 
 async def events(server: BusServer) -> dict[str, DocumentAdded]:
@@ -64,7 +74,9 @@ async def test_files_of_a_folder_are_read_each_in_its_encoding(
     ]
     assert "encoding" in outcome["warnings"][2]["warning"]
     result = await events(server)
-    assert result["book.odt"].warnings == ("1 tracked deletion was left out: changes are read as accepted",)
+    assert result["book.odt"].warnings == (
+        "1 tracked deletion was left out: changes are read as accepted",
+    )
     assert (result["fr.txt"].text, result["sv.log"].text) == (FRENCH, SWEDISH)
     assert result["fr.txt"].metadata["encoding"] == "windows-1252"
     assert "encoding_warning" in result["short.txt"].metadata
@@ -72,7 +84,11 @@ async def test_files_of_a_folder_are_read_each_in_its_encoding(
     assert all("Åsa" in (result[name].text or "") for name in ("book.odt", "book.epub", "book.rtf"))
 
     code, _, said = await add(server.url, str(folder / "short.txt"))
-    assert (code, "warning short.txt: read as" in said, "--encoding NAME" in said) == (0, True, True)
+    assert (code, "warning short.txt: read as" in said, "--encoding NAME" in said) == (
+        0,
+        True,
+        True,
+    )
     code, _, said = await add(server.url, str(folder / "short.txt"), "--encoding", "latin2")
     assert (code, "warning" in said) == (0, False)
     corrected = (await events(server))["short.txt"]

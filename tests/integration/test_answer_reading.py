@@ -19,9 +19,19 @@ from tests.support.misbehaving_provider.messages import SECRET
 from tests.support.openai_provider import chat_at
 
 REASONING = (
-    "PARTS", "THINK", "THINKING", "THOUGHT", "REASONING", "SEEDTHINK", "THINKDRAFT", "THINKMIDDLE",
-    "THINKTAIL", "REASONINGCONTENT", "REASONINGFIELD", "HARMONY",
-)  # fmt: skip
+    "PARTS",
+    "THINK",
+    "THINKING",
+    "THOUGHT",
+    "REASONING",
+    "SEEDTHINK",
+    "THINKDRAFT",
+    "THINKMIDDLE",
+    "THINKTAIL",
+    "REASONINGCONTENT",
+    "REASONINGFIELD",
+    "HARMONY",
+)
 CUT = ("CUT", "CUTMAXTOKENS", "CUTUPPER", "CUTMODEL", "CUTNATIVE")
 
 
@@ -45,7 +55,10 @@ async def chat(provider: MisbehavingProvider) -> AsyncIterator[OpenAiChat]:
 
 def question(marker: str) -> list[Message]:
     """A question that the provider answers as its marker says."""
-    return [Message("system", "You answer from a knowledge base."), Message("user", f"Who leads? ZZ{marker}")]
+    return [
+        Message("system", "You answer from a knowledge base."),
+        Message("user", f"Who leads? ZZ{marker}"),
+    ]
 
 
 def words(text: str) -> list[str]:
@@ -87,7 +100,9 @@ async def test_reasoning_is_kept_apart(chat: OpenAiChat, answer: Answering, mark
 
 @pytest.mark.parametrize("marker", CUT)
 @pytest.mark.parametrize("answer", [whole, streamed])
-async def test_an_answer_that_is_cut_says_so(chat: OpenAiChat, answer: Answering, marker: str) -> None:
+async def test_an_answer_that_is_cut_says_so(
+    chat: OpenAiChat, answer: Answering, marker: str
+) -> None:
     completion = await answer(chat, marker)
     assert completion.cut
     assert completion.text == ANSWER[: len(ANSWER) // 2]
@@ -120,7 +135,9 @@ async def test_reasoning_alone_is_no_answer(
         await answer(chat, marker)
 
 
-async def test_a_model_that_opens_no_reasoning_is_held_back_once_it_is_known(chat: OpenAiChat) -> None:
+async def test_a_model_that_opens_no_reasoning_is_held_back_once_it_is_known(
+    chat: OpenAiChat,
+) -> None:
     first = [piece async for piece in chat.stream(question("THINKTAIL"))]
     assert any(piece.resets for piece in first)
     later = [piece async for piece in chat.stream(question("THINKTAIL"))]
@@ -134,7 +151,10 @@ async def test_a_model_that_opens_no_reasoning_is_held_back_once_it_is_known(cha
 async def test_a_context_window_that_is_smaller_than_the_prompt_is_noticed(
     provider: MisbehavingProvider, chat: OpenAiChat, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    long = [Message("system", "You answer from a knowledge base. " * 200), Message("user", "Who leads?")]
+    long = [
+        Message("system", "You answer from a knowledge base. " * 200),
+        Message("user", "Who leads?"),
+    ]
     provider.set_mode(chat="narrow")
     try:
         assert (await chat.complete(long)).narrow

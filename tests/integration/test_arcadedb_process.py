@@ -1,4 +1,6 @@
-"""The embedded graph server as a process: one per folder, only on this machine, ended with whoever started it."""
+"""The embedded graph server as a process: one per folder, only on this machine, ended with whoever
+started it.
+"""
 
 import asyncio
 import signal
@@ -53,7 +55,9 @@ async def test_it_ends_cleanly_with_connections_open_and_keeps_its_data_under_a_
     async with asyncio.timeout(10):
         assert await process.wait() == 0
     bolt_port = free_port()
-    again = arcadedb(tmp_path, http_port=free_port(), bolt_port=bolt_port, password="another-password")
+    again = arcadedb(
+        tmp_path, http_port=free_port(), bolt_port=bolt_port, password="another-password"
+    )
     other = BoltGraph(bolt_uri(bolt_port), USER, "another-password")
     try:
         await again.start()
@@ -67,22 +71,32 @@ async def test_it_ends_cleanly_with_connections_open_and_keeps_its_data_under_a_
 async def test_it_listens_on_loopback_only(server: tuple[Process, BoltGraph]) -> None:
     addresses = _listening_addresses(server[0].pid)
     assert len(addresses) >= 2, "HTTP and Bolt"
-    assert all(address.endswith("0100007F") for address in addresses), "127.0.0.1, plain or mapped into IPv6"
+    assert all(address.endswith("0100007F") for address in addresses), (
+        "127.0.0.1, plain or mapped into IPv6"
+    )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-async def test_its_classes_come_from_the_cache_where_there_is_one(server: tuple[Process, BoltGraph]) -> None:
+async def test_its_classes_come_from_the_cache_where_there_is_one(
+    server: tuple[Process, BoltGraph],
+) -> None:
     mapped = await asyncio.to_thread(Path(f"/proc/{server[0].pid}/maps").read_text, "utf-8")
     assert (str(class_cache()) in mapped) == class_cache().exists()
 
 
 def _listening_addresses(pid: int) -> list[str]:
-    """The addresses, as the kernel writes them, of the sockets on which a process accepts connections."""
+    """The addresses, as the kernel writes them, of the sockets on which a process accepts
+    connections.
+    """
     own: set[str] = set()
     for link in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(FileNotFoundError):  # closed meanwhile
             own.add(str(link.readlink()))
-    rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()]
+    rows = [
+        line.split()
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/net/{name}").read_text().splitlines()
+    ]
     return [row[1].split(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in own]
 
 
@@ -104,9 +118,11 @@ async def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
             await asyncio.sleep(300)
 
         asyncio.run(main())
-        """)
+        """)  # noqa: E501
     )
-    child = await asyncio.create_subprocess_exec(sys.executable, str(parent), env={"PYTHONPATH": str(ROOT)})
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, str(parent), env={"PYTHONPATH": str(ROOT)}
+    )
     await until(lambda: listening(bolt_port))
     child.kill()
     await child.wait()

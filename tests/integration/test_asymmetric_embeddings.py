@@ -1,4 +1,6 @@
-"""Embedding models that tell questions and documents apart: by a prefix, or by a field of the request."""
+"""Embedding models that tell questions and documents apart: by a prefix, or by a field of the
+request.
+"""
 
 import json
 
@@ -56,7 +58,10 @@ async def test_a_server_that_requires_the_kind_of_a_text_is_told_it() -> None:
 async def test_prefixes_stand_before_the_texts() -> None:
     with serving() as provider:
         await embed_both(settings_of(provider, **BY_PREFIX))
-        assert [entry["text"] for entry in provider.log] == ["passage: the harbour", "query: the harbour"]
+        assert [entry["text"] for entry in provider.log] == [
+            "passage: the harbour",
+            "query: the harbour",
+        ]
 
 
 async def test_vectors_of_another_form_of_documents_have_another_model() -> None:

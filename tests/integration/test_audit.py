@@ -1,4 +1,6 @@
-"""A log that no longer says what it said is found out: by its chains, by its holes, by what the archive has."""
+"""A log that no longer says what it said is found out: by its chains, by its holes, by what the
+archive has.
+"""
 
 import asyncio
 import random
@@ -47,7 +49,9 @@ def rows() -> Rows:
 
 async def fill(bus: JetStreamContext) -> None:
     for number in range(EVENTS):
-        await NatsLog(bus).publish(document(f"doc-{number}", workspace="one" if number % 3 else "two"))
+        await NatsLog(bus).publish(
+            document(f"doc-{number}", workspace="one" if number % 3 else "two")
+        )
 
 
 async def audited(bus: JetStreamContext, rows: Rows, *, accept: bool = False) -> Findings:
@@ -86,12 +90,20 @@ async def test_a_changed_event_breaks_the_chain_of_its_workspace(
     monkeypatch.setattr("runtime.bus.nats.copies.PAGE", 7)
     await (await archive(bus, rows)).extend()
     held = await records(bus)
-    changed = Record(30, held[29].time, held[29].subject, held[29].headers, held[29].data.replace(b"text", b"TEXT"))
+    changed = Record(
+        30,
+        held[29].time,
+        held[29].subject,
+        held[29].headers,
+        held[29].data.replace(b"text", b"TEXT"),
+    )
     await replaced(bus, [*held[:29], changed, *held[30:]])
 
     problems = (await audited(bus, rows)).problems
 
-    assert any("the chain of workspace one is broken between" in each for each in problems), problems
+    assert any("the chain of workspace one is broken between" in each for each in problems), (
+        problems
+    )
     assert any("the archive has another event at 30" in each for each in problems), problems
     assert not any("workspace two" in each for each in problems), problems
     service = Integrity(
@@ -107,16 +119,22 @@ async def test_a_changed_event_breaks_the_chain_of_its_workspace(
     assert not (await audited(bus, rows)).problems
 
 
-async def test_a_lost_document_store_leaves_the_note_on_the_bus(bus: JetStreamContext, rows: Rows) -> None:
+async def test_a_lost_document_store_leaves_the_note_on_the_bus(
+    bus: JetStreamContext, rows: Rows
+) -> None:
     await audited(bus, rows)
     held = await records(bus)
-    await replaced(bus, [*held[:10], Record(11, held[10].time, held[10].subject, {}, b"{}"), *held[11:]])
+    await replaced(
+        bus, [*held[:10], Record(11, held[10].time, held[10].subject, {}, b"{}"), *held[11:]]
+    )
     assert f"up to sequence {EVENTS} are not those that the bus noted" in " ".join(
         (await audited(bus, MemoryRows())).problems
     )
 
 
-async def test_a_hole_is_a_problem_unless_an_erasure_says_why(bus: JetStreamContext, rows: Rows) -> None:
+async def test_a_hole_is_a_problem_unless_an_erasure_says_why(
+    bus: JetStreamContext, rows: Rows
+) -> None:
     archived = await archive(bus, rows)
     await archived.extend()
     held = await records(bus)
@@ -124,7 +142,9 @@ async def test_a_hole_is_a_problem_unless_an_erasure_says_why(bus: JetStreamCont
     entries = ",".join(f'{{"sequence":{each.sequence},"sha256":"{leaf(each)}"}}' for each in gone)
     for name in ("doc-4", "doc-5"):
         tombstone = f'{{"data":{{"erased":[{entries}]}}}}'.encode()
-        await bus.publish(f"kb.v1.{'one' if name == 'doc-4' else 'two'}.{name}.DocumentErased", tombstone)
+        await bus.publish(
+            f"kb.v1.{'one' if name == 'doc-4' else 'two'}.{name}.DocumentErased", tombstone
+        )
     await bus.purge_stream("KB_EVENTS", subject=subjects.subject("one", "doc-4", "DocumentAdded"))
     await bus.purge_stream("KB_EVENTS", subject=subjects.subject("two", "doc-7", "DocumentAdded"))
     problems = (await audited(bus, rows)).problems
@@ -134,7 +154,9 @@ async def test_a_hole_is_a_problem_unless_an_erasure_says_why(bus: JetStreamCont
     assert kept == {record.sequence for record in await records(bus)} - {6} | {7, 8}
 
 
-async def test_the_archive_goes_on_where_a_killed_process_left_it(bus: JetStreamContext, rows: Rows) -> None:
+async def test_the_archive_goes_on_where_a_killed_process_left_it(
+    bus: JetStreamContext, rows: Rows
+) -> None:
     first = await archive(bus, rows)
     first.copies = False
     await first.extend()
@@ -144,7 +166,9 @@ async def test_the_archive_goes_on_where_a_killed_process_left_it(bus: JetStream
     assert await second.extend() == EVENTS + 1
     assert await third.extend() == 0
     await asyncio.gather(second.extend(subjects.ALL), third.extend(subjects.ALL))
-    kept = sorted([record async for record in archived_records(rows)], key=lambda record: record.sequence)
+    kept = sorted(
+        [record async for record in archived_records(rows)], key=lambda record: record.sequence
+    )
     assert list(map(line_of, kept)) == list(map(line_of, await records(bus)))
     assert not (await audited(bus, rows)).problems
 

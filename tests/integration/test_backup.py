@@ -1,4 +1,6 @@
-"""A backup is the log, event by event: taken while it grows, continued, restored to the same sequences and times."""
+"""A backup is the log, event by event: taken while it grows, continued, restored to the same
+sequences and times.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -42,17 +44,25 @@ async def server(tmp_path: Path) -> AsyncGenerator[RunningNats]:
 
 @pytest.fixture
 async def bus(server: RunningNats) -> AsyncGenerator[JetStreamContext]:
-    """A bus with what a log may hold: events, a hole, foreign bytes and headers, an id a second time, a long text."""
+    """A bus with what a log may hold: events, a hole, foreign bytes and headers, an id a second
+    time, a long text.
+    """
     async with connected(server) as client:
         bus = client.jetstream()
         await topology.apply(bus)
         log = NatsLog(bus)
         for number in range(1, 8):
             await log.publish(document(f"doc-{number}"))
-        await bus.publish("kb.v1.trial.x.DocumentAdded", b"\xff\n{", headers={"ce-id": "é", "Nats-Msg-Id": "mine"})
+        await bus.publish(
+            "kb.v1.trial.x.DocumentAdded", b"\xff\n{", headers={"ce-id": "é", "Nats-Msg-Id": "mine"}
+        )
         await bus.publish(subjects.PROBE, b"")
         await add_document(
-            log, NatsBlobs(bus), workspace="trial", submission=Submission(text=LONG, id="long"), source="test"
+            log,
+            NatsBlobs(bus),
+            workspace="trial",
+            submission=Submission(text=LONG, id="long"),
+            source="test",
         )
         await bus.purge_stream("KB_EVENTS", subject=subjects.of_document("trial", "doc-3"))
         yield bus
@@ -88,7 +98,9 @@ async def test_a_restored_log_is_the_same_event_by_event(
     await NatsLiveGenerations(await bus.key_value("KB_GENERATIONS")).write(
         {name: GenerationState(live=4, previous=3, highest=5) for name in PROJECTIONS}, 0
     )
-    message = (await (await bus.pull_subscribe_bind(consumer="chunker", stream="KB_EVENTS")).fetch(1))[0]
+    message = (
+        await (await bus.pull_subscribe_bind(consumer="chunker", stream="KB_EVENTS")).fetch(1)
+    )[0]
     await message.ack_sync()
     manifest = await taken(bus, tmp_path / "copy")
     assert manifest.messages == 9 and manifest.last == 10
@@ -97,16 +109,26 @@ async def test_a_restored_log_is_the_same_event_by_event(
 
     assert await lines(empty) == await lines(bus)
     assert not await topology.check(empty)
-    state, first = (await empty.stream_info("KB_EVENTS")).state, await NatsLog(empty).following(0, subjects.ALL)
+    state, first = (
+        (await empty.stream_info("KB_EVENTS")).state,
+        await NatsLog(empty).following(0, subjects.ALL),
+    )
     assert (state.last_seq, state.messages) == (10, 9)
-    assert first and first.published_at == (await NatsLog(bus).following(0, subjects.ALL)).published_at  # pyright: ignore
+    assert (
+        first and first.published_at == (await NatsLog(bus).following(0, subjects.ALL)).published_at
+    )  # pyright: ignore
     assert await NatsLog(empty).publish(document("next")) == 11
     assert (await empty.consumer_info("KB_EVENTS", "chunker")).ack_floor.stream_seq == 1  # pyright: ignore
     assert {c.name for c in CONSUMERS} >= set(manifest.floors)
     (blob,) = {each.sha256 for each in manifest.blobs.values()}
-    assert LONG.encode() == blob_path(tmp_path / "copy", blob).read_bytes() and len(LONG.encode()) > BLOB_PART
+    assert (
+        LONG.encode() == blob_path(tmp_path / "copy", blob).read_bytes()
+        and len(LONG.encode()) > BLOB_PART
+    )
     pointers, _ = await (await NatsLiveGenerations.bind(empty)).read()
-    assert pointers["graph"] == GenerationState(live=5, highest=5), "no number is given out twice, none to go back to"
+    assert pointers["graph"] == GenerationState(live=5, highest=5), (
+        "no number is given out twice, none to go back to"
+    )
 
 
 async def test_a_backup_goes_on_where_it_ended(
@@ -209,7 +231,9 @@ async def test_what_is_erased_leaves_older_parts_and_never_comes_back(
     older, newer = tmp_path / "older", tmp_path / "newer"
     base = await taken(bus, older)
     records = [record async for page in read_records(bus, "KB_EVENTS") for record in page]
-    gone = [record for record in records if ".long." in record.subject or ".doc-5." in record.subject]
+    gone = [
+        record for record in records if ".long." in record.subject or ".doc-5." in record.subject
+    ]
     await tombstone(bus, gone)
     for id in ("long", "doc-5"):
         await bus.purge_stream("KB_EVENTS", subject=subjects.of_document("trial", id))
@@ -227,8 +251,12 @@ async def test_what_is_erased_leaves_older_parts_and_never_comes_back(
 
 
 async def tombstone(bus: JetStreamContext, records: list[Record]) -> None:
-    entries = ",".join(f'{{"sequence":{record.sequence},"sha256":"{leaf(record)}"}}' for record in records)
-    await bus.publish("kb.v1.trial._erased.DocumentErased", f'{{"data":{{"erased":[{entries}]}}}}'.encode())
+    entries = ",".join(
+        f'{{"sequence":{record.sequence},"sha256":"{leaf(record)}"}}' for record in records
+    )
+    await bus.publish(
+        "kb.v1.trial._erased.DocumentErased", f'{{"data":{{"erased":[{entries}]}}}}'.encode()
+    )
 
 
 async def test_a_log_that_lost_events_is_not_copied_over_them(
@@ -262,10 +290,16 @@ async def test_nothing_is_restored_under_running_services(
     service.cancel()
 
 
-@pytest.mark.parametrize("data", [b'{"a":1}', b"", b"\xff", b'{"a":\n1}', b'{"b":"\\",\\"event\\":"}', b'"x","bytes":'])
+@pytest.mark.parametrize(
+    "data", [b'{"a":1}', b"", b"\xff", b'{"a":\n1}', b'{"b":"\\",\\"event\\":"}', b'"x","bytes":']
+)
 def test_a_line_gives_back_the_very_message(data: bytes) -> None:
     record = Record(
-        7, datetime(2026, 1, 2, 3, 4, 5, 678, UTC), "kb.v1.a.b.C", {"event": "é", "bytes": ',"event":'}, data
+        7,
+        datetime(2026, 1, 2, 3, 4, 5, 678, UTC),
+        "kb.v1.a.b.C",
+        {"event": "é", "bytes": ',"event":'},
+        data,
     )
     assert parse_line(line_of(record)) == record
     assert b"\n" not in line_of(record)

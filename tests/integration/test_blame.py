@@ -1,4 +1,6 @@
-"""Who is to blame for a failed call: one text, which fails alone, or the provider, which is paused for everybody."""
+"""Who is to blame for a failed call: one text, which fails alone, or the provider, which is paused
+for everybody.
+"""
 
 import asyncio
 from collections import Counter
@@ -90,7 +92,9 @@ async def test_a_text_that_always_fails_is_given_up_and_the_provider_stays_well(
 
 
 @pytest.mark.parametrize("mode", VERDICTS)
-async def test_verdicts_on_many_texts_of_one_workspace_never_stop_another(provider: Provider, mode: str) -> None:
+async def test_verdicts_on_many_texts_of_one_workspace_never_stop_another(
+    provider: Provider, mode: str
+) -> None:
     limiter = RateLimiter("m", Limits(calls=2), MemorySharedValues())
     chat = provider.chat(f"only:{mode}", limiter=limiter)
     for number in range(3 * FAILURES_TO_OPEN):
@@ -102,7 +106,9 @@ async def test_verdicts_on_many_texts_of_one_workspace_never_stop_another(provid
     await chat.close()
 
 
-@pytest.mark.parametrize("mode", ["status:400", "status:401", "status:403", "status:500", "null", "refused200"])
+@pytest.mark.parametrize(
+    "mode", ["status:400", "status:401", "status:403", "status:500", "null", "refused200"]
+)
 async def test_a_provider_that_fails_for_the_control_as_well_is_paused_and_no_text_is_given_up(
     provider: Provider, mode: str
 ) -> None:
@@ -150,7 +156,9 @@ async def test_an_answer_forgets_the_failures_of_a_text(provider: Provider) -> N
     await chat.close()
 
 
-async def test_a_text_that_was_given_up_is_tried_anew_when_it_comes_again(provider: Provider) -> None:
+async def test_a_text_that_was_given_up_is_tried_anew_when_it_comes_again(
+    provider: Provider,
+) -> None:
     chat = provider.chat("only:status:500")
     assert len(await failures(chat, "Mallory", 20)) == TRIES
     assert len(await failures(chat, "Mallory", 20)) == TRIES
@@ -167,7 +175,9 @@ async def test_without_answers_to_others_each_failure_asks_the_control(
     await chat.close()
 
 
-async def test_a_probing_call_with_a_text_that_always_fails_ends_the_pause(provider: Provider) -> None:
+async def test_a_probing_call_with_a_text_that_always_fails_ends_the_pause(
+    provider: Provider,
+) -> None:
     limiter = RateLimiter("m", Limits(calls=2), MemorySharedValues())
     chat = provider.chat("only:status:403", limiter=limiter)
     provider.down = True

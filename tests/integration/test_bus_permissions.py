@@ -1,4 +1,6 @@
-"""Who may do what on the bus of docker-compose.yml: every line of its files, tried on a server that has read them."""
+"""Who may do what on the bus of docker-compose.yml: every line of its files, tried on a server that
+has read them.
+"""
 
 import asyncio
 import json
@@ -44,30 +46,78 @@ NARROW = [user for user in USERS if user.grants is not None]
 GRANTED = sorted({subject for user in NARROW for subject in user.allowed})
 
 DANGEROUS = (
-    *(f"{API}.STREAM.{call}.{stream.name}" for stream in STREAMS for call in (
-        "CREATE", "UPDATE", "DELETE", "PURGE", "MSG.DELETE", "MSG.GET", "SNAPSHOT", "RESTORE", "PEER.REMOVE",
-        "LEADER.STEPDOWN",
-    )),
-    *(f"{API}.CONSUMER.{call}.{durable.stream}.{durable.name}" for durable in CONSUMERS for call in (
-        "CREATE", "DURABLE.CREATE", "DELETE", "PAUSE", "RESET", "UNPIN", "LEADER.STEPDOWN", "MSG.NEXT", "INFO",
-    )),
-    *(f"{API}.CONSUMER.CREATE.{d.stream}.{d.name}.{example}" for d in CONSUMERS for example in d.filters),
-    f"{API}.DIRECT.GET.KB_EVENTS", f"{API}.DIRECT.GET.KB_EVENTS.kb.v1.w.d.DocumentAdded", f"{API}.DIRECT.GET.KB_BLOBS",
-    f"{API}.CONSUMER.CREATE.KB_EVENTS", f"{API}.CONSUMER.CREATE.KB_EVENTS.spy.kb.v1.w.d.DocumentAdded",
-    f"{API}.CONSUMER.LIST.KB_EVENTS", f"{API}.CONSUMER.NAMES.KB_EVENTS", f"{API}.STREAM.LIST", f"{API}.STREAM.NAMES",
-    f"{API}.INFO", f"{API}.ACCOUNT.PURGE.lightstream", f"{API}.META.LEADER.STEPDOWN", f"{API}.SERVER.REMOVE",
-    *(f"$KV.{bucket.name}.pointers" for bucket in BUCKETS), *(f"{API}.STREAM.MSG.GET.KV_{b.name}" for b in BUCKETS),
+    *(
+        f"{API}.STREAM.{call}.{stream.name}"
+        for stream in STREAMS
+        for call in (
+            "CREATE",
+            "UPDATE",
+            "DELETE",
+            "PURGE",
+            "MSG.DELETE",
+            "MSG.GET",
+            "SNAPSHOT",
+            "RESTORE",
+            "PEER.REMOVE",
+            "LEADER.STEPDOWN",
+        )
+    ),
+    *(
+        f"{API}.CONSUMER.{call}.{durable.stream}.{durable.name}"
+        for durable in CONSUMERS
+        for call in (
+            "CREATE",
+            "DURABLE.CREATE",
+            "DELETE",
+            "PAUSE",
+            "RESET",
+            "UNPIN",
+            "LEADER.STEPDOWN",
+            "MSG.NEXT",
+            "INFO",
+        )
+    ),
+    *(
+        f"{API}.CONSUMER.CREATE.{d.stream}.{d.name}.{example}"
+        for d in CONSUMERS
+        for example in d.filters
+    ),
+    f"{API}.DIRECT.GET.KB_EVENTS",
+    f"{API}.DIRECT.GET.KB_EVENTS.kb.v1.w.d.DocumentAdded",
+    f"{API}.DIRECT.GET.KB_BLOBS",
+    f"{API}.CONSUMER.CREATE.KB_EVENTS",
+    f"{API}.CONSUMER.CREATE.KB_EVENTS.spy.kb.v1.w.d.DocumentAdded",
+    f"{API}.CONSUMER.LIST.KB_EVENTS",
+    f"{API}.CONSUMER.NAMES.KB_EVENTS",
+    f"{API}.STREAM.LIST",
+    f"{API}.STREAM.NAMES",
+    f"{API}.INFO",
+    f"{API}.ACCOUNT.PURGE.lightstream",
+    f"{API}.META.LEADER.STEPDOWN",
+    f"{API}.SERVER.REMOVE",
+    *(f"$KV.{bucket.name}.pointers" for bucket in BUCKETS),
+    *(f"{API}.STREAM.MSG.GET.KV_{b.name}" for b in BUCKETS),
     *(f"kb.v1.w.d.{name}" for name in EVENTS),
-    "kb.v1.w.d.Unknown", "kb.v2.w.d.DocumentAdded", "dead.other", "redrive.chunker", "another.subject",
-    "$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.KB_EVENTS.merger", "$SYS.REQ.SERVER.PING",
-)  # fmt: skip
-"""What would change the bus, rewind a reader, read the log, or say what the user has no right to say."""
+    "kb.v1.w.d.Unknown",
+    "kb.v2.w.d.DocumentAdded",
+    "dead.other",
+    "redrive.chunker",
+    "another.subject",
+    "$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.KB_EVENTS.merger",
+    "$SYS.REQ.SERVER.PING",
+)
+"""What would change the bus, rewind a reader, read the log, or say what the user has no right to
+say.
+"""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def bus(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DeployedBus]:
     """The bus with its streams, which the operator has declared, and something in each of them."""
-    async with deployed_bus(tmp_path_factory.mktemp("bus")) as bus, connected(bus.operator, name="test") as client:
+    async with (
+        deployed_bus(tmp_path_factory.mktemp("bus")) as bus,
+        connected(bus.operator, name="test") as client,
+    ):
         jetstream = client.jetstream()
         assert await topology.apply(jetstream)
         assert await topology.check(jetstream) == []
@@ -87,7 +137,9 @@ async def _take_order(message: Msg) -> None:
 
 
 async def opened(bus: DeployedBus, user: str) -> Client:
-    """A connection of that user. What the server says of refusals is no matter: they show as answers that are none."""
+    """A connection of that user. What the server says of refusals is no matter: they show as
+    answers that are none.
+    """
     return await nats.connect(bus.url(user), error_cb=_ignored)
 
 
@@ -115,7 +167,9 @@ def may(user: User, subject: str) -> bool:
 
 
 async def answer(client: Client, subject: str) -> Msg | None:
-    """What comes back of a request that does no harm where it is allowed; None when nobody answers it."""
+    """What comes back of a request that does no harm where it is allowed; None when nobody answers
+    it.
+    """
     body = b""
     if ".MSG.NEXT." in subject:
         body = b'{"batch":1,"no_wait":true}'
@@ -124,14 +178,22 @@ async def answer(client: Client, subject: str) -> Msg | None:
     if ".CONSUMER.CREATE." in subject:
         stream, _, rest = subject.partition(".CREATE.")[2].partition(".")
         name, _, wanted = rest.partition(".")
-        config = {"name": name, "filter_subject": wanted, "ack_policy": "none", "inactive_threshold": 60 * 10**9}
+        config = {
+            "name": name,
+            "filter_subject": wanted,
+            "ack_policy": "none",
+            "inactive_threshold": 60 * 10**9,
+        }
         body = json.dumps({"stream_name": stream, "config": config}).encode()
-    # Not by `request`: a message of a durable comes under its own subject, which that would not take for an answer.
+    # Not by `request`: a message of a durable comes under its own subject, which that would not
+    # take for an answer.
     inbox = client.new_inbox()
     answers = await client.subscribe(inbox)
     try:
         await client.publish(subject, body, reply=inbox)
-        said = await answers.next_msg(timeout=3)  # a few calls are not even refused where there is no JetStream
+        said = await answers.next_msg(
+            timeout=3
+        )  # a few calls are not even refused where there is no JetStream
     except NoAnswer:
         return None
     finally:
@@ -151,14 +213,20 @@ def refused(message: Msg | None) -> bool:
 
 
 async def state(bus: DeployedBus) -> dict[str, Any]:
-    """What a forbidden call would change: what is in the streams, and how they and their readers are configured."""
+    """What a forbidden call would change: what is in the streams, and how they and their readers
+    are configured.
+    """
     async with connected(bus.operator, name="test") as client:
         infos = await client.jetstream().streams_info()
         consumers = await client.jetstream().consumers_info("KB_EVENTS")
-    streams = {info.config.name: (info.state.last_seq, info.state.messages, info.config) for info in infos}
+    streams = {
+        info.config.name: (info.state.last_seq, info.state.messages, info.config) for info in infos
+    }
     declared = {durable.name for durable in CONSUMERS}
     readers = {
-        info.name: (info.num_pending, info.num_ack_pending, info.config) for info in consumers if info.name in declared
+        info.name: (info.num_pending, info.num_ack_pending, info.config)
+        for info in consumers
+        if info.name in declared
     }
     return {"streams": streams, "readers": readers}
 
@@ -167,9 +235,12 @@ async def state(bus: DeployedBus) -> dict[str, Any]:
 async def test_every_line_of_a_user_is_served(bus: DeployedBus, user: User) -> None:
     client = await opened(bus, user.name)
     for subject in user.allowed:
-        if not subject.startswith("$JS.ACK."):  # nobody answers an acknowledgement: services give them below
+        if not subject.startswith(
+            "$JS.ACK."
+        ):  # nobody answers an acknowledgement: services give them below
             said = await answer(client, example(imported(subject)))
-            # The blob is there already, and no message was named to remove: that, too, only the log's account can say.
+            # The blob is there already, and no message was named to remove: that, too, only the
+            # log's account can say.
             told = said.data if said else b""
             assert not refused(said) or b"per subject" in told or b"bad request" in told, subject
     await client.close()
@@ -184,18 +255,28 @@ async def test_nothing_else_is(bus: DeployedBus, user: User) -> None:
     client = await opened(bus, user.name)
     names = sorted({name for subject in forbidden for name in (subject, imported(subject))})
     answers = await asyncio.gather(*(answer(client, name) for name in names))
-    assert [name for name, message in zip(names, answers, strict=True) if not refused(message)] == []
+    assert [
+        name for name, message in zip(names, answers, strict=True) if not refused(message)
+    ] == []
     await client.close()
     assert await state(bus) == before
 
 
 @pytest.mark.parametrize("user", NARROW, ids=lambda user: user.name)
-async def test_no_answer_can_be_sent_where_the_user_may_not_write(bus: DeployedBus, user: User) -> None:
-    """The server writes its answer to any subject that a message names for it: it must stay in the user's account."""
+async def test_no_answer_can_be_sent_where_the_user_may_not_write(
+    bus: DeployedBus, user: User
+) -> None:
+    """The server writes its answer to any subject that a message names for it: it must stay in the
+    user's account.
+    """
     client = await opened(bus, user.name)
     before = await state(bus)
     calls = [subject for subject in user.allowed if subject.startswith(API)]
-    for target in ("$KV.KB_GENERATIONS.pointers", "kb.v1.w.d.GraphMerged", "$JS.API.STREAM.PURGE.KB_EVENTS"):
+    for target in (
+        "$KV.KB_GENERATIONS.pointers",
+        "kb.v1.w.d.GraphMerged",
+        "$JS.API.STREAM.PURGE.KB_EVENTS",
+    ):
         for subject in calls:
             # Of the calls allowed here, removing a dead letter alone would change what is compared.
             body = b'{"seq":999}' if ".MSG.DELETE." in subject else b'{"seq":1}'
@@ -213,7 +294,9 @@ async def test_no_answer_can_be_sent_where_the_user_may_not_write(bus: DeployedB
             return await log.last_sequence() == before["streams"]["KB_EVENTS"][0] + 1
 
         await until(taken, "the event")
-    assert (await state(bus))["streams"]["KV_KB_GENERATIONS"] == before["streams"]["KV_KB_GENERATIONS"]
+    assert (await state(bus))["streams"]["KV_KB_GENERATIONS"] == before["streams"][
+        "KV_KB_GENERATIONS"
+    ]
     await client.close()
 
 
@@ -226,7 +309,9 @@ async def test_who_may_write_one_key_cannot_empty_the_bucket(bus: DeployedBus, n
             client = await opened(bus, user.name)
             for subject in user.allowed:
                 if subject.startswith(f"$KV.{name}."):
-                    said = await client.request(example(subject), b"", timeout=5, headers={"Nats-Rollup": "all"})
+                    said = await client.request(
+                        example(subject), b"", timeout=5, headers={"Nats-Rollup": "all"}
+                    )
                     assert b"error" in said.data
             await client.close()
         assert (await bucket.get("other")).value == b"kept"
@@ -254,15 +339,22 @@ async def test_nobody_hears_what_others_say_or_are_answered(bus: DeployedBus) ->
 
 async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     """Log, blobs, pointers and shared limits by our own adapters, each as the user who needs it."""
-    query, extractor, chunker = [await opened(bus, name) for name in ("query", "extractor", "chunker")]
-    asked, shared, read = (client.jetstream(prefix=IMPORTED_API) for client in (query, extractor, chunker))
+    query, extractor, chunker = [
+        await opened(bus, name) for name in ("query", "extractor", "chunker")
+    ]
+    asked, shared, read = (
+        client.jetstream(prefix=IMPORTED_API) for client in (query, extractor, chunker)
+    )
     log = NatsLog(asked)
     first = await log.publish(sealed(added("d")))
     assert (result := await log.newest("w", "d", "DocumentAdded")) and result.sequence == first
     assert await log.following(first - 1, subjects.of_type("DocumentAdded")) is not None
     assert await log.last("w") >= first
     one = [
-        await add_document(log, NatsBlobs(asked), Submission(text=t), workspace="w", source="t", key="k") for t in "ab"
+        await add_document(
+            log, NatsBlobs(asked), Submission(text=t), workspace="w", source="t", key="k"
+        )
+        for t in "ab"
     ]
     assert [result.is_new for result in one] == [True, False]
     blob = await NatsBlobs(asked).put("text", "w")
@@ -272,7 +364,9 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     assert await values.write("model", b"paused", 0)
     assert await others.read("model") == (b"paused", (await values.read("model"))[1])
     assert "model" in await others.keys()
-    assert (result := await NatsLog(read).newest("w", "d", "DocumentAdded", exact=False)) and result.sequence == first
+    assert (
+        result := await NatsLog(read).newest("w", "d", "DocumentAdded", exact=False)
+    ) and result.sequence == first
     await set_budget(log, workspace="w", budget=BudgetSet(tokens=7), source="tests")
     assert (budget := await read_budget(NatsLog(shared), "w", exact=False)) and budget.tokens == 7
     mine = [durable for durable in CONSUMERS if service_of(durable) == "chunker"]
@@ -296,13 +390,19 @@ async def test_the_query_service_may_watch_the_log(bus: DeployedBus) -> None:
                 )
             assert [message.sequence for message in await following] == [sequence]
         messages, left = await feed.page(subject, sequence - 1, 5)
-        assert ([message.sequence for message in messages], left, await feed.count(subject)) == ([sequence], 0, 1)
+        assert ([message.sequence for message in messages], left, await feed.count(subject)) == (
+            [sequence],
+            0,
+            1,
+        )
         assert await feed.last_sequence() >= sequence
     finally:
         await client.close()
 
 
-async def test_a_service_that_may_not_remove_wrong_bytes_stores_the_text_elsewhere(bus: DeployedBus) -> None:
+async def test_a_service_that_may_not_remove_wrong_bytes_stores_the_text_elsewhere(
+    bus: DeployedBus,
+) -> None:
     text = "a text under whose name somebody has put other bytes"
     publisher, query = await opened(bus, "publisher"), await opened(bus, "query")
     place = subjects.blob_place("w", sha256(text))
@@ -328,16 +428,25 @@ async def test_a_foreign_publisher_adds_by_any_client_of_nats(bus: DeployedBus) 
     await client.close()
 
 
-async def test_a_service_acknowledges_and_sets_aside_as_its_own_user(bus: DeployedBus, tmp_path: Path) -> None:
-    async with service("chunker", tmp_path, **bus.variables("chunker")), connected(bus.operator, name="test") as client:
+async def test_a_service_acknowledges_and_sets_aside_as_its_own_user(
+    bus: DeployedBus, tmp_path: Path
+) -> None:
+    async with (
+        service("chunker", tmp_path, **bus.variables("chunker")),
+        connected(bus.operator, name="test") as client,
+    ):
         jetstream = client.jetstream()
-        await NatsLog(jetstream).publish(sealed(added("cut", "Ada Marlow met Tom in Port Elm."), id="cut"))
+        await NatsLog(jetstream).publish(
+            sealed(added("cut", "Ada Marlow met Tom in Port Elm."), id="cut")
+        )
         await jetstream.publish("kb.v1.w.d.DocumentAdded", b"no event of ours")
 
         async def done() -> bool:
             # Acknowledged is not handled: an event may be parked and come again.
             info = await jetstream.consumer_info("KB_EVENTS", "chunker")
-            dead = (await jetstream.stream_info("KB_DEAD", subjects_filter="dead.chunker")).state.subjects
+            dead = (
+                await jetstream.stream_info("KB_DEAD", subjects_filter="dead.chunker")
+            ).state.subjects
             cut = await NatsLog(jetstream).newest("w", "cut", "ChunksCreated")
             return bool(cut and dead and not info.num_pending and not info.num_ack_pending)
 
@@ -352,13 +461,22 @@ async def test_a_service_acknowledges_and_sets_aside_as_its_own_user(bus: Deploy
         await until(failed_again, "its second failure", seconds=60)
 
 
-async def test_a_service_parks_events_of_its_own_durables_and_takes_them_up_again(bus: DeployedBus) -> None:
+async def test_a_service_parks_events_of_its_own_durables_and_takes_them_up_again(
+    bus: DeployedBus,
+) -> None:
     async with connected(bus.operator, name="test") as operator:
-        sequence = await NatsLog(operator.jetstream()).publish(sealed(added("parked", "text"), id="parked"))
+        sequence = await NatsLog(operator.jetstream()).publish(
+            sealed(added("parked", "text"), id="parked")
+        )
     event = ParkedEvent(
-        durable="chunker", sequence=sequence, subject=subjects.subject("w", "parked", "DocumentAdded"),
-        reason="retried", event_type="DocumentAdded", parked_at=0.0, not_before=0.0,
-    )  # fmt: skip
+        durable="chunker",
+        sequence=sequence,
+        subject=subjects.subject("w", "parked", "DocumentAdded"),
+        reason="retried",
+        event_type="DocumentAdded",
+        parked_at=0.0,
+        not_before=0.0,
+    )
     client = await opened(bus, "chunker")
     parked = NatsParkedEvents(client.jetstream(prefix=IMPORTED_API, timeout=3))
     revision = await parked.put(event)
@@ -370,7 +488,9 @@ async def test_a_service_parks_events_of_its_own_durables_and_takes_them_up_agai
 
 
 async def test_an_older_server_s_log_is_found_again(tmp_path: Path) -> None:
-    """Before there were accounts the log stood in the one that every server has: deploy/nats/start moves it."""
+    """Before there were accounts the log stood in the one that every server has: deploy/nats/start
+    moves it.
+    """
     folder = tmp_path / "old"
     async with deployed_bus(folder) as bus, connected(bus.operator, name="test") as client:
         await topology.apply(client.jetstream())

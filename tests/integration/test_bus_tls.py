@@ -1,4 +1,6 @@
-"""TLS on the bus, with the files that `deploy` has for it: who is let in, who is not, and what nobody overhears."""
+"""TLS on the bus, with the files that `deploy` has for it: who is let in, who is not, and what
+nobody overhears.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -43,8 +45,12 @@ async def refusal(url: str) -> str:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def refused(bus: DeployedBus, strange: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Why each of these addresses is refused. They are tried side by side: a client goes on for a while."""
+async def refused(
+    bus: DeployedBus, strange: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """Why each of these addresses is refused. They are tried side by side: a client goes on for a
+    while.
+    """
     own, plain = bus.operator, bus.operator.partition("?")[0]
     trusting, absent = f"{plain}?ca={bus.certificates}/ca.pem", tmp_path_factory.mktemp("absent")
     wanted = {
@@ -69,17 +75,25 @@ async def test_a_service_works_over_tls(bus: DeployedBus, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("shown", ["no certificate", "a strange certificate"])
-async def test_who_has_no_certificate_of_ours_is_refused(refused: dict[str, str], shown: str) -> None:
+async def test_who_has_no_certificate_of_ours_is_refused(
+    refused: dict[str, str], shown: str
+) -> None:
     assert "TLS with the servers of NATS_URL fails" in refused[shown]
 
 
-async def test_nobody_comes_in_without_tls_or_by_a_certificate_alone(refused: dict[str, str]) -> None:
+async def test_nobody_comes_in_without_tls_or_by_a_certificate_alone(
+    refused: dict[str, str],
+) -> None:
     assert "no NATS server answers" in refused["no TLS"]
     assert "refuses the user or the password" in refused["a wrong password"]
 
 
-@pytest.mark.parametrize("server", ["a strange server", "a server that the system does not know", "another name"])
-async def test_a_server_that_cannot_prove_its_name_is_not_trusted(refused: dict[str, str], server: str) -> None:
+@pytest.mark.parametrize(
+    "server", ["a strange server", "a server that the system does not know", "another name"]
+)
+async def test_a_server_that_cannot_prove_its_name_is_not_trusted(
+    refused: dict[str, str], server: str
+) -> None:
     assert "CERTIFICATE_VERIFY_FAILED" in refused[server]
 
 
@@ -92,7 +106,10 @@ async def test_a_server_that_asks_for_no_tls_is_told_no_password(bus: DeployedBu
     heard = bytearray()
 
     async def in_the_clear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b'INFO {"server_id":"x","version":"2.15.1","auth_required":true,"max_payload":1048576}\r\n')
+        writer.write(
+            b"INFO "
+            b'{"server_id":"x","version":"2.15.1","auth_required":true,"max_payload":1048576}\r\n'
+        )
         while data := await reader.read(4096):
             heard.extend(data)
         writer.close()

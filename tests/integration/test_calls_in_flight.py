@@ -1,4 +1,6 @@
-"""While passages wait, the extractor has as many calls of the model under way as LLM_MAX_ASYNC allows, and no fewer."""
+"""While passages wait, the extractor has as many calls of the model under way as LLM_MAX_ASYNC
+allows, and no fewer.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,7 +22,11 @@ from tests.support.served import served
 from tests.support.services import service
 
 CALLS, DOCUMENTS = 3, 15
-ANSWER = {"choices": [{"message": {"role": "assistant", "content": "<|COMPLETE|>"}, "finish_reason": "stop"}]}
+ANSWER = {
+    "choices": [
+        {"message": {"role": "assistant", "content": "<|COMPLETE|>"}, "finish_reason": "stop"}
+    ]
+}
 
 
 @dataclass
@@ -66,9 +72,13 @@ async def test_a_slot_is_free_only_when_no_passage_waits(
         name = f"doc-{number}"
         await log.publish(sealed(chunked(document(name), f"passage {number}"), id=name))
     env = {
-        "NATS_URL": server.url, "LLM_BASE_URL": model.url, "LLM_MODEL": "m", "LLM_API_KEY": "k",
-        "LLM_MAX_ASYNC": str(CALLS), "MAX_GLEANING": "0",
-    }  # fmt: skip
+        "NATS_URL": server.url,
+        "LLM_BASE_URL": model.url,
+        "LLM_MODEL": "m",
+        "LLM_API_KEY": "k",
+        "LLM_MAX_ASYNC": str(CALLS),
+        "MAX_GLEANING": "0",
+    }
 
     async def full() -> bool:
         return model.running == CALLS

@@ -26,32 +26,49 @@ HARBOUR = "Ada Marsh leads the Harbour Office since 1921. The office keeps the r
 
 def blocks(page: str, language: str) -> list[str]:
     """The blocks of code in that language."""
-    return [part.split("```", 1)[0] for part in (DOCS / f"{page}.md").read_text("utf-8").split(f"```{language}\n")[1:]]
+    return [
+        part.split("```", 1)[0]
+        for part in (DOCS / f"{page}.md").read_text("utf-8").split(f"```{language}\n")[1:]
+    ]
 
 
 @pytest_asyncio.fixture
 async def address() -> AsyncIterator[str]:
-    """Of a service with one document, one key, and a language model that says the same to everything."""
+    """Of a service with one document, one key, and a language model that says the same to
+    everything.
+    """
     harness = QueryHarness()
     await harness.index(
-        "harbour", HARBOUR, says=(([entity("Harbour Office", "organization", HARBOUR)], []),), workspace="default"
+        "harbour",
+        HARBOUR,
+        says=(([entity("Harbour Office", "organization", HARBOUR)], []),),
+        workspace="default",
     )
-    deps = harness.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(lambda _: "Ada Marsh leads it [1].")))
+    deps = harness.deps(
+        answer_generator=ModelAnswerGenerator(ScriptedChat(lambda _: "Ada Marsh leads it [1]."))
+    )
     app = harness.app(behind(lightrag_api_key=KEY), deps=deps, settings=QuerySettings())
     async with served(app) as base:
         yield base
 
 
 async def typed(lines: str, address: str, folder: Path) -> str:
-    """What a shell prints for these lines; installing is left out, for what is installed is what is tested."""
+    """What a shell prints for these lines; installing is left out, for what is installed is what is
+    tested.
+    """
     script = "\n".join(line for line in lines.splitlines() if not line.startswith("pip install "))
     assert ADDRESS in script
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     process = await asyncio.create_subprocess_exec(
-        "sh", "-eu", "-c", script.replace(ADDRESS, address), cwd=folder,
+        "sh",
+        "-eu",
+        "-c",
+        script.replace(ADDRESS, address),
+        cwd=folder,
         env={"PATH": path, "LIGHTRAG_API_KEY": KEY, "NO_PROXY": "127.0.0.1"},
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-    )  # fmt: skip
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
     output, _ = await asyncio.wait_for(process.communicate(), 120)
     assert process.returncode == 0, output.decode()
     return output.decode()
@@ -71,16 +88,28 @@ async def test_the_example_asks_and_asks_on(page: str, address: str, tmp_path: P
     [
         (
             "ollama",
-            ['"model":"lightrag:latest"', '"content": "Ada"', '"done": true', '"response":"Ada Marsh leads it [1]."'],
+            [
+                '"model":"lightrag:latest"',
+                '"content": "Ada"',
+                '"done": true',
+                '"response":"Ada Marsh leads it [1]."',
+            ],
         ),
         (
             "openai",
-            ['"id":"lightstream:walk"', '"content":"Ada Marsh leads it [1].', '"total_tokens": ', "data: [DONE]"],
+            [
+                '"id":"lightstream:walk"',
+                '"content":"Ada Marsh leads it [1].',
+                '"total_tokens": ',
+                "data: [DONE]",
+            ],
         ),
     ],
 )
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the lines need curl")
-async def test_the_lines_for_curl_answer(page: str, expected: list[str], address: str, tmp_path: Path) -> None:
+async def test_the_lines_for_curl_answer(
+    page: str, expected: list[str], address: str, tmp_path: Path
+) -> None:
     _, lines = blocks(page, "sh")
     said = await typed(lines, address, tmp_path)
     assert [part for part in expected if part not in said] == [], said

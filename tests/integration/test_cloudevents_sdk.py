@@ -1,4 +1,6 @@
-"""The CloudEvents SDK, as it is, publishes over plain nats-py, and a service of ours takes its events like our own."""
+"""The CloudEvents SDK, as it is, publishes over plain nats-py, and a service of ours takes its
+events like our own.
+"""
 
 import asyncio
 import json
@@ -38,9 +40,13 @@ class ChunkerOnBus:
     server: BusServer
     jetstream: JetStreamContext
 
-    async def publish(self, event: CloudEvent, headers: dict[str, str], body: bytes, document: str) -> None:
+    async def publish(
+        self, event: CloudEvent, headers: dict[str, str], body: bytes, document: str
+    ) -> None:
         headers = {**headers, "Nats-Msg-Id": event.get_id()}
-        await self.jetstream.publish(subject("team", document, "DocumentAdded"), body, headers=headers, timeout=10)
+        await self.jetstream.publish(
+            subject("team", document, "DocumentAdded"), body, headers=headers, timeout=10
+        )
 
     async def newest(self, document: str, event_type: str, workspace: str = "team") -> Message:
         """The newest event of a document, waited for."""
@@ -66,14 +72,24 @@ class ChunkerOnBus:
 
 
 @pytest.fixture
-async def stand(server: BusServer, jetstream: JetStreamContext, tmp_path: Path) -> AsyncIterator[ChunkerOnBus]:
+async def stand(
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
+) -> AsyncIterator[ChunkerOnBus]:
     async with service("chunker", tmp_path, NATS_URL=server.url):
         yield ChunkerOnBus(server, jetstream)
 
 
 def added(document: str, data: Any = None, **attributes: Any) -> CloudEvent:
-    body = {"document_id": document, "file_path": f"{document}.md", "text": f"The register of {document}: 港口."}
-    required = {"source": "/another/system", "type": "lightstream.DocumentAdded.v1", "workspace": "team"}
+    body = {
+        "document_id": document,
+        "file_path": f"{document}.md",
+        "text": f"The register of {document}: 港口.",
+    }
+    required = {
+        "source": "/another/system",
+        "type": "lightstream.DocumentAdded.v1",
+        "workspace": "team",
+    }
     return CloudEvent(attributes={**required, **attributes}, data=data(body) if data else body)
 
 
@@ -81,18 +97,30 @@ EVENTS: dict[str, CloudEvent] = {
     "smallest": added("smallest"),
     "extended": added(
         "extended",
-        subject="extended", datacontenttype="application/json; charset=utf-8", dataschema="https://example.com/x",
-        time=datetime(2026, 3, 1, 12, tzinfo=UTC), partitionkey="a b/ü%", sequence=7, urgent=True,
+        subject="extended",
+        datacontenttype="application/json; charset=utf-8",
+        dataschema="https://example.com/x",
+        time=datetime(2026, 3, 1, 12, tzinfo=UTC),
+        partitionkey="a b/ü%",
+        sequence=7,
+        urgent=True,
     ),
-    "bytes": added("bytes", lambda body: json.dumps(body).encode(), datacontenttype="application/vnd.example+json"),
-}  # fmt: skip
+    "bytes": added(
+        "bytes",
+        lambda body: json.dumps(body).encode(),
+        datacontenttype="application/vnd.example+json",
+    ),
+}
 
 
 async def test_events_of_the_sdk_are_cut_like_our_own_in_both_modes(stand: ChunkerOnBus) -> None:
     for name, event in EVENTS.items():
         for mode, write in {"structured": to_structured_event, "binary": to_binary_event}.items():
             document = f"{name}-{mode}"
-            said = CloudEvent({**event.get_attributes(), "id": document}, _renamed(event.get_data(), name, document))
+            said = CloudEvent(
+                {**event.get_attributes(), "id": document},
+                _renamed(event.get_data(), name, document),
+            )
             message = write(said)
             await stand.publish(said, message.headers, message.body, document)
             assert await stand.chunked(document) == (f"The register of {name}: 港口.", document)
@@ -110,29 +138,43 @@ def _renamed(data: Any, old: str, new: str) -> Any:
     return {**data, "document_id": new}
 
 
-async def test_an_event_in_binary_mode_that_is_no_event_of_ours_is_kept_with_its_headers(stand: ChunkerOnBus) -> None:
-    event = CloudEvent({"source": "/another", "type": "com.example.Added", "id": "strange"}, {"document_id": "d"})
+async def test_an_event_in_binary_mode_that_is_no_event_of_ours_is_kept_with_its_headers(
+    stand: ChunkerOnBus,
+) -> None:
+    event = CloudEvent(
+        {"source": "/another", "type": "com.example.Added", "id": "strange"}, {"document_id": "d"}
+    )
     message = to_binary_event(event)
     await stand.publish(event, message.headers, message.body, "d")
     await stand.newest("d", "StageFailed")
     dead = await stand.jetstream.get_msg("KB_DEAD", 1)
     headers = dead.headers or {}
-    assert (dead.data, headers["ce-id"], headers["ce-type"]) == (message.body, "strange", "com.example.Added")
+    assert (dead.data, headers["ce-id"], headers["ce-type"]) == (
+        message.body,
+        "strange",
+        "com.example.Added",
+    )
     assert "workspace: Field required" in headers["Kb-Reason"]
 
 
 async def test_the_lines_of_the_page_publish_documents(stand: ChunkerOnBus, tmp_path: Path) -> None:
     for name in ("report", "minutes"):
         (tmp_path / f"{name}.md").write_text(f"The {name} of the harbour.", encoding="utf-8")
-    lines = re.findall(r"^NATS_URL=\$\(address\) python (publish_cloudevent\.py .+)$", PAGE, re.MULTILINE)
+    lines = re.findall(
+        r"^NATS_URL=\$\(address\) python (publish_cloudevent\.py .+)$", PAGE, re.MULTILINE
+    )
     assert len(lines) == 2
     for line in lines:
         arguments = shlex.split(line)
         process = await asyncio.create_subprocess_exec(
-            sys.executable, str(EXAMPLE.parent / arguments[0]), *arguments[1:], cwd=tmp_path,
+            sys.executable,
+            str(EXAMPLE.parent / arguments[0]),
+            *arguments[1:],
+            cwd=tmp_path,
             env={**os.environ, "NATS_URL": stand.server.url},
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-        )  # fmt: skip
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
         output, _ = await asyncio.wait_for(process.communicate(), 60)
         assert (process.returncode, output.decode()[:6]) == (0, "event "), output.decode()
     for name in ("report", "minutes"):

@@ -1,4 +1,6 @@
-"""What docker compose runs, as far as that goes without Docker: its bus, and the check of a container's health."""
+"""What docker compose runs, as far as that goes without Docker: its bus, and the check of a
+container's health.
+"""
 
 import subprocess
 import sys
@@ -41,7 +43,9 @@ async def test_nobody_gets_in_without_a_password(bus: DeployedBus) -> None:
     for user in ("", "operator:guess@", "operator:@", "query:query@"):
         client = Client()
         with pytest.raises(NatsError, match="Authorization Violation"):
-            await client.connect(f"nats://{user}127.0.0.1:{bus.port}", allow_reconnect=False, error_cb=_ignored)
+            await client.connect(
+                f"nats://{user}127.0.0.1:{bus.port}", allow_reconnect=False, error_cb=_ignored
+            )
         await client.close()
 
 
@@ -53,7 +57,9 @@ async def test_a_command_with_a_wrong_password_says_so_and_ends(bus: DeployedBus
     assert "wrong" not in str(raised.value)
 
 
-async def test_a_container_is_healthy_when_its_service_is_ready(bus: DeployedBus, tmp_path: Path) -> None:
+async def test_a_container_is_healthy_when_its_service_is_ready(
+    bus: DeployedBus, tmp_path: Path
+) -> None:
     async with service("chunker", tmp_path, **bus.variables("chunker")) as process:
         ready = _healthcheck(process.env["PORT"])
         assert (ready.returncode, ready.stderr) == (0, "")
@@ -66,9 +72,12 @@ async def test_a_container_is_healthy_when_its_service_is_ready(bus: DeployedBus
 
 def _healthcheck(port: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, str(HEALTHCHECK)], env={"PORT": port, "http_proxy": "http://127.0.0.1:9"}, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, str(HEALTHCHECK)],
+        env={"PORT": port, "http_proxy": "http://127.0.0.1:9"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 async def _ignored(error: Exception) -> None:

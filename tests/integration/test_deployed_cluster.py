@@ -1,4 +1,6 @@
-"""Three buses with the files of the deployment: accounts reach the log through any of them, also when one is lost."""
+"""Three buses with the files of the deployment: accounts reach the log through any of them, also
+when one is lost.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -39,7 +41,10 @@ async def test_services_and_publishers_work_through_any_server_and_outlive_the_l
         service("chunker", tmp_path, **variables) as chunker,
         connected(cluster.url("publisher", 2), name="publisher") as publisher,
     ):
-        jetstream, publishing = client.jetstream(timeout=10), publisher.jetstream(prefix=permissions.IMPORTED_API)
+        jetstream, publishing = (
+            client.jetstream(timeout=10),
+            publisher.jetstream(prefix=permissions.IMPORTED_API),
+        )
 
         async def cut(name: str) -> bool:
             with suppress(Unavailable):
@@ -54,10 +59,14 @@ async def test_services_and_publishers_work_through_any_server_and_outlive_the_l
         leader = await cluster.leader(jetstream)
         await cluster.kill(leader)
         await NatsLog(publishing).publish(sealed(added("after", "Ada met Bob."), id="after"))
-        await until(lambda: cut("after"), f"the chunker has cut it without that server\n{chunker.tail()}")
+        await until(
+            lambda: cut("after"), f"the chunker has cut it without that server\n{chunker.tail()}"
+        )
         await cluster.restart(leader)
         await cluster.whole(jetstream)
-        assert (await jetstream.stream_info("KB_EVENTS", subjects_filter=subjects.ALL)).state.subjects.keys() >= {
+        assert (
+            await jetstream.stream_info("KB_EVENTS", subjects_filter=subjects.ALL)
+        ).state.subjects.keys() >= {
             subjects.subject("w", name, "DocumentAdded") for name in ("before", "after")
         }
 

@@ -1,4 +1,6 @@
-"""What the log has confirmed, it has: kill -9 of the server under load, and proof that it syncs before it confirms."""
+"""What the log has confirmed, it has: kill -9 of the server under load, and proof that it syncs
+before it confirms.
+"""
 
 import asyncio
 import json
@@ -23,7 +25,9 @@ KILLS, PUBLISHERS = 3, 16
 
 
 class Publishers:
-    """Publishers that go on until told to stop, and what the log confirmed to them: sequence by document."""
+    """Publishers that go on until told to stop, and what the log confirmed to them: sequence by
+    document.
+    """
 
     def __init__(self, log: NatsLog) -> None:
         self.log = log
@@ -52,7 +56,9 @@ async def stored(log: NatsLog) -> dict[str, int]:
     async for page in log.read():
         for message in page:
             _, name, _ = subjects.split(message.subject)
-            assert name not in result, f"{name} is stored at {result[name]} and at {message.sequence}"
+            assert name not in result, (
+                f"{name} is stored at {result[name]} and at {message.sequence}"
+            )
             result[name] = message.sequence
     return result
 
@@ -61,7 +67,9 @@ async def stored(log: NatsLog) -> dict[str, int]:
 async def test_no_confirmed_event_is_lost_and_none_is_stored_twice_when_the_server_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sync: Sync
 ) -> None:
-    """Publishers repeat what was not confirmed, with the same id. A killed process loses no page the kernel has."""
+    """Publishers repeat what was not confirmed, with the same id. A killed process loses no page
+    the kernel has.
+    """
     monkeypatch.setattr(bus, "PUBLISH_TIMEOUT", 1.0)
     async with running_nats(tmp_path, sync=sync) as server, connected(server) as client:
         await topology.apply(client.jetstream())
@@ -99,18 +107,26 @@ async def varz(server: RunningNats) -> dict[str, Any]:
         return json.loads((await http.get(f"{server.monitor_url}/varz")).content)
 
 
-async def test_the_server_of_the_product_syncs_every_message_before_it_confirms(tmp_path: Path) -> None:
-    """As the running server itself says, from the file that the product writes when it is asked for nothing else."""
+async def test_the_server_of_the_product_syncs_every_message_before_it_confirms(
+    tmp_path: Path,
+) -> None:
+    """As the running server itself says, from the file that the product writes when it is asked for
+    nothing else.
+    """
     async with running_nats(tmp_path, sync="always", monitor=True) as server:
         page = await varz(server)
     assert page["jetstream"]["config"]["sync_always"] is True
-    assert Path(page["jetstream"]["config"]["store_dir"]).is_relative_to(server.folder / "jetstream")
+    assert Path(page["jetstream"]["config"]["store_dir"]).is_relative_to(
+        server.folder / "jetstream"
+    )
     assert page["max_payload"] == 8 * 1024 * 1024
     assert (page["host"], page["http_host"]) == ("127.0.0.1", "127.0.0.1")
     assert "sync_interval: always" in (server.folder / CONFIGURATION).read_text()
 
 
-async def test_only_a_test_that_asks_for_speed_gets_a_server_that_syncs_later(tmp_path: Path) -> None:
+async def test_only_a_test_that_asks_for_speed_gets_a_server_that_syncs_later(
+    tmp_path: Path,
+) -> None:
     """The monitoring page tells the two apart, so the proof above proves something."""
     async with running_nats(tmp_path, sync="default", monitor=True) as server:
         page = await varz(server)

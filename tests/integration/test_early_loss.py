@@ -1,4 +1,6 @@
-"""A store that is lost right after its first documents, before any look at it, is noticed all the same."""
+"""A store that is lost right after its first documents, before any look at it, is noticed all the
+same.
+"""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
@@ -37,7 +39,9 @@ Stores = tuple[SqliteRows, SqliteRows]
 
 @dataclass
 class Life:
-    """A service from its start to its end, with the first look that it takes. Nobody looks again unless told to."""
+    """A service from its start to its end, with the first look that it takes. Nobody looks again
+    unless told to.
+    """
 
     jetstream: JetStreamContext
     integrity: Integrity
@@ -48,18 +52,32 @@ class Life:
     async def begin(cls, jetstream: JetStreamContext, rows: SqliteRows) -> "Life":
         pointers = await NatsLiveGenerations.bind(jetstream)
         values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-        integrity = Integrity("query", jetstream, pointers, values, WriteStatus(watched=True), mark_store=rows)
-        integrity.watch("status", {"the document store": RowCheckpoints(rows, "status")}, (DURABLE,))
+        integrity = Integrity(
+            "query", jetstream, pointers, values, WriteStatus(watched=True), mark_store=rows
+        )
+        integrity.watch(
+            "status", {"the document store": RowCheckpoints(rows, "status")}, (DURABLE,)
+        )
 
-        async def handle(delivery: Delivery[DocumentAdded], generations: Generations) -> Sequence[Event]:
+        async def handle(
+            delivery: Delivery[DocumentAdded], generations: Generations
+        ) -> Sequence[Event]:
             there = Table("documents", Partition("w", generations.status))
-            await rows.put(there, {delivery.event.document_id: {"version": delivery.sequence, "status": "processed"}})
+            await rows.put(
+                there,
+                {delivery.event.document_id: {"version": delivery.sequence, "status": "processed"}},
+            )
             return []
 
         noting = integrity.note_beginnings(DURABLE, each(handle))
         log, durable = NatsLog(jetstream, integrity.writes), declared_consumer(DURABLE)
         await integrity.look()
-        return cls(jetstream, integrity, EventProcessor("query", durable, noting, log, pointers, _at_once), rows)
+        return cls(
+            jetstream,
+            integrity,
+            EventProcessor("query", durable, noting, log, pointers, _at_once),
+            rows,
+        )
 
     async def add(self, *names: str) -> None:
         """Publish documents, and handle what the durable has."""
@@ -71,7 +89,9 @@ class Life:
         """Handle a batch of what the durable has."""
         subscription = await self.jetstream.pull_subscribe_bind(DURABLE, stream="KB_EVENTS")
         with suppress(TimeoutError):  # the client lets those of asyncio through, too
-            await self.processor.process([NatsMessage(one) for one in await subscription.fetch(9, timeout=2)])
+            await self.processor.process(
+                [NatsMessage(one) for one in await subscription.fetch(9, timeout=2)]
+            )
         await subscription.unsubscribe()
 
     async def waiting(self) -> int:
@@ -121,7 +141,10 @@ async def test_a_store_lost_before_its_first_look_is_refused_until_a_rebuild(
 
     second = await Life.begin(jetstream, stores[1])
     for _ in range(2):
-        with pytest.raises(StoreBehind, match=r"the document store lost what was in there.*lightstream rebuild status"):
+        with pytest.raises(
+            StoreBehind,
+            match=r"the document store lost what was in there.*lightstream rebuild status",
+        ):
             second.integrity.require("status")
         await second.add("c")  # what is handled meanwhile does not make the store whole
         assert await second.checkpoints() == (None, 0)
@@ -129,7 +152,9 @@ async def test_a_store_lost_before_its_first_look_is_refused_until_a_rebuild(
 
     # As a rebuild does: fill the next generation, give it its checkpoint, make it the live one.
     values, pointers = second.integrity.values, await NatsLiveGenerations.bind(jetstream)
-    watched = WatchedProjection("status", {"the document store": RowCheckpoints(stores[1], "status")})
+    watched = WatchedProjection(
+        "status", {"the document store": RowCheckpoints(stores[1], "status")}
+    )
     log = (await jetstream.stream_info("KB_EVENTS")).created
     assert log
     await advance(await state_of(watched, 2, values), values, Checkpoint(3, log.isoformat()))
@@ -156,14 +181,18 @@ async def test_the_same_life_and_a_restart_go_on_with_a_store_that_is_whole(
     assert await first.checkpoints() == (3, 3)
 
 
-async def test_a_store_that_nothing_was_written_to_may_be_replaced(jetstream: JetStreamContext, stores: Stores) -> None:
+async def test_a_store_that_nothing_was_written_to_may_be_replaced(
+    jetstream: JetStreamContext, stores: Stores
+) -> None:
     first = await Life.begin(jetstream, stores[0])
     assert await first.checkpoints() == (None, None)
     second = await Life.begin(jetstream, stores[1])
     second.integrity.require("status")
 
 
-async def test_nothing_is_acknowledged_before_the_bus_has_noted_it(jetstream: JetStreamContext, stores: Stores) -> None:
+async def test_nothing_is_acknowledged_before_the_bus_has_noted_it(
+    jetstream: JetStreamContext, stores: Stores
+) -> None:
     life = await Life.begin(jetstream, stores[0])
     await jetstream.delete_stream(f"KV_{CHECKPOINTS_BUCKET}")
     await life.add("a", "b")
@@ -174,8 +203,12 @@ async def test_nothing_is_acknowledged_before_the_bus_has_noted_it(jetstream: Je
     assert await life.checkpoints() == (0, 0)
 
 
-async def test_stores_of_another_log_are_told_by_their_beginning(jetstream: JetStreamContext, stores: Stores) -> None:
+async def test_stores_of_another_log_are_told_by_their_beginning(
+    jetstream: JetStreamContext, stores: Stores
+) -> None:
     life = await Life.begin(jetstream, stores[0])
-    await RowCheckpoints(stores[0], "status").put_checkpoint(1, Checkpoint(0, "2020-01-01T00:00:00+00:00"))
+    await RowCheckpoints(stores[0], "status").put_checkpoint(
+        1, Checkpoint(0, "2020-01-01T00:00:00+00:00")
+    )
     await life.integrity.look()
     assert "was filled from another log" in life.integrity.writes.refused

@@ -1,4 +1,6 @@
-"""What an embedding server refuses is asked for in another form, in fewer and in shorter texts; no wording counts."""
+"""What an embedding server refuses is asked for in another form, in fewer and in shorter texts; no
+wording counts.
+"""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -73,7 +75,9 @@ async def embedded(embedder: OpenAiEmbedder, texts: list[str]) -> dict[str, int]
     return cuts
 
 
-every_shape = pytest.mark.parametrize("refusal", SHAPES, indirect=True, ids=lambda shape: str(shape[0]))
+every_shape = pytest.mark.parametrize(
+    "refusal", SHAPES, indirect=True, ids=lambda shape: str(shape[0])
+)
 
 
 @every_shape
@@ -119,7 +123,9 @@ async def test_a_text_that_is_too_long_is_cut_and_the_length_is_remembered(
     assert len(provider.requests) <= 20
     provider.requests.clear()
     others = [f"{number} {LONG}" for number in range(3)]
-    assert await embedded(embedder, others) == dict.fromkeys(others, pytest.approx(cuts[LONG], abs=20))
+    assert await embedded(embedder, others) == dict.fromkeys(
+        others, pytest.approx(cuts[LONG], abs=20)
+    )
     assert len(provider.requests) == 1
     assert await limiter.note() is None
     await embedder.close()

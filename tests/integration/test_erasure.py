@@ -1,4 +1,6 @@
-"""Messages that an erasure deletes are in no file of the server, and a log that denies deletions is left as it is."""
+"""Messages that an erasure deletes are in no file of the server, and a log that denies deletions is
+left as it is.
+"""
 
 from pathlib import Path
 
@@ -41,7 +43,9 @@ async def test_a_log_of_an_older_version_is_no_difference_and_cannot_be_erased_f
     jetstream: JetStreamContext,
 ) -> None:
     await jetstream.delete_stream("KB_EVENTS")
-    await jetstream.add_stream(stream_config(declared_stream("KB_EVENTS")).evolve(deny_delete=True, description="old"))
+    await jetstream.add_stream(
+        stream_config(declared_stream("KB_EVENTS")).evolve(deny_delete=True, description="old")
+    )
     await topology.apply(jetstream)
     assert await topology.check(jetstream) == []
     with pytest.raises(ConfigurationError, match="deny_delete"):

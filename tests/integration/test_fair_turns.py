@@ -30,13 +30,18 @@ async def publish(log: NatsLog, workspace: str, names: Sequence[str]) -> None:
     for start in range(0, len(names), 100):
         part = names[start : start + 100]
         await asyncio.gather(
-            *(log.publish(document(name, id=f"{workspace}-{name}", workspace=workspace)) for name in part)
+            *(
+                log.publish(document(name, id=f"{workspace}-{name}", workspace=workspace))
+                for name in part
+            )
         )
 
 
 async def done(log: NatsLog, workspace: str) -> int:
     """Documents of this workspace that the service has handled."""
-    pages = [page async for page in log.read(0, [subjects.of_type_in(workspace, "DocumentDeleted")])]
+    pages = [
+        page async for page in log.read(0, [subjects.of_type_in(workspace, "DocumentDeleted")])
+    ]
     return sum(map(len, pages))
 
 
@@ -67,11 +72,17 @@ async def test_a_document_of_a_quiet_workspace_overtakes_the_flood_of_another(
             return (info.num_pending, info.num_ack_pending) == (0, 0)
 
         await until(all_is_done, "the flood")
-    assert (await done(log, "flood"), await done(log, "quiet"), await done(log, "late")) == (FLOOD, 2, 1)
+    assert (await done(log, "flood"), await done(log, "quiet"), await done(log, "late")) == (
+        FLOOD,
+        2,
+        1,
+    )
 
 
 class Recorder:
-    """A handler that counts what it is given, and refuses a document's first delivery when told to."""
+    """A handler that counts what it is given, and refuses a document's first delivery when told
+    to.
+    """
 
     def __init__(self, refuse: set[str] | None = None) -> None:
         self.handled = Counter[str]()
@@ -90,9 +101,13 @@ async def scheduler(jetstream: JetStreamContext, handler: Recorder) -> FairSched
     """A scheduler on the chunker's consumer, as one replica has it."""
     declared = declared_consumer("chunker")
     edge = EventProcessor(
-        "chunker", declared, each(handler), NatsLog(jetstream), await NatsLiveGenerations.bind(jetstream),
+        "chunker",
+        declared,
+        each(handler),
+        NatsLog(jetstream),
+        await NatsLiveGenerations.bind(jetstream),
         delay=lambda *_: 0.1,
-    )  # fmt: skip
+    )
     look = Lookahead(jetstream, declared.stream, declared.filters)
     return FairScheduler(edge, look, await NatsSharedValues.bind(jetstream, TURNS_BUCKET))
 
@@ -134,15 +149,23 @@ async def test_replicas_do_not_take_the_same_turn_and_what_was_taken_is_not_hand
 
     taken = set(handlers[0].handled)
     await schedulers[0].process(await delivered(jetstream, 138))
-    assert {name for name in handled() if name.startswith("flood-")} == {f"flood-{number}" for number in range(100)}
-    assert {handlers[0].handled[name] for name in taken} == {1}, "what was taken ahead is only acknowledged"
+    assert {name for name in handled() if name.startswith("flood-")} == {
+        f"flood-{number}" for number in range(100)
+    }
+    assert {handlers[0].handled[name] for name in taken} == {1}, (
+        "what was taken ahead is only acknowledged"
+    )
 
 
-async def test_who_stands_behind_one_long_batch_does_not_wait_for_its_end(jetstream: JetStreamContext) -> None:
+async def test_who_stands_behind_one_long_batch_does_not_wait_for_its_end(
+    jetstream: JetStreamContext,
+) -> None:
     log, release = NatsLog(jetstream), asyncio.Event()
 
     class Long(Recorder):
-        async def __call__(self, delivery: Delivery[Any], generations: Generations) -> Sequence[Event]:
+        async def __call__(
+            self, delivery: Delivery[Any], generations: Generations
+        ) -> Sequence[Event]:
             if delivery.workspace == "busy":
                 await release.wait()
             return await super().__call__(delivery, generations)

@@ -1,4 +1,6 @@
-"""Processes forked from one that has imported everything: what they are, and what becomes of them without it."""
+"""Processes forked from one that has imported everything: what they are, and what becomes of them
+without it.
+"""
 
 import json
 import os
@@ -28,7 +30,9 @@ def program(forks: ForkServer, folder: Path, name: str = "one", code: int = 0) -
             raise Unavailable("it has written nothing yet")
 
     env = {"CODE": str(code), "PYTHONPATH": str(ROOT)}
-    process = Process(name, [sys.executable, "-m", MODULE], folder, probe, env=env, launch=forks.launch)
+    process = Process(
+        name, [sys.executable, "-m", MODULE], folder, probe, env=env, launch=forks.launch
+    )
     return process
 
 
@@ -78,7 +82,9 @@ async def test_a_killed_process_has_its_signal_as_code_and_others_go_on(tmp_path
             await process.stop()
 
 
-async def test_what_a_killed_fork_server_forked_ends_and_is_forked_anew_by_another(tmp_path: Path) -> None:
+async def test_what_a_killed_fork_server_forked_ends_and_is_forked_anew_by_another(
+    tmp_path: Path,
+) -> None:
     async with fork_server(tmp_path, SERVICES, environment()) as forks:
         process = program(forks, tmp_path)
         await process.start()
@@ -102,10 +108,16 @@ async def test_nothing_is_left_of_what_nobody_stopped(tmp_path: Path) -> None:
     await ended(*left)
 
 
-async def test_with_a_thread_after_its_imports_it_ends_and_programs_are_started(tmp_path: Path) -> None:
-    thread = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+async def test_with_a_thread_after_its_imports_it_ends_and_programs_are_started(
+    tmp_path: Path,
+) -> None:
+    thread = (
+        "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+    )
     (tmp_path / "sitecustomize.py").write_text(thread, "utf-8")
-    async with fork_server(tmp_path, SERVICES, environment(PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")) as forks:
+    async with fork_server(
+        tmp_path, SERVICES, environment(PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    ) as forks:
         process = program(forks, tmp_path, code=5)
         await process.start()
         assert report(process)["parent"] == os.getpid()

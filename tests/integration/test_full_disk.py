@@ -1,4 +1,6 @@
-"""A bus whose disk was full: services say that nothing is confirmed, and it is started again once there is room."""
+"""A bus whose disk was full: services say that nothing is confirmed, and it is started again once
+there is room.
+"""
 
 import asyncio
 from contextlib import AsyncExitStack, suppress
@@ -54,12 +56,16 @@ async def test_a_bus_that_met_a_full_disk_works_again_when_there_is_room(
             async with connected(server) as client, AsyncExitStack() as stack:
                 jetstream = client.jetstream()
                 await topology.apply(jetstream)
-                service = await stack.enter_async_context(trial_service(url(port), tmp_path / "service"))
+                service = await stack.enter_async_context(
+                    trial_service(url(port), tmp_path / "service")
+                )
                 await _full(jetstream, disk, service)
                 (disk / "ballast").unlink()
                 assert await bus_confirms(url(port), "trial") is False, "room alone does not help"
                 assert "publishes" in await problems(service)
-                async with watch_bus(BusWatch(bus, url(port), {"trial": int(service.env["PORT"])}, said.append)):
+                async with watch_bus(
+                    BusWatch(bus, url(port), {"trial": int(service.env["PORT"])}, said.append)
+                ):
                     await until(lambda: takes(jetstream, 10), "the log takes events again")
 
                     async def ready() -> bool:
@@ -67,7 +73,9 @@ async def test_a_bus_that_met_a_full_disk_works_again_when_there_is_room(
 
                     await until(ready, "the service is ready again")
                 assert any("confirms nothing" in line for line in said)
-                assert await jetstream.get_last_msg("KB_EVENTS", subjects.of_document("trial", "late"))
+                assert await jetstream.get_last_msg(
+                    "KB_EVENTS", subjects.of_document("trial", "late")
+                )
 
 
 async def _full(jetstream: JetStreamContext, disk: Path, service: Process) -> None:
@@ -85,7 +93,9 @@ async def _full(jetstream: JetStreamContext, disk: Path, service: Process) -> No
     await until(noticed, "the service says that nothing is confirmed")
 
 
-async def test_a_bus_that_starts_on_a_full_disk_takes_events_when_there_is_room(tmp_path: Path) -> None:
+async def test_a_bus_that_starts_on_a_full_disk_takes_events_when_there_is_room(
+    tmp_path: Path,
+) -> None:
     with small_disk(tmp_path / "disk", 48) as disk:
         port = free_port()
         bus = nats_server(disk / "bus", port=port, sync="default")

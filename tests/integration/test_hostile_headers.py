@@ -1,4 +1,6 @@
-"""Headers that no client of ours writes end no reading of the log: what they stand before is handled like any event."""
+"""Headers that no client of ours writes end no reading of the log: what they stand before is
+handled like any event.
+"""
 
 import asyncio
 from pathlib import Path
@@ -28,17 +30,23 @@ BLOCKS = {
     "named-status": b"NATS/1.0\r\nStatus: 404\r\n\r\n",
     "another-status": b"NATS/1.0\r\nStatus: 500\r\nDescription: no\r\n\r\n",
     "heartbeat": b"NATS/1.0\r\nStatus: 100\r\nDescription: Idle Heartbeat\r\n\r\n",
-    "of-the-server": b"NATS/1.0\r\nNats-Sequence: 7\r\nNats-Subject: kb.v1.a.b.C\r\nNats-Time-Stamp: x\r\n\r\n",
+    "of-the-server": (
+        b"NATS/1.0\r\nNats-Sequence: 7\r\nNats-Subject: kb.v1.a.b.C\r\nNats-Time-Stamp: x\r\n\r\n"
+    ),
 }
 
 
 async def publish(server: RunningNats, name: str, block: bytes) -> None:
-    """Put a good event behind this block of headers, as the protocol allows to whoever may publish it at all."""
+    """Put a good event behind this block of headers, as the protocol allows to whoever may publish
+    it at all.
+    """
     event = document(name)
     subject, data = subjects.subject("trial", name, "DocumentAdded"), encode(event)
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     head = f"HPUB {subject} {len(block)} {len(block) + len(data)}\r\n".encode()
-    writer.write(b'CONNECT {"verbose":false,"headers":true}\r\n' + head + block + data + b"\r\nPING\r\n")
+    writer.write(
+        b'CONNECT {"verbose":false,"headers":true}\r\n' + head + block + data + b"\r\nPING\r\n"
+    )
     while b"PONG" not in (line := await reader.readline()):
         assert line.startswith(b"INFO"), line
     writer.close()
@@ -71,7 +79,9 @@ async def test_a_service_handles_what_stands_behind_any_headers(
         assert "encountered error" not in service.tail(500)
 
 
-async def test_the_log_is_read_whole_with_any_headers_in_it(server: RunningNats, jetstream: JetStreamContext) -> None:
+async def test_the_log_is_read_whole_with_any_headers_in_it(
+    server: RunningNats, jetstream: JetStreamContext
+) -> None:
     for name, block in BLOCKS.items():
         await publish(server, name, block)
     async with connected(server.url, name="test") as client:

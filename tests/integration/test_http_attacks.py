@@ -1,4 +1,6 @@
-"""Attacks over sockets on a server that runs: it stays small, answers others and lets go of what stands still."""
+"""Attacks over sockets on a server that runs: it stays small, answers others and lets go of what
+stands still.
+"""
 
 import asyncio
 import json
@@ -29,7 +31,11 @@ DEADLINE = 3.0
 """Seconds of every deadline of the server under attack."""
 
 DEADLINES = {f"HTTP_{part}_TIMEOUT": str(DEADLINE) for part in ("HEADER", "BODY", "WRITE")}
-ACCESS = {"LIGHTSTREAM_API_KEYS": SEVERAL, "AUTH_ACCOUNTS": f"ada:{PASSWORD}", "TOKEN_SECRET": SECRET}
+ACCESS = {
+    "LIGHTSTREAM_API_KEYS": SEVERAL,
+    "AUTH_ACCOUNTS": f"ada:{PASSWORD}",
+    "TOKEN_SECRET": SECRET,
+}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -48,12 +54,18 @@ def forked(shared_servers: SharedServers) -> list[str]:
 
 
 async def posted(server: GuardedServer, path: str, body: object, **headers: str) -> httpx.Response:
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE) as client:
+    async with httpx.AsyncClient(
+        base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE
+    ) as client:
         return await client.post(path, json=body, headers={"X-API-Key": READER, **headers})
 
 
-async def attacked(server: GuardedServer, *pieces: bytes, again: int = 0) -> tuple[int, dict[str, str]]:
-    """Send this, its last piece again and again, however it is taken; what is answered, (0, {}) for nothing."""
+async def attacked(
+    server: GuardedServer, *pieces: bytes, again: int = 0
+) -> tuple[int, dict[str, str]]:
+    """Send this, its last piece again and again, however it is taken; what is answered, (0, {}) for
+    nothing.
+    """
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     try:
         async with asyncio.timeout(PATIENCE):
@@ -74,7 +86,9 @@ async def attacked(server: GuardedServer, *pieces: bytes, again: int = 0) -> tup
 async def longest_wait(server: GuardedServer, stop: asyncio.Event) -> float:
     """The longest time for which somebody else waited for an answer."""
     longest = 0.0
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE) as client:
+    async with httpx.AsyncClient(
+        base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE
+    ) as client:
         while not stop.is_set():
             began = time.monotonic()
             assert (await client.get("/health/live")).status_code == 200
@@ -86,7 +100,10 @@ async def longest_wait(server: GuardedServer, stop: asyncio.Event) -> float:
 HEAD = b"POST /query HTTP/1.1\r\nHost: localhost\r\nX-API-Key: " + READER.encode() + b"\r\n"
 JSON = b"Content-Type: application/json\r\n"
 CHUNKED = HEAD + JSON + b"Transfer-Encoding: chunked\r\n\r\n"
-LOGIN = b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+LOGIN = (
+    b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+    b"application/x-www-form-urlencoded\r\n"
+)
 SPAM = b"X-Spam: " + b"y" * 1000 + b"\r\n"
 PIECE = b"x" * 65536
 
@@ -100,18 +117,28 @@ FLOODS: dict[str, tuple[int, tuple[bytes, ...], int]] = {
     "a chunk's size with endless words": (431, (CHUNKED + b"2;", PIECE), 320),
     "5 MB of & to log in": (413, (LOGIN + b"Content-Length: 5242880\r\n\r\n", b"&" * 65536), 79),
     "& without end to log in": (
-        413, (LOGIN + b"Transfer-Encoding: chunked\r\n\r\n", b"8000\r\n" + b"&" * 32768 + b"\r\n"), 160,
+        413,
+        (LOGIN + b"Transfer-Encoding: chunked\r\n\r\n", b"8000\r\n" + b"&" * 32768 + b"\r\n"),
+        160,
     ),
     "30 MB of JSON that nobody needs": (
-        413, (HEAD + JSON + b"Content-Length: 31457287\r\n\r\n", b'{"a": "', PIECE), 479,
+        413,
+        (HEAD + JSON + b"Content-Length: 31457287\r\n\r\n", b'{"a": "', PIECE),
+        479,
     ),
-    "JSON without end": (413, (CHUNKED + b"7\r\n" + b'{"a": "' + b"\r\n", b"10000\r\n" + PIECE + b"\r\n"), 479),
-}  # fmt: skip
+    "JSON without end": (
+        413,
+        (CHUNKED + b"7\r\n" + b'{"a": "' + b"\r\n", b"10000\r\n" + PIECE + b"\r\n"),
+        479,
+    ),
+}
 """By name: the answer, what is sent, and how often the last of it once more."""
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-async def test_a_flood_is_refused_in_little_memory_while_others_are_answered(server: GuardedServer, flood: str) -> None:
+async def test_a_flood_is_refused_in_little_memory_while_others_are_answered(
+    server: GuardedServer, flood: str
+) -> None:
     status, pieces, again = FLOODS[flood]
     before, stop = server.memory(), asyncio.Event()
     watching = asyncio.create_task(longest_wait(server, stop))
@@ -127,7 +154,9 @@ async def test_a_flood_is_refused_in_little_memory_while_others_are_answered(ser
 
 async def test_a_login_of_the_longest_body_costs_next_to_nothing(server: GuardedServer) -> None:
     began = time.monotonic()
-    code, _ = await attacked(server, LOGIN + b"Connection: close\r\nContent-Length: 16384\r\n\r\n" + b"&" * 16384)
+    code, _ = await attacked(
+        server, LOGIN + b"Connection: close\r\nContent-Length: 16384\r\n\r\n" + b"&" * 16384
+    )
     assert (code, time.monotonic() - began < MANY_SECONDS) == (422, True)
 
 
@@ -153,8 +182,11 @@ STANDSTILLS: dict[str, tuple[int, bytes]] = {
         + b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
         + b"y" * 1_000_000,
     ),
-    "half a body of a stranger": (403, b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc"),
-}  # fmt: skip
+    "half a body of a stranger": (
+        403,
+        b"POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc",
+    ),
+}
 """By what is sent, and nothing more: the answer, 0 for none."""
 
 
@@ -177,7 +209,9 @@ async def test_a_body_that_drips_after_a_flood_is_given_up(server: GuardedServer
     length = 2_000_000
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     upload = HEAD.replace(b"/query", b"/documents/text").replace(READER.encode(), WRITER.encode())
-    writer.write(upload + JSON + b"Content-Length: %d\r\n\r\n" % length + b'{"text": "' + b"y" * 1_000_000)
+    writer.write(
+        upload + JSON + b"Content-Length: %d\r\n\r\n" % length + b'{"text": "' + b"y" * 1_000_000
+    )
     await writer.drain()
     began, answer = time.monotonic(), asyncio.ensure_future(reader.read())
     with suppress(ConnectionError):
@@ -205,7 +239,9 @@ async def test_a_body_that_comes_slowly_but_steadily_is_taken(server: GuardedSer
     assert answer.startswith(b"HTTP/1.1 200")
 
 
-async def test_a_connection_is_kept_for_several_requests_and_may_send_them_at_once(server: GuardedServer) -> None:
+async def test_a_connection_is_kept_for_several_requests_and_may_send_them_at_once(
+    server: GuardedServer,
+) -> None:
     one = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
     last = one.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
@@ -218,7 +254,9 @@ async def test_a_connection_is_kept_for_several_requests_and_may_send_them_at_on
 
 
 async def narrow_connection(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection on which some hundred kilobytes stay unread; as the kernel makes them, it is ten megabytes."""
+    """A connection on which some hundred kilobytes stay unread; as the kernel makes them, it is ten
+    megabytes.
+    """
     narrow = socket.socket()
     narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     narrow.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1000)
@@ -235,7 +273,9 @@ async def test_streams_that_nobody_reads_are_given_up_and_their_turns_go_to_othe
         async with guarded_server(tmp_path, forked, **DEADLINES, **variables) as server:
             sent = json.dumps({"query": "Who discovered radium?"}).encode()
             ask = (
-                b"POST /query/stream HTTP/1.1\r\nHost: localhost\r\n" + JSON + b"Content-Length: %d\r\n\r\n" % len(sent)
+                b"POST /query/stream HTTP/1.1\r\nHost: localhost\r\n"
+                + JSON
+                + b"Content-Length: %d\r\n\r\n" % len(sent)
             )
             silent = [await narrow_connection(server.port) for _ in range(4)]
             for _, writer in silent:
@@ -252,18 +292,25 @@ async def test_streams_that_nobody_reads_are_given_up_and_their_turns_go_to_othe
                 one.transport.abort()
 
 
-FORGED = {"X-Forwarded-For": "203.0.113.{}", "X-Real-IP": "203.0.113.{}", "Forwarded": "for=203.0.113.{}"}
+FORGED = {
+    "X-Forwarded-For": "203.0.113.{}",
+    "X-Real-IP": "203.0.113.{}",
+    "Forwarded": "for=203.0.113.{}",
+}
 
 
 async def failed_logins(server: GuardedServer) -> list[int]:
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE) as client:
+    async with httpx.AsyncClient(
+        base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE
+    ) as client:
         answers = [
             await client.post(
-                "/login", data={"username": "ada", "password": "guess"},
+                "/login",
+                data={"username": "ada", "password": "guess"},
                 headers={name: value.format(number) for name, value in FORGED.items()},
             )
             for number in range(7)
-        ]  # fmt: skip
+        ]
     return [answer.status_code for answer in answers]
 
 
@@ -271,8 +318,14 @@ async def addresses(server: GuardedServer, logins: int = 7) -> set[str]:
     """Those in the audit of that many logins, whose lines may be written after the answers."""
 
     def audited() -> list[str]:
-        lines = [json.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")]
-        return [line["address"] for line in lines if line["event"] == "audit" and line["what"] == "POST /login"]
+        lines = [
+            json.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")
+        ]
+        return [
+            line["address"]
+            for line in lines
+            if line["event"] == "audit" and line["what"] == "POST /login"
+        ]
 
     async with asyncio.timeout(PATIENCE):
         while len(audited()) < logins:
@@ -280,13 +333,17 @@ async def addresses(server: GuardedServer, logins: int = 7) -> set[str]:
     return set(audited())
 
 
-async def test_nobody_forges_an_address_from_this_machine(tmp_path: Path, forked: list[str]) -> None:
+async def test_nobody_forges_an_address_from_this_machine(
+    tmp_path: Path, forked: list[str]
+) -> None:
     async with guarded_server(tmp_path, forked, **ACCESS, LIGHTRAG_API_KEY=KEY) as server:
         assert await failed_logins(server) == [401] * 5 + [429] * 2
         assert await addresses(server) == {"127.0.0.1"}
 
 
 async def test_a_proxy_that_was_named_is_believed(tmp_path: Path, forked: list[str]) -> None:
-    async with guarded_server(tmp_path, forked, **ACCESS, FORWARDED_ALLOW_IPS="10.0.0.0/8, 127.0.0.1") as server:
+    async with guarded_server(
+        tmp_path, forked, **ACCESS, FORWARDED_ALLOW_IPS="10.0.0.0/8, 127.0.0.1"
+    ) as server:
         assert await failed_logins(server) == [401] * 7
         assert await addresses(server) == {f"203.0.113.{number}" for number in range(7)}

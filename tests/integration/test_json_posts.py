@@ -1,4 +1,6 @@
-"""How requests to a model go out: over kept connections, through proxies, with the account of an address, cut off."""
+"""How requests to a model go out: over kept connections, through proxies, with the account of an
+address, cut off.
+"""
 
 import asyncio
 import json
@@ -15,7 +17,9 @@ from runtime.models.port import Message
 from tests.support.openai_provider import KEY, chat_at
 from tests.support.tls import certificates
 
-ANSWER = json.dumps({"choices": [{"message": {"content": "the answer"}, "finish_reason": "stop"}]}).encode()
+ANSWER = json.dumps(
+    {"choices": [{"message": {"content": "the answer"}, "finish_reason": "stop"}]}
+).encode()
 QUESTION = [Message("user", "what?")]
 
 
@@ -68,7 +72,9 @@ async def ask(url: str, times: int = 1) -> list[str]:
 async def test_one_connection_is_kept_for_all_requests(recorder: Recorder) -> None:
     assert await ask(f"http://127.0.0.1:{recorder.port}/v1/", 3) == ["the answer"] * 3
     assert recorder.connections == 1
-    assert {head.splitlines()[0] for head in recorder.heads} == {"POST /v1/chat/completions HTTP/1.1"}
+    assert {head.splitlines()[0] for head in recorder.heads} == {
+        "POST /v1/chat/completions HTTP/1.1"
+    }
     assert all(f"Authorization: Bearer {KEY}\r\n" in head for head in recorder.heads)
     assert all("Accept-Encoding: identity\r\n" in head for head in recorder.heads)
 
@@ -80,11 +86,15 @@ async def test_an_account_in_the_address_takes_the_place_of_the_key(recorder: Re
     assert KEY not in head
 
 
-async def test_a_proxy_of_the_environment_is_asked(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_of_the_environment_is_asked(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{recorder.port}")
     monkeypatch.setenv("no_proxy", "near.test,127.0.0.1")
     assert await ask("http://model.test/v1") == ["the answer"]
-    assert recorder.heads[0].startswith("POST http://model.test/v1/chat/completions HTTP/1.1\r\nHost: model.test\r\n")
+    assert recorder.heads[0].startswith(
+        "POST http://model.test/v1/chat/completions HTTP/1.1\r\nHost: model.test\r\n"
+    )
     assert proxy_of("http://near.test:8000/v1") is None
     assert proxy_of("http://u:p@near.test/v1") is None
     assert proxy_of("https://model.test/v1") is None
@@ -94,7 +104,7 @@ async def test_a_proxy_of_the_environment_is_asked(recorder: Recorder, monkeypat
 
 def moved(url: str) -> bytes:
     trace = "x" * len(ANSWER)
-    return f"HTTP/1.1 307 Moved\r\nContent-Length: 0\r\nX-Trace: {trace}\r\nLocation: {url}\r\n\r\n".encode()
+    return f"HTTP/1.1 307 Moved\r\nContent-Length: 0\r\nX-Trace: {trace}\r\nLocation: {url}\r\n\r\n".encode()  # noqa: E501
 
 
 async def stream(url: str) -> list[str]:
@@ -113,17 +123,24 @@ async def test_a_redirect_to_another_server_is_not_followed(
     async with await asyncio.start_server(other.serve, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         recorder.answer = moved(f"http://127.0.0.1:{port}/v1/chat/completions")
-        with pytest.raises(Unavailable, match=f"redirects to 127.0.0.1:{port}, which was not followed"):
+        with pytest.raises(
+            Unavailable, match=f"redirects to 127.0.0.1:{port}, which was not followed"
+        ):
             await send(f"http://127.0.0.1:{recorder.port}/v1")
         server.close()
     assert len(recorder.heads) == 1
     assert other.heads == []
 
 
-async def test_a_redirect_on_the_same_server_is_followed_with_the_text_and_the_key(recorder: Recorder) -> None:
+async def test_a_redirect_on_the_same_server_is_followed_with_the_text_and_the_key(
+    recorder: Recorder,
+) -> None:
     recorder.redirect = moved("/v2/chat/completions")
     assert await ask(f"http://127.0.0.1:{recorder.port}/v1") == ["the answer"]
-    assert [head.split(" ", 2)[1] for head in recorder.heads] == ["/v1/chat/completions", "/v2/chat/completions"]
+    assert [head.split(" ", 2)[1] for head in recorder.heads] == [
+        "/v1/chat/completions",
+        "/v2/chat/completions",
+    ]
     assert all(KEY in head for head in recorder.heads)
 
 

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 from starlette.responses import JSONResponse
 
-from benchmarks.judge import Judged, Verdict, equally_long, interval, measured, parse_verdict, report
+from benchmarks.judge import (
+    Judged,
+    Verdict,
+    equally_long,
+    interval,
+    measured,
+    parse_verdict,
+    report,
+)
 from runtime.models.open import open_tokenizer
 from tests.support.openai_provider import KEY, Provider, serving
 
@@ -19,15 +27,37 @@ def better(prompt: str) -> str:
     first, second = re.findall(r"<(?:first|second)>\n(.*?)\n</", prompt, re.DOTALL)
     if "biased" in first:
         return "first"
-    return "neither" if ("good" in first) == ("good" in second) else "first" if "good" in first else "second"
+    return (
+        "neither"
+        if ("good" in first) == ("good" in second)
+        else "first"
+        if "good" in first
+        else "second"
+    )
 
 
 def judging(provider: Provider) -> None:
     async def completion(body: dict[str, Any], _: object) -> JSONResponse:
         prompt = body["messages"][0]["content"]
-        reply = "no JSON" if "unclear" in prompt else f'```json\n{{"reason": "r", "better": "{better(prompt)}"}}\n```'
-        choice = {"index": 0, "message": {"role": "assistant", "content": reply}, "finish_reason": "stop"}
-        return JSONResponse({"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
+        reply = (
+            "no JSON"
+            if "unclear" in prompt
+            else f'```json\n{{"reason": "r", "better": "{better(prompt)}"}}\n```'
+        )
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", "content": reply},
+            "finish_reason": "stop",
+        }
+        return JSONResponse(
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": "m",
+                "choices": [choice],
+            }
+        )
 
     provider.completion = completion  # type: ignore[method-assign, assignment]
 
@@ -51,7 +81,14 @@ async def test_a_result_does_not_depend_on_the_order_and_ties_are_allowed(
     questions = written(tmp_path / "q", "".join(f"q{n}?\n" for n in range(5)))
     async with serving() as provider:
         judging(provider)
-        given = {"questions": questions, "a": a, "b": b, "mode": "mix", "url": provider.url, "model": "m"}
+        given = {
+            "questions": questions,
+            "a": a,
+            "b": b,
+            "mode": "mix",
+            "url": provider.url,
+            "model": "m",
+        }
         text = await measured(argparse.Namespace(**given, concurrency=2))
         prompts = [request["messages"][0]["content"] for request in provider.requests]
     row = [cell.strip() for cell in text.splitlines()[-1].strip("|").split("|")]
@@ -87,12 +124,18 @@ def test_verdicts_are_read(reply: str, verdict: Verdict) -> None:
 
 def test_a_win_needs_both_orders_together() -> None:
     verdicts: list[tuple[Verdict, Verdict]] = [
-        ("first", "second"), ("first", "first"), ("first", "neither"), ("second", "first"), ("neither", "second"),
-    ]  # fmt: skip
+        ("first", "second"),
+        ("first", "first"),
+        ("first", "neither"),
+        ("second", "first"),
+        ("neither", "second"),
+    ]
     assert [Judged("q", *each).score for each in verdicts] == [1.0, 0.5, 1.0, 0.0, 1.0]
 
 
-def test_the_interval_holds_the_mean_narrows_with_more_questions_and_is_the_same_each_time() -> None:
+def test_the_interval_holds_the_mean_narrows_with_more_questions_and_is_the_same_each_time() -> (
+    None
+):
     few, many = interval([1.0, 0.0, 0.5, 1.0] * 3), interval([1.0, 0.0, 0.5, 1.0] * 30)
     assert few[0] < many[0] < 0.625 < many[1] < few[1]
     assert interval([1.0] * 5) == (1.0, 1.0)

@@ -1,4 +1,6 @@
-"""A keeper and its workers without any server: what it does when workers end, and to whom it deals."""
+"""A keeper and its workers without any server: what it does when workers end, and to whom it
+deals.
+"""
 
 import asyncio
 import os
@@ -53,7 +55,9 @@ asyncio.run(main())
 
 @asynccontextmanager
 async def kept(folder: Path, **told: str) -> AsyncGenerator[Process]:
-    """A keeper of two workers, told to `hold` until the file is gone, to `sleep`, or to `exit` with a code."""
+    """A keeper of two workers, told to `hold` until the file is gone, to `sleep`, or to `exit` with
+    a code.
+    """
     for name, word in told.items():
         (folder / name).write_text(word)
     (folder / "program.py").write_text(PROGRAM)
@@ -72,9 +76,13 @@ async def kept(folder: Path, **told: str) -> AsyncGenerator[Process]:
 
 
 def said(process: Process) -> str:
-    """What the worker says to whom the next connection is dealt; empty when nobody listens yet or it is reset."""
+    """What the worker says to whom the next connection is dealt; empty when nobody listens yet or
+    it is reset.
+    """
     try:
-        with socket.create_connection(("127.0.0.1", int(process.env["PORT"])), timeout=20) as client:
+        with socket.create_connection(
+            ("127.0.0.1", int(process.env["PORT"])), timeout=20
+        ) as client:
             return client.recv(100).decode()
     except OSError:
         return ""
@@ -100,7 +108,9 @@ async def test_workers_take_connections_in_turn_with_what_they_were_lent(tmp_pat
         assert all(answer.endswith(" to all") for answer in answers)
 
 
-async def test_others_start_when_the_first_is_ready_and_get_nothing_before_they_are(tmp_path: Path) -> None:
+async def test_others_start_when_the_first_is_ready_and_get_nothing_before_they_are(
+    tmp_path: Path,
+) -> None:
     async with kept(tmp_path, first="hold", other="hold") as process:
         await until_said(process, "first")
         assert len(workers(process)) == 1
@@ -123,7 +133,7 @@ async def test_a_worker_that_was_never_ready_ends_all_with_its_code(tmp_path: Pa
     assert (line["event"], line["code"]) == ("a worker ended before it was ready", 3)
 
 
-async def test_a_worker_that_cannot_come_back_is_tried_again_later_and_later_while_the_others_answer(
+async def test_a_worker_that_cannot_come_back_is_tried_again_later_and_later_while_the_others_answer(  # noqa: E501
     tmp_path: Path,
 ) -> None:
     async with kept(tmp_path) as process:

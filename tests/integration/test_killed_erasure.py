@@ -1,4 +1,6 @@
-"""An erasure that is killed at any of its steps ends, by the same command, as one that nobody killed."""
+"""An erasure that is killed at any of its steps ends, by the same command, as one that nobody
+killed.
+"""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -89,15 +91,30 @@ class Stack:
 
     async def content(self) -> dict[str, Any]:
         """What is left everywhere, but for tombstones and the numbers of generations."""
-        result: dict[str, Any] = {name: await self._messages(name) for name in ("KB_BLOBS", "KB_DEAD", "KB_PARKED")}
+        result: dict[str, Any] = {
+            name: await self._messages(name) for name in ("KB_BLOBS", "KB_DEAD", "KB_PARKED")
+        }
         result["KB_EVENTS"] = [
-            one for one in await self._messages("KB_EVENTS") if not one[1].endswith(".DocumentErased")
+            one
+            for one in await self._messages("KB_EVENTS")
+            if not one[1].endswith(".DocumentErased")
         ]
-        result["digests"] = [await projections.digests(self.target.settings, name) for name in ("w", "other")]
-        rows = SqliteRows(Path(self.target.settings.documents_url.get_secret_value().removeprefix("sqlite://")))
+        result["digests"] = [
+            await projections.digests(self.target.settings, name) for name in ("w", "other")
+        ]
+        rows = SqliteRows(
+            Path(self.target.settings.documents_url.get_secret_value().removeprefix("sqlite://"))
+        )
         for name in ("extractions", "condensed", "keywords", "answers", "embeddings", "archive"):
-            result[name] = {one.workspace: await rows.scan(Table(name, one)) for one in await rows.partitions(name)}
-        tables = {name: await rows.partitions(name) for name in INDEXES if name not in ("schema", "checkpoints")}
+            result[name] = {
+                one.workspace: await rows.scan(Table(name, one))
+                for one in await rows.partitions(name)
+            }
+        tables = {
+            name: await rows.partitions(name)
+            for name in INDEXES
+            if name not in ("schema", "checkpoints")
+        }
         result["generations"] = {
             name: len({one.generation for one in partitions}) for name, partitions in tables.items()
         }
@@ -117,8 +134,12 @@ class Stack:
 
 
 @asynccontextmanager
-async def opened(server: BusServer, folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Stack]:
-    """A stack with the recorded events and, of the documents that are to be erased, something in every other place."""
+async def opened(
+    server: BusServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[Stack]:
+    """A stack with the recorded events and, of the documents that are to be erased, something in
+    every other place.
+    """
     async with connected(server) as client:
         jetstream = client.jetstream(timeout=5)
         await topology.apply(jetstream)
@@ -136,7 +157,8 @@ async def opened(server: BusServer, folder: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(projections, "open_graph", lambda _: stack.graph)
         for module in ("standalone.operations.projections", "runtime.projections.embedding"):
             monkeypatch.setattr(
-                f"{module}.open_vectors", lambda _, model, dimension: MemoryVectors(model, dimension, stack.tables)
+                f"{module}.open_vectors",
+                lambda _, model, dimension: MemoryVectors(model, dimension, stack.tables),
             )
         await _fill(stack)
         yield stack
@@ -146,16 +168,34 @@ async def _fill(stack: Stack) -> None:
     log = NatsLog(stack.jetstream)
     for message in recorded(MemoryLog()).messages:
         await stack.jetstream.publish(message.subject, message.data, headers=dict(message.headers))
-    await add_document(log, NatsBlobs(stack.jetstream), Submission(text=LONG, id="long"), workspace="w", source="tests")
-    [message] = [one async for page in log.read(0, [subjects.of_document("w", "long")]) for one in page]
+    await add_document(
+        log,
+        NatsBlobs(stack.jetstream),
+        Submission(text=LONG, id="long"),
+        workspace="w",
+        source="tests",
+    )
+    [message] = [
+        one async for page in log.read(0, [subjects.of_document("w", "long")]) for one in page
+    ]
     await log.dead_letter(message, "chunker", "for this test")
     parked = ParkedEvent(
-        durable="chunker", sequence=message.sequence, subject=message.subject, reason="newer-version",
-        event_type="DocumentAdded", workspace="w", parked_at=1.0, not_before=1.0,
-    )  # fmt: skip
+        durable="chunker",
+        sequence=message.sequence,
+        subject=message.subject,
+        reason="newer-version",
+        event_type="DocumentAdded",
+        workspace="w",
+        parked_at=1.0,
+        not_before=1.0,
+    )
     assert await NatsParkedEvents(stack.jetstream).put(parked)
-    await projections.rebuild(stack.target, projections.RebuildRequest(PROJECTIONS, "lexical"), lambda _: None, "w")
-    rows = SqliteRows(Path(stack.target.settings.documents_url.get_secret_value().removeprefix("sqlite://")))
+    await projections.rebuild(
+        stack.target, projections.RebuildRequest(PROJECTIONS, "lexical"), lambda _: None, "w"
+    )
+    rows = SqliteRows(
+        Path(stack.target.settings.documents_url.get_secret_value().removeprefix("sqlite://"))
+    )
     for name in ("condensed", "keywords", "answers"):
         await rows.put(Table(name, Partition("w", 0)), {"a": {"text": LONG}})
     archived = {"000000000001": {"document": subjects.token("a"), "line": b"x"}}
@@ -167,7 +207,9 @@ async def _fill(stack: Stack) -> None:
 async def test_an_erasure_that_is_killed_again_and_again_ends_as_one_that_nobody_killed(
     shared_servers: SharedServers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each start comes one write further than the one before; every other one dies with that write done."""
+    """Each start comes one write further than the one before; every other one dies with that write
+    done.
+    """
     async with AsyncExitStack() as closed:
         killer = Killer()
         for owner, names in WRITES:
@@ -180,7 +222,11 @@ async def test_an_erasure_that_is_killed_again_and_again_ends_as_one_that_nobody
             receipts = await stack.erase()
             writes, whole = killer.count, await stack.content()
         assert whole["KB_BLOBS"] == whole["KB_DEAD"] == whole["KB_PARKED"] == []
-        assert not [subject for _, subject in whole["KB_EVENTS"] if ".w.a." in subject or ".w.long." in subject]
+        assert not [
+            subject
+            for _, subject in whole["KB_EVENTS"]
+            if ".w.a." in subject or ".w.long." in subject
+        ]
         assert (whole["answers"], whole["archive"]) == ({}, {})
 
         (tmp_path / "killed").mkdir()

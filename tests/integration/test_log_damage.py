@@ -1,4 +1,6 @@
-"""A log that lost messages is noticed by every service, and nothing is written to it until an operator has decided."""
+"""A log that lost messages is noticed by every service, and nothing is written to it until an
+operator has decided.
+"""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -45,10 +47,14 @@ class Bus:
         return self.client.jetstream()
 
     async def service(self, stage: str = "query") -> Integrity:
-        """What a service that starts now knows; only the query service has the mark outside of the bus."""
+        """What a service that starts now knows; only the query service has the mark outside of the
+        bus.
+        """
         pointers, values = await NatsLiveGenerations.bind(self.jetstream), await self.values()
         keeper = self.rows if stage == "query" else None
-        service = Integrity(stage, self.jetstream, pointers, values, WriteStatus(watched=True), mark_store=keeper)
+        service = Integrity(
+            stage, self.jetstream, pointers, values, WriteStatus(watched=True), mark_store=keeper
+        )
         await service.look()
         return service
 
@@ -93,7 +99,9 @@ async def fill(log: NatsLog, count: int = EVENTS, name: str = "doc") -> None:
 
 
 @pytest.mark.parametrize("damage", [flip_a_bit, cut_the_tail])
-async def test_a_shorter_log_is_not_written_to(bus: Bus, damage: Callable[[RunningNats], None]) -> None:
+async def test_a_shorter_log_is_not_written_to(
+    bus: Bus, damage: Callable[[RunningNats], None]
+) -> None:
     await fill(NatsLog(bus.jetstream))
     running = await bus.service()
     assert not running.writes.refused
@@ -123,15 +131,22 @@ async def test_a_log_that_grew_again_is_told_by_its_message(bus: Bus) -> None:
     foreign = EVENTS - await bus.end() + 5
     await fill(NatsLog(bus.jetstream), foreign, "foreign")
     assert "another message stands at sequence 60" in (await bus.service()).writes.refused
-    assert "another message" in (await bus.service("chunker")).writes.refused, "the others are told by the bus"
+    assert "another message" in (await bus.service("chunker")).writes.refused, (
+        "the others are told by the bus"
+    )
     # What was found stays found, also when nothing shows any more but the verdict itself.
     assert "another message" in (await bus.service()).writes.refused
 
 
 async def test_a_document_beyond_the_end_is_noticed_without_any_mark(bus: Bus) -> None:
     await fill(NatsLog(bus.jetstream), 3)
-    await bus.rows.put(Table("documents", Partition("w", 1)), {"d": {"version": 9, "status": "processed"}})
-    assert "the document store knows sequence 9, and the log ends at 3" in (await bus.service()).writes.refused
+    await bus.rows.put(
+        Table("documents", Partition("w", 1)), {"d": {"version": 9, "status": "processed"}}
+    )
+    assert (
+        "the document store knows sequence 9, and the log ends at 3"
+        in (await bus.service()).writes.refused
+    )
 
 
 async def test_a_checkpoint_of_another_log_is_noticed(bus: Bus) -> None:
@@ -139,7 +154,9 @@ async def test_a_checkpoint_of_another_log_is_noticed(bus: Bus) -> None:
     store = RowCheckpoints(bus.rows, "graph")
     await store.put_checkpoint(1, Checkpoint(2, "2020-01-01T00:00:00+00:00"))
     pointers = await NatsLiveGenerations.bind(bus.jetstream)
-    merger = Integrity("merger", bus.jetstream, pointers, await bus.values(), WriteStatus(watched=True))
+    merger = Integrity(
+        "merger", bus.jetstream, pointers, await bus.values(), WriteStatus(watched=True)
+    )
     merger.watch("graph", {"the document store": store}, ("merger",))
     await merger.look()
     assert "was filled from another log" in merger.writes.refused

@@ -1,4 +1,6 @@
-"""The MCP client of the official SDK, unchanged, uses every tool over stdio and HTTP, and errors say what to do."""
+"""The MCP client of the official SDK, unchanged, uses every tool over stdio and HTTP, and errors
+say what to do.
+"""
 
 from typing import Any
 
@@ -9,7 +11,15 @@ from mcp_types import CallToolResult, TextContent
 from tests.support.access import READER, SEVERAL, behind
 from tests.support.mcp_servers import connected, listening, over_http, serving
 
-TOOLS = {"search", "ask", "add_document", "get_document", "list_documents", "find_entities", "walk_graph"}
+TOOLS = {
+    "search",
+    "ask",
+    "add_document",
+    "get_document",
+    "list_documents",
+    "find_entities",
+    "walk_graph",
+}
 both = pytest.mark.parametrize("transport", ["stdio", "http"])
 
 
@@ -61,9 +71,13 @@ async def test_every_tool_says_what_it_takes_and_gives(transport: str) -> None:
 @both
 async def test_documents_are_searched_and_asked(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
-        result = await told(client, "search", question="Who discovered radium?", max_passages=1, max_entities=1)
+        result = await told(
+            client, "search", question="Who discovered radium?", max_passages=1, max_entities=1
+        )
         (passage,) = result["passages"]
-        assert passage["text"] == "Marie Curie discovered radium in Paris together with Pierre Curie."
+        assert (
+            passage["text"] == "Marie Curie discovered radium in Paris together with Pierre Curie."
+        )
         assert (passage["file"], passage["document_id"]) == ("curie.txt", "curie")
         assert result["references"] == [{"id": passage["reference"], "file": "curie.txt"}]
         assert len(result["entities"]) == len(result["relations"]) == 1
@@ -87,12 +101,20 @@ async def test_a_document_is_added_waited_for_and_inspected(transport: str) -> N
         seen.append(done)
 
     async with listening() as url, connected(transport, url) as client:
-        written = {"text": "Port Elm has a lighthouse of granite.", "file_name": "port.md", "wait_seconds": 60}
+        written = {
+            "text": "Port Elm has a lighthouse of granite.",
+            "file_name": "port.md",
+            "wait_seconds": 60,
+        }
         result = await client.call_tool("add_document", written, progress_callback=progress)
         added = result.structured_content
         assert added, text(result)
         assert seen == sorted(set(seen))
-        assert (added["status"], added["document"]["chunks"], added["document"]["error"]) == ("processed", 1, None)
+        assert (added["status"], added["document"]["chunks"], added["document"]["error"]) == (
+            "processed",
+            1,
+            None,
+        )
         for name in (added["document_id"], added["track_id"], "port.md"):
             shown = await told(client, "get_document", document=name)
             assert shown["total"] == 1
@@ -100,7 +122,13 @@ async def test_a_document_is_added_waited_for_and_inspected(transport: str) -> N
             assert (document["id"], document["status"]) == (added["document_id"], "processed")
             assert document["summary"] == written["text"]
             assert document["steps"]["indexed"] == 1
-        results = await told(client, "search", question="What is the lighthouse made of?", mode="naive", max_passages=1)
+        results = await told(
+            client,
+            "search",
+            question="What is the lighthouse made of?",
+            mode="naive",
+            max_passages=1,
+        )
         assert results["passages"][0]["text"] == written["text"]
         # The same text again is nothing new, and is not waited for in vain.
         again = await told(client, "add_document", **{**written, "wait_seconds": 60})
@@ -108,7 +136,9 @@ async def test_a_document_is_added_waited_for_and_inspected(transport: str) -> N
         unwaited = await told(client, "add_document", text="Another one.")
         assert (unwaited["status"], unwaited["document"]) == ("pending", None)
         listed = await told(client, "list_documents", status="processed")
-        assert {"curie", "baker", added["document_id"]} <= {document["id"] for document in listed["documents"]}
+        assert {"curie", "baker", added["document_id"]} <= {
+            document["id"] for document in listed["documents"]
+        }
         assert listed["counts"]["all"] >= 3
 
 
@@ -132,12 +162,20 @@ async def test_the_graph_is_walked_within_bounds(transport: str) -> None:
 @both
 async def test_what_cannot_be_done_is_said_so_that_a_model_can_do_better(transport: str) -> None:
     async with listening() as url, connected(transport, url) as client:
-        assert "less than or equal to 50" in await failure(client, "search", question="who?", max_passages=51)
-        assert "max_passage" in await failure(client, "search", question="who is it?", max_passage=5)
+        assert "less than or equal to 50" in await failure(
+            client, "search", question="who?", max_passages=51
+        )
+        assert "max_passage" in await failure(
+            client, "search", question="who is it?", max_passage=5
+        )
         assert "question" in await failure(client, "ask")
-        assert "'mix', 'naive'" in await failure(client, "ask", question="who is it?", mode="sideways")
+        assert "'mix', 'naive'" in await failure(
+            client, "ask", question="who is it?", mode="sideways"
+        )
         assert "too short" in await failure(client, "ask", question="a   ")
-        assert "at least one printable character" in await failure(client, "add_document", text=" \n ")
+        assert "at least one printable character" in await failure(
+            client, "add_document", text=" \n "
+        )
         assert "list_documents" in await failure(client, "get_document", document="../health")
         assert "'Marie Curie'" in await failure(client, "walk_graph", entity="marie")
         assert "find_entities" in await failure(client, "walk_graph", entity="Nobody at all")
@@ -156,14 +194,19 @@ async def test_a_wrong_key_is_refused_over_stdio_and_no_key_is_told() -> None:
 
 
 async def test_over_http_each_client_brings_its_own_key_and_none_is_lent() -> None:
-    async with listening(behind(lightstream_api_keys=SEVERAL)) as url, serving(url, LIGHTSTREAM_API_KEY=READER) as at:
+    async with (
+        listening(behind(lightstream_api_keys=SEVERAL)) as url,
+        serving(url, LIGHTSTREAM_API_KEY=READER) as at,
+    ):
         assert "API Key required" in await refusal(at)
         assert "Invalid API Key" in await refusal(at, **{"X-API-Key": "k-wrong-0123456789abc"})
         assert "Invalid token" in await refusal(at, Authorization="Bearer wrong")
         async with over_http(at, Authorization=f"Bearer {READER}") as client:
             assert (await told(client, "list_documents"))["total"] == 2
             assert "may read only" in await failure(client, "add_document", text="New.")
-        assert "not for this workspace" in await refusal(at, **{"X-API-Key": READER, "X-Workspace": "theirs"})
+        assert "not for this workspace" in await refusal(
+            at, **{"X-API-Key": READER, "X-Workspace": "theirs"}
+        )
 
 
 async def test_a_client_that_names_a_workspace_works_there() -> None:

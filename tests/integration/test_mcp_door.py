@@ -1,4 +1,6 @@
-"""MCP over HTTP is no way in: no web page, no other name of this machine, no stranger beyond it, no doubled header."""
+"""MCP over HTTP is no way in: no web page, no other name of this machine, no stranger beyond it, no
+doubled header.
+"""
 
 import asyncio
 import json
@@ -31,9 +33,20 @@ async def test_only_this_machines_own_names_are_answered_and_no_web_page() -> No
         port = at.split(":")[2].split("/")[0]
         assert (await posted(at)).status_code == 200
         assert (await posted(at, Host=f"localhost:{port}")).status_code == 200
-        for host in ("evil.example", f"evil.example:{port}", f"127.0.0.1.evil.example:{port}", "[::1", ""):
+        for host in (
+            "evil.example",
+            f"evil.example:{port}",
+            f"127.0.0.1.evil.example:{port}",
+            "[::1",
+            "",
+        ):
             assert (await posted(at, Host=host)).status_code in (400, 421), host
-        for origin in ("http://evil.example", f"http://127.0.0.1:{port}", "http://localhost:3000", "null"):
+        for origin in (
+            "http://evil.example",
+            f"http://127.0.0.1:{port}",
+            "http://localhost:3000",
+            "null",
+        ):
             assert (await posted(at, Origin=origin)).status_code == 403, origin
         async with httpx.AsyncClient(trust_env=False) as client:
             asked = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
@@ -50,7 +63,9 @@ async def test_a_request_that_is_too_large_or_no_json_is_refused() -> None:
         async with httpx.AsyncClient(trust_env=False) as client:
             headers = {**ACCEPT, "Content-Type": "application/json"}
             assert (await client.post(at, content=b"{", headers=headers)).status_code == 400
-            assert (await client.post(at, content=b"[" * 100_000, headers=headers)).status_code == 400
+            assert (
+                await client.post(at, content=b"[" * 100_000, headers=headers)
+            ).status_code == 400
 
 
 async def test_a_header_that_says_who_asks_is_not_taken_twice() -> None:
@@ -59,8 +74,9 @@ async def test_a_header_that_says_who_asks_is_not_taken_twice() -> None:
             twice = [*ACCEPT.items(), ("X-API-Key", READER), ("X-API-Key", WRITER)]
             answer = await client.post(at, json=PING, headers=twice)
         assert (answer.status_code, answer.json()["error"]["message"]) == (
-            400, "the header X-API-Key must not be given twice",
-        )  # fmt: skip
+            400,
+            "the header X-API-Key must not be given twice",
+        )
         two = {"X-API-Key": READER, "X-Workspace": "w", "LIGHTRAG-WORKSPACE": "v"}
         assert (await posted(at, **two)).status_code == 400
 
@@ -77,7 +93,9 @@ async def ended(forked: Forked, url: str, *arguments: str, **env: str) -> tuple[
     return done.returncode, json.loads(done.stdout)["error"]["message"]
 
 
-async def test_beyond_this_machine_it_starts_only_before_a_service_that_asks_for_credentials(forked: Forked) -> None:
+async def test_beyond_this_machine_it_starts_only_before_a_service_that_asks_for_credentials(
+    forked: Forked,
+) -> None:
     beyond = {"LIGHTSTREAM_MCP_HOST": "0.0.0.0"}
     async with listening() as url:
         code, said = await ended(forked, url, "--port", "0", **beyond)
@@ -90,8 +108,12 @@ async def test_beyond_this_machine_it_starts_only_before_a_service_that_asks_for
     ):
         at = address.replace("0.0.0.0", "127.0.0.1")
         assert (await posted(at)).status_code == 403
-        assert (await posted(at, **{"X-API-Key": READER, "Host": "books.example"})).status_code == 200
-        assert (await posted(at, **{"X-API-Key": READER, "Host": "evil.example"})).status_code == 421
+        assert (
+            await posted(at, **{"X-API-Key": READER, "Host": "books.example"})
+        ).status_code == 200
+        assert (
+            await posted(at, **{"X-API-Key": READER, "Host": "evil.example"})
+        ).status_code == 421
         async with over_http(at, **{"X-API-Key": READER}) as client:
             assert not (await client.call_tool("list_documents", {})).is_error
 
@@ -103,7 +125,9 @@ async def test_a_port_that_is_taken_is_named(forked: Forked) -> None:
     assert (code, f"port {port}" in said) == (1, True)
 
 
-@pytest.mark.parametrize("url", ["ftp://x", "http://", "http://user:secret@x", "nonsense", "http://[::1"])
+@pytest.mark.parametrize(
+    "url", ["ftp://x", "http://", "http://user:secret@x", "nonsense", "http://[::1"]
+)
 async def test_an_address_that_is_none_is_refused(forked: Forked, url: str) -> None:
     code, said = await ended(forked, url)
     assert (code, "--url must be" in said, "secret" in said) == (2, True, False)
@@ -112,16 +136,26 @@ async def test_an_address_that_is_none_is_refused(forked: Forked, url: str) -> N
 async def judged(config: AuthConfig | None, *, strict: bool, **headers: str) -> int:
     """The status code behind the middleware in this process."""
     async with listening(config) as url, connection_pool() as pool:
-        app = create_app(CallerClients(pool, lambda: url, {}), HttpOptions("0.0.0.0" if strict else "127.0.0.1", 0))
+        app = create_app(
+            CallerClients(pool, lambda: url, {}),
+            HttpOptions("0.0.0.0" if strict else "127.0.0.1", 0),
+        )
         assert isinstance(app, AccessMiddleware)
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://localhost"
+        ) as client:
             return (await client.get("/nothing", headers=headers)).status_code
 
 
-async def test_a_service_that_stops_asking_for_credentials_refuses_everybody_beyond_this_machine() -> None:
+async def test_a_service_that_stops_asking_for_credentials_refuses_everybody_beyond_this_machine() -> (  # noqa: E501
+    None
+):
     assert await judged(None, strict=True, **{"X-API-Key": READER}) == 403
     assert await judged(None, strict=False) == 404
-    assert await judged(behind(lightstream_api_keys=SEVERAL), strict=True, **{"X-API-Key": READER}) == 404
+    assert (
+        await judged(behind(lightstream_api_keys=SEVERAL), strict=True, **{"X-API-Key": READER})
+        == 404
+    )
     assert await judged(behind(lightstream_api_keys=SEVERAL), strict=True) == 403
 
 
@@ -130,6 +164,8 @@ async def test_no_more_callers_are_remembered_than_there_is_room() -> None:
         app = create_app(CallerClients(pool, lambda: url, {}), HttpOptions("127.0.0.1", 0))
         assert isinstance(app, AccessMiddleware)
         app._admitted |= {str(number): 0.0 for number in range(CACHE_SIZE)}
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://localhost"
+        ) as client:
             await client.get("/nothing", headers={"X-API-Key": "anything"})
         assert len(app._admitted) == CACHE_SIZE

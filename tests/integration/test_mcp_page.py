@@ -22,7 +22,8 @@ from tests.support.mcp_servers import listening, over_http
 PAGE = (ROOT / "docs/mcp.md").read_text("utf-8")
 EXAMPLE = ROOT / "docs/examples/ask_over_mcp.py"
 CONFIGURATIONS: list[dict[str, Any]] = [
-    json.loads(block)["mcpServers"]["lightstream"] for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    json.loads(block)["mcpServers"]["lightstream"]
+    for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
 ]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
@@ -33,7 +34,9 @@ def line(beginning: str) -> list[str]:
     return shlex.split(result)
 
 
-async def test_the_desktop_configuration_starts_a_server_before_there_is_a_stack(tmp_path: Path) -> None:
+async def test_the_desktop_configuration_starts_a_server_before_there_is_a_stack(
+    tmp_path: Path,
+) -> None:
     configuration = CONFIGURATIONS[0]
     arguments = [str(tmp_path) if word.startswith("/") else word for word in configuration["args"]]
     assert Path(configuration["command"]).name == Path(LIGHTSTREAM).name
@@ -48,11 +51,18 @@ async def test_the_desktop_configuration_starts_a_server_before_there_is_a_stack
 
 async def test_the_example_prints_an_answer_with_its_files() -> None:
     async with listening() as url:
-        words = [url if word.startswith("http") else word for word in line("python ask_over_mcp.py http")[1:]]
+        words = [
+            url if word.startswith("http") else word
+            for word in line("python ask_over_mcp.py http")[1:]
+        ]
         process = await asyncio.create_subprocess_exec(
-            sys.executable, *words[:-1], "Who discovered radium?", cwd=EXAMPLE.parent, env=ENVIRONMENT,
+            sys.executable,
+            *words[:-1],
+            "Who discovered radium?",
+            cwd=EXAMPLE.parent,
+            env=ENVIRONMENT,
             stdout=asyncio.subprocess.PIPE,
-        )  # fmt: skip
+        )
         output, _ = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 0
     assert "Marie Curie discovered radium" in output.decode()
@@ -93,7 +103,11 @@ def test_the_page_shows_the_example_as_it_is_and_names_every_tool() -> None:
 def test_a_missing_package_is_named_with_its_extra(arguments: list[str]) -> None:
     script = "import sys; sys.modules['mcp'] = None\nfrom standalone.cli import main; main()"
     result = subprocess.run(
-        [sys.executable, "-c", script, *arguments], capture_output=True, check=False, text=True, env=ENVIRONMENT
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        check=False,
+        text=True,
+        env=ENVIRONMENT,
     )
     assert result.returncode == 1
     assert "install the extra `mcp`" in result.stderr

@@ -1,4 +1,6 @@
-"""What `/metrics` tells of the bus, read with the permissions that services have where they are deployed."""
+"""What `/metrics` tells of the bus, read with the permissions that services have where they are
+deployed.
+"""
 
 from pathlib import Path
 
@@ -14,7 +16,9 @@ from tests.support.events import added, sealed
 from tests.support.metrics import counted
 
 
-async def test_services_read_their_durables_and_the_query_service_all_of_the_bus(tmp_path: Path) -> None:
+async def test_services_read_their_durables_and_the_query_service_all_of_the_bus(
+    tmp_path: Path,
+) -> None:
     async with deployed_bus(tmp_path / "bus") as bus:
         async with connected(bus.operator, name="test") as client:
             await topology.apply(client.jetstream())

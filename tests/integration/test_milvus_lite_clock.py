@@ -1,4 +1,6 @@
-"""A real Milvus Lite whose clock is set back: what it hides then, that nobody is given half of it, what mends it."""
+"""A real Milvus Lite whose clock is set back: what it hides then, that nobody is given half of it,
+what mends it.
+"""
 
 import asyncio
 import time
@@ -20,7 +22,9 @@ from standalone.embedded.servers.milvus_lite_times import CLOCK_SET_BACK, date_r
 from tests.support.stepped_clock import SteppedClock, has_compiler, stepped_clock
 from tests.support.vector_stores import DIMENSION, MODEL, fresh_partition, ids, row
 
-pytestmark = pytest.mark.skipif(not has_compiler(), reason="no C compiler to make a clock that can be set")
+pytestmark = pytest.mark.skipif(
+    not has_compiler(), reason="no C compiler to make a clock that can be set"
+)
 
 STEPS = [30.0, 86_400.0]
 REFUSED = 0.5
@@ -94,7 +98,9 @@ async def test_a_step_back_is_refused_until_the_server_was_started_again_and_the
 ) -> None:
     await lite.put("a", "b")
     lite.set_clock(-step)
-    with pytest.raises(Unavailable, match=rf"clock was set back by {step:.0f} s: the vector store is started again"):
+    with pytest.raises(
+        Unavailable, match=rf"clock was set back by {step:.0f} s: the vector store is started again"
+    ):
         await lite.found()
     with pytest.raises(Unavailable):
         await lite.put("c")

@@ -1,4 +1,6 @@
-"""The embedded vector server shares neither its folder nor its port, and ends with whoever started it."""
+"""The embedded vector server shares neither its folder nor its port, and ends with whoever started
+it.
+"""
 
 import asyncio
 import os
@@ -35,7 +37,7 @@ asyncio.run(main())
 from pymilvus.orm import schema, types
 print(types.infer_dtype_bydata([1.0, 2.0]).name, "pandas" in sys.modules)
 print(schema.is_valid_insert_data(sys.modules["pandas"].DataFrame()), schema.is_valid_insert_data("text"))
-"""
+"""  # noqa: E501
 
 
 def server(folder: Path, port: int) -> Process:
@@ -54,12 +56,16 @@ async def running(tmp_path: Path) -> AsyncIterator[tuple[Process, int]]:
     await process.stop()
 
 
-async def test_a_second_server_over_the_same_folder_is_refused(running: tuple[Process, int], tmp_path: Path) -> None:
+async def test_a_second_server_over_the_same_folder_is_refused(
+    running: tuple[Process, int], tmp_path: Path
+) -> None:
     with pytest.raises(ConfigurationError, match="another process serves"):
         await server(tmp_path / "vectors", free_port()).start()
 
 
-async def test_a_server_on_a_port_in_use_is_refused(running: tuple[Process, int], tmp_path: Path) -> None:
+async def test_a_server_on_a_port_in_use_is_refused(
+    running: tuple[Process, int], tmp_path: Path
+) -> None:
     first, port = running
     second = server(tmp_path / "other", port)
     with pytest.raises(ConfigurationError, match=f"port {port} is taken"):
@@ -114,14 +120,20 @@ async def until_listening(port: int, wanted: bool) -> None:
 async def test_a_store_that_nobody_serves_is_unavailable_at_once(tmp_path: Path) -> None:
     vectors = MilvusVectors(uri(free_port()), model="m", dimension=8)
     begun = asyncio.get_running_loop().time()
-    for call in (vectors.ping(), vectors.prepare(1), vectors.put(fresh_partition(), "chunks", [row("a")])):
+    for call in (
+        vectors.ping(),
+        vectors.prepare(1),
+        vectors.put(fresh_partition(), "chunks", [row("a")]),
+    ):
         with pytest.raises(Unavailable):
             await call
     assert asyncio.get_running_loop().time() - begun < 5
     await vectors.close()
 
 
-@pytest.mark.parametrize("address", ["vectors.db", "tcp://user:secret@127.0.0.1:1", "", "127.0.0.1:19530"])
+@pytest.mark.parametrize(
+    "address", ["vectors.db", "tcp://user:secret@127.0.0.1:1", "", "127.0.0.1:19530"]
+)
 def test_an_address_that_is_no_url_is_refused_without_repeating_it(address: str) -> None:
     with pytest.raises(ConfigurationError, match="http") as refusal:
         MilvusVectors(address, model="m", dimension=8)
@@ -133,7 +145,9 @@ def test_an_index_that_is_not_offered_is_refused() -> None:
         MilvusVectors("http://127.0.0.1:19530", model="m", dimension=8, index_type="DISKANN")
 
 
-async def test_the_client_searches_without_pandas_and_loads_it_when_asked(running: tuple[Process, int]) -> None:
+async def test_the_client_searches_without_pandas_and_loads_it_when_asked(
+    running: tuple[Process, int],
+) -> None:
     _, port = running
     client = await asyncio.create_subprocess_exec(
         sys.executable, "-c", SEARCH, uri(port), cwd=ROOT, stdout=asyncio.subprocess.PIPE
@@ -142,11 +156,16 @@ async def test_the_client_searches_without_pandas_and_loads_it_when_asked(runnin
     assert output.decode().splitlines() == ["1 False", "FLOAT_VECTOR True", "True False"]
 
 
-async def test_a_row_takes_little_more_than_its_vector(running: tuple[Process, int], tmp_path: Path) -> None:
+async def test_a_row_takes_little_more_than_its_vector(
+    running: tuple[Process, int], tmp_path: Path
+) -> None:
     _, port = running
     vectors = MilvusVectors(uri(port), model="m", dimension=384, timeout=5.0)
     numbers = [float(number) for number in range(384)]
-    rows = [replace(row(f"r{number}", text="x" * 150), vector=(1.0 + number, *numbers[1:])) for number in range(400)]
+    rows = [
+        replace(row(f"r{number}", text="x" * 150), vector=(1.0 + number, *numbers[1:]))
+        for number in range(400)
+    ]
     await vectors.put(fresh_partition(), "chunks", rows)
     await vectors.close()
     assert (tmp_path / "vectors" / DATABASE).stat().st_size < 400 * 2600

@@ -1,4 +1,6 @@
-"""A publisher of its own workspace: what it may say on the bus, and that it may say and read nothing else."""
+"""A publisher of its own workspace: what it may say on the bus, and that it may say and read
+nothing else.
+"""
 
 from pathlib import Path
 
@@ -13,15 +15,25 @@ from runtime.bus.nats.connection import connected
 from tests.support.deployed_bus import deployed_bus
 
 FORBIDDEN = (
-    f"blob.other.{'0' * 64}.0", f"blob.{'0' * 64}.0",
-    "kb.v1.other.d.DocumentAdded", "kb.v1.other.d.DocumentDeleted", "kb.v1.harbour.d.ChunksCreated",
-    "kb.v1.harbour.d.GraphMerged", "kb.v1.harbour.d.RetryRequested", f"{API}.STREAM.PURGE.KB_EVENTS",
-    f"{API}.STREAM.MSG.GET.KB_EVENTS", f"{API}.DIRECT.GET.KB_EVENTS.kb.v1.harbour.d.DocumentAdded",
-    f"{API}.CONSUMER.RESET.KB_EVENTS.chunker", f"{API}.CONSUMER.CREATE.KB_EVENTS.spy", "$KV.KB_GENERATIONS.pointers",
-)  # fmt: skip
+    f"blob.other.{'0' * 64}.0",
+    f"blob.{'0' * 64}.0",
+    "kb.v1.other.d.DocumentAdded",
+    "kb.v1.other.d.DocumentDeleted",
+    "kb.v1.harbour.d.ChunksCreated",
+    "kb.v1.harbour.d.GraphMerged",
+    "kb.v1.harbour.d.RetryRequested",
+    f"{API}.STREAM.PURGE.KB_EVENTS",
+    f"{API}.STREAM.MSG.GET.KB_EVENTS",
+    f"{API}.DIRECT.GET.KB_EVENTS.kb.v1.harbour.d.DocumentAdded",
+    f"{API}.CONSUMER.RESET.KB_EVENTS.chunker",
+    f"{API}.CONSUMER.CREATE.KB_EVENTS.spy",
+    "$KV.KB_GENERATIONS.pointers",
+)
 
 
-async def test_it_adds_and_deletes_documents_of_its_workspace_and_does_nothing_else(tmp_path: Path) -> None:
+async def test_it_adds_and_deletes_documents_of_its_workspace_and_does_nothing_else(
+    tmp_path: Path,
+) -> None:
     own = publisher_of("acme", ["harbour"])
     async with deployed_bus(tmp_path, own) as bus, connected(bus.operator, name="test") as operator:
         await topology.apply(operator.jetstream())
@@ -29,7 +41,9 @@ async def test_it_adds_and_deletes_documents_of_its_workspace_and_does_nothing_e
         jetstream = client.jetstream()
         for subject in ("kb.v1.harbour.d.DocumentAdded", "kb.v1.harbour.d.DocumentDeleted"):
             assert (await jetstream.publish(subject, b"{}", stream="KB_EVENTS")).seq
-        assert (await jetstream.publish(f"blob.harbour.{'0' * 64}.0", b"part", stream="KB_BLOBS")).seq
+        assert (
+            await jetstream.publish(f"blob.harbour.{'0' * 64}.0", b"part", stream="KB_BLOBS")
+        ).seq
         before = await operator.jetstream().stream_info("KB_EVENTS")
         for subject in FORBIDDEN:
             with pytest.raises(NatsError):
@@ -40,7 +54,9 @@ async def test_it_adds_and_deletes_documents_of_its_workspace_and_does_nothing_e
         assert (after.state.last_seq, after.state.messages) == (before.state.last_seq, 2)
 
 
-@pytest.mark.parametrize("name", ["query", "operator", permissions.ACCOUNT, "Acme", "a b", "", "a-b"])
+@pytest.mark.parametrize(
+    "name", ["query", "operator", permissions.ACCOUNT, "Acme", "a b", "", "a-b"]
+)
 def test_a_name_that_is_taken_or_none_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="cannot be the name"):
         publisher_of(name, ["w"])

@@ -1,4 +1,5 @@
-"""A cluster of three buses: services and publishers outlive the loss of any server, and nothing confirmed is lost.
+"""A cluster of three buses: services and publishers outlive the loss of any server, and nothing
+confirmed is lost.
 
 Nor by a backup of it that is restored into another cluster.
 """
@@ -32,14 +33,18 @@ async def test_the_leader_is_killed_and_a_disk_is_lost_while_documents_flow(tmp_
     """`make cluster` does the same fifty times."""
     async with trial(tmp_path) as running:
         assert await topology.check(running.jetstream) == []
-        assert await topology.apply(running.jetstream) == [], "nobody but the operator changes the number of copies"
+        assert await topology.apply(running.jetstream) == [], (
+            "nobody but the operator changes the number of copies"
+        )
         leader = await running.cluster.leader(running.jetstream)
         await running.kill(leader)
         await running.kill((leader + 1) % SIZE, emptied=True)
         assert await running.problems() == []
 
         async def as_declared() -> bool:
-            with suppress(APIError, NatsError):  # a server that came back a moment ago may not answer yet
+            with suppress(
+                APIError, NatsError
+            ):  # a server that came back a moment ago may not answer yet
                 return await topology.check(running.jetstream, replicas=SIZE) == []
             return False
 
@@ -48,9 +53,15 @@ async def test_the_leader_is_killed_and_a_disk_is_lost_while_documents_flow(tmp_
         assert manifest.messages >= 2 * len(running.confirmed)
         verified = verify([tmp_path / "backup"], lambda _: None)
         assert not verified.problems
-    async with nats_cluster(tmp_path / "other") as other, connected(other.url("operator"), name="test") as client:
+    async with (
+        nats_cluster(tmp_path / "other") as other,
+        connected(other.url("operator"), name="test") as client,
+    ):
         restored = client.jetstream(timeout=10)
-        assert await Restore(restored, verified, lambda _: None, replicas=SIZE).run() == manifest.messages
+        assert (
+            await Restore(restored, verified, lambda _: None, replicas=SIZE).run()
+            == manifest.messages
+        )
         assert await topology.check(restored, replicas=SIZE) == []
         leader = await other.leader(restored)
         await other.whole(restored)

@@ -1,4 +1,6 @@
-"""The embedded bus as a process: its folder, its port, and what it says when it cannot be started."""
+"""The embedded bus as a process: its folder, its port, and what it says when it cannot be
+started.
+"""
 
 import ctypes
 import os
@@ -18,7 +20,9 @@ from standalone.embedded.servers import nats
 from tests.support.nats_server import connected, running_nats
 
 
-@pytest.mark.parametrize("name", ["with blank", 'with "quotes"', "with \\ backslash", "mit Straße", "$HOME", "#{x}"])
+@pytest.mark.parametrize(
+    "name", ["with blank", 'with "quotes"', "with \\ backslash", "mit Straße", "$HOME", "#{x}"]
+)
 async def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     async with running_nats(tmp_path / name) as server, connected(server) as client:
         await client.jetstream().add_stream(name="LOG", subjects=["log"])
@@ -55,7 +59,9 @@ def open_to_others(folder: Path) -> list[Path]:
     return [path for path in paths if stat.S_IMODE(path.stat().st_mode) & 0o077]
 
 
-async def test_only_who_knows_the_password_is_let_in_and_no_argument_tells_it(tmp_path: Path) -> None:
+async def test_only_who_knows_the_password_is_let_in_and_no_argument_tells_it(
+    tmp_path: Path,
+) -> None:
     port, password = free_port(), secrets.token_urlsafe(24)
     process = nats.nats_server(tmp_path / "nats", port=port, password=password)
     await process.start()
@@ -76,7 +82,9 @@ async def test_only_who_knows_the_password_is_let_in_and_no_argument_tells_it(tm
 async def test_a_refused_client_gives_up_even_if_its_cancellation_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The client's `wait_for` loses it on a busy machine, when an answer comes at the same moment."""
+    """The client's `wait_for` loses it on a busy machine, when an answer comes at the same
+    moment.
+    """
     monkeypatch.setattr(bus, "FIRST_CONNECTION", 0.5)
     port = free_port()
     process = nats.nats_server(tmp_path / "nats", port=port, password="a password")
@@ -126,7 +134,9 @@ def test_the_executable_of_this_environment_comes_before_the_one_on_the_path(
     assert nats.executable() == elsewhere / "nats-server"
 
 
-def test_a_machine_without_the_server_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_the_server_is_told_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.executable", os.fspath(tmp_path / "python"))
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
     with pytest.raises(ConfigurationError, match=r"pip install 'lightstream\[embedded\]'"):
@@ -134,11 +144,15 @@ def test_a_machine_without_the_server_is_told_what_to_install(tmp_path: Path, mo
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no timer slack")
-async def test_its_timers_may_be_late_and_those_of_whoever_starts_it_as_before(tmp_path: Path) -> None:
+async def test_its_timers_may_be_late_and_those_of_whoever_starts_it_as_before(
+    tmp_path: Path,
+) -> None:
     own, get_slack = ctypes.CDLL(None).prctl, 30
     before = own(get_slack)
     script = "import ctypes, os; print(ctypes.CDLL(None).prctl(30), os.environ['GOMAXPROCS'])"
-    server = replace(nats.nats_server(tmp_path, port=free_port()), argv=[sys.executable, "-c", script])
+    server = replace(
+        nats.nats_server(tmp_path, port=free_port()), argv=[sys.executable, "-c", script]
+    )
     await server.spawn()
     assert await server.wait() == 0
     assert server.tail() == f"{nats.TIMER_SLACK} {nats.GO_PROCESSORS}"

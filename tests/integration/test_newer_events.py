@@ -1,4 +1,6 @@
-"""Events of a version newer than the code, seen by commands: a rebuild goes on past them, and all of them are shown."""
+"""Events of a version newer than the code, seen by commands: a rebuild goes on past them, and all
+of them are shown.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -32,9 +34,15 @@ async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
     stores = Stores(rows, MemoryGraph(), MemoryVectors("m", 2))
     pointers, parked = await NatsLiveGenerations.bind(jetstream), NatsParkedEvents(jetstream)
     rebuild = Rebuild(
-        NatsLog(jetstream), pointers, stores, LexicalEmbedder(), ["status"], lambda _: None, MergerSettings(),
+        NatsLog(jetstream),
+        pointers,
+        stores,
+        LexicalEmbedder(),
+        ["status"],
+        lambda _: None,
+        MergerSettings(),
         parked=parked,
-    )  # fmt: skip
+    )
     try:
         return await rebuild.run("default")
     finally:
@@ -60,12 +68,16 @@ async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_
     assert (count.durables, count.first, count.version) == (("query-status",), 2, 2)
     assert await count_parked(NatsParkedEvents(jetstream), "Ahead") == [count]
     assert await count_parked(NatsParkedEvents(jetstream), "other") == []
-    (finding,) = [results async for results in _backlog(jetstream, None) if results.level == "fault"]
+    (finding,) = [
+        results async for results in _backlog(jetstream, None) if results.level == "fault"
+    ]
     assert f"workspace Ahead: {MANY} events of a version newer" in finding.what
     assert "DocumentAdded v2 of d0 at 2" in finding.what
 
 
-async def test_the_log_shows_a_newer_event_as_one_and_not_as_an_error(jetstream: JetStreamContext) -> None:
+async def test_the_log_shows_a_newer_event_as_one_and_not_as_an_error(
+    jetstream: JetStreamContext,
+) -> None:
     await jetstream.publish(*newer("A document", "default"))
     ((message,),) = [page async for page in NatsLog(jetstream).read()]
     shown = event_line(message)

@@ -1,4 +1,6 @@
-"""The `ollama` package, unchanged, against a query service that listens: models, chats, streams, history, errors."""
+"""The `ollama` package, unchanged, against a query service that listens: models, chats, streams,
+history, errors.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -35,7 +37,9 @@ async def ollama(
 ) -> AsyncIterator[AsyncClient]:
     """A client, with that key, of a service that knows the key `KEY` and those of `SEVERAL`."""
     harness = harness or await library_of_two()
-    changes: dict[str, Any] = {"deps": harness.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
+    changes: dict[str, Any] = (
+        {"deps": harness.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
+    )
     changes |= {"settings": QuerySettings(workspace="w", **settings)}
     app = harness.app(behind(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL), **changes)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -59,7 +63,9 @@ async def test_the_one_model_is_listed_and_loaded() -> None:
 
 async def test_the_model_has_the_name_that_it_was_given() -> None:
     chat = ScriptedChat(["Yes.", "Yes."])
-    async with ollama(chat, ollama_emulating_model_name="harbour", ollama_emulating_model_tag="v2") as client:
+    async with ollama(
+        chat, ollama_emulating_model_name="harbour", ollama_emulating_model_tag="v2"
+    ) as client:
         assert [one.model for one in (await client.list()).models] == ["harbour:v2"]
         for name in ("harbour:v2", "harbour"):
             assert (await client.chat(name, [QUESTION])).model == name
@@ -96,7 +102,9 @@ async def test_a_stream_comes_in_pieces_and_ends_with_what_it_took() -> None:
         parts = [part async for part in await client.chat(MODEL, [QUESTION], stream=True)]
         assert len(parts) > 4
         assert [part.done for part in parts] == [False] * (len(parts) - 1) + [True]
-        assert "".join(part.message.content or "" for part in parts) == f"Marie Curie did [1].{BELOW}"
+        assert (
+            "".join(part.message.content or "" for part in parts) == f"Marie Curie did [1].{BELOW}"
+        )
         assert {part.message.role for part in parts} == {"assistant"}
         assert (parts[-1].message.content, parts[-1].done_reason) == ("", "stop")
         assert (parts[-1].eval_count or 0) > 5
@@ -104,14 +112,17 @@ async def test_a_stream_comes_in_pieces_and_ends_with_what_it_took() -> None:
 
 async def test_the_synchronous_client_gets_the_same() -> None:
     harness = await library_of_two()
-    app = harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."]))))
+    app = harness.app(
+        deps=harness.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."])))
+    )
     async with served(app) as base:
 
         def ask() -> tuple[str, str]:
             with Client(base) as client:
                 whole = client.chat(MODEL, [QUESTION]).message.content or ""
                 return whole, "".join(
-                    part.message.content or "" for part in client.chat(MODEL, [QUESTION], stream=True)
+                    part.message.content or ""
+                    for part in client.chat(MODEL, [QUESTION], stream=True)
                 )
 
         whole, streamed = await asyncio.to_thread(ask)
@@ -126,7 +137,9 @@ async def test_what_was_said_before_goes_to_the_model_without_the_lists_that_we_
         {"role": "assistant", "content": f"A scientist [1].{BELOW}"},
     ]
     async with ollama(chat) as client:
-        await client.chat(MODEL, [*before, {"role": "user", "content": "Where did she find radium?"}])
+        await client.chat(
+            MODEL, [*before, {"role": "user", "content": "Where did she find radium?"}]
+        )
     system, *said = texts(chat.calls[0].messages)
     assert "Answer like a pirate." in system[1]
     assert said == [
@@ -146,7 +159,9 @@ async def test_a_prefix_chooses_the_mode_and_brings_instructions() -> None:
         assert BELOW not in (context or "")
         assert "Knowledge Graph Data" not in (context or "")
         assert chat.calls == []
-        await client.chat(MODEL, [{"role": "user", "content": "/mix[in one word] Who discovered radium?"}])
+        await client.chat(
+            MODEL, [{"role": "user", "content": "/mix[in one word] Who discovered radium?"}]
+        )
         assert "in one word" in chat.calls[0].messages[0].content
         assert chat.calls[0].messages[-1].content == "Who discovered radium?"
         await client.chat(MODEL, [{"role": "user", "content": "/bypass Hello!"}])
@@ -156,12 +171,15 @@ async def test_a_prefix_chooses_the_mode_and_brings_instructions() -> None:
 async def test_the_title_of_a_conversation_is_made_without_the_documents() -> None:
     chat = ScriptedChat(["Radium", "Radium"])
     task = (
-        "### Task:\nGenerate a title.\n### Chat History:\n<chat_history>\nUSER: Who discovered radium?\n</chat_history>"
+        "### Task:\nGenerate a title.\n### Chat History:\n<chat_history>\nUSER: Who discovered "
+        "radium?\n</chat_history>"
     )
     async with ollama(chat, user_prompt_prefix="Always rhyme.") as client:
         answer = await client.chat(MODEL, [{"role": "user", "content": task}])
         assert answer.message.content == "Radium"
-        await client.chat(MODEL, [{"role": "user", "content": task[task.index("\n<chat_history>") :]}])
+        await client.chat(
+            MODEL, [{"role": "user", "content": task[task.index("\n<chat_history>") :]}]
+        )
     assert texts(chat.calls[0].messages) == [("user", task)]
     assert len(chat.calls[1].messages) == 1
 
@@ -186,14 +204,22 @@ async def test_what_cannot_be_answered_ends_with_the_mark_that_clients_know() ->
 @pytest.mark.parametrize(
     ("messages", "said"),
     [
-        ([QUESTION, {"role": "assistant", "content": "She did."}], "the last message must be the user's"),
+        (
+            [QUESTION, {"role": "assistant", "content": "She did."}],
+            "the last message must be the user's",
+        ),
         ([], "messages: List should have at least 1 item"),
         ([{"role": "user", "content": "a"}], "the query is too short"),
         ([{"role": "user", "content": "/bypass"}], "the query is empty"),
-        ([{"role": "robot", "content": "Who discovered radium?"}], "messages.0.role: Input should be 'system'"),
+        (
+            [{"role": "robot", "content": "Who discovered radium?"}],
+            "messages.0.role: Input should be 'system'",
+        ),
     ],
 )
-async def test_what_makes_no_sense_is_refused_in_ollamas_words(messages: list[dict[str, Any]], said: str) -> None:
+async def test_what_makes_no_sense_is_refused_in_ollamas_words(
+    messages: list[dict[str, Any]], said: str
+) -> None:
     async with ollama() as client:
         with pytest.raises(ResponseError, match=said) as raised:
             await client.chat(MODEL, messages)
@@ -202,7 +228,11 @@ async def test_what_makes_no_sense_is_refused_in_ollamas_words(messages: list[di
 
 async def test_what_there_is_not_is_not_found() -> None:
     async with ollama() as client:
-        for call in (client.chat("mistral", [QUESTION]), client.generate("lightrag:7b", "Hello!"), client.show(MODEL)):
+        for call in (
+            client.chat("mistral", [QUESTION]),
+            client.generate("lightrag:7b", "Hello!"),
+            client.show(MODEL),
+        ):
             with pytest.raises(ResponseError, match=r"[nN]ot [fF]ound") as raised:
                 await call
             assert raised.value.status_code == 404
@@ -242,12 +272,34 @@ async def test_a_model_that_breaks_off_is_told_in_the_stream_and_before_it_by_th
 
 async def test_a_body_is_json_whatever_it_is_called() -> None:
     harness = await library_of_two()
-    async with served(harness.app()) as base, httpx.AsyncClient(base_url=base, trust_env=False) as client:
-        body = b'{"model": "lightrag", "messages": [{"role": "user", "content": "radium"}], "stream": false}'
-        for kind in ("application/octet-stream", "application/x-www-form-urlencoded", "text/plain", None):
-            answer = await client.post("/api/chat", content=body, headers={"Content-Type": kind} if kind else {})
-            assert answer.json()["references"] == [{"reference_id": "1", "file_path": "curie.txt"}], kind
-        for content in (b"{", b"\xff", b"[]", b"", b'{"model": "\\ud800", "messages": []}', b"[" * 5000):
+    async with (
+        served(harness.app()) as base,
+        httpx.AsyncClient(base_url=base, trust_env=False) as client,
+    ):
+        body = (
+            b'{"model": "lightrag", "messages": [{"role": "user", "content": "radium"}], '
+            b'"stream": false}'
+        )
+        for kind in (
+            "application/octet-stream",
+            "application/x-www-form-urlencoded",
+            "text/plain",
+            None,
+        ):
+            answer = await client.post(
+                "/api/chat", content=body, headers={"Content-Type": kind} if kind else {}
+            )
+            assert answer.json()["references"] == [
+                {"reference_id": "1", "file_path": "curie.txt"}
+            ], kind
+        for content in (
+            b"{",
+            b"\xff",
+            b"[]",
+            b"",
+            b'{"model": "\\ud800", "messages": []}',
+            b"[" * 5000,
+        ):
             answer = await client.post("/api/chat", content=content)
             assert (answer.status_code, set(answer.json())) == (400, {"error"}), content
 

@@ -51,7 +51,9 @@ async def read(chat: Chat) -> str:
 
 async def test_an_answer_comes_with_its_usage(provider: Provider) -> None:
     completion = await ask(provider.chat("good"))
-    assert completion == Completion("the answer", TokenUsage(prompt=7, completion=2, cached=5, calls=1))
+    assert completion == Completion(
+        "the answer", TokenUsage(prompt=7, completion=2, cached=5, calls=1)
+    )
     assert provider.requests[0]["messages"][1] == {"role": "user", "content": "what? ?"}
     assert provider.keys == {f"Bearer {KEY}"}
     assert "response_format" not in provider.requests[0]
@@ -153,7 +155,9 @@ async def test_nobody_at_the_address_is_unavailable() -> None:
         await ask(chat_at(f"http://127.0.0.1:{free_port()}/v1", "m", KEY))
 
 
-async def test_an_answer_too_long_to_read_is_cut_off(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_answer_too_long_to_read_is_cut_off(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(json_posts, "LARGEST_ANSWER", 100_000)
     with pytest.raises(Unavailable, match="more than 100000 bytes"):
         await ask(provider.chat("huge"))
@@ -214,7 +218,9 @@ async def test_a_streamed_answer_comes_in_pieces(provider: Provider) -> None:
         ("no-options", TokenUsage(calls=1)),
     ],
 )
-async def test_what_a_streamed_answer_took_is_billed(provider: Provider, mode: str, usage: TokenUsage) -> None:
+async def test_what_a_streamed_answer_took_is_billed(
+    provider: Provider, mode: str, usage: TokenUsage
+) -> None:
     with billed_calls() as bill, calls_for("harbour"):
         assert await read(provider.chat(mode)) == "the whole answer"
     assert [(paid.workspace, paid.purpose, paid.model, paid.usage) for paid in bill] == [

@@ -36,7 +36,9 @@ async def embed(embedder: Embedder, texts: list[str]) -> list[tuple[float, ...]]
 
 
 @pytest.mark.parametrize("mode", ["good", "shuffled", "no-index"])
-async def test_vectors_come_in_the_order_of_the_texts_with_length_one(provider: Provider, mode: str) -> None:
+async def test_vectors_come_in_the_order_of_the_texts_with_length_one(
+    provider: Provider, mode: str
+) -> None:
     texts = ["x" * length for length in (3, 1, 5, 2, 4)]
     vectors = await embed(provider.embedder(mode, batch=2), texts)
     assert [round(vector[0] / vector[1]) for vector in vectors] == [3, 1, 5, 2, 4]
@@ -71,7 +73,9 @@ async def test_a_provider_whose_vectors_are_useless_is_to_blame_for_it(
 
 
 @pytest.mark.parametrize("mode", [*USELESS, "wrong-dimension", "missing"])
-async def test_a_provider_whose_vectors_are_useless_is_paused(provider: Provider, mode: str) -> None:
+async def test_a_provider_whose_vectors_are_useless_is_paused(
+    provider: Provider, mode: str
+) -> None:
     limiter = RateLimiter("m", Limits(calls=2))
     embedder = provider.embedder(mode, limiter=limiter)
     for number in range(FAILURES_TO_OPEN):
@@ -86,7 +90,9 @@ async def test_a_provider_whose_vectors_are_useless_is_paused(provider: Provider
 
 
 @pytest.mark.parametrize("how", ["nan", "infinite", "zeros", "short"])
-async def test_a_text_that_fails_alone_while_others_do_not_is_poison(provider: Provider, how: str) -> None:
+async def test_a_text_that_fails_alone_while_others_do_not_is_poison(
+    provider: Provider, how: str
+) -> None:
     provider.bad, limiter = "bitcoin", RateLimiter("m", Limits(calls=2))
     embedder = provider.embedder(f"picky:{how}", limiter=limiter, batch=5)
     for _ in range(FAILURES_TO_OPEN + 1):
@@ -119,7 +125,9 @@ async def test_one_bad_moment_of_a_provider_fails_no_text(provider: Provider) ->
 
 
 @pytest.mark.parametrize("mode", ["batches", "same-index", "odd-index"])
-async def test_a_provider_that_takes_one_text_a_call_is_given_one(provider: Provider, mode: str) -> None:
+async def test_a_provider_that_takes_one_text_a_call_is_given_one(
+    provider: Provider, mode: str
+) -> None:
     vectors = await embed(provider.embedder(mode), ["x", "xx", "xxx"])
     assert [round(vector[0] / vector[1]) for vector in vectors] == [1, 2, 3]
     assert len(provider.requests) == 1 + 1 + 1 + 3
@@ -132,8 +140,12 @@ async def test_numbers_no_float_can_hold_are_useless(provider: Provider) -> None
             await embed(provider.embedder("good"), ["a"])
 
 
-@pytest.mark.parametrize(("mode", "found"), [("wrong-dimension", "3 numbers"), ("missing", "no numbers")])
-async def test_a_wrong_dimension_waits_for_the_right_setting(provider: Provider, mode: str, found: str) -> None:
+@pytest.mark.parametrize(
+    ("mode", "found"), [("wrong-dimension", "3 numbers"), ("missing", "no numbers")]
+)
+async def test_a_wrong_dimension_waits_for_the_right_setting(
+    provider: Provider, mode: str, found: str
+) -> None:
     with pytest.raises(Unavailable, match=f"{mode} gave {found}, not 4: set EMBEDDING_DIM"):
         await embed(provider.embedder(mode), ["a", "b"])
 
@@ -181,7 +193,9 @@ async def test_each_text_is_embedded_once_in_full_batches(provider: Provider) ->
     assert [round(vector[0] / vector[1]) for vector in vectors] == [len(text) for text in texts]
 
 
-async def test_a_provider_that_refuses_many_texts_a_call_is_sent_fewer_from_then_on(provider: Provider) -> None:
+async def test_a_provider_that_refuses_many_texts_a_call_is_sent_fewer_from_then_on(
+    provider: Provider,
+) -> None:
     texts = [f"{'x' * number}!" for number in range(32)]
     embedder = provider.embedder("few")
     vectors = await embedder.embed(texts)
@@ -198,17 +212,24 @@ async def test_a_call_has_fewer_long_texts(provider: Provider) -> None:
 
 
 async def test_texts_are_cut_before_they_are_sent(provider: Provider) -> None:
-    await embed(provider.embedder("good", cut=cutter(0, 10)), ["居里夫人和居里先生", "short", "居里夫人"])
+    await embed(
+        provider.embedder("good", cut=cutter(0, 10)), ["居里夫人和居里先生", "short", "居里夫人"]
+    )
     assert provider.requests[0]["input"] == ["居里夫", "short"]
 
 
 async def test_no_more_calls_run_at_once_than_the_limit(provider: Provider) -> None:
-    await embed(provider.embedder("slow", batch=1, limiter=RateLimiter("m", Limits(calls=3))), list("abcdefghi"))
+    await embed(
+        provider.embedder("slow", batch=1, limiter=RateLimiter("m", Limits(calls=3))),
+        list("abcdefghi"),
+    )
     assert provider.most_running == 3
 
 
 @pytest.mark.parametrize("mode", ["html", "garbage", "error200", "status:401"])
-async def test_an_endpoint_that_is_no_embedder_is_unavailable(provider: Provider, mode: str) -> None:
+async def test_an_endpoint_that_is_no_embedder_is_unavailable(
+    provider: Provider, mode: str
+) -> None:
     with pytest.raises(Unavailable) as caught:
         await embed(provider.embedder(mode), ["a"])
     assert KEY not in "".join(traceback.format_exception(caught.value))
@@ -217,7 +238,8 @@ async def test_an_endpoint_that_is_no_embedder_is_unavailable(provider: Provider
 async def test_one_failed_batch_fails_the_call_and_stops_the_others(provider: Provider) -> None:
     with pytest.raises(Unavailable):
         await embed(
-            provider.embedder("nan", batch=1, limiter=RateLimiter("m", Limits(calls=1))), [str(n) for n in range(50)]
+            provider.embedder("nan", batch=1, limiter=RateLimiter("m", Limits(calls=1))),
+            [str(n) for n in range(50)],
         )
     assert len(provider.requests) < 50
 

@@ -1,4 +1,6 @@
-"""Metrics and traces by OTLP, switched on by the standard variables alone, as a collector receives them."""
+"""Metrics and traces by OTLP, switched on by the standard variables alone, as a collector receives
+them.
+"""
 
 from pathlib import Path
 
@@ -32,15 +34,23 @@ class Collector:
         for of in ExportMetricsServiceRequest.FromString(await request.body()).resource_metrics:
             self.services.add(_attributes(of.resource.attributes)["service.name"])
             for metric in (metric for scope in of.scope_metrics for metric in scope.metrics):
-                points = [*metric.sum.data_points, *metric.gauge.data_points, *metric.histogram.data_points]
-                self.metrics[metric.name] = {name: v for at in points for name, v in _attributes(at.attributes).items()}
+                points = [
+                    *metric.sum.data_points,
+                    *metric.gauge.data_points,
+                    *metric.histogram.data_points,
+                ]
+                self.metrics[metric.name] = {
+                    name: v for at in points for name, v in _attributes(at.attributes).items()
+                }
         self.keys.add(request.headers.get("x-key", ""))
         return Response()
 
     async def take_traces(self, request: Request) -> Response:
         for of in ExportTraceServiceRequest.FromString(await request.body()).resource_spans:
             self.services.add(_attributes(of.resource.attributes)["service.name"])
-            self.spans |= {s.name: _attributes(s.attributes) for scope in of.scope_spans for s in scope.spans}
+            self.spans |= {
+                s.name: _attributes(s.attributes) for scope in of.scope_spans for s in scope.spans
+            }
         return Response()
 
 
@@ -73,7 +83,9 @@ async def test_metrics_and_spans_reach_a_collector(
             async def arrived() -> bool:
                 handled = collector.metrics.get("lightstream.events.handled", {}).get("outcome")
                 return (
-                    handled == "done" and collector.metrics.keys() >= WANTED and "process KB_EVENTS" in collector.spans
+                    handled == "done"
+                    and collector.metrics.keys() >= WANTED
+                    and "process KB_EVENTS" in collector.spans
                 )
 
             await until(arrived, "what was counted and read, and the span of the handler")

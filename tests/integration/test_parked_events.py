@@ -20,9 +20,19 @@ MANY = WINDOW + 20
 """More than a consumer delivers unacknowledged."""
 
 
-async def there_are(jetstream: JetStreamContext, count: int, event_type: str, workspace: str) -> bool:
+async def there_are(
+    jetstream: JetStreamContext, count: int, event_type: str, workspace: str
+) -> bool:
     log = NatsLog(jetstream)
-    return sum([len(result) async for result in log.read(0, [subjects.of_type_in(workspace, event_type)])]) >= count
+    return (
+        sum(
+            [
+                len(result)
+                async for result in log.read(0, [subjects.of_type_in(workspace, event_type)])
+            ]
+        )
+        >= count
+    )
 
 
 async def parked(jetstream: JetStreamContext) -> int:
@@ -41,7 +51,10 @@ async def test_newer_events_of_one_workspace_hold_up_no_other_and_are_handled_af
     await publish_newer(jetstream, "ahead", MANY)
     async with service("chunker", tmp_path, NATS_URL=server.url) as process:
         sequence = await log.publish(sealed(added("d", "Zoe knows Yan."), workspace="other"))
-        await until(lambda: there_are(jetstream, 1, "ChunksCreated", "other"), "the other workspace's chunks")
+        await until(
+            lambda: there_are(jetstream, 1, "ChunksCreated", "other"),
+            "the other workspace's chunks",
+        )
 
         async def all_parked() -> bool:
             info = await jetstream.consumer_info("KB_EVENTS", "chunker")
@@ -59,10 +72,21 @@ async def test_newer_events_of_one_workspace_hold_up_no_other_and_are_handled_af
         await until(noted, "a note on the health page")
         (entry, *_) = await NatsParkedEvents(jetstream).changes("chunker", 0, most=1)
         assert entry.event is not None
-        assert (entry.event.event_type, entry.event.version, entry.event.document) == ("DocumentAdded", 2, "d0")
-        assert (entry.event.workspace, entry.event.reason, entry.event.sequence) == ("ahead", "newer-version", 1)
+        assert (entry.event.event_type, entry.event.version, entry.event.document) == (
+            "DocumentAdded",
+            2,
+            "d0",
+        )
+        assert (entry.event.workspace, entry.event.reason, entry.event.sequence) == (
+            "ahead",
+            "newer-version",
+            1,
+        )
     async with upgraded("chunker", tmp_path, NATS_URL=server.url):
-        await until(lambda: there_are(jetstream, MANY, "ChunksCreated", "ahead"), "the chunks of the newer events")
+        await until(
+            lambda: there_are(jetstream, MANY, "ChunksCreated", "ahead"),
+            "the chunks of the newer events",
+        )
         await until(lambda: empty(jetstream), "an empty list")
     assert await log.handled("chunker") >= sequence
 
@@ -78,7 +102,10 @@ async def test_one_workspace_s_trouble_takes_no_place_from_others_and_ends_with_
     (tmp_path / "down").touch()
     for number in range(MANY):
         await log.publish(document(f"stuck-{number}", workspace="troubled"))
-    async with trial_service(server.url, tmp_path, workers=4), trial_service(server.url, tmp_path, workers=4):
+    async with (
+        trial_service(server.url, tmp_path, workers=4),
+        trial_service(server.url, tmp_path, workers=4),
+    ):
         for number in range(3):
             # Each is seen though the window could be full of the others.
             await log.publish(document(f"d{number}", id=f"other-{number}", workspace="other"))
@@ -87,7 +114,9 @@ async def test_one_workspace_s_trouble_takes_no_place_from_others_and_ends_with_
         info = await jetstream.consumer_info("KB_EVENTS", "chunker")
         assert (info.num_ack_pending or 0) < WINDOW
         (tmp_path / "down").unlink()
-        await until(lambda: there_are(jetstream, MANY, "DocumentDeleted", "troubled"), "everything handled")
+        await until(
+            lambda: there_are(jetstream, MANY, "DocumentDeleted", "troubled"), "everything handled"
+        )
         await until(lambda: empty(jetstream), "an empty list")
     pages = [result async for result in log.read(0, [subjects.of_type("DocumentDeleted")])]
     answers = [message.subject for result in pages for message in result]
@@ -108,7 +137,10 @@ async def test_two_replicas_take_parked_events_up_without_handling_each_twice(
     await publish_newer(jetstream, "ahead", 40)
     async with service("chunker", tmp_path, NATS_URL=server.url):
         await until(lambda: all_forty(jetstream), "forty parked events")
-    async with upgraded("chunker", tmp_path, NATS_URL=server.url), upgraded("chunker", tmp_path, NATS_URL=server.url):
+    async with (
+        upgraded("chunker", tmp_path, NATS_URL=server.url),
+        upgraded("chunker", tmp_path, NATS_URL=server.url),
+    ):
         await until(lambda: empty(jetstream), "an empty list")
     info = await jetstream.consumer_info("KB_EVENTS", "chunker")
     assert (info.num_pending, info.num_ack_pending) == (0, 0)

@@ -1,4 +1,6 @@
-"""Behind a reverse proxy that shows the service below a path: redirects, the OpenAPI document, pages and logins."""
+"""Behind a reverse proxy that shows the service below a path: redirects, the OpenAPI document,
+pages and logins.
+"""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -21,7 +23,11 @@ QUESTION = {"query": "Who discovered radium?", "mode": "naive"}
 
 @asynccontextmanager
 async def behind_proxy(
-    prefix: str = "/rag", *, strips: bool = True, headers: dict[str, str] | None = None, **access: Any
+    prefix: str = "/rag",
+    *,
+    strips: bool = True,
+    headers: dict[str, str] | None = None,
+    **access: Any,
 ) -> AsyncGenerator[httpx.AsyncClient]:
     """A client of the proxy; `access` are settings of the service behind it."""
     app = (await library_of_two()).app(behind(**access), settings=QuerySettings(workspace="w"))
@@ -36,13 +42,17 @@ async def behind_proxy(
 @pytest.fixture
 def page(tmp_path: Path) -> Path:
     """A folder with LightRAG's page."""
-    (tmp_path / "index.html").write_text("<html><head><!-- __LIGHTRAG_RUNTIME_CONFIG__ --></head></html>")
+    (tmp_path / "index.html").write_text(
+        "<html><head><!-- __LIGHTRAG_RUNTIME_CONFIG__ --></head></html>"
+    )
     return tmp_path
 
 
 @pytest.mark.parametrize("strips", [True, False])
 async def test_redirects_and_answers_stay_below_the_prefix(page: Path, strips: bool) -> None:
-    async with behind_proxy(strips=strips, lightrag_api_prefix="/rag", webui_dir=str(page)) as client:
+    async with behind_proxy(
+        strips=strips, lightrag_api_prefix="/rag", webui_dir=str(page)
+    ) as client:
         root = await client.get("/rag/")
         assert root.status_code == 307
         assert root.headers["location"] in ("/rag/ui/", "/rag/webui/")
@@ -54,7 +64,10 @@ async def test_redirects_and_answers_stay_below_the_prefix(page: Path, strips: b
         assert (await client.get("/rag/docs")).status_code == 200
         assert (await client.get("/rag/docs/start.js")).status_code == 200
         assert (await client.post("/rag/query", json=QUESTION)).status_code == 200
-        assert '"apiPrefix": "/rag", "webuiPrefix": "/rag/webui/"' in (await client.get("/rag/webui/")).text
+        assert (
+            '"apiPrefix": "/rag", "webuiPrefix": "/rag/webui/"'
+            in (await client.get("/rag/webui/")).text
+        )
 
 
 async def test_the_openapi_document_names_the_server() -> None:
@@ -67,9 +80,13 @@ async def test_the_openapi_document_names_the_server() -> None:
 
 
 async def test_credentials_are_asked_for_below_the_prefix_too() -> None:
-    async with behind_proxy(strips=False, lightrag_api_prefix="/rag", lightrag_api_key=KEY) as client:
+    async with behind_proxy(
+        strips=False, lightrag_api_prefix="/rag", lightrag_api_key=KEY
+    ) as client:
         assert (await client.post("/rag/query", json=QUESTION)).status_code == 403
-        assert (await client.post("/rag/query", json=QUESTION, headers={"X-API-Key": KEY})).status_code == 200
+        assert (
+            await client.post("/rag/query", json=QUESTION, headers={"X-API-Key": KEY})
+        ).status_code == 200
         assert (await client.get("/rag/health")).status_code == 200
         assert (await client.get("/rag/documents/status_counts")).status_code == 403
 
@@ -83,9 +100,13 @@ async def test_a_proxy_that_is_believed_may_say_the_prefix() -> None:
         assert not (await client.get("/rag/")).headers["location"].startswith("/kb")
 
 
-@pytest.mark.parametrize("forged", ["//evil.example", "https://evil.example", "/a/../b", "/a b", "/a\\b"])
+@pytest.mark.parametrize(
+    "forged", ["//evil.example", "https://evil.example", "/a/../b", "/a b", "/a\\b"]
+)
 async def test_a_forged_prefix_leads_nowhere(forged: str) -> None:
-    async with behind_proxy(headers={"X-Forwarded-Prefix": forged}, forwarded_allow_ips="127.0.0.1") as client:
+    async with behind_proxy(
+        headers={"X-Forwarded-Prefix": forged}, forwarded_allow_ips="127.0.0.1"
+    ) as client:
         location = (await client.get("/rag/")).headers["location"]
         assert location.startswith("/")
         assert not location.startswith("//")

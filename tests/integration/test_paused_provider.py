@@ -1,4 +1,6 @@
-"""Two extractors, as processes, and a provider that is down or asks to wait: nothing fails, nobody storms it."""
+"""Two extractors, as processes, and a provider that is down or asks to wait: nothing fails, nobody
+storms it.
+"""
 
 import time
 from collections.abc import AsyncIterator
@@ -31,12 +33,26 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 @pytest_asyncio.fixture
-async def extractors(server: BusServer, provider: Provider, tmp_path: Path) -> AsyncIterator[list[Process]]:
-    """Two replicas of the extractor, which may make three calls at once together and remember in one place."""
-    env = {"NATS_URL": server.url, "LLM_BASE_URL": provider.url, "LLM_MODEL": "good", "LLM_API_KEY": KEY,
-           "MAX_ASYNC": "3", "MAX_GLEANING": "0", "DOCUMENTS_URL": f"sqlite://{tmp_path}/rows.sqlite"}  # fmt: skip
+async def extractors(
+    server: BusServer, provider: Provider, tmp_path: Path
+) -> AsyncIterator[list[Process]]:
+    """Two replicas of the extractor, which may make three calls at once together and remember in
+    one place.
+    """
+    env = {
+        "NATS_URL": server.url,
+        "LLM_BASE_URL": provider.url,
+        "LLM_MODEL": "good",
+        "LLM_API_KEY": KEY,
+        "MAX_ASYNC": "3",
+        "MAX_GLEANING": "0",
+        "DOCUMENTS_URL": f"sqlite://{tmp_path}/rows.sqlite",
+    }
     async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(service("extractor", tmp_path / f"{n}", **env)) for n in "ab"]
+        yield [
+            await stack.enter_async_context(service("extractor", tmp_path / f"{n}", **env))
+            for n in "ab"
+        ]
 
 
 async def publish(jetstream: JetStreamContext) -> None:
@@ -49,7 +65,13 @@ async def publish(jetstream: JetStreamContext) -> None:
 async def said(jetstream: JetStreamContext, event: type[Event]) -> int:
     """How many events of this type there are in the log."""
     pages = NatsLog(jetstream).read(0, [subjects.of_type(event.type_name())])
-    return sum([isinstance(decode(one.data, one.subject).data, event) async for page in pages for one in page])
+    return sum(
+        [
+            isinstance(decode(one.data, one.subject).data, event)
+            async for page in pages
+            for one in page
+        ]
+    )
 
 
 async def until_all_is_extracted(jetstream: JetStreamContext) -> None:
@@ -81,7 +103,9 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
     assert KEY not in note
     asked = len(provider.requests)
     await until_waiting(6.0)
-    assert len(provider.requests) - asked <= 10, "more than five probes, each with the question that controls it"
+    assert len(provider.requests) - asked <= 10, (
+        "more than five probes, each with the question that controls it"
+    )
     assert await said(jetstream, StageFailed) == 0
     provider.down, back = False, time.time()
     await until_all_is_extracted(jetstream)
@@ -97,7 +121,9 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
     assert provider.most_running <= 3
 
     async def acknowledged() -> bool:
-        return not (await jetstream.consumer_info("KB_EVENTS", declared_consumer("extractor").name)).num_ack_pending
+        return not (
+            await jetstream.consumer_info("KB_EVENTS", declared_consumer("extractor").name)
+        ).num_ack_pending
 
     await until(acknowledged, "every event acknowledged")
 

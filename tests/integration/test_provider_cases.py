@@ -1,4 +1,6 @@
-"""Embedding models, rerankers and parameters of chats that misbehave: the rows of docs/providers.md, each over HTTP."""
+"""Embedding models, rerankers and parameters of chats that misbehave: the rows of
+docs/providers.md, each over HTTP.
+"""
 
 from collections.abc import Generator
 from typing import Any
@@ -60,7 +62,9 @@ async def test_embeddings(case: Case, provider: MisbehavingProvider, settings: S
 
 
 @pytest.mark.parametrize("case", cases("A text that has no embedding"), ids=str)
-async def test_a_text_without_embedding(case: Case, provider: MisbehavingProvider, settings: Settings) -> None:
+async def test_a_text_without_embedding(
+    case: Case, provider: MisbehavingProvider, settings: Settings
+) -> None:
     embedder = open_embedder(settings)
     try:
         for _ in range(20):
@@ -79,7 +83,9 @@ async def test_a_text_without_embedding(case: Case, provider: MisbehavingProvide
 
 
 @pytest.mark.parametrize("case", cases("A parameter that is refused"), ids=str)
-async def test_a_refused_parameter(case: Case, provider: MisbehavingProvider, settings: Settings) -> None:
+async def test_a_refused_parameter(
+    case: Case, provider: MisbehavingProvider, settings: Settings
+) -> None:
     provider.set_mode(chat=case.marker)
     chat = open_chat(settings)
     assert chat

@@ -1,4 +1,6 @@
-"""The example for other systems does what its page says: it runs, its events are ours, and the page shows this file."""
+"""The example for other systems does what its page says: it runs, its events are ours, and the page
+shows this file.
+"""
 
 import ast
 import asyncio
@@ -22,9 +24,14 @@ PAGE = ROOT / "docs/publish-events.md"
 
 async def run_example(folder: Path, bus: str, *arguments: str) -> str:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(EXAMPLE), *arguments, cwd=folder, env={**os.environ, "NATS_URL": bus},
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-    )  # fmt: skip
+        sys.executable,
+        str(EXAMPLE),
+        *arguments,
+        cwd=folder,
+        env={**os.environ, "NATS_URL": bus},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
     output, _ = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 0, output.decode()
     return output.decode()
@@ -44,7 +51,9 @@ async def test_the_example_publishes_an_event_that_we_read(
     assert (envelope.workspace, envelope.data.document_id) == ("team", "doc-harbour")
     assert (envelope.data.file_path, envelope.data.text) == ("harbour.md", file.read_text("utf-8"))
     assert envelope.time is not None
-    secret_id = hmac.new(b"tests", f"{message.subject}\n{envelope.id}".encode(), hashlib.sha256).hexdigest()
+    secret_id = hmac.new(
+        b"tests", f"{message.subject}\n{envelope.id}".encode(), hashlib.sha256
+    ).hexdigest()
     assert (message.headers or {})["Nats-Msg-Id"] == secret_id
 
 

@@ -1,4 +1,6 @@
-"""A publisher of one workspace on the production bus, who knows how ids are made, does nothing to another one."""
+"""A publisher of one workspace on the production bus, who knows how ids are made, does nothing to
+another one.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -68,11 +70,15 @@ async def _ignored(error: Exception) -> None:
 
 
 async def occupy(rival: JetStreamContext, subject: str, *ids: str) -> list[bool]:
-    """Publish harmless events under all ids on the wire that these could have. Whether the log knew each before."""
+    """Publish harmless events under all ids on the wire that these could have. Whether the log knew
+    each before.
+    """
     known: list[bool] = []
     for id in ids:
         for wire in (id, f"{subject}/{id}", message_id(b"", subject, id)):
-            ack = await rival.publish(HARMLESS, b"{}", stream="KB_EVENTS", headers={"Nats-Msg-Id": wire})
+            ack = await rival.publish(
+                HARMLESS, b"{}", stream="KB_EVENTS", headers={"Nats-Msg-Id": wire}
+            )
             known.append(bool(ack.duplicate))
     return known
 
@@ -81,8 +87,13 @@ async def test_deletions_reach_the_log_although_their_ids_are_taken(
     rival: JetStreamContext, query: JetStreamContext
 ) -> None:
     log, blobs = NatsLog(query), NatsBlobs(query)
-    added = await add_document(log, blobs, Submission(text="Tom", id="leases"), workspace="a", source="t")
-    ids = [event_id(f"a/leases/{sequence}", "DocumentDeleted") for sequence in range(added.sequence, 49)]
+    added = await add_document(
+        log, blobs, Submission(text="Tom", id="leases"), workspace="a", source="t"
+    )
+    ids = [
+        event_id(f"a/leases/{sequence}", "DocumentDeleted")
+        for sequence in range(added.sequence, 49)
+    ]
     await occupy(rival, subjects.subject("a", "leases", "DocumentDeleted"), *ids)
     deleted = await delete_document(log, workspace="a", id="leases", source="t")
     stored = await log.newest("a", "leases", "DocumentDeleted")
@@ -91,15 +102,23 @@ async def test_deletions_reach_the_log_although_their_ids_are_taken(
     assert await current_content_hash(log, workspace="a", id="leases") is None
 
 
-@pytest.mark.parametrize("text", [KNOWN, KNOWN * (INLINE_LIMIT // len(KNOWN) + 1)], ids=["short", "long"])
+@pytest.mark.parametrize(
+    "text", [KNOWN, KNOWN * (INLINE_LIMIT // len(KNOWN) + 1)], ids=["short", "long"]
+)
 @pytest.mark.parametrize("key", ["", "order-1"])
-async def test_a_known_text_can_be_added(rival: JetStreamContext, query: JetStreamContext, text: str, key: str) -> None:
+async def test_a_known_text_can_be_added(
+    rival: JetStreamContext, query: JetStreamContext, text: str, key: str
+) -> None:
     log, blobs = NatsLog(query), NatsBlobs(query)
     workspace = f"a-{len(text)}-{key}"
     name = document_id(text)
     cause = f"{workspace}/key/{key}" if key else f"{workspace}/{name}/0/{sha256(text)}"
-    await occupy(rival, subjects.subject(workspace, name, "DocumentAdded"), event_id(cause, "DocumentAdded"))
-    await occupy(rival, subjects.of_type_in(workspace, "DocumentAdded"), event_id(cause, "DocumentAdded"))
+    await occupy(
+        rival, subjects.subject(workspace, name, "DocumentAdded"), event_id(cause, "DocumentAdded")
+    )
+    await occupy(
+        rival, subjects.of_type_in(workspace, "DocumentAdded"), event_id(cause, "DocumentAdded")
+    )
     submission = Submission(text=text)
     added = await add_document(log, blobs, submission, workspace=workspace, source="t", key=key)
     assert await current_content_hash(log, workspace=workspace, id=name) == sha256(text)
@@ -112,7 +131,9 @@ async def test_the_log_tells_nobody_what_another_workspace_holds(
 ) -> None:
     text = "Nobody else knows this sentence. " * 10_000
     name = document_id(text)
-    added = await add_document(NatsLog(query), NatsBlobs(query), Submission(text=text), workspace="a", source="t")
+    added = await add_document(
+        NatsLog(query), NatsBlobs(query), Submission(text=text), workspace="a", source="t"
+    )
     id = event_id(f"a/{name}/0/{sha256(text)}", "DocumentAdded")
     assert added.is_new
     assert not any(await occupy(rival, subjects.subject("a", name, "DocumentAdded"), id))
@@ -129,12 +150,23 @@ async def test_many_deletions_and_additions_at_once_against_a_rival(
     log, blobs = NatsLog(query), NatsBlobs(query)
     names = [f"d{number}" for number in range(20)]
     first = await log.last_sequence()
-    guesses = [event_id(f"many/{name}/{first + n}", "DocumentDeleted") for name in names for n in range(1, 21)]
+    guesses = [
+        event_id(f"many/{name}/{first + n}", "DocumentDeleted")
+        for name in names
+        for n in range(1, 21)
+    ]
     await occupy(rival, HARMLESS, *guesses)
-    adding = (add_document(log, blobs, Submission(text=n, id=n), workspace="many", source="t") for n in names)
+    adding = (
+        add_document(log, blobs, Submission(text=n, id=n), workspace="many", source="t")
+        for n in names
+    )
     await asyncio.gather(*adding)
-    await asyncio.gather(*(delete_document(log, workspace="many", id=name, source="t") for name in names))
-    assert [await current_content_hash(log, workspace="many", id=name) for name in names] == [None] * 20
+    await asyncio.gather(
+        *(delete_document(log, workspace="many", id=name, source="t") for name in names)
+    )
+    assert [await current_content_hash(log, workspace="many", id=name) for name in names] == [
+        None
+    ] * 20
 
 
 async def test_bytes_that_a_publisher_of_the_same_workspace_put_first_stop_nothing(
@@ -152,7 +184,9 @@ async def test_bytes_that_a_publisher_of_the_same_workspace_put_first_stop_nothi
 async def test_two_publishers_that_number_from_1_with_ids_of_their_own_lose_nothing(
     bus: DeployedBus, rival: JetStreamContext
 ) -> None:
-    """As docs/publish-events.md says: the id on the wire is a hash over the subject and a secret of the publisher."""
+    """As docs/publish-events.md says: the id on the wire is a hash over the subject and a secret of
+    the publisher.
+    """
     client = await opened(bus, "honest")
     honest = client.jetstream()
     places: list[int] = []
@@ -171,13 +205,18 @@ async def test_what_a_service_says_twice_is_once(bus: DeployedBus) -> None:
     """A service may read neither the log nor what it has said itself, and knows its own ids."""
     envelope = sealed(chunked(document(), "text"), id="once", workspace="a")
     assert isinstance(envelope.data, ChunksCreated)
-    async with connected(bus.url("chunker"), name="one") as one, connected(bus.url("chunker"), name="two") as two:
+    async with (
+        connected(bus.url("chunker"), name="one") as one,
+        connected(bus.url("chunker"), name="two") as two,
+    ):
         logs = [NatsLog(client.jetstream(prefix=IMPORTED_API)) for client in (one, two)]
         places = [await log.publish(envelope) for log in (*logs, *logs)]
     assert len(set(places)) == 1
 
 
-async def test_a_publisher_does_not_compute_the_ids_of_a_service(bus: DeployedBus, query: JetStreamContext) -> None:
+async def test_a_publisher_does_not_compute_the_ids_of_a_service(
+    bus: DeployedBus, query: JetStreamContext
+) -> None:
     client = await opened(bus, "rival")
     mine, theirs = NatsLog(client.jetstream()), NatsLog(query)
     assert mine.key and theirs.key

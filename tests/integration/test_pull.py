@@ -1,4 +1,6 @@
-"""Every message that is fetched is handled, at once: alone when it comes alone, in full batches when many wait."""
+"""Every message that is fetched is handled, at once: alone when it comes alone, in full batches
+when many wait.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -19,7 +21,9 @@ NEXT = "$JS.API.CONSUMER.MSG.NEXT.KB_EVENTS.merger"
 ALONE = int(BATCHES_AT_ONCE) - 2
 """Messages one after another, of which none waits for company."""
 LATE = 3.0
-"""Seconds; a message that was fetched and lost comes again only after `ack_wait`, which is longer."""
+"""Seconds; a message that was fetched and lost comes again only after `ack_wait`, which is
+longer.
+"""
 
 
 class Recorder:
@@ -46,9 +50,13 @@ class Recorder:
 
 
 @asynccontextmanager
-async def consuming(server: BusServer, recorder: Recorder, durable: str, workers: int = 1) -> AsyncIterator[Consumer]:
+async def consuming(
+    server: BusServer, recorder: Recorder, durable: str, workers: int = 1
+) -> AsyncIterator[Consumer]:
     declared = declared_consumer(durable)
-    broker = NatsBroker(server.url, apply_types=False, logger=None, graceful_timeout=LATE, max_reconnect_attempts=-1)
+    broker = NatsBroker(
+        server.url, apply_types=False, logger=None, graceful_timeout=LATE, max_reconnect_attempts=-1
+    )
     pull(broker, declared, recorder.process, workers=workers)
     await broker.connect()
     fetch_by_one_request(broker.config.connection_state.stream)
@@ -84,7 +92,8 @@ async def test_a_lone_message_is_handled_alone_and_an_idle_consumer_asks_seldom(
 
                 await until(handled, "a message that came alone", seconds=LATE)
         assert [len(batch) for batch in recorder.batches] == [1] * ALONE
-        # One request for each message, the one that waits for the next, and one whenever a fetch has ended without any.
+        # One request for each message, the one that waits for the next, and one whenever a fetch
+        # has ended without any.
         idle = (asyncio.get_running_loop().time() - since) / FETCH_SECONDS
         assert ALONE < len(asked) <= ALONE + 1 + idle
 
@@ -104,13 +113,17 @@ async def test_what_comes_without_end_comes_in_fewer_and_larger_batches(
         async def handled() -> bool:
             return len(recorder.seen) == count
 
-        assert sum(len(batch) < declared.batch for batch in recorder.batches) <= allowed  # full ones wait for nothing
+        assert (
+            sum(len(batch) < declared.batch for batch in recorder.batches) <= allowed
+        )  # full ones wait for nothing
         await until(handled, "the last ones", seconds=LATE)
     assert recorder.seen == sorted(recorder.seen)
     assert max(map(len, recorder.batches)) > 1
 
 
-async def test_no_request_outlives_its_fetch(server: BusServer, jetstream: JetStreamContext) -> None:
+async def test_no_request_outlives_its_fetch(
+    server: BusServer, jetstream: JetStreamContext
+) -> None:
     asked = list[str]()
 
     async def note(message: object) -> None:
@@ -202,7 +215,9 @@ async def test_after_a_restart_of_the_server_deliveries_go_on_with_the_next_fetc
         await until(second, "the message after the restart", seconds=FETCH_SECONDS + LATE)
 
 
-async def test_a_consumer_that_ends_finishes_what_it_works_on(server: BusServer, jetstream: JetStreamContext) -> None:
+async def test_a_consumer_that_ends_finishes_what_it_works_on(
+    server: BusServer, jetstream: JetStreamContext
+) -> None:
     recorder = Recorder()
     recorder.open.clear()
     await fill(jetstream, 3)

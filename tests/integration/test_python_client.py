@@ -1,4 +1,6 @@
-"""`lightstream.client`, waiting and for asyncio, against a query service that listens and services that work."""
+"""`lightstream.client`, waiting and for asyncio, against a query service that listens and services
+that work.
+"""
 
 import asyncio
 import io
@@ -43,7 +45,11 @@ async def both(kind: Kind) -> AsyncIterator[EitherClient]:
     """A client of a service with an empty workspace, and all other services at work."""
     harness = QueryHarness()
     deps = harness.deps(most_kept=2**20)
-    async with working(harness), served(harness.app(deps=deps)) as url, client(kind, url, workspace="w") as both:
+    async with (
+        working(harness),
+        served(harness.app(deps=deps)) as url,
+        client(kind, url, workspace="w") as both,
+    ):
         yield both
 
 
@@ -51,7 +57,10 @@ async def test_from_texts_to_an_answer_to_nothing_left(both: EitherClient) -> No
     looks: list[Sequence[Document]] = []
     added = await both.add_texts([ADA, PELL], ["ada.txt", "pell.txt"])
     states = await both.wait(added, progress=looks.append)
-    assert [(one.file_path, one.status) for one in states] == [("ada.txt", "processed"), ("pell.txt", "processed")]
+    assert [(one.file_path, one.status) for one in states] == [
+        ("ada.txt", "processed"),
+        ("pell.txt", "processed"),
+    ]
     assert looks[-1] == states
     assert (await both.track_status(added.track_id)).total_count == 2
     assert {"processed": 2, "all": 2}.items() <= (await both.status_counts()).items()
@@ -59,7 +68,10 @@ async def test_from_texts_to_an_answer_to_nothing_left(both: EitherClient) -> No
     assert "Ada Marlow" in answer.response
     assert answer.references[0].file_path == "ada.txt"
     assert (await both.health()).workspace == "w"
-    assert "2 of 2" in (await both.delete_documents([document.id for document in added.documents])).message
+    assert (
+        "2 of 2"
+        in (await both.delete_documents([document.id for document in added.documents])).message
+    )
     while await both.all_documents():
         await asyncio.sleep(0.01)
 
@@ -82,7 +94,9 @@ async def test_a_key_of_the_callers_own_makes_two_calls_one(both: EitherClient) 
         await both.add_text(PELL, "ada.txt", idempotency_key="one")
 
 
-async def test_files_are_uploaded_from_a_path_and_from_memory(both: EitherClient, tmp_path: Path) -> None:
+async def test_files_are_uploaded_from_a_path_and_from_memory(
+    both: EitherClient, tmp_path: Path
+) -> None:
     path = tmp_path / "Größe 港.md"
     path.write_text(ADA, "utf-8")
     added = await both.upload(path)
@@ -97,7 +111,9 @@ async def test_files_are_uploaded_from_a_path_and_from_memory(both: EitherClient
         await both.upload(io.BytesIO(b"x"))
 
 
-async def test_all_documents_are_more_than_a_page(both: EitherClient, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_all_documents_are_more_than_a_page(
+    both: EitherClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = [f"{number:02d}.txt" for number in range(23)]
     await both.wait(await both.add_texts([f"{name} is about salt." for name in names], names))
     monkeypatch.setattr("lightstream.documents.PAGE_SIZE", 10)
@@ -126,10 +142,16 @@ async def test_the_graph_is_read_and_edited(both: EitherClient) -> None:
     assert [await both.entity_exists(name) for name in ("Port Elm", "port elm")] == [True, False]
     made = await both.create_entity("Graywick", "A town on the coast.", type="location")
     assert (made.status, made.data["graph_data"]["entity_type"]) == ("success", "location")
-    await both.create_relation("Graywick", "Port Elm", "A road joins them.", keywords=["road"], weight=2.0)
-    edited = await both.edit_relation("Graywick", "Port Elm", description="A ferry joins them.", keywords=["ferry"])
+    await both.create_relation(
+        "Graywick", "Port Elm", "A road joins them.", keywords=["road"], weight=2.0
+    )
+    edited = await both.edit_relation(
+        "Graywick", "Port Elm", description="A ferry joins them.", keywords=["ferry"]
+    )
     assert edited.data["graph_data"]["keywords"] == "ferry"
-    assert (await both.edit_entity("Graywick", description="A town.")).data["graph_data"]["description"] == "A town."
+    assert (await both.edit_entity("Graywick", description="A town.")).data["graph_data"][
+        "description"
+    ] == "A town."
     renamed = await both.edit_entity("Port Elm", new_name="Elmhaven")
     assert renamed.operation_summary["renamed"] is True
     around = await both.subgraph("Graywick", max_depth=1)
@@ -155,7 +177,9 @@ async def test_what_an_answer_would_rest_on(kind: Kind) -> None:
     async with served(harness.app()) as url, client(kind, url) as both:
         result = await both.query_data("Who discovered radium?", filter={"document_ids": ["curie"]})
         assert {chunk["file_path"] for chunk in result.data["chunks"]} == {"curie.txt"}
-        located = await both.query("Who discovered radium?", mode="naive", include_chunk_locations=True)
+        located = await both.query(
+            "Who discovered radium?", mode="naive", include_chunk_locations=True
+        )
         assert located.references[0].chunks[0].document_id == "curie"
         with pytest.raises(InvalidRequest, match="too short"):
             await both.query_data("a")
@@ -234,7 +258,9 @@ async def test_who_asks_too_often_waits_as_long_as_it_is_told(kind: Kind) -> Non
             assert (raised.value.status, raised.value.retry_after) == (429, 1.0)
 
 
-async def test_a_file_that_is_too_large_is_refused_with_the_limit(kind: Kind, tmp_path: Path) -> None:
+async def test_a_file_that_is_too_large_is_refused_with_the_limit(
+    kind: Kind, tmp_path: Path
+) -> None:
     harness, path = QueryHarness(), tmp_path / "large.txt"
     path.write_bytes(b"salt and honey. " * 500_000)
     app = harness.app(settings=QuerySettings(workspace="w", max_upload_size=100_000))
@@ -264,5 +290,7 @@ async def test_a_file_is_never_read_as_a_whole(both: EitherClient) -> None:
 
 async def test_nobody_at_the_address(kind: Kind) -> None:
     async with client(kind, "http://127.0.0.1:9", attempts=2) as both:
-        with pytest.raises(Unavailable, match=r"does not answer /documents/status_counts \(ConnectError\)"):
+        with pytest.raises(
+            Unavailable, match=r"does not answer /documents/status_counts \(ConnectError\)"
+        ):
             await both.status_counts()

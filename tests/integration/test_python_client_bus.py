@@ -1,4 +1,6 @@
-"""`publish_document` on a real bus: one call, an event of ours, and a reason for what cannot be published."""
+"""`publish_document` on a real bus: one call, an event of ours, and a reason for what cannot be
+published.
+"""
 
 from typing import Any
 
@@ -15,7 +17,9 @@ from tests.support.nats_server import BusServer
 ADA = "Ada Marlow sailed the Kestrel to Port Elm."
 
 
-async def test_publishing_to_a_real_bus_is_one_call(server: BusServer, jetstream: JetStreamContext) -> None:
+async def test_publishing_to_a_real_bus_is_one_call(
+    server: BusServer, jetstream: JetStreamContext
+) -> None:
     about: Any = {"file_path": "ada.md", "metadata": {"shelf": 3}, "track_id": "batch-7"}
     first = await publish_document(server.url, id="ada", text=ADA, workspace="Team.A", **about)
     again = await publish_document(server.url, id="ada", text=ADA, workspace="Team.A", **about)
@@ -35,7 +39,9 @@ async def test_publishing_to_a_real_bus_is_one_call(server: BusServer, jetstream
     assert len(await NatsBlobs(jetstream).get(event.blob)) == 700_000
 
 
-async def test_what_cannot_be_published_says_why(server: BusServer, jetstream: JetStreamContext) -> None:
+async def test_what_cannot_be_published_says_why(
+    server: BusServer, jetstream: JetStreamContext
+) -> None:
     with pytest.raises(InvalidRequest, match="the text is empty"):
         await publish_document(server.url, text=" ")
     with pytest.raises(Misconfigured, match="a workspace has"):

@@ -1,4 +1,6 @@
-"""Every example of the page about the Python client runs as it stands there, and prints what stands below it."""
+"""Every example of the page about the Python client runs as it stands there, and prints what stands
+below it.
+"""
 
 import asyncio
 import os
@@ -17,7 +19,9 @@ from tests.support.served import served
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/python-client.md").read_text("utf-8")
-EXAMPLES = re.findall(r"^## ([^\n]+)$|```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)
+EXAMPLES = re.findall(
+    r"^## ([^\n]+)$|```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE
+)
 API, BUS = "http://127.0.0.1:9621", "NATS_URL"
 
 
@@ -32,23 +36,40 @@ def examples() -> list[tuple[str, str, str]]:
     return result
 
 
-OVER_HTTP = [pytest.param(program, output, id=heading) for heading, program, output in examples() if BUS not in program]
-ON_THE_BUS = [pytest.param(program, output, id=heading) for heading, program, output in examples() if BUS in program]
+OVER_HTTP = [
+    pytest.param(program, output, id=heading)
+    for heading, program, output in examples()
+    if BUS not in program
+]
+ON_THE_BUS = [
+    pytest.param(program, output, id=heading)
+    for heading, program, output in examples()
+    if BUS in program
+]
 
 
 async def printed(program: str, folder: Path, **env: str) -> str:
     """What the program says, run as a user runs it."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-W", "error", "-c", program, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT), **env},
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-    )  # fmt: skip
+        sys.executable,
+        "-W",
+        "error",
+        "-c",
+        program,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **env},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
     output, _ = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 0, output.decode()
     return output.decode()
 
 
 @pytest.mark.parametrize(("program", "output"), OVER_HTTP)
-async def test_an_example_prints_what_the_page_says(program: str, output: str, tmp_path: Path) -> None:
+async def test_an_example_prints_what_the_page_says(
+    program: str, output: str, tmp_path: Path
+) -> None:
     harness = QueryHarness()
     app = harness.app(settings=QuerySettings(workspace="default"))
     async with working(harness), served(app) as url:

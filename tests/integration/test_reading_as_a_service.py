@@ -1,4 +1,6 @@
-"""A service that may only import JetStream's answers reads the log without losing what a publisher would hide."""
+"""A service that may only import JetStream's answers reads the log without losing what a publisher
+would hide.
+"""
 
 import asyncio
 from contextlib import aclosing
@@ -22,7 +24,9 @@ from tests.support.events import added, sealed
 from tests.support.waiting import PATIENCE
 
 
-async def test_the_query_service_may_read_the_log_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_query_service_may_read_the_log_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(copies, "PAGE", 4)
     monkeypatch.setattr(reading, "PAGE", 4)
     later = [f"later-{number}" for number in range(8)]
@@ -32,7 +36,8 @@ async def test_the_query_service_may_read_the_log_whole(tmp_path: Path, monkeypa
             await topology.apply(jetstream)
             for name in ("gone", "kept"):
                 await NatsLog(jetstream).publish(sealed(added(name), id=name, workspace="archived"))
-            # Without headers and data: the account that reads takes it for the end of the server's answer.
+            # Without headers and data: the account that reads takes it for the end of the server's
+            # answer.
             await jetstream.publish(subjects.subject("archived", "empty", "DocumentAdded"), b"")
             for name in later:
                 await NatsLog(jetstream).publish(sealed(added(name), id=name, workspace="archived"))
@@ -42,10 +47,20 @@ async def test_the_query_service_may_read_the_log_whole(tmp_path: Path, monkeypa
             own = client.jetstream(prefix=IMPORTED_API, timeout=5)
             rows, values = MemoryRows(), await NatsSharedValues.bind(own, CHECKPOINTS_BUCKET)
             assert await LogArchive(own, rows, values).extend(subjects.ALL)
-            archived = [record.subject async for record in archived_records(rows) if ".archived." in record.subject]
-            wanted = [subjects.subject("archived", name, "DocumentAdded") for name in ("kept", "empty", *later)]
+            archived = [
+                record.subject
+                async for record in archived_records(rows)
+                if ".archived." in record.subject
+            ]
+            wanted = [
+                subjects.subject("archived", name, "DocumentAdded")
+                for name in ("kept", "empty", *later)
+            ]
             assert archived == wanted
-            history = [message.subject async for message in NatsLog(own).history("archived", None, "DocumentAdded")]
+            history = [
+                message.subject
+                async for message in NatsLog(own).history("archived", None, "DocumentAdded")
+            ]
             assert history == wanted
             feed, every = NatsEventFeed(own), subjects.of_workspace("archived")
             page, left = await feed.page(every, 0, 9)

@@ -1,4 +1,6 @@
-"""A passage that a provider refuses for its content fails alone, whichever way the provider says so."""
+"""A passage that a provider refuses for its content fails alone, whichever way the provider says
+so.
+"""
 
 from collections.abc import Generator
 
@@ -25,7 +27,11 @@ def model() -> Generator[LanguageModel]:
 async def test_a_passage_refused_for_its_content_fails_alone(model: LanguageModel) -> None:
     model.forbidden, model.filtered = "Mallory", "Trudy"
     event = chunked(
-        document(), "Ada Marlow came.", "Then Mallory Smith came.", "Then Trudy Smith came.", "Eve Hill left."
+        document(),
+        "Ada Marlow came.",
+        "Then Mallory Smith came.",
+        "Then Trudy Smith came.",
+        "Eve Hill left.",
     )
     chat = chat_at(model.url, CHAT_MODEL, KEY)
     try:
@@ -38,10 +44,18 @@ async def test_a_passage_refused_for_its_content_fails_alone(model: LanguageMode
         )
     finally:
         await chat.close()
-    said = {result.chunk.order: result.entities[0].name for result in results if isinstance(result, EntitiesExtracted)}
+    said = {
+        result.chunk.order: result.entities[0].name
+        for result in results
+        if isinstance(result, EntitiesExtracted)
+    }
     assert said == {0: "Ada Marlow", 3: "Eve Hill"}
-    failed = {result.chunks[0].order: result for result in results if isinstance(result, StageFailed)}
+    failed = {
+        result.chunks[0].order: result for result in results if isinstance(result, StageFailed)
+    }
     assert sorted(failed) == [1, 2]
     assert "against the content policy" in failed[1].message
     assert "refuses this content" in failed[2].message
-    assert {(result.error_type, result.retry_may_help) for result in failed.values()} == {("ModelRefused", False)}
+    assert {(result.error_type, result.retry_may_help) for result in failed.values()} == {
+        ("ModelRefused", False)
+    }

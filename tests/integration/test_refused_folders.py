@@ -1,4 +1,6 @@
-"""Data folders that cannot be used: every command ends with a sentence with the place, the cause and a way out."""
+"""Data folders that cannot be used: every command ends with a sentence with the place, the cause
+and a way out.
+"""
 
 import subprocess
 import sys
@@ -11,7 +13,15 @@ import pytest
 from standalone.embedded.data_folder import STATE_FILE, DataFolder, StackState
 from tests.support.small_disk import fill, small_disk
 
-COMMANDS = (["up"], ["up", "--detach"], ["down"], ["doctor"], ["status"], ["add", "README.md"], ["rebuild", "graph"])
+COMMANDS = (
+    ["up"],
+    ["up", "--detach"],
+    ["down"],
+    ["doctor"],
+    ["status"],
+    ["add", "README.md"],
+    ["rebuild", "graph"],
+)
 
 
 def give(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -32,7 +42,9 @@ def read_only(tmp_path: Path) -> Generator[Path]:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_read_only_folder_ends_no_command_with_a_traceback(tmp_path: Path, command: list[str]) -> None:
+def test_a_read_only_folder_ends_no_command_with_a_traceback(
+    tmp_path: Path, command: list[str]
+) -> None:
     with read_only(tmp_path) as folder:
         done = give(folder, *command)
     assert "Traceback" not in done.stdout + done.stderr
@@ -41,13 +53,18 @@ def test_a_read_only_folder_ends_no_command_with_a_traceback(tmp_path: Path, com
     elif command[0] == "up":
         assert done.returncode == 1
         assert f"{folder}/" in done.stderr
-        assert "its file system is read-only; make it writable, or choose another folder with --data" in done.stderr
+        assert (
+            "its file system is read-only; make it writable, or choose another folder with --data"
+            in done.stderr
+        )
     else:
         assert done.returncode == 1
 
 
 @pytest.mark.parametrize("command", [["up"], ["up", "--detach"]], ids=" ".join)
-def test_a_disk_without_space_ends_a_start_with_a_sentence(tmp_path: Path, command: list[str]) -> None:
+def test_a_disk_without_space_ends_a_start_with_a_sentence(
+    tmp_path: Path, command: list[str]
+) -> None:
     with small_disk(tmp_path / "disk", 4) as disk:
         (disk / "data").mkdir(mode=0o700)
         fill(disk)
@@ -76,4 +93,8 @@ def test_a_file_in_the_place_of_a_folder_and_the_other_way_round_are_named(
     if command[0] == "up":
         assert done.returncode == 1
         assert "--data" in done.stderr
-        assert "is a file" in done.stderr or "there is a" in done.stderr or "a part of this path" in done.stderr
+        assert (
+            "is a file" in done.stderr
+            or "there is a" in done.stderr
+            or "a part of this path" in done.stderr
+        )

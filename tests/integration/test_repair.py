@@ -1,4 +1,6 @@
-"""What a log lost comes back to its own place, from the archive or from a backup; what stood in its place is kept."""
+"""What a log lost comes back to its own place, from the archive or from a backup; what stood in its
+place is kept.
+"""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -56,13 +58,17 @@ async def records(bus: JetStreamContext) -> list[Record]:
 async def source_of(kind: str, bus: JetStreamContext, rows: Rows, folder: Path) -> Source:
     """A copy of the log as it is now."""
     if kind == "archive":
-        await LogArchive(bus, rows, await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)).extend(subjects.ALL)
+        await LogArchive(bus, rows, await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)).extend(
+            subjects.ALL
+        )
         return ArchiveSource(rows)
     await Backup(bus, folder, lambda _: None).run()
     return BackupSource(verify([folder], lambda _: None))
 
 
-async def repaired(bus: JetStreamContext, rows: Rows, source: Source, copy: Path) -> tuple[list[int], list[int]]:
+async def repaired(
+    bus: JetStreamContext, rows: Rows, source: Source, copy: Path
+) -> tuple[list[int], list[int]]:
     plan = await plan_repair(bus, source)
     await write_repaired(bus, source, plan, copy, lambda _: None)
     await replace_log(bus, rows, copy, lambda _: None, 1)
@@ -72,7 +78,12 @@ async def repaired(bus: JetStreamContext, rows: Rows, source: Source, copy: Path
 @pytest.mark.parametrize("kind", ["archive", "backup"])
 @pytest.mark.parametrize("killed", [True, False])
 async def test_what_a_damaged_log_lost_comes_back(
-    server: RunningNats, client: Client, bus: JetStreamContext, tmp_path: Path, kind: str, killed: bool
+    server: RunningNats,
+    client: Client,
+    bus: JetStreamContext,
+    tmp_path: Path,
+    kind: str,
+    killed: bool,
 ) -> None:
     rows = MemoryRows()
     before = [line_of(record) for record in await records(bus)]
@@ -122,7 +133,10 @@ async def test_an_event_in_anothers_place_moves_to_the_end(
     after = await records(bus)
     assert changed == [left + 1] and lost == list(range(left + 2, EVENTS + 1))
     assert [line_of(record) for record in after[:EVENTS]] == before
-    assert (after[EVENTS].sequence, after[EVENTS].subject) == (EVENTS + 1, "kb.v1.trial.new.DocumentAdded")
+    assert (after[EVENTS].sequence, after[EVENTS].subject) == (
+        EVENTS + 1,
+        "kb.v1.trial.new.DocumentAdded",
+    )
     assert not (await audit_log(bus, bus, rows, lambda _: None)).problems
 
 

@@ -1,4 +1,6 @@
-"""The rerankers against a local HTTP server, in the shapes of three providers, well and badly answered."""
+"""The rerankers against a local HTTP server, in the shapes of three providers, well and badly
+answered.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -54,7 +56,9 @@ class Provider:
 async def serving() -> AsyncIterator[Provider]:
     provider, port = Provider(), free_port()
     app = Starlette(routes=[Route("/v2/rerank", provider.handle, methods=["POST"])])
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1)
+    )
     running = asyncio.create_task(server.serve())
     async with asyncio.timeout(20):
         while not server.started:
@@ -90,10 +94,20 @@ RESULTS = [
 @pytest.mark.parametrize(
     ("binding", "request_", "answer"),
     [
-        ("cohere", {"model": "m", "query": "What glows?", "documents": TEXTS, "top_n": 2}, {"results": RESULTS}),
+        (
+            "cohere",
+            {"model": "m", "query": "What glows?", "documents": TEXTS, "top_n": 2},
+            {"results": RESULTS},
+        ),
         (
             "jina",
-            {"model": "m", "query": "What glows?", "documents": TEXTS, "top_n": 2, "return_documents": False},
+            {
+                "model": "m",
+                "query": "What glows?",
+                "documents": TEXTS,
+                "top_n": 2,
+                "return_documents": False,
+            },
             {"results": RESULTS, "usage": {"total_tokens": 7}},
         ),
         (
@@ -120,7 +134,9 @@ async def test_each_provider_is_asked_in_its_own_shape(
     assert (provider.requests, provider.keys) == ([request_], {f"Bearer {KEY}"})
 
 
-async def test_no_more_is_asked_for_than_there_are_and_nothing_about_nothing(provider: Provider) -> None:
+async def test_no_more_is_asked_for_than_there_are_and_nothing_about_nothing(
+    provider: Provider,
+) -> None:
     provider.answer = {"results": RESULTS}
     await reranked(provider.reranker(), 20)
     assert provider.requests[0]["top_n"] == 3
@@ -128,12 +144,22 @@ async def test_no_more_is_asked_for_than_there_are_and_nothing_about_nothing(pro
     assert len(provider.requests) == 1
 
 
-async def test_only_places_that_there_are_count_and_each_once_the_best_first(provider: Provider) -> None:
+async def test_only_places_that_there_are_count_and_each_once_the_best_first(
+    provider: Provider,
+) -> None:
     odd: list[Any] = [
-        {"index": 3, "relevance_score": 1}, {"index": -1, "relevance_score": 1}, {"index": True, "relevance_score": 1},
-        {"index": "1", "relevance_score": 1}, {"index": 2, "relevance_score": "high"}, {"index": 2}, None, 7,
-        {"index": 0, "relevance_score": -3}, {"index": 2, "relevance_score": 0.5}, {"index": 2, "relevance_score": 0.9},
-    ]  # fmt: skip
+        {"index": 3, "relevance_score": 1},
+        {"index": -1, "relevance_score": 1},
+        {"index": True, "relevance_score": 1},
+        {"index": "1", "relevance_score": 1},
+        {"index": 2, "relevance_score": "high"},
+        {"index": 2},
+        None,
+        7,
+        {"index": 0, "relevance_score": -3},
+        {"index": 2, "relevance_score": 0.5},
+        {"index": 2, "relevance_score": 0.9},
+    ]
     provider.answer = {"results": odd}
     assert [index for index, _ in await reranked(provider.reranker(), 3)] == [2, 0]
 
@@ -149,11 +175,13 @@ SCORES = [{"index": 1, "score": 0.9}, {"index": 0, "score": 0.2}]
         {"rankings": SCORES},
         {"results": [{**each, "score": str(each["score"])} for each in SCORES]},
         {"results": [*SCORES, {"index": 2, "score": None}, {"index": 9, "score": 1.0}]},
-        Response(b'[{"index": 2, "score": NaN}, {"index": 1, "score": 0.9}, {"index": 0, "score": 0.2}]',
-                 media_type="application/json"),
+        Response(
+            b'[{"index": 2, "score": NaN}, {"index": 1, "score": 0.9}, {"index": 0, "score": 0.2}]',
+            media_type="application/json",
+        ),
     ],
     ids=lambda value: str(value)[:30],
-)  # fmt: skip
+)
 async def test_the_shape_of_an_answer_does_not_matter(provider: Provider, answer: Any) -> None:
     provider.answer = answer
     assert await reranked(provider.reranker(), 3) == [(1, 0.9), (0, 0.2)]
@@ -165,14 +193,19 @@ async def test_results_without_indices_are_in_the_order_of_the_texts(provider: P
 
 
 @pytest.mark.parametrize("best", [-1.5, -400.0, -1e6, 8.0])
-async def test_logits_keep_their_order_on_a_scale_from_0_to_1(provider: Provider, best: float) -> None:
+async def test_logits_keep_their_order_on_a_scale_from_0_to_1(
+    provider: Provider, best: float
+) -> None:
     logits = [best - 2, best, best - 1]
     provider.answer = [{"index": index, "score": logit} for index, logit in enumerate(logits)]
     ranked = await reranked(provider.reranker(), 3)
     assert [index for index, _ in ranked] == [1, 2, 0]
     assert all(0.0 <= score <= 1.0 for _, score in ranked)
     provider.answer = [{"index": 0, "score": 0.0}, {"index": 1, "score": -2.0}]
-    assert await reranked(provider.reranker(), 3) == [(0, 0.5), (1, pytest.approx(0.1192, abs=1e-4))]
+    assert await reranked(provider.reranker(), 3) == [
+        (0, 0.5),
+        (1, pytest.approx(0.1192, abs=1e-4)),
+    ]
 
 
 async def test_what_has_no_score_stands_behind_in_its_order(provider: Provider) -> None:
@@ -199,7 +232,9 @@ async def test_what_has_no_score_stands_behind_in_its_order(provider: Provider) 
         (JSONResponse({"message": KEY}, 500), Unavailable, "500"),
         ("hang", Unavailable, "0.2 s"),
     ],
-    ids=lambda value: getattr(value, "__name__", None) or str(getattr(value, "status_code", value))[:40],
+    ids=lambda value: (
+        getattr(value, "__name__", None) or str(getattr(value, "status_code", value))[:40]
+    ),
 )
 async def test_each_failure_has_its_error_and_none_shows_the_key(
     provider: Provider, answer: Any, error: type[Exception], says: str
@@ -215,24 +250,35 @@ def passages(*texts: str) -> list[Passage]:
     return [Passage(f"c{n}", "d", n, text, "d.txt") for n, text in enumerate(texts)]
 
 
-async def test_passages_come_in_the_order_of_their_scores_shortened_for_the_model_only(provider: Provider) -> None:
+async def test_passages_come_in_the_order_of_their_scores_shortened_for_the_model_only(
+    provider: Provider,
+) -> None:
     provider.answer = {"results": RESULTS}
     model = provider.reranker()
-    result = await ModelReranker(model, lambda text: text[:5]).rerank("What glows?", passages(*TEXTS), 2)
+    result = await ModelReranker(model, lambda text: text[:5]).rerank(
+        "What glows?", passages(*TEXTS), 2
+    )
     await model.close()
-    assert [(passage.content, score) for passage, score in result] == [("radium glows", 0.9), ("bread", 0.2)]
+    assert [(passage.content, score) for passage, score in result] == [
+        ("radium glows", 0.9),
+        ("bread", 0.2),
+    ]
     assert provider.requests[0]["documents"] == ["bread", "radiu", "cake"]
 
 
 @pytest.mark.parametrize(
-    "answer", [{"results": []}, JSONResponse({}, 400), JSONResponse({}, 503)], ids=["none", "400", "503"]
+    "answer",
+    [{"results": []}, JSONResponse({}, 400), JSONResponse({}, 503)],
+    ids=["none", "400", "503"],
 )
 async def test_a_failure_keeps_all_passages_in_their_order(provider: Provider, answer: Any) -> None:
     provider.answer = answer
     model = provider.reranker()
     result = await ModelReranker(model, str).rerank("What glows?", passages(*TEXTS), 2)
     await model.close()
-    assert [(passage.content, score) for passage, score in result] == [(text, None) for text in TEXTS]
+    assert [(passage.content, score) for passage, score in result] == [
+        (text, None) for text in TEXTS
+    ]
 
 
 async def test_nobody_at_the_address_is_retryable() -> None:
@@ -246,7 +292,9 @@ async def test_the_settings_name_the_reranker_and_without_them_there_is_none() -
     with pytest.raises(ConfigurationError, match="RERANK_BINDING_HOST"):
         open_reranker(QuerySettings(rerank_binding="tei"), RateLimiters())
     for binding, shape in SHAPES.items():
-        settings = QuerySettings(rerank_binding=binding, rerank_binding_host=shape.url or "http://127.0.0.1:9/rerank")
+        settings = QuerySettings(
+            rerank_binding=binding, rerank_binding_host=shape.url or "http://127.0.0.1:9/rerank"
+        )
         reranker = open_reranker(settings, RateLimiters())
         assert reranker is not None
         assert reranker.model == shape.model

@@ -1,4 +1,6 @@
-"""The log is audited in the background: a part at a time, and a bit that was flipped while the bus was down is told."""
+"""The log is audited in the background: a part at a time, and a bit that was flipped while the bus
+was down is told.
+"""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -48,11 +50,15 @@ class AuditedLog:
 
     async def fill(self, *names: str) -> None:
         for number, name in enumerate(names):
-            await NatsLog(self.jetstream).publish(document(name, workspace="one" if number % 3 else "two"))
+            await NatsLog(self.jetstream).publish(
+                document(name, workspace="one" if number % 3 else "two")
+            )
 
     async def part(self, cpu_seconds: float) -> Findings:
         async with connected(self.server) as reader:
-            return await audit_part_of_log(reader.jetstream(), self.jetstream, self.rows, cpu_seconds)
+            return await audit_part_of_log(
+                reader.jetstream(), self.jetstream, self.rows, cpu_seconds
+            )
 
     async def progress(self) -> AuditProgress:
         progress = await read_audit_progress(await self.values())
@@ -77,7 +83,9 @@ async def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator
         yield log
 
 
-async def test_parts_go_on_where_the_last_one_stopped_and_find_nothing_in_a_log_that_is_well(log: AuditedLog) -> None:
+async def test_parts_go_on_where_the_last_one_stopped_and_find_nothing_in_a_log_that_is_well(
+    log: AuditedLog,
+) -> None:
     assert await audit_note(await log.values()) is None
     places: list[int] = []
     while True:
@@ -93,7 +101,9 @@ async def test_parts_go_on_where_the_last_one_stopped_and_find_nothing_in_a_log_
     assert note and note.startswith("the last whole pass ended at ")
     assert note.endswith(" UTC; nothing is amiss")
     whole = await audit_log(log.jetstream, log.jetstream, log.rows, lambda _: None)
-    assert (whole.chained, whole.problems) == (EVENTS, []), "a pass that ended well extends the chains"
+    assert (whole.chained, whole.problems) == (EVENTS, []), (
+        "a pass that ended well extends the chains"
+    )
 
 
 async def test_a_bit_that_was_flipped_while_the_bus_was_down_is_found_and_told(
@@ -108,7 +118,9 @@ async def test_a_bit_that_was_flipped_while_the_bus_was_down_is_found_and_told(
     assert findings.problems
     values = await log.values()
     assert f"{len(findings.problems)} problems were found" in str(await log.progress())
-    assert (await combined_verdict(values)).log.startswith("audit: "), "doctor and the services say so"
+    assert (await combined_verdict(values)).log.startswith("audit: "), (
+        "doctor and the services say so"
+    )
     gauge = Gauge()
     monkeypatch.setattr(instruments, "audit_problems", gauge)
     await read_audit(values)

@@ -1,4 +1,6 @@
-"""What an older program left incomplete is not answered from, and nothing is added to it, until a rebuild paid."""
+"""What an older program left incomplete is not answered from, and nothing is added to it, until a
+rebuild paid.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -49,8 +51,12 @@ async def merger(jetstream: JetStreamContext, rows: SqliteRows) -> Integrity:
     """The watch of a service that fills the graph; its first look is taken."""
     pointers = await NatsLiveGenerations.bind(jetstream)
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    integrity = Integrity("merger", jetstream, pointers, values, WriteStatus(watched=True), schema_store=rows)
-    integrity.watch("graph", {"the document store": RowCheckpoints(rows, "graph")}, (MERGER,), held=(MERGER,))
+    integrity = Integrity(
+        "merger", jetstream, pointers, values, WriteStatus(watched=True), schema_store=rows
+    )
+    integrity.watch(
+        "graph", {"the document store": RowCheckpoints(rows, "graph")}, (MERGER,), held=(MERGER,)
+    )
     await integrity.look()
     return integrity
 
@@ -67,7 +73,9 @@ class Handler:
     def __init__(self) -> None:
         self.batches = 0
 
-    async def __call__(self, batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
+    async def __call__(
+        self, batch: Sequence[Delivery[Any]], generations: Generations, /
+    ) -> Sequence[Events]:
         self.batches += 1
         return [[] for _ in batch]
 
@@ -78,7 +86,9 @@ async def test_a_debt_is_told_and_nothing_is_answered_until_the_generation_is_ma
     await older(rows)
     integrity = await merger(jetstream, rows)
     for _ in range(2):  # looking again, as a service does for days, makes nothing whole
-        with pytest.raises(StoreBehind, match=r"graph: .*since an upgrade.*`lightstream rebuild graph`"):
+        with pytest.raises(
+            StoreBehind, match=r"graph: .*since an upgrade.*`lightstream rebuild graph`"
+        ):
             integrity.require("graph")
         assert set((await combined_verdict(integrity.values)).stores) == {"graph"}
         await integrity.look()
@@ -105,7 +115,9 @@ async def test_events_wait_for_the_rebuild_and_are_delivered_again_after_it(
 
     await schema.complete(rows, "graph", 1)
     await integrity.look()
-    assert isinstance(await waiting, Unavailable), "it is delivered again: the live generation is another one now"
+    assert isinstance(await waiting, Unavailable), (
+        "it is delivered again: the live generation is another one now"
+    )
     await held([], Generations())
     assert handler.batches == 1
 
@@ -115,7 +127,9 @@ async def test_a_service_that_stops_does_not_wait_for_the_rebuild(
 ) -> None:
     await older(rows)
     integrity, health = await merger(jetstream, rows), Health("merger", stage=None)
-    waiting = asyncio.create_task(_outcome(integrity.hold(MERGER, Handler(), health)([], Generations())))
+    waiting = asyncio.create_task(
+        _outcome(integrity.hold(MERGER, Handler(), health)([], Generations()))
+    )
     await asyncio.sleep(0)
     health.stage = "stopping"
     assert isinstance(await asyncio.wait_for(waiting, 5), Unavailable)
@@ -139,7 +153,11 @@ async def test_until_the_record_was_read_nothing_counts_as_complete(
 async def test_a_program_that_runs_while_a_newer_one_prepares_the_stores_stops(
     jetstream: JetStreamContext, rows: SqliteRows
 ) -> None:
-    integrity, handler, health = await merger(jetstream, rows), Handler(), Health("merger", stage=None)
+    integrity, handler, health = (
+        await merger(jetstream, rows),
+        Handler(),
+        Health("merger", stage=None),
+    )
     held = integrity.hold(MERGER, handler, health)
     await held([], Generations())
     await rows.put(schema.TABLE, {schema.KEY: {"version": schema.VERSION + 1}})
@@ -162,9 +180,13 @@ async def test_what_was_made_from_a_graph_that_was_lost_meanwhile_is_owed(
     assert created
     begun = Checkpoint(0, created.isoformat())
     graph = Store(begun)
-    integrity = Integrity("indexer", jetstream, pointers, values, WriteStatus(watched=True), schema_store=rows)
+    integrity = Integrity(
+        "indexer", jetstream, pointers, values, WriteStatus(watched=True), schema_store=rows
+    )
     vectors = RowCheckpoints(rows, "vectors")
-    integrity.watch("vectors", {"the document store": vectors}, ("indexer-graph",), held=("indexer-graph",))
+    integrity.watch(
+        "vectors", {"the document store": vectors}, ("indexer-graph",), held=("indexer-graph",)
+    )
     integrity.watch("graph", {"the graph store": graph}, held=("indexer-graph",))
     await write_note(values, "graph", 1, begun)
     await integrity.look()

@@ -1,4 +1,6 @@
-"""Real service processes on a real server: how they start, what they say of themselves, how they end."""
+"""Real service processes on a real server: how they start, what they say of themselves, how they
+end.
+"""
 
 import asyncio
 import signal
@@ -61,12 +63,15 @@ async def test_a_service_waits_for_its_store_and_says_so(
     port = free_port()
     uri = mongo_uri(port).replace("://", "://user:hunter2@")
     store = mongo_server(tmp_path / "mongo", port)
-    async with service("extractor", tmp_path, wait=False, NATS_URL=server.url, DOCUMENTS_URL=uri) as process:
+    async with service(
+        "extractor", tmp_path, wait=False, NATS_URL=server.url, DOCUMENTS_URL=uri
+    ) as process:
 
         async def waiting() -> bool:
             return await page(process, "ready") == (
-                503, {"service": "extractor", "problems": {"service": "waiting for the document store"}},
-            )  # fmt: skip
+                503,
+                {"service": "extractor", "problems": {"service": "waiting for the document store"}},
+            )
 
         await until(waiting, "a page that names the document store")
         assert (await page(process, "live"))[0] == 200
@@ -74,7 +79,9 @@ async def test_a_service_waits_for_its_store_and_says_so(
         process.signal(signal.SIGTERM)
         assert await asyncio.wait_for(process.wait(), 15) == 0
     uri = mongo_uri(port)
-    async with service("extractor", tmp_path, wait=False, NATS_URL=server.url, DOCUMENTS_URL=uri) as process:
+    async with service(
+        "extractor", tmp_path, wait=False, NATS_URL=server.url, DOCUMENTS_URL=uri
+    ) as process:
         try:
             await store.start()
             await process.ready()
@@ -91,8 +98,9 @@ async def test_a_service_waits_for_its_bus_and_says_so(
 
         async def waiting() -> bool:
             return await page(process, "ready") == (
-                503, {"service": "chunker", "problems": {"service": "waiting for the bus"}},
-            )  # fmt: skip
+                503,
+                {"service": "chunker", "problems": {"service": "waiting for the bus"}},
+            )
 
         await until(waiting, "a page that names the bus")
         await server.restart()
@@ -103,13 +111,17 @@ async def test_a_service_waits_for_its_bus_and_says_so(
 async def test_a_service_waits_for_a_bus_that_is_slow_when_it_starts(
     server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
-    # Let through until the client is connected, then silent for longer than any request of the start waits.
+    # Let through until the client is connected, then silent for longer than any request of the
+    # start waits.
     async with stalling(server.port, after=b"PONG") as stall:
         address = f"nats://127.0.0.1:{stall.port}"
         async with service("chunker", tmp_path, wait=False, NATS_URL=address) as process:
 
             async def waiting() -> bool:
-                return any(line["event"] == "waiting" and line.get("store") == "the bus" for line in logs(process))
+                return any(
+                    line["event"] == "waiting" and line.get("store") == "the bus"
+                    for line in logs(process)
+                )
 
             await until(waiting, "a line that names the bus")
             assert process.alive
@@ -122,7 +134,9 @@ async def test_a_service_waits_for_a_bus_that_is_slow_when_it_starts(
 
 
 async def test_a_service_that_waits_for_its_bus_ends_when_told_to(tmp_path: Path) -> None:
-    async with service("chunker", tmp_path, wait=False, NATS_URL=f"nats://127.0.0.1:{free_port()}") as process:
+    async with service(
+        "chunker", tmp_path, wait=False, NATS_URL=f"nats://127.0.0.1:{free_port()}"
+    ) as process:
 
         async def live() -> bool:
             return (await page(process, "live"))[0] == 200
@@ -144,7 +158,9 @@ async def test_a_service_refuses_to_start_on_a_bus_that_is_not_as_declared(
         if what != "nothing was set up":
             await topology.apply(jetstream)
         if what == "a stream differs":
-            events = topology.stream_config(next(stream for stream in STREAMS if stream.name == "KB_EVENTS"))
+            events = topology.stream_config(
+                next(stream for stream in STREAMS if stream.name == "KB_EVENTS")
+            )
             await jetstream.update_stream(events.evolve(max_msg_size=5_000))
             reason = "KB_EVENTS: max_msg_size is 5000"
         elif what == "a durable is missing":
@@ -195,7 +211,10 @@ async def test_one_trace_leads_from_the_publisher_through_two_services(
     server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     env = {"NATS_URL": server.url, "OTEL_TRACES_EXPORTER": "console"}
-    async with service("chunker", tmp_path, **env) as chunker, service("extractor", tmp_path, **env) as extractor:
+    async with (
+        service("chunker", tmp_path, **env) as chunker,
+        service("extractor", tmp_path, **env) as extractor,
+    ):
         text = "Marie Curie worked with Pierre Curie in Paris."
         await NatsLog(jetstream).publish(sealed(added("d", text), id="begin", traceparent=PARENT))
         await until_there_are(jetstream, 1, "EntitiesExtracted")
@@ -208,7 +227,9 @@ async def test_one_trace_leads_from_the_publisher_through_two_services(
 
         await until(ended, "the spans of both services")
     by_name = {
-        durable(span) or span["name"]: span for process in (chunker, extractor) for span in reversed(spans(process))
+        durable(span) or span["name"]: span
+        for process in (chunker, extractor)
+        for span in reversed(spans(process))
     }
     assert {span["context"]["trace_id"] for span in by_name.values()} == {f"0x{TRACE}"}
     assert by_name["chunker"]["parent_id"] == "0xb7ad6b7169203331"
@@ -216,15 +237,25 @@ async def test_one_trace_leads_from_the_publisher_through_two_services(
     assert by_name["extractor"]["parent_id"] in {span["context"]["span_id"] for span in published}
     attributes = by_name["extractor"]["attributes"]
     assert (attributes["lightstream.document"], attributes["lightstream.workspace"]) == ("d", "w")
-    assert set(by_name) == {"chunker", "extractor", "publish KB_EVENTS", "get extractions", "put extractions"}
+    assert set(by_name) == {
+        "chunker",
+        "extractor",
+        "publish KB_EVENTS",
+        "get extractions",
+        "put extractions",
+    }
 
 
 async def test_logs_name_trace_workspace_and_document_and_no_secret(
     server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     lost = DocumentAdded(document_id="lost", blob=BlobRef(sha256=sha256("gone"), size=4, parts=1))
-    async with service("chunker", tmp_path, NATS_URL=server.url, LLM_API_KEY="sk-hunter2") as process:
-        await NatsLog(jetstream).publish(sealed(lost, id="begin", traceparent=PARENT, workspace="tenant"))
+    async with service(
+        "chunker", tmp_path, NATS_URL=server.url, LLM_API_KEY="sk-hunter2"
+    ) as process:
+        await NatsLog(jetstream).publish(
+            sealed(lost, id="begin", traceparent=PARENT, workspace="tenant")
+        )
         await until_there_are(jetstream, 1, "StageFailed")
     (line,) = [line for line in logs(process) if line["event"] == "dead-lettered"]
     assert (line["trace"], line["workspace"], line["document"]) == (TRACE, "tenant", "lost")
@@ -255,4 +286,6 @@ async def test_a_service_refuses_to_start_on_stores_of_newer_code(
     async with service("merger", tmp_path, wait=False, NATS_URL=server.url) as process:
         assert await asyncio.wait_for(process.wait(), 40) == 1
     reasons = [line["reason"] for line in logs(process) if line["event"] == "cannot start"]
-    assert [f"the stores have schema {schema.VERSION + 1}" in reason for reason in reasons] == [True]
+    assert [f"the stores have schema {schema.VERSION + 1}" in reason for reason in reasons] == [
+        True
+    ]

@@ -1,4 +1,6 @@
-"""Replicas in processes and on connections of their own share one provider's limits over a real nats-server."""
+"""Replicas in processes and on connections of their own share one provider's limits over a real
+nats-server.
+"""
 
 import asyncio
 import time
@@ -24,7 +26,9 @@ pytestmark = pytest.mark.usefixtures("jetstream")  # replicas find the product's
 Run = Callable[[str, int, Limits], Awaitable[None]]
 
 WINDOW, UNDER_WAY = 3.0, 0.3
-"""Seconds in place of a minute, and that one request may take longer to the provider than another."""
+"""Seconds in place of a minute, and that one request may take longer to the provider than
+another.
+"""
 
 
 @pytest_asyncio.fixture
@@ -81,7 +85,8 @@ async def test_two_processes_never_use_more_tokens_in_a_window_than_the_limit(
 ) -> None:
     await two_processes("costs:100", 30, Limits(tokens=2000, window=WINDOW))
     assert len(limited(provider)) == 60
-    # Estimates begin at 500 tokens an answer and come down to what answers have; what was too much is given back.
+    # Estimates begin at 500 tokens an answer and come down to what answers have; what was too much
+    # is given back.
     assert 10 <= most_within(limited(provider), WINDOW - UNDER_WAY) <= 20
 
 
@@ -110,7 +115,9 @@ async def test_the_calls_of_a_killed_process_come_back(
         await asyncio.gather(*waiting)
 
 
-async def test_a_wait_that_one_replica_is_asked_for_holds_for_all(server: BusServer, provider: Provider) -> None:
+async def test_a_wait_that_one_replica_is_asked_for_holds_for_all(
+    server: BusServer, provider: Provider
+) -> None:
     async with (
         replica(server.url, provider.url, "good", Limits(calls=4)) as (first, _),
         replica(server.url, provider.url, "good", Limits(calls=4)) as (second, limiter),
@@ -143,12 +150,20 @@ async def test_a_provider_that_is_down_is_probed_by_one_call_until_it_is_back(
         asking = [asyncio.create_task(answered(chat)) for chat in [first] * 5 + [second] * 5]
 
         def times() -> list[float]:
-            """Return when the question was asked; others control whether the provider is to blame."""
+            """Return when the question was asked; others control whether the provider is to
+            blame.
+            """
             asked = zip(provider.requests, provider.times, strict=False)
-            return [at for request, at in asked if request["messages"][-1]["content"] == QUESTION[-1].content]
+            return [
+                at
+                for request, at in asked
+                if request["messages"][-1]["content"] == QUESTION[-1].content
+            ]
 
         def probes() -> list[float]:
-            """Return when the provider was asked after the last question: a probe asks the control first."""
+            """Return when the provider was asked after the last question: a probe asks the control
+            first.
+            """
             return [at for at in provider.times if at > times()[-1] + 0.5]
 
         async def probed() -> bool:
@@ -168,7 +183,9 @@ async def test_a_provider_that_is_down_is_probed_by_one_call_until_it_is_back(
 
 
 @pytest.mark.own_nats
-async def test_without_the_bus_each_replica_goes_by_its_part(server: RunningNats, provider: Provider) -> None:
+async def test_without_the_bus_each_replica_goes_by_its_part(
+    server: RunningNats, provider: Provider
+) -> None:
     limits = Limits(calls=4)
 
     async def ask(chat: OpenAiChat) -> None:

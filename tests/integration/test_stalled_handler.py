@@ -48,16 +48,23 @@ async def test_a_service_whose_handler_is_stuck_is_not_ready_and_says_what_it_is
 
         await until(stuck, "a page that says that the handler is stuck")
         problems = (await page(service, "ready"))[1]["problems"]
-        assert "1 messages, the first of them DocumentAdded of 'first' in workspace 'trial', number 1" in str(problems)
+        assert (
+            "1 messages, the first of them DocumentAdded of 'first' in workspace 'trial', number 1"
+            in str(problems)
+        )
         # What the doctor tells of each service.
-        with pytest.raises(Unavailable, match=r"chunker: its handler has not moved for .* since 20.*'first'"):
+        with pytest.raises(
+            Unavailable, match=r"chunker: its handler has not moved for .* since 20.*'first'"
+        ):
             await check_ready("chunker", int(service.env["PORT"]))
         (tmp_path / "hold").unlink()
         await service.ready()
 
 
 class WatchedProcessor:
-    """An event processor with one message, whose handler does this; and whether it ever seemed stuck."""
+    """An event processor with one message, whose handler does this; and whether it ever seemed
+    stuck.
+    """
 
     def __init__(self, work: Callable[[], Awaitable[Any]]) -> None:
         async def handle(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:

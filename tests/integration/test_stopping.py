@@ -1,4 +1,6 @@
-"""A service with a backlog that is told to end: it does so in seconds, and what it had in hand is delivered again."""
+"""A service with a backlog that is told to end: it does so in seconds, and what it had in hand is
+delivered again.
+"""
 
 import asyncio
 import signal
@@ -17,7 +19,9 @@ SOON = 5.0
 BACKLOG = 60
 
 
-async def test_a_service_whose_handlers_hang_before_a_backlog_ends_within_seconds(tmp_path: Path) -> None:
+async def test_a_service_whose_handlers_hang_before_a_backlog_ends_within_seconds(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "service"
     folder.mkdir()
     (folder / "hold").touch()

@@ -1,4 +1,6 @@
-"""/query/stream over a real socket, with a provider that writes without end: nothing outlives the client."""
+"""/query/stream over a real socket, with a provider that writes without end: nothing outlives the
+client.
+"""
 
 import asyncio
 import json
@@ -33,7 +35,9 @@ async def api(provider: Provider, model: str) -> AsyncIterator[int]:
     port = free_port()
     app = harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
     server = uvicorn.Server(
-        uvicorn.Config(app, port=port, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
+        uvicorn.Config(
+            app, port=port, log_level="error", lifespan="off", timeout_graceful_shutdown=1
+        )
     )
     running = asyncio.create_task(server.serve())
     async with asyncio.timeout(20):
@@ -51,7 +55,10 @@ async def asked(port: int, **body: object) -> tuple[asyncio.StreamReader, asynci
     """A socket on which the question was put."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=4096)
     data = json.dumps({"query": "Who discovered radium?", **body}).encode()
-    head = f"POST /query/stream HTTP/1.1\r\nHost: api\r\nContent-Type: application/json\r\nContent-Length: {len(data)}"
+    head = (
+        "POST /query/stream HTTP/1.1\r\nHost: api\r\nContent-Type: "
+        f"application/json\r\nContent-Length: {len(data)}"
+    )
     writer.write(head.encode() + b"\r\n\r\n" + data)
     await writer.drain()
     return reader, writer
@@ -63,7 +70,9 @@ async def hung_up(writer: asyncio.StreamWriter) -> None:
 
 
 @pytest.mark.parametrize("progress", [False, True])
-async def test_the_providers_stream_ends_when_the_client_goes_away(provider: Provider, progress: bool) -> None:
+async def test_the_providers_stream_ends_when_the_client_goes_away(
+    provider: Provider, progress: bool
+) -> None:
     async with api(provider, "endless") as port:
         reader, writer = await asked(port, include_progress=progress)
         seen = await asyncio.wait_for(reader.readuntil(b' more"}'), PATIENCE)
@@ -96,7 +105,9 @@ async def growing(provider: Provider) -> bool:
     return provider.pieces_sent > before
 
 
-async def test_a_client_that_goes_away_before_the_first_piece_leaves_nothing_behind(provider: Provider) -> None:
+async def test_a_client_that_goes_away_before_the_first_piece_leaves_nothing_behind(
+    provider: Provider,
+) -> None:
     async with api(provider, "hang") as port:
         _, writer = await asked(port)
         async with asyncio.timeout(PATIENCE):

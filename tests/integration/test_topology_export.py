@@ -1,4 +1,6 @@
-"""What `topology export` prints describes what `topology apply` makes: on a real server, field by field."""
+"""What `topology export` prints describes what `topology apply` makes: on a real server, field by
+field.
+"""
 
 import json
 from collections.abc import AsyncIterator
@@ -23,7 +25,9 @@ async def client(server: BusServer) -> AsyncIterator[Client]:
 
 async def ask(client: Client, subject: str, body: Any = None) -> dict[str, Any]:
     data = b"" if body is None else json.dumps(body).encode()
-    answer: dict[str, Any] = json.loads((await client.request(f"$JS.API.{subject}", data, timeout=10)).data)
+    answer: dict[str, Any] = json.loads(
+        (await client.request(f"$JS.API.{subject}", data, timeout=10)).data
+    )
     assert "error" not in answer, answer
     return answer
 
@@ -32,10 +36,15 @@ async def configurations(client: Client) -> dict[str, Any]:
     """What the server has, by name."""
     streams = {
         name: (await ask(client, f"STREAM.INFO.{name}"))["config"]
-        for name in (*(stream.name for stream in STREAMS), *(f"KV_{bucket.name}" for bucket in BUCKETS))
+        for name in (
+            *(stream.name for stream in STREAMS),
+            *(f"KV_{bucket.name}" for bucket in BUCKETS),
+        )
     }
     durables = {
-        durable.name: (await ask(client, f"CONSUMER.INFO.{durable.stream}.{durable.name}"))["config"]
+        durable.name: (await ask(client, f"CONSUMER.INFO.{durable.stream}.{durable.name}"))[
+            "config"
+        ]
         for durable in CONSUMERS
     }
     return {**streams, **durables}
@@ -71,11 +80,17 @@ async def test_the_server_takes_every_field_as_it_is_exported(client: Client) ->
     for config in (*declared["streams"], *(each["config"] for each in declared["consumers"])):
         has = result[config.get("name") or config["durable_name"]]
         # The server adds metadata of its own.
-        has["metadata"] = {name: has.get("metadata", {}).get(name) for name in config.get("metadata", {})}
-        assert {name: has.get(name) or None for name in config} == {k: v or None for k, v in config.items()}
+        has["metadata"] = {
+            name: has.get("metadata", {}).get(name) for name in config.get("metadata", {})
+        }
+        assert {name: has.get(name) or None for name in config} == {
+            k: v or None for k, v in config.items()
+        }
 
 
-async def test_a_bucket_of_an_older_version_is_brought_up_to_date_and_keeps_its_values(client: Client) -> None:
+async def test_a_bucket_of_an_older_version_is_brought_up_to_date_and_keeps_its_values(
+    client: Client,
+) -> None:
     """Buckets were made by the client's own call, which lets one message replace all keys."""
     jetstream = client.jetstream(timeout=5)
     bucket = BUCKETS[0]
@@ -84,4 +99,6 @@ async def test_a_bucket_of_an_older_version_is_brought_up_to_date_and_keeps_its_
     await topology.apply(jetstream)
     assert await topology.check(jetstream) == []
     assert (await jetstream.stream_info(f"KV_{bucket.name}")).config.allow_rollup_hdrs is False
-    assert (await (await NatsSharedValues.bind(jetstream, bucket.name)).read("pointers"))[0] == b"{}"
+    assert (await (await NatsSharedValues.bind(jetstream, bucket.name)).read("pointers"))[
+        0
+    ] == b"{}"

@@ -1,4 +1,5 @@
-"""The traps of consuming, shown on the pinned library and server: an upgrade that changes one is noticed.
+"""The traps of consuming, shown on the pinned library and server: an upgrade that changes one is
+noticed.
 
 What guards us against them: test_traps_guards.py.
 """
@@ -41,7 +42,9 @@ async def broker(server: BusServer) -> AsyncIterator[NatsBroker]:
 
 async def reader(jetstream: JetStreamContext, **settings: Any) -> None:
     """The consumer that most tests read by."""
-    config = ConsumerConfig(durable_name="reader", filter_subject="log.a", ack_policy=api.AckPolicy.EXPLICIT)
+    config = ConsumerConfig(
+        durable_name="reader", filter_subject="log.a", ack_policy=api.AckPolicy.EXPLICIT
+    )
     await jetstream.add_consumer("LOG", config.evolve(**settings))
 
 
@@ -80,8 +83,12 @@ class BlockedHandlers:
         self.running -= 1
 
 
-async def test_an_error_drops_the_message_by_default(jetstream: JetStreamContext, broker: NatsBroker) -> None:
-    """T2: the default policy terminates the message at the first error. Rule: acknowledge by hand."""
+async def test_an_error_drops_the_message_by_default(
+    jetstream: JetStreamContext, broker: NatsBroker
+) -> None:
+    """T2: the default policy terminates the message at the first error. Rule: acknowledge by
+    hand.
+    """
     await reader(jetstream)
     calls: list[bytes] = []
 
@@ -96,14 +103,20 @@ async def test_an_error_drops_the_message_by_default(jetstream: JetStreamContext
     assert (calls, settled.ack_floor.stream_seq) == ([b"event"], 1)
 
 
-async def deliveries_until(broker: NatsBroker, count: int, error: type[Exception] | Exception) -> list[float]:
+async def deliveries_until(
+    broker: NatsBroker, count: int, error: type[Exception] | Exception
+) -> list[float]:
     """Times of the first `count` deliveries to a handler that raises."""
     times: list[float] = []
     enough = asyncio.Event()
 
     @broker.subscriber(
-        "log.a", stream=LOG, durable="reader", pull_sub=PullSub(), ack_policy=AckPolicy.NACK_ON_ERROR
-    )  # fmt: skip
+        "log.a",
+        stream=LOG,
+        durable="reader",
+        pull_sub=PullSub(),
+        ack_policy=AckPolicy.NACK_ON_ERROR,
+    )
     async def handle(body: bytes) -> None:
         times.append(asyncio.get_running_loop().time())
         if len(times) >= count:
@@ -119,14 +132,18 @@ async def deliveries_until(broker: NatsBroker, count: int, error: type[Exception
 async def test_a_bare_nak_delivers_again_at_once_whatever_backoff_says(
     jetstream: JetStreamContext, broker: NatsBroker
 ) -> None:
-    """T3: `backoff` serves expired messages only; a failing message spins. Rule: nak with a delay."""
+    """T3: `backoff` serves expired messages only; a failing message spins. Rule: nak with a
+    delay.
+    """
     await reader(jetstream, backoff=[2.0, 4.0, 8.0], max_deliver=10)
     await publish(jetstream)
     times = await deliveries_until(broker, 4, RuntimeError())
     assert times[-1] - times[0] < 2.0
 
 
-async def test_a_nak_with_a_delay_is_delivered_after_it(jetstream: JetStreamContext, broker: NatsBroker) -> None:
+async def test_a_nak_with_a_delay_is_delivered_after_it(
+    jetstream: JetStreamContext, broker: NatsBroker
+) -> None:
     """T3, the rule."""
     await reader(jetstream)
     await publish(jetstream)
@@ -137,7 +154,9 @@ async def test_a_nak_with_a_delay_is_delivered_after_it(jetstream: JetStreamCont
 async def test_a_publisher_without_a_stream_loses_its_event_and_acknowledges_the_source(
     jetstream: JetStreamContext, broker: NatsBroker
 ) -> None:
-    """T4: no stream has the subject and nobody is told. Rule: publish by hand and wait for the acknowledgement."""
+    """T4: no stream has the subject and nobody is told. Rule: publish by hand and wait for the
+    acknowledgement.
+    """
     await reader(jetstream)
     calls: list[bytes] = []
 
@@ -174,11 +193,15 @@ async def test_a_handler_that_returns_nothing_publishes_an_empty_event(
 async def test_a_batch_size_runs_that_many_handlers_at_once(
     jetstream: JetStreamContext, broker: NatsBroker, size: int, at_once: int
 ) -> None:
-    """T6: batch_size without batch=True means concurrency, even with one worker. Rule: one, or a real batch."""
+    """T6: batch_size without batch=True means concurrency, even with one worker. Rule: one, or a
+    real batch.
+    """
     await reader(jetstream)
     busy = BlockedHandlers()
 
-    @broker.subscriber("log.a", stream=LOG, durable="reader", pull_sub=PullSub(batch_size=size), max_workers=1)
+    @broker.subscriber(
+        "log.a", stream=LOG, durable="reader", pull_sub=PullSub(batch_size=size), max_workers=1
+    )
     async def handle(body: bytes) -> None:
         await busy.work()
 
@@ -194,13 +217,19 @@ async def test_a_batch_size_runs_that_many_handlers_at_once(
     assert busy.most == at_once
 
 
-async def test_workers_take_messages_that_nobody_works_on(jetstream: JetStreamContext, broker: NatsBroker) -> None:
-    """T7: messages that wait inside the process age, no heartbeat covers them, and somebody else gets them as well."""
+async def test_workers_take_messages_that_nobody_works_on(
+    jetstream: JetStreamContext, broker: NatsBroker
+) -> None:
+    """T7: messages that wait inside the process age, no heartbeat covers them, and somebody else
+    gets them as well.
+    """
     await reader(jetstream, ack_wait=1.0)
     worked_on: set[int] = set()
     go = asyncio.Event()
 
-    @broker.subscriber("log.a", stream=LOG, durable="reader", pull_sub=PullSub(batch_size=8), max_workers=4)
+    @broker.subscriber(
+        "log.a", stream=LOG, durable="reader", pull_sub=PullSub(batch_size=8), max_workers=4
+    )
     async def handle(body: bytes, message: NatsMessage) -> None:
         worked_on.add(message.raw_message.metadata.sequence.stream)
         while not go.is_set():
@@ -225,7 +254,9 @@ async def test_workers_take_messages_that_nobody_works_on(jetstream: JetStreamCo
 async def test_single_flight_subscribers_take_only_what_they_work_on(
     jetstream: JetStreamContext, broker: NatsBroker
 ) -> None:
-    """T7, the rule: as many subscribers of one consumer as messages at once, each with one message in flight."""
+    """T7, the rule: as many subscribers of one consumer as messages at once, each with one message
+    in flight.
+    """
     await reader(jetstream)
     busy = BlockedHandlers()
 
@@ -233,12 +264,15 @@ async def test_single_flight_subscribers_take_only_what_they_work_on(
         await busy.work()
 
     for _ in range(4):
-        broker.subscriber("log.a", stream=LOG, durable="reader", pull_sub=PullSub(), max_workers=1)(handle)
+        broker.subscriber("log.a", stream=LOG, durable="reader", pull_sub=PullSub(), max_workers=1)(
+            handle
+        )
     await publish(jetstream, 40)
     await broker.start()
 
     async def all_busy() -> bool:
-        # Without a waiting pull the server hands out nothing more: this is the final state, not a moment of it.
+        # Without a waiting pull the server hands out nothing more: this is the final state, not a
+        # moment of it.
         return busy.running == 4 and (await info(jetstream)).num_waiting == 0
 
     await until(all_busy, "four busy handlers")

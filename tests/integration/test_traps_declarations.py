@@ -1,7 +1,8 @@
-"""How our declarations and publishers keep clear of the traps: on a real server, with the product's topology.
+"""How our declarations and publishers keep clear of the traps: on a real server, with the product's
+topology.
 
-T9 and T10 drift, T11 eviction, T12 and T16 ids, T13 persistence, T14 push, T15 unanswered publishes, T18 subjects,
-T20 names of spans.
+T9 and T10 drift, T11 eviction, T12 and T16 ids, T13 persistence, T14 push, T15 unanswered
+publishes, T18 subjects, T20 names of spans.
 """
 
 import asyncio
@@ -58,7 +59,9 @@ DURABLE_DRIFTS: dict[str, dict[str, Any]] = {
 }
 
 STREAM_DRIFTS: dict[str, dict[str, Any]] = {
-    "a retention that deletes what everybody has acknowledged": {"retention": RetentionPolicy.INTEREST},
+    "a retention that deletes what everybody has acknowledged": {
+        "retention": RetentionPolicy.INTEREST
+    },
     "eviction of the oldest": {"discard": DiscardPolicy.OLD},
     "an age after which events vanish": {"max_age": 30 * DAY},
     "a limit of messages": {"max_msgs": 10},
@@ -85,14 +88,18 @@ async def events(jetstream: JetStreamContext) -> int:
     return (await jetstream.stream_info("KB_EVENTS")).state.messages
 
 
-async def test_applying_twice_changes_nothing_and_leaves_nothing_to_complain_of(jetstream: JetStreamContext) -> None:
+async def test_applying_twice_changes_nothing_and_leaves_nothing_to_complain_of(
+    jetstream: JetStreamContext,
+) -> None:
     """The ground of the drift tests below."""
     assert await topology.apply(jetstream) == []
     assert await topology.check(jetstream) == []
 
 
 @pytest.mark.parametrize("drift", DURABLE_DRIFTS)
-async def test_a_durable_that_differs_is_noticed_and_put_right(jetstream: JetStreamContext, drift: str) -> None:
+async def test_a_durable_that_differs_is_noticed_and_put_right(
+    jetstream: JetStreamContext, drift: str
+) -> None:
     """T9: the server would use it as it is, silently."""
     config = topology.durable_config(declared_consumer("chunker")).evolve(**DURABLE_DRIFTS[drift])
     await jetstream.add_consumer("KB_EVENTS", config)
@@ -103,9 +110,13 @@ async def test_a_durable_that_differs_is_noticed_and_put_right(jetstream: JetStr
 
 
 async def test_a_pushed_durable_is_noticed(jetstream: JetStreamContext) -> None:
-    """T9 and T14: where a name is taken by a consumer that pushes, pulling from it gives nothing."""
+    """T9 and T14: where a name is taken by a consumer that pushes, pulling from it gives
+    nothing.
+    """
     await jetstream.delete_consumer("KB_EVENTS", "chunker")
-    pushed = topology.durable_config(declared_consumer("chunker")).evolve(deliver_subject="somewhere")
+    pushed = topology.durable_config(declared_consumer("chunker")).evolve(
+        deliver_subject="somewhere"
+    )
     await jetstream.add_consumer("KB_EVENTS", pushed)
     assert await topology.check(jetstream)
 
@@ -122,7 +133,9 @@ async def test_a_stream_that_differs_is_noticed(jetstream: JetStreamContext, dri
 async def test_a_log_that_persists_later_is_noticed(client: Client) -> None:
     """T13: it was made by somebody else, and acknowledges before it writes."""
     context = client.jetstream(timeout=5)
-    other = topology.stream_config(declared_stream("KB_DEAD")).evolve(persist_mode=PersistMode.ASYNC)
+    other = topology.stream_config(declared_stream("KB_DEAD")).evolve(
+        persist_mode=PersistMode.ASYNC
+    )
     await context.add_stream(other)
     problems = await topology.check(context)
     assert [problem for problem in problems if problem.startswith("KB_DEAD: persist_mode")]
@@ -138,7 +151,9 @@ async def test_a_service_refuses_to_start_on_a_difference_and_says_what_to_do(
             "KB_EVENTS", topology.durable_config(declared_consumer("chunker")).evolve(ack_wait=5.0)
         )
     elif break_it == "stream":
-        await jetstream.update_stream(topology.stream_config(declared_stream("KB_EVENTS")).evolve(max_age=30 * DAY))
+        await jetstream.update_stream(
+            topology.stream_config(declared_stream("KB_EVENTS")).evolve(max_age=30 * DAY)
+        )
     else:
         await jetstream.delete_consumer("KB_EVENTS", "chunker")
     await NatsLog(jetstream).publish(document("a"))
@@ -148,9 +163,13 @@ async def test_a_service_refuses_to_start_on_a_difference_and_says_what_to_do(
     assert await events(jetstream) == 1
 
 
-async def test_a_full_log_refuses_new_events_and_keeps_every_old_one(jetstream: JetStreamContext) -> None:
+async def test_a_full_log_refuses_new_events_and_keeps_every_old_one(
+    jetstream: JetStreamContext,
+) -> None:
     """T11: the publisher is told when to come back."""
-    await jetstream.update_stream(topology.stream_config(declared_stream("KB_EVENTS")).evolve(max_bytes=20_000))
+    await jetstream.update_stream(
+        topology.stream_config(declared_stream("KB_EVENTS")).evolve(max_bytes=20_000)
+    )
     stored = 0
     with pytest.raises(Unavailable) as refused:
         for number in range(100):
@@ -162,7 +181,9 @@ async def test_a_full_log_refuses_new_events_and_keeps_every_old_one(jetstream: 
     assert (state.messages, state.first_seq) == (stored, 1)
 
 
-async def test_every_declared_stream_writes_to_disk_before_it_acknowledges(jetstream: JetStreamContext) -> None:
+async def test_every_declared_stream_writes_to_disk_before_it_acknowledges(
+    jetstream: JetStreamContext,
+) -> None:
     """T13."""
     for declared in STREAMS:
         config = (await jetstream.stream_info(declared.name)).config
@@ -171,7 +192,9 @@ async def test_every_declared_stream_writes_to_disk_before_it_acknowledges(jetst
         assert not config.no_ack
 
 
-async def test_every_declared_durable_is_pulled_and_acknowledged_one_by_one(jetstream: JetStreamContext) -> None:
+async def test_every_declared_durable_is_pulled_and_acknowledged_one_by_one(
+    jetstream: JetStreamContext,
+) -> None:
     """T14: nothing is pushed, so nothing overflows."""
     for declared in CONSUMERS:
         config = (await jetstream.consumer_info(declared.stream, declared.name)).config
@@ -181,9 +204,14 @@ async def test_every_declared_durable_is_pulled_and_acknowledged_one_by_one(jets
 
 @pytest.mark.own_nats
 async def test_a_publish_the_server_died_under_is_tried_again_and_stored_once(
-    server: RunningNats, client: Client, jetstream: JetStreamContext, monkeypatch: pytest.MonkeyPatch
+    server: RunningNats,
+    client: Client,
+    jetstream: JetStreamContext,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """T15: the attempt that is never answered ends by its timeout; the id makes the next one harmless."""
+    """T15: the attempt that is never answered ends by its timeout; the id makes the next one
+    harmless.
+    """
     monkeypatch.setattr(bus, "PUBLISH_TIMEOUT", 0.5)
     freeze(server.process.pid)
     sent = client.stats["out_msgs"]
@@ -205,11 +233,15 @@ async def test_a_publish_the_server_died_under_is_tried_again_and_stored_once(
 async def test_a_publish_that_was_stored_unseen_is_not_stored_again(
     server: RunningNats, jetstream: JetStreamContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """T15: the server takes the first attempt after its time is over, and knows the second one by its id."""
+    """T15: the server takes the first attempt after its time is over, and knows the second one by
+    its id.
+    """
     monkeypatch.setattr(bus, "PUBLISH_TIMEOUT", 0.2)
     freeze(server.process.pid)
     publishing = asyncio.create_task(NatsLog(jetstream).publish(document("a")))
-    done, _ = await asyncio.wait([publishing], timeout=1.5)  # several attempts pile up at the stopped server
+    done, _ = await asyncio.wait(
+        [publishing], timeout=1.5
+    )  # several attempts pile up at the stopped server
     assert not done
     server.process.signal(signal.SIGCONT)
     assert await asyncio.wait_for(publishing, 10) == 1
@@ -220,13 +252,24 @@ async def test_one_document_in_two_workspaces_is_two_events(jetstream: JetStream
     """T16: an id made of the document alone would let the second tenant's document vanish."""
     log, blobs = NatsLog(jetstream), NatsBlobs(jetstream)
     for workspace in ("one", "two", "one", "two"):
-        await add_document(log, blobs, Submission(text="the same text", id="doc"), workspace=workspace, source="tests")
+        await add_document(
+            log,
+            blobs,
+            Submission(text="the same text", id="doc"),
+            workspace=workspace,
+            source="tests",
+        )
     assert await events(jetstream) == 2
 
 
 def test_ids_of_events_differ_by_cause_type_and_ordinal_and_never_name_a_sequence() -> None:
     """T12 and T16: after the log was cut a sequence names another event; an id never does."""
-    ids = {event_id(cause, kind, ordinal) for cause in "ab" for kind in ("X", "Y") for ordinal in (0, 1)}
+    ids = {
+        event_id(cause, kind, ordinal)
+        for cause in "ab"
+        for kind in ("X", "Y")
+        for ordinal in (0, 1)
+    }
     assert len(ids) == 8
     assert event_id("a", "X", 0) == event_id("a", "X")
 
@@ -249,7 +292,9 @@ STRANGE: tuple[str, ...] = (
 )
 
 
-async def test_documents_of_any_name_have_subjects_of_their_own(jetstream: JetStreamContext) -> None:
+async def test_documents_of_any_name_have_subjects_of_their_own(
+    jetstream: JetStreamContext,
+) -> None:
     """T18: five tokens, no wildcard, and the history of each is read without its neighbours."""
     log = NatsLog(jetstream)
     for number, name in enumerate(STRANGE):
@@ -268,7 +313,10 @@ def test_spans_are_named_by_stream_and_not_by_document(monkeypatch: pytest.Monke
     for name in ("a", "b", "c"):
         with telemetry.consumer_span("chunker", [document(name)]), telemetry.producer_span(1):
             pass
-    assert {span.name for span in spans.get_finished_spans()} == {"process KB_EVENTS", "publish KB_EVENTS"}
+    assert {span.name for span in spans.get_finished_spans()} == {
+        "process KB_EVENTS",
+        "publish KB_EVENTS",
+    }
 
 
 async def test_a_bus_that_a_newer_program_set_up_is_refused_and_left_as_it_is(
@@ -278,7 +326,9 @@ async def test_a_bus_that_a_newer_program_set_up_is_refused_and_left_as_it_is(
         metadata={VERSION_KEY: str(VERSION + 1)}, description="another"
     )
     await jetstream.update_stream(newer)
-    with pytest.raises(ConfigurationError, match=r"have version \d+, this program knows \d+: run the newer program"):
+    with pytest.raises(
+        ConfigurationError, match=r"have version \d+, this program knows \d+: run the newer program"
+    ):
         await topology.apply(jetstream)
     (problem,) = await topology.check(jetstream)
     assert "run the newer program" in problem

@@ -1,6 +1,8 @@
-"""What keeps parts of FastStream out (decision 5), shown on the pinned version: a test fails when its reason is gone.
+"""What keeps parts of FastStream out (decision 5), shown on the pinned version: a test fails when
+its reason is gone.
 
-Other parts are shown in test_traps_consume.py (policies, publishers, workers) and test_traps_service.py.
+Other parts are shown in test_traps_consume.py (policies, publishers, workers) and
+test_traps_service.py.
 """
 
 import asyncio
@@ -34,7 +36,9 @@ async def jetstream(server: BusServer) -> AsyncIterator[JetStreamContext]:
     async with connected(server) as client:
         context = client.jetstream(timeout=5)
         await context.add_stream(StreamConfig(name="LOG", subjects=["log.>"]))
-        config = ConsumerConfig(durable_name="reader", filter_subject="log.*", ack_policy=api.AckPolicy.EXPLICIT)
+        config = ConsumerConfig(
+            durable_name="reader", filter_subject="log.*", ack_policy=api.AckPolicy.EXPLICIT
+        )
         await context.add_consumer("LOG", config)
         yield context
 
@@ -53,11 +57,15 @@ async def acknowledged(jetstream: JetStreamContext) -> int:
     return info.delivered.consumer_seq - (info.num_ack_pending or 0)
 
 
-async def seconds_until_handled(jetstream: JetStreamContext, broker: NatsBroker, pull: PullSub) -> float:
+async def seconds_until_handled(
+    jetstream: JetStreamContext, broker: NatsBroker, pull: PullSub
+) -> float:
     """From the publication of one message to the call of its handler."""
     handled = asyncio.Event()
 
-    @broker.subscriber("log.*", stream=LOG, durable="reader", pull_sub=pull, ack_policy=AckPolicy.MANUAL)
+    @broker.subscriber(
+        "log.*", stream=LOG, durable="reader", pull_sub=pull, ack_policy=AckPolicy.MANUAL
+    )
     async def handle(body: Any) -> None:
         handled.set()
 
@@ -65,7 +73,8 @@ async def seconds_until_handled(jetstream: JetStreamContext, broker: NatsBroker,
     await asyncio.sleep(0.1)
     since = asyncio.get_running_loop().time()
     await jetstream.publish("log.a", b"event")
-    # A batch subscriber also drops what it had fetched when the fetch behind it fails: then this is all we wait for.
+    # A batch subscriber also drops what it had fetched when the fetch behind it fails: then this is
+    # all we wait for.
     with suppress(TimeoutError):
         await asyncio.wait_for(handled.wait(), 10)
     return asyncio.get_running_loop().time() - since
@@ -74,7 +83,9 @@ async def seconds_until_handled(jetstream: JetStreamContext, broker: NatsBroker,
 async def test_a_batch_subscriber_holds_a_lone_message_until_its_time_is_up(
     jetstream: JetStreamContext, broker: NatsBroker
 ) -> None:
-    """Batch subscribers: a short time to wait means empty pulls all day, a long one slow documents."""
+    """Batch subscribers: a short time to wait means empty pulls all day, a long one slow
+    documents.
+    """
     assert await seconds_until_handled(jetstream, broker, PullSub(10, 2.0, batch=True)) > 1.5
 
 
@@ -88,10 +99,14 @@ async def test_a_subscriber_of_single_messages_hands_a_lone_message_over_at_once
 async def test_a_typed_handler_never_sees_a_body_of_another_form(
     jetstream: JetStreamContext, broker: NatsBroker
 ) -> None:
-    """Typed subscribers: nobody can publish a StageFailed about it, and by hand nobody acknowledges it either."""
+    """Typed subscribers: nobody can publish a StageFailed about it, and by hand nobody acknowledges
+    it either.
+    """
     seen: list[int] = []
 
-    @broker.subscriber("log.*", stream=LOG, durable="reader", pull_sub=PullSub(), ack_policy=AckPolicy.MANUAL)
+    @broker.subscriber(
+        "log.*", stream=LOG, durable="reader", pull_sub=PullSub(), ack_policy=AckPolicy.MANUAL
+    )
     async def handle(body: Body) -> None:
         seen.append(body.number)
 
@@ -109,14 +124,20 @@ async def test_a_typed_handler_never_sees_a_body_of_another_form(
 async def test_an_acknowledging_middleware_does_not_wait_for_the_batch_its_message_went_into(
     jetstream: JetStreamContext, broker: NatsBroker
 ) -> None:
-    """Middlewares (decode, ack, spans) wrap one message: its neighbours of the fetch are done before the batch is."""
+    """Middlewares (decode, ack, spans) wrap one message: its neighbours of the fetch are done
+    before the batch is.
+    """
     waiting: list[bytes] = []
     batches: list[int] = []
     go = asyncio.Event()
 
     @broker.subscriber(
-        "log.*", stream=LOG, durable="reader", pull_sub=PullSub(5, 1.0), ack_policy=AckPolicy.NACK_ON_ERROR
-    )  # fmt: skip
+        "log.*",
+        stream=LOG,
+        durable="reader",
+        pull_sub=PullSub(5, 1.0),
+        ack_policy=AckPolicy.NACK_ON_ERROR,
+    )
     async def handle(body: bytes) -> None:
         waiting.append(body)
         await asyncio.sleep(0)
@@ -132,17 +153,24 @@ async def test_an_acknowledging_middleware_does_not_wait_for_the_batch_its_messa
     async def neighbours_are_acknowledged() -> bool:
         return await acknowledged(jetstream) == 4
 
-    await until(neighbours_are_acknowledged, "four messages acknowledged of a batch of five that is worked on")
+    await until(
+        neighbours_are_acknowledged,
+        "four messages acknowledged of a batch of five that is worked on",
+    )
     assert batches == [5]
     go.set()
 
 
 async def test_the_test_broker_delivers_nothing_again_and_drops_no_duplicate() -> None:
-    """TestNatsBroker: redelivery and deduplication are what our handlers have to stand; `MemoryLog` has both."""
+    """TestNatsBroker: redelivery and deduplication are what our handlers have to stand; `MemoryLog`
+    has both.
+    """
     broker = NatsBroker(logger=None)
     seen: list[bytes] = []
 
-    @broker.subscriber("log.*", stream=LOG, durable="reader", pull_sub=PullSub(), ack_policy=AckPolicy.MANUAL)
+    @broker.subscriber(
+        "log.*", stream=LOG, durable="reader", pull_sub=PullSub(), ack_policy=AckPolicy.MANUAL
+    )
     async def handle(body: bytes) -> None:
         seen.append(body)
 
@@ -156,12 +184,17 @@ async def test_the_test_broker_delivers_nothing_again_and_drops_no_duplicate() -
 async def test_the_telemetry_middleware_names_the_spans_of_a_consumer_by_subject(
     server: BusServer, jetstream: JetStreamContext
 ) -> None:
-    """OpenTelemetry middleware: one span name, and one time series, for each document; and one span a message."""
+    """OpenTelemetry middleware: one span name, and one time series, for each document; and one span
+    a message.
+    """
     spans = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
     broker = NatsBroker(
-        server.url, logger=None, graceful_timeout=0.1, middlewares=[NatsTelemetryMiddleware(tracer_provider=provider)]
+        server.url,
+        logger=None,
+        graceful_timeout=0.1,
+        middlewares=[NatsTelemetryMiddleware(tracer_provider=provider)],
     )
     handled: list[bytes] = []
 

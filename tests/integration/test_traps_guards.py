@@ -1,9 +1,10 @@
 """How our runtime keeps clear of the traps of consuming: a real service process on a real server.
 
-T1 declared streams, T2 termination, T3 bare naks, T6 and T7 prefetch, T8 silence, T17 batches. T4 and T5 need no
-guard here: the edge publishes what a handler returns, and a handler that returns nothing publishes nothing (tested
-below). T14 and T20 stand with the declarations and names in test_traps_declarations.py. T19 concerns permissions of
-accounts, which the embedded server has none of.
+T1 declared streams, T2 termination, T3 bare naks, T6 and T7 prefetch, T8 silence, T17 batches. T4
+and T5 need no guard here: the edge publishes what a handler returns, and a handler that returns
+nothing publishes nothing (tested below). T14 and T20 stand with the declarations and names in
+test_traps_declarations.py. T19 concerns permissions of accounts, which the embedded server has none
+of.
 """
 
 import asyncio
@@ -27,7 +28,10 @@ async def count(jetstream: JetStreamContext, stream: str) -> int:
 
 async def declared(jetstream: JetStreamContext) -> list[object]:
     streams = [(await jetstream.stream_info(stream.name)).config for stream in STREAMS]
-    durables = [(await jetstream.consumer_info(durable.stream, durable.name)).config for durable in CONSUMERS]
+    durables = [
+        (await jetstream.consumer_info(durable.stream, durable.name)).config
+        for durable in CONSUMERS
+    ]
     return [*streams, *durables]
 
 
@@ -51,7 +55,9 @@ async def test_what_may_succeed_later_comes_again_after_a_delay(
     async with trial_service(server.url, tmp_path):
         await NatsLog(jetstream).publish(document("later"))
         answered = await until_answered(jetstream, "later")
-        taken = await jetstream.get_last_msg("KB_EVENTS", subjects.subject("trial", "later", "DocumentAdded"))
+        taken = await jetstream.get_last_msg(
+            "KB_EVENTS", subjects.subject("trial", "later", "DocumentAdded")
+        )
         assert taken.time and answered.time
         assert (answered.time - taken.time).total_seconds() > 0.7
         assert await count(jetstream, "KB_ADVISORIES") == 0
@@ -96,12 +102,14 @@ async def test_a_service_takes_only_what_it_works_on(
             await NatsLog(jetstream).publish(document(f"doc-{number}"))
 
         async def all_busy() -> bool:
-            # Without a waiting pull the server hands out nothing more: this is the final state, not a moment of it.
+            # Without a waiting pull the server hands out nothing more: this is the final state, not
+            # a moment of it.
             info = await jetstream.consumer_info("KB_EVENTS", "chunker")
             return info.num_ack_pending >= 4 and info.num_waiting == 0
 
         await until(all_busy, "four busy workers, and nobody who asks for more")
-        # A pull that ends just as the server answers it leaves a message behind, which comes again later.
+        # A pull that ends just as the server answers it leaves a message behind, which comes again
+        # later.
         assert (await jetstream.consumer_info("KB_EVENTS", "chunker")).num_ack_pending <= 8
         (tmp_path / "hold").unlink()
         await until_acknowledged(jetstream, "chunker")
@@ -111,7 +119,9 @@ async def test_a_service_takes_only_what_it_works_on(
 async def test_workers_whose_messages_come_at_the_same_moment_handle_them_side_by_side(
     server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
-    """Messages of several fetches are several batches: one worker's batch would be handled one after the other."""
+    """Messages of several fetches are several batches: one worker's batch would be handled one
+    after the other.
+    """
     (tmp_path / "hold").touch()
     begun = [tmp_path / f"begun-doc-{number}" for number in range(16)]
     for number in range(16):
@@ -191,7 +201,9 @@ async def test_a_service_ends_when_told_to_even_while_the_server_is_down(
 async def test_what_a_service_works_on_when_told_to_end_is_finished_and_acknowledged(
     server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
-    """T7: the event in flight is not left to expire, and nothing waits behind it inside the process."""
+    """T7: the event in flight is not left to expire, and nothing waits behind it inside the
+    process.
+    """
     async with trial_service(server.url, tmp_path) as service:
         await NatsLog(jetstream).publish(document("slow"))
         await NatsLog(jetstream).publish(document("next"))
@@ -210,7 +222,9 @@ async def test_what_a_service_works_on_when_told_to_end_is_finished_and_acknowle
 async def test_one_undecodable_body_does_not_keep_its_siblings_from_the_handler(
     server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
-    """T17: the batch is decoded message by message; the bad one is set aside, the others are handled at once."""
+    """T17: the batch is decoded message by message; the bad one is set aside, the others are
+    handled at once.
+    """
     log = NatsLog(jetstream)
     await log.publish(document("a"))
     await jetstream.publish(subjects.subject("trial", "b", "DocumentAdded"), b"\xff not an event")

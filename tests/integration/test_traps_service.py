@@ -1,4 +1,5 @@
-"""The traps of a running service, shown on the pinned library and server: an upgrade that changes one is noticed.
+"""The traps of a running service, shown on the pinned library and server: an upgrade that changes
+one is noticed.
 
 What guards us against them: test_traps_guards.py.
 """
@@ -45,7 +46,9 @@ async def broker(server: BusServer) -> AsyncIterator[NatsBroker]:
 
 async def reader(jetstream: JetStreamContext, **settings: Any) -> None:
     """The consumer that most tests read by."""
-    config = ConsumerConfig(durable_name="reader", filter_subject="log.a", ack_policy=api.AckPolicy.EXPLICIT)
+    config = ConsumerConfig(
+        durable_name="reader", filter_subject="log.a", ack_policy=api.AckPolicy.EXPLICIT
+    )
     await jetstream.add_consumer("LOG", config.evolve(**settings))
 
 
@@ -61,7 +64,9 @@ async def info(jetstream: JetStreamContext) -> ConsumerInfo:
 async def test_a_deleted_durable_leaves_a_service_that_spins_in_silence(
     jetstream: JetStreamContext, broker: NatsBroker
 ) -> None:
-    """T8: alive, answering pings, handling nothing. Rule: ready means that every consumer answers consumer_info."""
+    """T8: alive, answering pings, handling nothing. Rule: ready means that every consumer answers
+    consumer_info.
+    """
     await reader(jetstream)
     calls: list[bytes] = []
 
@@ -87,8 +92,9 @@ async def test_a_deleted_durable_leaves_a_service_that_spins_in_silence(
 async def test_a_connection_given_up_brings_the_whole_process_to_a_standstill(
     server: RunningNats, jetstream: JetStreamContext
 ) -> None:
-    """T8: reconnects exhausted, the pull loop raises and repeats without ever yielding. After `closed_cb` no other task
-    runs again: no health page, no signal handler. Rule: reconnect for ever, and end the process inside `closed_cb`.
+    """T8: reconnects exhausted, the pull loop raises and repeats without ever yielding. After
+    `closed_cb` no other task runs again: no health page, no signal handler. Rule: reconnect for
+    ever, and end the process inside `closed_cb`.
     """
     await reader(jetstream)
     stood_still, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -107,10 +113,16 @@ async def test_a_connection_given_up_brings_the_whole_process_to_a_standstill(
         threading.Thread(target=watch).start()
 
     broker = NatsBroker(
-        server.url, logger=None, graceful_timeout=0.1, max_reconnect_attempts=2, reconnect_time_wait=0,
+        server.url,
+        logger=None,
+        graceful_timeout=0.1,
+        max_reconnect_attempts=2,
+        reconnect_time_wait=0,
         closed_cb=on_closed,
-    )  # fmt: skip
-    subscriber = broker.subscriber("log.a", stream=LOG, durable="reader", pull_sub=PullSub(timeout=0.5))
+    )
+    subscriber = broker.subscriber(
+        "log.a", stream=LOG, durable="reader", pull_sub=PullSub(timeout=0.5)
+    )
 
     @subscriber
     async def handle(body: bytes) -> None: ...
@@ -125,7 +137,9 @@ async def test_a_connection_given_up_brings_the_whole_process_to_a_standstill(
 async def test_a_durable_that_exists_is_used_whatever_its_filter(
     jetstream: JetStreamContext, broker: NatsBroker
 ) -> None:
-    """T9: the handler of one subject gets another's messages. Rule: refuse to start on a difference."""
+    """T9: the handler of one subject gets another's messages. Rule: refuse to start on a
+    difference.
+    """
     await reader(jetstream, filter_subject="log.old", ack_wait=7.0)
     got = asyncio.Queue[bytes]()
 
@@ -141,8 +155,12 @@ async def test_a_durable_that_exists_is_used_whatever_its_filter(
     assert (config.filter_subject, config.ack_wait) == ("log.old", 7.0)
 
 
-async def test_a_slow_push_subscription_loses_messages(server: BusServer, jetstream: JetStreamContext) -> None:
-    """T14: what does not fit into the client's memory is dropped for good. Rule: every consumer of ours is pulled."""
+async def test_a_slow_push_subscription_loses_messages(
+    server: BusServer, jetstream: JetStreamContext
+) -> None:
+    """T14: what does not fit into the client's memory is dropped for good. Rule: every consumer of
+    ours is pulled.
+    """
     errors: list[str] = []
 
     async def on_error(error: Exception) -> None:
@@ -157,7 +175,9 @@ async def test_a_slow_push_subscription_loses_messages(server: BusServer, jetstr
         got.append(message.data)
 
     config = ConsumerConfig(ack_policy=api.AckPolicy.NONE)
-    await client.jetstream().subscribe("log.a", stream="LOG", cb=slow, config=config, pending_msgs_limit=10)
+    await client.jetstream().subscribe(
+        "log.a", stream="LOG", cb=slow, config=config, pending_msgs_limit=10
+    )
     await publish(jetstream, 50)
 
     async def dropped() -> bool:
@@ -172,13 +192,19 @@ async def test_a_slow_push_subscription_loses_messages(server: BusServer, jetstr
 async def test_one_undecodable_body_keeps_a_whole_batch_from_its_handler(
     jetstream: JetStreamContext, broker: NatsBroker
 ) -> None:
-    """T17: four good messages share the fate of a bad one. Rule: raw bytes in, each message decoded by itself."""
+    """T17: four good messages share the fate of a bad one. Rule: raw bytes in, each message decoded
+    by itself.
+    """
     await reader(jetstream, max_deliver=2)
     calls: list[list[int]] = []
 
     @broker.subscriber(
-        "log.a", stream=LOG, durable="reader", pull_sub=PullSub(5, 1.0, batch=True), ack_policy=AckPolicy.NACK_ON_ERROR
-    )  # fmt: skip
+        "log.a",
+        stream=LOG,
+        durable="reader",
+        pull_sub=PullSub(5, 1.0, batch=True),
+        ack_policy=AckPolicy.NACK_ON_ERROR,
+    )
     async def handle(bodies: list[int]) -> None:
         calls.append(bodies)
 
@@ -193,8 +219,11 @@ async def test_one_undecodable_body_keeps_a_whole_batch_from_its_handler(
     assert calls == []
 
 
-async def test_pulls_ignore_the_inbox_prefix_of_the_connection(server: BusServer, jetstream: JetStreamContext) -> None:
-    """T19: under a permission for its own inbox the service would receive nothing. Rule: the prefix on each subscriber.
+async def test_pulls_ignore_the_inbox_prefix_of_the_connection(
+    server: BusServer, jetstream: JetStreamContext
+) -> None:
+    """T19: under a permission for its own inbox the service would receive nothing. Rule: the prefix
+    on each subscriber.
 
     Anyone in the account who listens to the common prefix reads along.
     """
@@ -224,7 +253,9 @@ async def test_telemetry_of_the_library_has_a_name_for_every_subject(
     spans = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
-    broker = NatsBroker(server.url, logger=None, middlewares=[NatsTelemetryMiddleware(tracer_provider=provider)])
+    broker = NatsBroker(
+        server.url, logger=None, middlewares=[NatsTelemetryMiddleware(tracer_provider=provider)]
+    )
     await broker.start()
     for document in range(3):
         await broker.publish(b"event", f"log.doc-{document}", stream="LOG")

@@ -1,6 +1,8 @@
-"""The traps of streams and publishing, shown on the pinned library and server: an upgrade that changes one is noticed.
+"""The traps of streams and publishing, shown on the pinned library and server: an upgrade that
+changes one is noticed.
 
-The traps are numbered T1 to T20 over all files test_traps_*. What guards us against them: test_traps_guards.py.
+The traps are numbered T1 to T20 over all files test_traps_*. What guards us against them:
+test_traps_guards.py.
 """
 
 import os
@@ -50,8 +52,15 @@ async def start_service(url: str, stream: JStream | str) -> None:
         await broker.stop()
 
 
-async def settings_kept(server: BusServer, jetstream: JetStreamContext, stream: JStream | str) -> bool:
-    await add_log(jetstream, duplicate_window=3600.0, compression=StoreCompression.S2, metadata={"owner": "us"})
+async def settings_kept(
+    server: BusServer, jetstream: JetStreamContext, stream: JStream | str
+) -> bool:
+    await add_log(
+        jetstream,
+        duplicate_window=3600.0,
+        compression=StoreCompression.S2,
+        metadata={"owner": "us"},
+    )
     await start_service(server.url, stream)
     config = (await jetstream.stream_info("LOG")).config
     metadata = config.metadata or {}
@@ -65,7 +74,9 @@ async def settings_kept(server: BusServer, jetstream: JetStreamContext, stream: 
 async def test_a_stream_given_by_name_loses_its_settings_when_a_service_starts(
     server: BusServer, jetstream: JetStreamContext
 ) -> None:
-    """T1: a plain name means declare=True, which updates the stream to FastStream's defaults. Rule: never a name."""
+    """T1: a plain name means declare=True, which updates the stream to FastStream's defaults. Rule:
+    never a name.
+    """
     assert not await settings_kept(server, jetstream, "LOG")
 
 
@@ -87,7 +98,9 @@ async def test_a_stream_that_is_missing_is_created_silently_by_name(
 async def test_deny_delete_turns_the_silent_rewriting_into_an_error(
     server: BusServer, jetstream: JetStreamContext
 ) -> None:
-    """T1: the settings FastStream would write cannot be written to a stream that denies deletion."""
+    """T1: the settings FastStream would write cannot be written to a stream that denies
+    deletion.
+    """
     await add_log(jetstream, deny_delete=True, duplicate_window=3600.0)
     with pytest.raises(APIError) as refused:
         await start_service(server.url, "LOG")
@@ -95,8 +108,12 @@ async def test_deny_delete_turns_the_silent_rewriting_into_an_error(
     assert (await jetstream.stream_info("LOG")).config.duplicate_window == 3600.0
 
 
-async def test_interest_retention_empties_a_stream_without_consumers_at_once(jetstream: JetStreamContext) -> None:
-    """T10: even where deleting and purging are denied. Rule: the retention is checked before a service starts."""
+async def test_interest_retention_empties_a_stream_without_consumers_at_once(
+    jetstream: JetStreamContext,
+) -> None:
+    """T10: even where deleting and purging are denied. Rule: the retention is checked before a
+    service starts.
+    """
     await add_log(jetstream, deny_delete=True, deny_purge=True)
     for _ in range(10):
         await jetstream.publish("log.a", b"event")
@@ -115,7 +132,9 @@ async def test_discard_old_evicts_events_it_has_acknowledged(jetstream: JetStrea
     assert state.first_seq > 1
 
 
-async def test_discard_new_refuses_what_does_not_fit_and_keeps_the_rest(jetstream: JetStreamContext) -> None:
+async def test_discard_new_refuses_what_does_not_fit_and_keeps_the_rest(
+    jetstream: JetStreamContext,
+) -> None:
     """T11, the rule: the publisher is told, nothing stored is touched."""
     await add_log(jetstream, max_bytes=50_000, discard=DiscardPolicy.NEW)
     stored = 0
@@ -132,10 +151,11 @@ async def test_discard_new_refuses_what_does_not_fit_and_keeps_the_rest(jetstrea
 async def test_a_flipped_bit_silently_cuts_the_log_and_its_sequences_are_given_out_again(
     server: RunningNats, client: Client, jetstream: JetStreamContext
 ) -> None:
-    """T12: after a crash the server rebuilds its index up to the first broken record, and says nothing of the rest.
+    """T12: after a crash the server rebuilds its index up to the first broken record, and says
+    nothing of the rest.
 
-    Rule: checkpoints and deduplication go by event id, never by sequence alone; whoever compares a remembered
-    sequence with the log's last one notices the cut.
+    Rule: checkpoints and deduplication go by event id, never by sequence alone; whoever compares a
+    remembered sequence with the log's last one notices the cut.
     """
     await add_log(jetstream)
     for number in range(200):
@@ -156,7 +176,8 @@ async def test_a_flipped_bit_silently_cuts_the_log_and_its_sequences_are_given_o
 
 
 async def kill_and_restart(server: RunningNats, client: Client) -> None:
-    # Not `server.kill()`: the kill follows the acknowledgement without a turn of the event loop between them.
+    # Not `server.kill()`: the kill follows the acknowledgement without a turn of the event loop
+    # between them.
     os.kill(server.process.pid, signal.SIGKILL)
     await server.process.wait()
     await server.restart()
@@ -171,14 +192,18 @@ async def last_sequence(jetstream: JetStreamContext) -> int:
 async def test_async_persistence_loses_acknowledged_events_on_kill(
     server: RunningNats, client: Client, jetstream: JetStreamContext
 ) -> None:
-    """T13: the acknowledgement comes before the write. Rule: never on the log. Asked again as a kill may come late."""
+    """T13: the acknowledgement comes before the write. Rule: never on the log. Asked again as a
+    kill may come late.
+    """
     await add_log(jetstream, persist_mode=PersistMode.ASYNC)
     for _ in range(20):
         acknowledged = (await jetstream.publish("log.a", b"event")).seq
         await kill_and_restart(server, client)
         if await last_sequence(jetstream) < acknowledged:
             return
-    pytest.fail("20 kills right after an acknowledgement lost nothing: async persistence has changed")
+    pytest.fail(
+        "20 kills right after an acknowledgement lost nothing: async persistence has changed"
+    )
 
 
 @pytest.mark.own_nats
@@ -197,7 +222,9 @@ async def test_ordinary_persistence_keeps_every_acknowledged_event_over_the_same
 async def test_a_pending_asynchronous_publish_is_never_answered_when_the_server_dies(
     server: RunningNats, client: Client, jetstream: JetStreamContext
 ) -> None:
-    """T15: its future neither fails nor resolves. Rule: a plain publish with a timeout, again with the same id."""
+    """T15: its future neither fails nor resolves. Rule: a plain publish with a timeout, again with
+    the same id.
+    """
     await add_log(jetstream)
     freeze(server.process.pid)
     future = await jetstream.publish_async("log.a", b"event")
@@ -209,8 +236,12 @@ async def test_a_pending_asynchronous_publish_is_never_answered_when_the_server_
     assert jetstream.publish_async_pending() == 1
 
 
-async def test_a_message_id_is_known_to_the_whole_stream_and_not_to_its_subject(jetstream: JetStreamContext) -> None:
-    """T16: two events with one id on two subjects are one. Rule: the id is the event's own, derived from its cause."""
+async def test_a_message_id_is_known_to_the_whole_stream_and_not_to_its_subject(
+    jetstream: JetStreamContext,
+) -> None:
+    """T16: two events with one id on two subjects are one. Rule: the id is the event's own, derived
+    from its cause.
+    """
     await add_log(jetstream)
     first = await jetstream.publish("log.a", b"one", headers={"Nats-Msg-Id": "1"})
     second = await jetstream.publish("log.b", b"two", headers={"Nats-Msg-Id": "1"})
@@ -219,15 +250,23 @@ async def test_a_message_id_is_known_to_the_whole_stream_and_not_to_its_subject(
 
 
 @pytest.mark.parametrize("subject", ["log.*.a", "log.>", "log.straße"])
-async def test_wildcards_and_letters_are_stored_as_literal_subjects(jetstream: JetStreamContext, subject: str) -> None:
-    """T18: a document named `*` would be read by no filter that means it. Rule: tokens are encoded."""
+async def test_wildcards_and_letters_are_stored_as_literal_subjects(
+    jetstream: JetStreamContext, subject: str
+) -> None:
+    """T18: a document named `*` would be read by no filter that means it. Rule: tokens are
+    encoded.
+    """
     await add_log(jetstream)
     sequence = (await jetstream.publish(subject, b"event")).seq
     assert (await jetstream.get_msg("LOG", sequence)).subject == subject
 
 
-async def test_blanks_in_subjects_and_empty_tokens_are_errors_of_two_kinds(jetstream: JetStreamContext) -> None:
-    """T18: one is refused by the client, the other looks like a stream that is missing. Rule: tokens are encoded."""
+async def test_blanks_in_subjects_and_empty_tokens_are_errors_of_two_kinds(
+    jetstream: JetStreamContext,
+) -> None:
+    """T18: one is refused by the client, the other looks like a stream that is missing. Rule:
+    tokens are encoded.
+    """
     await add_log(jetstream)
     for blank in " \t\r\n":
         with pytest.raises(BadSubjectError):

@@ -1,4 +1,6 @@
-"""Documents whose vectors do not come: they wait for a provider that is ill, and fail only for a text of their own."""
+"""Documents whose vectors do not come: they wait for a provider that is ill, and fail only for a
+text of their own.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,7 +31,9 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 @asynccontextmanager
-async def indexer(provider: Provider, how: str, limiter: RateLimiter) -> AsyncIterator[ProcessorBench]:
+async def indexer(
+    provider: Provider, how: str, limiter: RateLimiter
+) -> AsyncIterator[ProcessorBench]:
     """An indexer of passages that asks this provider, with three documents waiting."""
     rows, embedder = MemoryRows(), provider.embedder(f"picky:{how}", limiter=limiter)
     handle = partial(
@@ -75,7 +79,10 @@ async def test_only_the_document_of_a_text_that_fails_alone_fails(provider: Prov
     async with indexer(provider, "nan", limiter) as table:
         await table.deliver()
         assert table.unacknowledged == []
-        assert sorted(event.data.aggregate_id for event in table.published("VectorsIndexed")) == ["sea", "sky"]
+        assert sorted(event.data.aggregate_id for event in table.published("VectorsIndexed")) == [
+            "sea",
+            "sky",
+        ]
         (failure,) = table.published("StageFailed")
         assert isinstance(failure.data, StageFailed)
         assert failure.data.aggregate_id == "bitcoin"

@@ -1,4 +1,6 @@
-"""LightRAG's web page where there are no accounts: it lets a guest in where everything is open, or asks for a key."""
+"""LightRAG's web page where there are no accounts: it lets a guest in where everything is open, or
+asks for a key.
+"""
 
 import threading
 from collections.abc import Generator
@@ -48,7 +50,9 @@ def test_where_everything_is_open_nobody_has_to_log_in(browser: Browser) -> None
 
 
 def asked_for_a_key(page: Page, address: str) -> bool:
-    """Open the page, which asks once it has seen the server refuse it, if that takes less than its own five seconds."""
+    """Open the page, which asks once it has seen the server refuse it, if that takes less than its
+    own five seconds.
+    """
     page.goto(address)
     try:
         page.get_by_placeholder("Enter your API key").wait_for(timeout=20_000)

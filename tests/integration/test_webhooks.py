@@ -1,4 +1,6 @@
-"""Webhooks with a real bus and a real receiver: signed, in order, from a cursor that outlives the sender."""
+"""Webhooks with a real bus and a real receiver: signed, in order, from a cursor that outlives the
+sender.
+"""
 
 import base64
 import hashlib
@@ -38,7 +40,9 @@ from tests.support.served import served
 class Receiver:
     """What an address got: headers and bodies. It answers 503 while it is `down`."""
 
-    got: list[tuple[dict[str, str], bytes]] = field(default_factory=list[tuple[dict[str, str], bytes]])
+    got: list[tuple[dict[str, str], bytes]] = field(
+        default_factory=list[tuple[dict[str, str], bytes]]
+    )
     down: bool = False
     refused: int = 0
 
@@ -60,7 +64,10 @@ class Receiver:
 @pytest_asyncio.fixture
 async def receiver() -> AsyncIterator[tuple[Receiver, str]]:
     receiver = Receiver()
-    routes = [Route("/hook", receiver.hook, methods=["POST"]), Route("/moved", receiver.elsewhere, methods=["POST"])]
+    routes = [
+        Route("/hook", receiver.hook, methods=["POST"]),
+        Route("/moved", receiver.elsewhere, methods=["POST"]),
+    ]
     async with served(Starlette(routes=routes)) as url:
         yield receiver, url.replace("127.0.0.1", "localhost")
 
@@ -68,9 +75,14 @@ async def receiver() -> AsyncIterator[tuple[Receiver, str]]:
 @asynccontextmanager
 async def sender(jetstream: JetStreamContext) -> AsyncGenerator[Endpoints]:
     """A sender as one process of the query service has it."""
-    endpoints, poster = Endpoints(await NatsSharedValues.bind(jetstream, WEBHOOKS_BUCKET)), HttpPoster()
+    endpoints, poster = (
+        Endpoints(await NatsSharedValues.bind(jetstream, WEBHOOKS_BUCKET)),
+        HttpPoster(),
+    )
     networks = [ip_network("127.0.0.0/8"), ip_network("::1/128")]
-    notifier = Notifier(NatsLog(jetstream), await NatsLiveGenerations.bind(jetstream), RowDocuments(MemoryRows()))
+    notifier = Notifier(
+        NatsLog(jetstream), await NatsLiveGenerations.bind(jetstream), RowDocuments(MemoryRows())
+    )
     webhooks = Webhooks(endpoints, poster, networks)
     async with sending(WebhookSender(webhooks, NatsEventFeed(jetstream), notifier)):
         yield endpoints
@@ -116,7 +128,9 @@ async def test_a_redirect_is_a_failure_and_is_not_followed(
     received, url = receiver
     await publish(jetstream, "one")
     async with sender(jetstream) as endpoints:
-        new = await endpoints.add(Endpoint("", "w", f"{url}/moved", ("DocumentAdded",), new_secret()), 0)
+        new = await endpoints.add(
+            Endpoint("", "w", f"{url}/moved", ("DocumentAdded",), new_secret()), 0
+        )
 
         async def has_failed() -> bool:
             stored = await endpoints.state(new.id)
@@ -129,7 +143,11 @@ async def test_a_redirect_is_a_failure_and_is_not_followed(
 async def test_every_consumer_is_read(jetstream: JetStreamContext) -> None:
     await publish(jetstream, "one", "two")
     states = {state.name: state for state in await read_consumers(jetstream)}
-    assert (states["chunker"].pending, states["query-status"].pending, states["merger"].pending) == (2, 2, 0)
+    assert (
+        states["chunker"].pending,
+        states["query-status"].pending,
+        states["merger"].pending,
+    ) == (2, 2, 0)
 
 
 async def _are(received: Receiver, *ids: str) -> bool:

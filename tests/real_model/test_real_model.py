@@ -1,6 +1,8 @@
-"""Small real models that extract badly: nothing loops, nothing is lost, and warnings say what came of it.
+"""Small real models that extract badly: nothing loops, nothing is lost, and warnings say what came
+of it.
 
-`make test-model` runs it. What such a model says is not the point and is never compared; what becomes of it is.
+`make test-model` runs it. What such a model says is not the point and is never compared; what
+becomes of it is.
 """
 
 import json
@@ -20,14 +22,25 @@ PATIENCE = 1500.0
 """Seconds for all documents: some thirty answers of a model on one core that has other work too."""
 
 QUIET = 45.0
-"""Seconds without a call after which nothing is being asked again: longer than the pauses between two tries."""
+"""Seconds without a call after which nothing is being asked again: longer than the pauses between
+two tries.
+"""
 
 TEXTS = {
-    "keeper.md": "# The light\n\nAda Marlow keeps the light of Port Elm since 1921. Before her it was Hector Vane.",
-    "ferry.md": "The ferry Ottilie crosses from Port Elm to Saint Brannock twice a day. Åsa Lind steers her.",
-    "office.md": "The Harbour Office of Port Elm pays Ada Marlow and Åsa Lind. Its head is José Marín.",
+    "keeper.md": (
+        "# The light\n\nAda Marlow keeps the light of Port Elm since 1921. Before her it was "
+        "Hector Vane."
+    ),
+    "ferry.md": (
+        "The ferry Ottilie crosses from Port Elm to Saint Brannock twice a day. Åsa Lind steers "
+        "her."
+    ),
+    "office.md": (
+        "The Harbour Office of Port Elm pays Ada Marlow and Åsa Lind. Its head is José Marín."
+    ),
     "log.md": "\n\n".join(
-        f"Day {day}: the ferry Ottilie left Port Elm {day % 7} minutes late, and Åsa Lind wrote it into the log. "
+        f"Day {day}: the ferry Ottilie left Port Elm {day % 7} minutes late, and Åsa Lind "
+        "wrote it into the log. "
         f"Hector Vane counted {day * 3} barrels of herring at the quay of Saint Brannock."
         for day in range(1, 11)
     ),
@@ -38,7 +51,9 @@ CALLS_PER_CHUNK = 8
 
 
 @pytest.fixture(scope="module", params=[SMOLLM, GEMMA], ids=["smollm2", "gemma3"])
-def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[LlamaServer]:
+def model(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[LlamaServer]:
     """Each of the models in turn. An answer ends at 160 tokens, so that some are cut."""
     with serving(request.param, tmp_path_factory.mktemp("model"), answer_tokens=160) as server:
         yield server
@@ -68,7 +83,9 @@ def documents(stack: Stack, model: LlamaServer) -> list[Document]:
     return documents
 
 
-def test_every_document_comes_to_an_end_that_says_what_came_of_it(documents: list[Document]) -> None:
+def test_every_document_comes_to_an_end_that_says_what_came_of_it(
+    documents: list[Document],
+) -> None:
     assert {document.file_path for document in documents} == TEXTS.keys()
     for document in documents:
         assert document.status in ("processed", "partial", "failed")
@@ -99,7 +116,9 @@ def test_nothing_is_asked_again_and_again(documents: list[Document], model: Llam
 
 def test_every_text_is_found(documents: list[Document], stack: Stack) -> None:
     with stack.client() as client:
-        found: dict[str, Any] = client.post("/query/data", json={"query": QUESTION, "mode": "naive"}).json()
+        found: dict[str, Any] = client.post(
+            "/query/data", json={"query": QUESTION, "mode": "naive"}
+        ).json()
     assert {chunk["file_path"] for chunk in found["data"]["chunks"]} == TEXTS.keys()
 
 
@@ -117,7 +136,9 @@ def test_questions_are_answered_and_cut_ones_say_so(
     assert body.get("truncated", False) == is_cut
 
 
-def test_a_stream_says_that_it_is_cut(documents: list[Document], stack: Stack, model: LlamaServer) -> None:
+def test_a_stream_says_that_it_is_cut(
+    documents: list[Document], stack: Stack, model: LlamaServer
+) -> None:
     body = {"query": "Tell all that is known of Port Elm, at length.", "mode": "naive"}
     with stack.client() as client:
         answer = client.post("/query/stream", json=body)

@@ -27,7 +27,9 @@ def _faults(running: Fleet) -> list[str]:
 
 
 async def run(count: int, further: int) -> int:
-    """Index `count` documents both ways, then restart the replicas while `further` ones come. Returns 1 for a fault."""
+    """Index `count` documents both ways, then restart the replicas while `further` ones come.
+    Returns 1 for a fault.
+    """
     names = iter(documents(count + further).items())
     first, second = dict(islice(names, count)), dict(names)
     problems: list[str] = []
@@ -35,24 +37,35 @@ async def run(count: int, further: int) -> int:
         async with fleet(Path(folder) / "one", ONE) as one:
             alone, expected = await indexed(one, (first, second), SECONDS)
             problems += _faults(one)
-        print(f"one of each: {count} documents in {alone:.0f} s, {count / alone:.1f} a second", flush=True)
+        print(
+            f"one of each: {count} documents in {alone:.0f} s, {count / alone:.1f} a second",
+            flush=True,
+        )
         async with fleet(Path(folder) / "several", SEVERAL) as several:
             together, sums = await indexed(several, (first,), SECONDS)
             size = len(several.processes)
             print(
-                f"{size} processes: {count} documents in {together:.0f} s, {count / together:.1f} a second", flush=True
+                (
+                    f"{size} processes: {count} documents in {together:.0f} s, "
+                    f"{count / together:.1f} a second"
+                ),
+                flush=True,
             )
             answered = await restarted_under_load(several, count, second, SECONDS)
             sums.append(await several.sums())
             problems += _faults(several)
             print(
-                f"all {size} restarted in turn: {answered} questions answered and {further} documents added meanwhile"
+                f"all {size} restarted in turn: {answered} questions answered and {further} "
+                "documents added meanwhile"
             )
             print(
-                f"answers by status: {dict(several.balancer.statuses)}; load of the machine: {os.getloadavg()[0]:.0f}"
+                f"answers by status: {dict(several.balancer.statuses)}; load of the machine: "
+                f"{os.getloadavg()[0]:.0f}"
             )
     problems += [
-        f"digests differ: {mine} {theirs}" for mine, theirs in zip(sums, expected, strict=True) if mine != theirs
+        f"digests differ: {mine} {theirs}"
+        for mine, theirs in zip(sums, expected, strict=True)
+        if mine != theirs
     ]
     for problem in problems:
         print(f"FAILED: {problem}")
@@ -62,6 +75,8 @@ async def run(count: int, further: int) -> int:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tests.replicas", description=__doc__)
     parser.add_argument("--documents", type=int, default=100)
-    parser.add_argument("--further", type=int, default=100, help="documents added while everything is restarted")
+    parser.add_argument(
+        "--further", type=int, default=100, help="documents added while everything is restarted"
+    )
     given = parser.parse_args()
     sys.exit(asyncio.run(run(given.documents, given.further)))

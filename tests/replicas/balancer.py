@@ -1,4 +1,6 @@
-"""Talks to several query services as a load balancer does: to those whose health page says ready, in turn."""
+"""Talks to several query services as a load balancer does: to those whose health page says ready,
+in turn.
+"""
 
 import asyncio
 from collections import Counter
@@ -18,7 +20,9 @@ INTERVAL = 0.2
 
 @dataclass
 class Balancer:
-    """`urls` of the services. A request is sent once: what fails is counted in `faults`, and nothing is hidden."""
+    """`urls` of the services. A request is sent once: what fails is counted in `faults`, and
+    nothing is hidden.
+    """
 
     urls: Sequence[str]
     client: httpx.AsyncClient

@@ -1,4 +1,6 @@
-"""The same documents through one process of each service and through several; then all are restarted under load."""
+"""The same documents through one process of each service and through several; then all are
+restarted under load.
+"""
 
 import asyncio
 import time
@@ -17,9 +19,14 @@ from tests.support.services import service
 from tests.support.stack import ended
 
 DRAIN = "5"
-"""Seconds for which a process that is told to end still answers: many times what a balancer needs to notice."""
+"""Seconds for which a process that is told to end still answers: many times what a balancer needs
+to notice.
+"""
 
-QUESTIONS = ("Who met Ada Marlow at the Customs House in Port Elm?", "Which ship came from Saltmarch to Graywick?")
+QUESTIONS = (
+    "Who met Ada Marlow at the Customs House in Port Elm?",
+    "Which ship came from Saltmarch to Graywick?",
+)
 PART = 5
 """Documents of one request."""
 
@@ -38,7 +45,9 @@ class Fleet:
         for start in range(0, len(names), PART):
             part = names[start : start + PART]
             await self.balancer.send(
-                "POST", "/documents/texts", {"texts": [texts[name] for name in part], "file_sources": part}
+                "POST",
+                "/documents/texts",
+                {"texts": [texts[name] for name in part], "file_sources": part},
             )
 
     async def settled(self, count: int, seconds: float) -> None:
@@ -48,7 +57,11 @@ class Fleet:
             answer = await self.balancer.send("GET", "/documents/status_counts")
             return bool(answer) and ended(answer["status_counts"], count)
 
-        await until(done, f"{count} documents have come to an end\n{self.deployment.logs()}", seconds=seconds)
+        await until(
+            done,
+            f"{count} documents have come to an end\n{self.deployment.logs()}",
+            seconds=seconds,
+        )
 
     async def index(self, texts: Mapping[str, str], seconds: float) -> float:
         """Add documents to none; return the seconds until all of them have come to an end."""
@@ -63,7 +76,9 @@ class Fleet:
         return {name: digest[name] for name in ("status", "graph", "vectors")}
 
     async def restart(self) -> None:
-        """End each process by SIGTERM and start it again, one after the other, each once the one before is ready."""
+        """End each process by SIGTERM and start it again, one after the other, each once the one
+        before is ready.
+        """
         for process in self.processes:
             await process.stop()
             await process.start()
@@ -77,24 +92,36 @@ async def fleet(folder: Path, counts: Mapping[Stage, int]) -> AsyncGenerator[Fle
         processes = list(found.services.values())
         for name, count in counts.items():
             for number in range(1, count):
-                extra = service(name, folder / f"replica-{number}", wait=False, **found.variables(name))
+                extra = service(
+                    name, folder / f"replica-{number}", wait=False, **found.variables(name)
+                )
                 processes.append(await opened.enter_async_context(extra))
         for process in processes:
             process.grace, process.timeout = 60.0, 300.0
         await asyncio.gather(*(process.ready() for process in processes))
-        urls = [f"http://127.0.0.1:{process.env['PORT']}" for process in processes if process.name == "query"]
+        urls = [
+            f"http://127.0.0.1:{process.env['PORT']}"
+            for process in processes
+            if process.name == "query"
+        ]
         yield Fleet(found, processes, await opened.enter_async_context(balancer(urls)))
 
 
-async def restarted_under_load(running: Fleet, before: int, texts: Mapping[str, str], seconds: float) -> int:
-    """Restart everything while documents are added and questions asked; return how many questions were answered."""
+async def restarted_under_load(
+    running: Fleet, before: int, texts: Mapping[str, str], seconds: float
+) -> int:
+    """Restart everything while documents are added and questions asked; return how many questions
+    were answered.
+    """
     restarting = asyncio.create_task(running.restart())
     answered = 0
 
     async def ask(question: str) -> None:
         nonlocal answered
         while not restarting.done():
-            answered += bool(await running.balancer.send("POST", "/query", {"query": question, "mode": "mix"}))
+            answered += bool(
+                await running.balancer.send("POST", "/query", {"query": question, "mode": "mix"})
+            )
 
     async def feed(names: Sequence[str]) -> None:
         """Spread the documents over the whole restart; what is left in the end is added then."""
@@ -112,8 +139,12 @@ async def restarted_under_load(running: Fleet, before: int, texts: Mapping[str, 
     return answered
 
 
-async def indexed(running: Fleet, parts: Sequence[Mapping[str, str]], seconds: float) -> tuple[float, list[Any]]:
-    """What one fleet makes of parts of the corpus, one after the other: the first's seconds, and all digests."""
+async def indexed(
+    running: Fleet, parts: Sequence[Mapping[str, str]], seconds: float
+) -> tuple[float, list[Any]]:
+    """What one fleet makes of parts of the corpus, one after the other: the first's seconds, and
+    all digests.
+    """
     taken = await running.index(parts[0], seconds)
     sums = [await running.sums()]
     count = len(parts[0])

@@ -1,4 +1,6 @@
-"""Run seeds, and say which fail and how to repeat them. A run that is interrupted says how to go on with the rest."""
+"""Run seeds, and say which fail and how to repeat them. A run that is interrupted says how to go on
+with the rest.
+"""
 
 import argparse
 import gc
@@ -24,7 +26,9 @@ from tests.simulation.planted import PLANTED
 from tests.simulation.run import simulate
 
 COLLECT = 400
-"""Seeds between two collections of garbage, which take long: at half a megabyte a seed, many fit into memory."""
+"""Seeds between two collections of garbage, which take long: at half a megabyte a seed, many fit
+into memory.
+"""
 
 FIRST_REPORT = 10
 """Seeds after which a run first says how far it is; then it does when it collects garbage."""
@@ -39,14 +43,21 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=1000, help="how many seeds to run")
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--seed", type=int, help="this one alone, with its outcome")
-    parser.add_argument("--planted", choices=PLANTED, help="with this bug, and only until it is found")
+    parser.add_argument(
+        "--planted", choices=PLANTED, help="with this bug, and only until it is found"
+    )
     given = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED") != "0":  # the order of sets is part of a run
-        os.execve(sys.executable, [sys.executable, "-m", "tests.simulation", *sys.argv[1:]],
-                  {**os.environ, "PYTHONHASHSEED": "0"})  # fmt: skip
+        os.execve(
+            sys.executable,
+            [sys.executable, "-m", "tests.simulation", *sys.argv[1:]],
+            {**os.environ, "PYTHONHASHSEED": "0"},
+        )
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     seeds = (
-        range(given.seed, given.seed + 1) if given.seed is not None else range(given.first, given.first + given.seeds)
+        range(given.seed, given.seed + 1)
+        if given.seed is not None
+        else range(given.first, given.first + given.seeds)
     )
     began = time.process_time()
     failures, totals, done = _run(seeds, given.planted)
@@ -54,11 +65,15 @@ def main() -> int:
         return 0
     print(
         f"{done} seeds, {failures} failed: {totals['events']} events, {totals['kills']} kills,"
-        f" {totals['failed_calls']} failed calls, {totals['repeats']} repeated deliveries, {totals['parked']} parked"
-        f" events, {totals['clock_steps']} steps of the clock, {time.process_time() - began:.1f} s of CPU"
+        f" {totals['failed_calls']} failed calls, {totals['repeats']} repeated deliveries, "
+        f"{totals['parked']} parked"
+        f" events, {totals['clock_steps']} steps of the clock, "
+        f"{time.process_time() - began:.1f} s of CPU"
     )
     if done < len(seeds) and not given.planted:
-        print(f"go on: python -m tests.simulation --first {seeds[done]} --seeds {len(seeds) - done}")
+        print(
+            f"go on: python -m tests.simulation --first {seeds[done]} --seeds {len(seeds) - done}"
+        )
         return INTERRUPTED
     return 1 if failures or given.planted else 0
 
@@ -72,15 +87,26 @@ def _run(seeds: range, bug: str | None) -> tuple[int, Counter[str], int]:
     gc.freeze()  # what is imported need not be looked through
     gc.disable()
     # Each message is delivered to many: events are values, and read once.
-    decoded_once = mock.patch.object(processor, "decode", lambda data, subject, _: _decoded(data, subject))
+    decoded_once = mock.patch.object(
+        processor, "decode", lambda data, subject, _: _decoded(data, subject)
+    )
     embedded_once = mock.patch.object(lexical, "vector", lru_cache(maxsize=10_000)(lexical.vector))
-    with simulated_time() as loop, decoded_once, embedded_once, PLANTED[bug]() if bug else nullcontext():
+    with (
+        simulated_time() as loop,
+        decoded_once,
+        embedded_once,
+        PLANTED[bug]() if bug else nullcontext(),
+    ):
         try:
             for seed in seeds:
                 failures += _fails(seed, loop, bug, totals)
                 done += 1
                 if done == FIRST_REPORT or done % COLLECT == 0:
-                    print(f"{done} of {len(seeds)} seeds, {failures} failed", file=sys.stderr, flush=True)
+                    print(
+                        f"{done} of {len(seeds)} seeds, {failures} failed",
+                        file=sys.stderr,
+                        flush=True,
+                    )
                 if done % COLLECT == 0:
                     gc.collect()
                 if bug and failures:

@@ -1,4 +1,6 @@
-"""Simulated time: an event loop that jumps to its next timer, so that hours of waiting take no time and come again."""
+"""Simulated time: an event loop that jumps to its next timer, so that hours of waiting take no time
+and come again.
+"""
 
 import asyncio
 import inspect
@@ -20,11 +22,19 @@ class Deadlock(RuntimeError):
 
 
 class _Call:
-    """What the loop runs later, unless it is cancelled: no more of asyncio.Handle than tasks and futures need."""
+    """What the loop runs later, unless it is cancelled: no more of asyncio.Handle than tasks and
+    futures need.
+    """
 
     __slots__ = ("arguments", "callback", "context", "when")
 
-    def __init__(self, callback: Callable[..., Any], arguments: tuple[Any, ...], context: Context | None, when: float):
+    def __init__(
+        self,
+        callback: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        context: Context | None,
+        when: float,
+    ):
         self.callback: Callable[..., Any] | None = callback
         self.arguments, self.when = arguments, when
         self.context = copy_context() if context is None else context
@@ -42,9 +52,11 @@ def _wake(waked: asyncio.Future[None]) -> None:
 
 
 class SimulatedLoop(asyncio.SelectorEventLoop):
-    """A loop whose clock is `seconds`. It looks at no socket, and half of a run's CPU would be asyncio's own turns.
+    """A loop whose clock is `seconds`. It looks at no socket, and half of a run's CPU would be
+    asyncio's own turns.
 
-    `offset`: seconds by which the machine's clock was set forward since the run began, negative for back.
+    `offset`: seconds by which the machine's clock was set forward since the run began, negative for
+    back.
     """
 
     def __init__(self) -> None:
@@ -62,19 +74,25 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         self._soon.append(call)
         return call
 
-    def call_at(self, when: float, callback: Any, *arguments: Any, context: Context | None = None) -> Any:
+    def call_at(
+        self, when: float, callback: Any, *arguments: Any, context: Context | None = None
+    ) -> Any:
         call = _Call(callback, arguments, context, when)
         self._timers += 1
         heappush(self._later, (when, self._timers, call))
         return call
 
-    def call_later(self, delay: float, callback: Any, *arguments: Any, context: Context | None = None) -> Any:
+    def call_later(
+        self, delay: float, callback: Any, *arguments: Any, context: Context | None = None
+    ) -> Any:
         return self.call_at(self.seconds + delay, callback, *arguments, context=context)
 
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self)
 
-    def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> asyncio.Task[Any]:
+    def create_task(
+        self, coro: Any, *, name: str | None = None, context: Context | None = None
+    ) -> asyncio.Task[Any]:
         return asyncio.Task(coro, loop=self, context=context)
 
     async def sleep(self, seconds: float) -> None:
@@ -87,7 +105,9 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
             call.callback = None
 
     def _run_once(self) -> None:
-        """Run what is due; where nothing is, jump to the next timer. What a callback raises ends the run."""
+        """Run what is due; where nothing is, jump to the next timer. What a callback raises ends
+        the run.
+        """
         soon, later = self._soon, self._later
         while later and later[0][2].callback is None:
             heappop(later)
@@ -105,7 +125,8 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
 @contextmanager
 def simulated_time() -> Iterator[SimulatedLoop]:
-    """Inside, what asks for the time gets the loop's, and threads are computed in place: no seed orders them.
+    """Inside, what asks for the time gets the loop's, and threads are computed in place: no seed
+    orders them.
 
     The monotonic clock is never set.
     """

@@ -1,4 +1,6 @@
-"""What publishers ask of the pipeline, drawn from a seed: documents added, changed, deleted; edits, also undone."""
+"""What publishers ask of the pipeline, drawn from a seed: documents added, changed, deleted; edits,
+also undone.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -55,7 +57,9 @@ def _plain(number: int, event: Event) -> Command:
 
 def _undo(number: int, id: str, edit: GraphEdited) -> Command:
     def made(places: Mapping[str, int]) -> Envelope[Event]:
-        undoing = GraphEdited(operation="undo_edit", names=edit.names, target=edit.target, undoes=places[id])
+        undoing = GraphEdited(
+            operation="undo_edit", names=edit.names, target=edit.target, undoes=places[id]
+        )
         return _sealed(number, undoing)
 
     return made
@@ -74,7 +78,9 @@ def _text(rng: Random, before: Sequence[str]) -> str:
 
 
 def _passage(rng: Random) -> str:
-    """Two or three names, of which each two neighbours are in a relation, and a word that tells passages apart."""
+    """Two or three names, of which each two neighbours are in a relation, and a word that tells
+    passages apart.
+    """
     return " ".join([*rng.sample(NAMES, rng.randint(2, 3)), rng.choice(TAILS)])
 
 
@@ -85,6 +91,10 @@ def _edit(rng: Random) -> GraphEdited:
         GraphEdited(operation="merge_entities", names=(one,), target=other),
         GraphEdited(operation="delete_entity", names=(one,)),
         GraphEdited(operation="delete_relation", names=(one, other)),
-        GraphEdited(operation="edit_entity", names=(one,), values=EditedValues(description=f"{one} as people say")),
+        GraphEdited(
+            operation="edit_entity",
+            names=(one,),
+            values=EditedValues(description=f"{one} as people say"),
+        ),
     )
     return rng.choice(edits)

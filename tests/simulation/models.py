@@ -1,4 +1,6 @@
-"""The models of a simulation: an extractor and a chat that count what is paid, and refuse while their provider does."""
+"""The models of a simulation: an extractor and a chat that count what is paid, and refuse while
+their provider does.
+"""
 
 import hashlib
 from collections.abc import AsyncGenerator, Sequence
@@ -16,7 +18,9 @@ NEVER, NOT_YET = "18", "19"
 
 
 IN_FLIGHT = 5.0
-"""Seconds within which two replicas may pay for the same text: neither can know of the other's call yet."""
+"""Seconds within which two replicas may pay for the same text: neither can know of the other's call
+yet.
+"""
 
 
 @dataclass
@@ -52,9 +56,14 @@ class CountingExtractor:
         await self.chance.pause()
         names = [word for word in words if word.isalpha()]
         return Extraction(
-            tuple(ExtractedEntity(name=name, type="person", description=f"{name} of {content}") for name in names),
             tuple(
-                ExtractedRelation(source=a, target=b, keywords=("met",), description=f"{a} met {b} in {content}")
+                ExtractedEntity(name=name, type="person", description=f"{name} of {content}")
+                for name in names
+            ),
+            tuple(
+                ExtractedRelation(
+                    source=a, target=b, keywords=("met",), description=f"{a} met {b} in {content}"
+                )
                 for a, b in pairwise(names)
             ),
             TokenUsage(prompt=len(words), completion=1, calls=1),
@@ -77,7 +86,9 @@ class CountingChat:
         prompt = messages[-1].content
         self.payments.count(prompt)
         await self.chance.pause()
-        return Completion(f"in short {hashlib.sha256(prompt.encode()).hexdigest()[:8]}", TokenUsage(calls=1))
+        return Completion(
+            f"in short {hashlib.sha256(prompt.encode()).hexdigest()[:8]}", TokenUsage(calls=1)
+        )
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
         yield AnswerPiece((await self.complete(messages)).text)

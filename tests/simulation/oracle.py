@@ -33,14 +33,19 @@ async def check(pipeline: Pipeline, expected: Digests) -> None:
     result = await digests(pipeline)
     for projection, wanted in expected.items():
         if result[projection] != wanted:
-            raise Violation(f"{projection}: {result[projection].counts} instead of {wanted.counts}, or other content")
+            raise Violation(
+                f"{projection}: {result[projection].counts} instead of {wanted.counts}, or "
+                "other content"
+            )
     await _check_orphans(pipeline, live)
 
 
 async def statuses(pipeline: Pipeline, live: Generations) -> dict[str, str]:
     """Return the status of every document that was ever added."""
     names = [subjects.split(stored.subject) for stored in pipeline.log.messages]
-    added = {document for _, document, event_type in names if event_type == DocumentAdded.type_name()}
+    added = {
+        document for _, document, event_type in names if event_type == DocumentAdded.type_name()
+    }
     rows = await RowDocuments(pipeline.stores.rows).get(Partition("w", live.status), added)
     return {id: rows[id][0].status if id in rows else "unknown" for id in sorted(added)}
 
@@ -49,12 +54,16 @@ async def _check_documents(pipeline: Pipeline, live: Generations) -> None:
     """Every document that was added is known and settled, and nothing was given up."""
     if pipeline.log.dead:
         raise Violation(f"dead letters: {[reason for _, reason in pipeline.log.dead.values()]}")
-    if unsettled := {id: s for id, s in (await statuses(pipeline, live)).items() if s not in SETTLED}:
+    if unsettled := {
+        id: s for id, s in (await statuses(pipeline, live)).items() if s not in SETTLED
+    }:
         raise Violation(f"not settled: {unsettled}")
 
 
 def _check_payments(pipeline: Pipeline) -> None:
-    """A call is paid for once, and again only where one was lost in a kill, a failure or a repeat."""
+    """A call is paid for once, and again only where one was lost in a kill, a failure or a
+    repeat.
+    """
     for what, payments, durable in (
         ("passage", pipeline.extractor.payments, "extractor"),
         ("summary", pipeline.chat.payments, "merger-summaries"),
@@ -70,11 +79,18 @@ async def _check_orphans(pipeline: Pipeline, live: Generations) -> None:
     of_graph, of_vectors = Partition("w", live.graph), Partition("w", live.vectors)
     passages = [row for _, row in await rows.scan(Table("chunks", Partition("w", live.status)))]
     wanted = {
-        "entities": {entity_vector_id(entity.name) for entity in await graph.scan_entities(of_graph)},
-        "relations": {relation_vector_id(*relation.key) for relation in await graph.scan_relations(of_graph)},
+        "entities": {
+            entity_vector_id(entity.name) for entity in await graph.scan_entities(of_graph)
+        },
+        "relations": {
+            relation_vector_id(*relation.key) for relation in await graph.scan_relations(of_graph)
+        },
         "chunks": {chunk_vector_id(row["document_id"], row["order"]) for row in passages},
     }
     for kind, ids in wanted.items():
         result = {row.id for row in await vectors.scan(of_vectors, kind)}
         if result != ids:
-            raise Violation(f"{kind}: {len(result - ids)} vectors of nothing, {len(ids - result)} without a vector")
+            raise Violation(
+                f"{kind}: {len(result - ids)} vectors of nothing, {len(ids - result)} without "
+                "a vector"
+            )

@@ -32,7 +32,12 @@ from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.adapters.contributions import RowContributions, RowSummaries
 from services.merger.adapters.summarizer import ModelSummarizer
 from services.merger.aggregate_cache import AggregateCache
-from services.merger.handler import on_description_summarized, on_entities_extracted, on_extents, on_graph_edited
+from services.merger.handler import (
+    on_description_summarized,
+    on_entities_extracted,
+    on_extents,
+    on_graph_edited,
+)
 from services.merger.main import debounce
 from services.merger.port import MergeDependencies
 from services.merger.summarize import on_graph_merged as summarize
@@ -48,10 +53,17 @@ Change = Callable[[str, Handler], Handler]
 
 SERVICES: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "query")
 HANDLED: dict[str, Stage] = {
-    "chunker": "chunker", "extractor": "extractor", "merger": "merger", "merger-extents": "merger",
-    "merger-edits": "merger", "merger-summarized": "merger", "merger-summaries": "merger",
-    "indexer-chunks": "indexer", "indexer-graph": "indexer", "query-status": "query",
-}  # fmt: skip
+    "chunker": "chunker",
+    "extractor": "extractor",
+    "merger": "merger",
+    "merger-extents": "merger",
+    "merger-edits": "merger",
+    "merger-summarized": "merger",
+    "merger-summaries": "merger",
+    "indexer-chunks": "indexer",
+    "indexer-graph": "indexer",
+    "query-status": "query",
+}
 """All durables, and their services."""
 
 LIMITS = SummaryLimits(fragments=3)
@@ -62,7 +74,9 @@ TOKENS = CodePointTokenizer()
 
 @dataclass
 class Replica:
-    """One process of a service: its processors, its readers of parked events, and the tasks in which they work."""
+    """One process of a service: its processors, its readers of parked events, and the tasks in
+    which they work.
+    """
 
     service: str
     processors: dict[str, EventProcessor]
@@ -97,7 +111,9 @@ class Pipeline:
             CountingExtractor(chance, Payments(chance)),
             CountingChat(chance, Payments(chance)),
         )
-        self.durables = {name: SimulatedDurable(declared_consumer(name), chance) for name in HANDLED}
+        self.durables = {
+            name: SimulatedDurable(declared_consumer(name), chance) for name in HANDLED
+        }
         self.replicas = [self._replica(service) for service in SERVICES for _ in range(replicas)]
         self.kills = self.clock_steps = self._offered = 0
         self.broken: BaseException | None = None
@@ -111,39 +127,56 @@ class Pipeline:
         """A process as it starts: nothing in its memory."""
         log = self.port(self.log)
         makers = {
-            "chunker": self._chunker, "extractor": self._extractor, "merger": self._merger,
-            "indexer": self._indexer, "query": self._query,
-        }  # fmt: skip
+            "chunker": self._chunker,
+            "extractor": self._extractor,
+            "merger": self._merger,
+            "indexer": self._indexer,
+            "query": self._query,
+        }
         handlers = makers[service](log)
         processors = {
             name: EventProcessor(
-                service, (durable := declared_consumer(name)), self.change(name, handler), log, self.pointers,
-                delay=lambda attempt, _: self.chance.rng.random() * min(attempt, 5), now=_now,
-                parking=ParkingPolicy(durable, self.port(self.parked), clock=lambda: time.time()),  # the simulated one
+                service,
+                (durable := declared_consumer(name)),
+                self.change(name, handler),
+                log,
+                self.pointers,
+                delay=lambda attempt, _: self.chance.rng.random() * min(attempt, 5),
+                now=_now,
+                parking=ParkingPolicy(
+                    durable, self.port(self.parked), clock=lambda: time.time()
+                ),  # the simulated one
             )
             for name, handler in handlers.items()
-        }  # fmt: skip
+        }
         return Replica(service, processors)
 
     def _chunker(self, log: Any) -> dict[str, Handler]:
         cut: Any = partial(
-            on_document_added, blobs=self.blobs, tokens=TOKENS, chunking=Chunking(size=1200, overlap=100),
-            limits=DocumentLimits(1 << 20), versions=LogVersions(log, look_again=0.0),
-        )  # fmt: skip
+            on_document_added,
+            blobs=self.blobs,
+            tokens=TOKENS,
+            chunking=Chunking(size=1200, overlap=100),
+            limits=DocumentLimits(1 << 20),
+            versions=LogVersions(log, look_again=0.0),
+        )
         return {"chunker": each(cut)}
 
     def _extractor(self, log: Any) -> dict[str, Handler]:
         extract: Any = partial(
-            on_chunks_created, extractor=self.extractor, extractions=ExtractionCache(self.port(self.stores.rows)),
-            clock=lambda: 0.0, versions=LogVersions(log, look_again=0.0),
-        )  # fmt: skip
+            on_chunks_created,
+            extractor=self.extractor,
+            extractions=ExtractionCache(self.port(self.stores.rows)),
+            clock=lambda: 0.0,
+            versions=LogVersions(log, look_again=0.0),
+        )
         return {"extractor": each(extract)}
 
     def _merger(self, _: Any) -> dict[str, Handler]:
         rows, graph = self.port(self.stores.rows), self.port(self.stores.graph)
         merging = MergeDependencies(
             RowContributions(rows), RowSummaries(rows), graph, LIMITS, AggregateCache(least=1)
-        )  # fmt: skip
+        )
         chat = ModelSummarizer(self.chat, rows, language="English", context=12_000, length=600)
         summarizer = chat if self.summaries else None
 
@@ -152,38 +185,59 @@ class Pipeline:
             "merger-extents": partial(on_extents, merging=merging),
             "merger-edits": partial(on_graph_edited, merging=merging),
             "merger-summarized": partial(on_description_summarized, merging=merging),
-            "merger-summaries": partial(summarize, merging=merging, summarizer=summarizer, debounce=self._debounce),
+            "merger-summaries": partial(
+                summarize, merging=merging, summarizer=summarizer, debounce=self._debounce
+            ),
         }
 
     async def _debounce(self, since: datetime) -> None:
         await debounce(self.chance.rng.random(), since)
 
     def _indexer(self, log: Any) -> dict[str, Handler]:
-        rows, graph, vectors = map(self.port, (self.stores.rows, self.stores.graph, self.stores.vectors))
+        rows, graph, vectors = map(
+            self.port, (self.stores.rows, self.stores.graph, self.stores.vectors)
+        )
         embeddings = CachedEmbeddings(rows, self.embedder)
         return {
             "indexer-chunks": partial(
-                on_chunks, vectors=vectors, embeddings=embeddings, extents=RowDocumentBounds(rows, "vector_extents"),
+                on_chunks,
+                vectors=vectors,
+                embeddings=embeddings,
+                extents=RowDocumentBounds(rows, "vector_extents"),
                 versions=LogVersions(log, look_again=0.0),
             ),
-            "indexer-graph": partial(on_graph_merged, graph=graph, vectors=vectors, embeddings=embeddings),
-        }  # fmt: skip
+            "indexer-graph": partial(
+                on_graph_merged, graph=graph, vectors=vectors, embeddings=embeddings
+            ),
+        }
 
     def _query(self, _: Any) -> dict[str, Handler]:
         rows = self.port(self.stores.rows)
         documents, passages = RowDocuments(rows), RowPassages(rows)
-        return {"query-status": partial(on_events, documents=documents, passages=passages, ledger=RowLedger(rows))}
+        return {
+            "query-status": partial(
+                on_events, documents=documents, passages=passages, ledger=RowLedger(rows)
+            )
+        }
 
     def deliver(self) -> bool:
-        """Give some messages of a durable to a replica of its service; return whether there were any."""
+        """Give some messages of a durable to a replica of its service; return whether there were
+        any.
+        """
         self._offer()
         now = self.chance.now
-        busy = [name for name, durable in self.durables.items() if durable.free and durable.has_work(now)]
+        busy = [
+            name
+            for name, durable in self.durables.items()
+            if durable.free and durable.has_work(now)
+        ]
         if not busy:
             return False
         name = self.chance.rng.choice(busy)
         messages = self.durables[name].fetch()
-        replica = self.chance.rng.choice([each for each in self.replicas if name in each.processors])
+        replica = self.chance.rng.choice(
+            [each for each in self.replicas if name in each.processors]
+        )
         task = asyncio.create_task(replica.processors[name].process(messages))
         replica.tasks.add(task)
 
@@ -191,7 +245,8 @@ class Pipeline:
             replica.tasks.discard(task)
             if not task.cancelled() and (error := task.exception()):
                 self.broken = error
-            # Unacknowledged by now: the acknowledgement was lost, or the process died. It comes again.
+            # Unacknowledged by now: the acknowledgement was lost, or the process died. It comes
+            # again.
             for message in messages:
                 self.durables[name].put_down(message)
 
@@ -221,7 +276,9 @@ class Pipeline:
         self.replicas[place] = self._replica(service)
 
     async def end(self) -> None:
-        """End every process, and forget them: they refer to the pipeline, which no search for garbage has to find."""
+        """End every process, and forget them: they refer to the pipeline, which no search for
+        garbage has to find.
+        """
         for replica in self.replicas:
             await replica.end()
         self.replicas.clear()
@@ -230,7 +287,9 @@ class Pipeline:
     def at_rest(self) -> bool:
         """Whether nothing waits, is parked, or is in anybody's hands."""
         self._offer()
-        waits = any(durable.waiting for durable in self.durables.values()) or bool(self.parked.records)
+        waits = any(durable.waiting for durable in self.durables.values()) or bool(
+            self.parked.records
+        )
         return not waits and not any(replica.tasks for replica in self.replicas)
 
 

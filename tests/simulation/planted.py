@@ -1,5 +1,6 @@
-"""Bugs to plant, each by name, for the simulation to find. Real ones were the first three, and the three
-from `changes-counted-again-not-summarised` on."""
+"""Bugs to plant, each by name, for the simulation to find. Real ones were the first three, and the
+three from `changes-counted-again-not-summarised` on.
+"""
 
 import time
 from collections import defaultdict
@@ -23,7 +24,9 @@ from standalone.operations.rebuild import Rebuild
 Plant = Callable[[], AbstractContextManager[Any]]
 
 
-async def _delete_all(self: MemoryRows, table: Any, keys: Collection[str], field: str, version: int) -> None:
+async def _delete_all(
+    self: MemoryRows, table: Any, keys: Collection[str], field: str, version: int
+) -> None:
     await self.delete(table, keys)
 
 
@@ -68,7 +71,10 @@ async def _nothing_more(self: Rebuild) -> None:
 
 def _successes_only(deliveries: Any) -> Any:
     return FAILURES_SAY([one for one in deliveries if isinstance(one.event, EntitiesExtracted)]) | {
-        chunk.id: (0, []) for one in deliveries if isinstance(one.event, StageFailed) for chunk in one.event.chunks
+        chunk.id: (0, [])
+        for one in deliveries
+        if isinstance(one.event, StageFailed)
+        for chunk in one.event.chunks
     }
 
 
@@ -91,12 +97,18 @@ def _as_the_clock_says(at: float, _: float) -> float:
 
 
 PLANTED: Mapping[str, Plant] = {
-    "passages-deleted-though-newer": lambda: mock.patch.object(MemoryRows, "delete_older", _delete_all),
-    "older-chunks-written-last": lambda: mock.patch.object(LogVersions, "newer_chunks", _no_newer_chunks),
+    "passages-deleted-though-newer": lambda: mock.patch.object(
+        MemoryRows, "delete_older", _delete_all
+    ),
+    "older-chunks-written-last": lambda: mock.patch.object(
+        LogVersions, "newer_chunks", _no_newer_chunks
+    ),
     "edit-seen-late": lambda: mock.patch.object(refold, "_chunks_of_canonical_keys", _once_each),
     "passages-not-compared": lambda: mock.patch.object(MemoryRows, "put_newer", _put_all),
     "results-of-a-batch-lost": lambda: mock.patch.object(Results, "publish", _publish_the_first),
-    "changes-counted-again-not-summarised": lambda: mock.patch.object(History, "new_since", _newest_only),
+    "changes-counted-again-not-summarised": lambda: mock.patch.object(
+        History, "new_since", _newest_only
+    ),
     "changes-counted-again-after-a-renaming-not-summarised": lambda: mock.patch.object(
         summarize, "_repeated_by_another_name", _no_other_names
     ),
@@ -105,8 +117,12 @@ PLANTED: Mapping[str, Plant] = {
     ),
     "undoing-changes-nothing": lambda: mock.patch.object(handler, "affected_keys", _edits_only),
     "parked-event-forgotten": lambda: mock.patch.object(ParkedMessage, "again", _acknowledge_only),
-    "retry-has-the-ids-of-before": lambda: mock.patch.object(results, "again", lambda origin, retry: origin),
-    "rebuild-misses-the-newest-events": lambda: mock.patch.object(Rebuild, "catch_up", _nothing_more),
+    "retry-has-the-ids-of-before": lambda: mock.patch.object(
+        results, "again", lambda origin, retry: origin
+    ),
+    "rebuild-misses-the-newest-events": lambda: mock.patch.object(
+        Rebuild, "catch_up", _nothing_more
+    ),
     "clock-believed": lambda: mock.patch.object(clock, "monotonic_time", _as_the_clock_says),
     "nothing-cached": lambda: mock.patch.object(ExtractionCache, "put", _cache_nothing),
 }

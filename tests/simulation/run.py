@@ -17,7 +17,9 @@ from tests.simulation.rebuilding import rebuild
 from tests.simulation.scheduler import Chance
 
 SEEDS_PER_WORLD = 8
-"""Seeds that have the same commands and another fate: what they come to in peace is computed once."""
+"""Seeds that have the same commands and another fate: what they come to in peace is computed
+once.
+"""
 LONGEST = 20_000.0
 """Seconds after which a run that has not ended never will."""
 CLOCK_STEPS = (-30.0, -3600.0, -86_400.0, -365 * 86_400.0, 30.0, 3600.0, 86_400.0)
@@ -53,7 +55,9 @@ def simulate(seed: int, loop: SimulatedLoop, change: Change | None = None) -> Ou
 @lru_cache(maxsize=2)
 def _in_peace(world: int, loop: SimulatedLoop, *, summaries: bool) -> Digests:
     async def run() -> Digests:
-        pipeline = Pipeline(Chance(Random(-world - 1), delays=False), summaries=summaries, replicas=1)
+        pipeline = Pipeline(
+            Chance(Random(-world - 1), delays=False), summaries=summaries, replicas=1
+        )
         await _run(pipeline, world)
         return await digests(pipeline)
 
@@ -61,8 +65,12 @@ def _in_peace(world: int, loop: SimulatedLoop, *, summaries: bool) -> Digests:
     return loop.run_until_complete(run())
 
 
-async def _in_trouble(seed: int, world: int, chance: Chance, expected: Digests, change: Change | None) -> Outcome:
-    pipeline = Pipeline(chance, summaries=chance.rebuild_at is None, **({"change": change} if change else {}))
+async def _in_trouble(
+    seed: int, world: int, chance: Chance, expected: Digests, change: Change | None
+) -> Outcome:
+    pipeline = Pipeline(
+        chance, summaries=chance.rebuild_at is None, **({"change": change} if change else {})
+    )
     await _run(pipeline, world)
     await check(pipeline, expected)
     return Outcome(
@@ -77,11 +85,13 @@ async def _in_trouble(seed: int, world: int, chance: Chance, expected: Digests, 
 
 
 def trouble(seed: int) -> Chance:
-    """Return what goes wrong in a run: kills, failed calls and lost acknowledgements, or repeats in two hands at once.
+    """Return what goes wrong in a run: kills, failed calls and lost acknowledgements, or repeats in
+    two hands at once.
 
-    Never both. A replica that dies after it has written something old, while another one acknowledges the same message,
-    leaves it behind: stores that compare nothing when they write cannot be guarded against that (decision 64).
-    Nor rebuilds and summaries: what a rebuild folds while it switches is summarised when it changes next.
+    Never both. A replica that dies after it has written something old, while another one
+    acknowledges the same message, leaves it behind: stores that compare nothing when they write
+    cannot be guarded against that (decision 64). Nor rebuilds and summaries: what a rebuild folds
+    while it switches is summarised when it changes next.
     """
     rng = Random(seed)
     chance = Chance(rng, faults=0.05, kills=0.05) if seed % 3 else Chance(rng, repeats=0.2)
@@ -92,13 +102,19 @@ def trouble(seed: int) -> Chance:
         chance.rebuild_at = rng.random() * 20
     clock = Random(f"clock of {seed}")
     if clock.random() < 0.3:
-        chance.clock_steps = [(clock.random() * 60, clock.choice(CLOCK_STEPS)) for _ in range(clock.randint(1, 3))]
+        chance.clock_steps = [
+            (clock.random() * 60, clock.choice(CLOCK_STEPS)) for _ in range(clock.randint(1, 3))
+        ]
     return chance
 
 
 async def _run(pipeline: Pipeline, world: int) -> None:
     chance = pipeline.chance
-    rebuilding = asyncio.create_task(rebuild(pipeline, chance.rebuild_at)) if chance.rebuild_at is not None else None
+    rebuilding = (
+        asyncio.create_task(rebuild(pipeline, chance.rebuild_at))
+        if chance.rebuild_at is not None
+        else None
+    )
     places: dict[str, int] = {}
     try:
         for command in commands(Random(f"commands of {world}")):
@@ -153,8 +169,15 @@ async def _step(pipeline: Pipeline) -> None:
     if pipeline.broken:
         raise Violation(f"a processor ended: {pipeline.broken!r}")
     if chance.now > LONGEST:
-        left = {name: len(durable.waiting) for name, durable in pipeline.durables.items() if durable.waiting}
-        raise Violation(f"not at an end after {LONGEST:.0f} seconds: {left}, {len(pipeline.parked.records)} parked")
+        left = {
+            name: len(durable.waiting)
+            for name, durable in pipeline.durables.items()
+            if durable.waiting
+        }
+        raise Violation(
+            f"not at an end after {LONGEST:.0f} seconds: {left}, "
+            f"{len(pipeline.parked.records)} parked"
+        )
     pipeline.clock_steps += set_clock(chance)
     if chance.kills and chance.rng.random() < chance.kills and chance.troubled:
         await pipeline.kill()

@@ -1,4 +1,6 @@
-"""Chance, from a seed: how long a call takes, which fails, which message is delivered to whom, who is killed."""
+"""Chance, from a seed: how long a call takes, which fails, which message is delivered to whom, who
+is killed.
+"""
 
 import asyncio
 import inspect
@@ -12,16 +14,22 @@ from runtime.bus.memory import MemoryMessage, Stored
 from runtime.errors import RateLimited, Unavailable
 
 NEAR = 8
-"""Waiting messages among which the next delivery is drawn: a durable reorders, but not without bounds."""
+"""Waiting messages among which the next delivery is drawn: a durable reorders, but not without
+bounds.
+"""
 
 
 @dataclass
 class Chance:
-    """The seed's decisions. `until`: the second after which nothing goes wrong any more, so that a run can end."""
+    """The seed's decisions. `until`: the second after which nothing goes wrong any more, so that a
+    run can end.
+    """
 
     rng: Random
     faults: float = 0.0
-    """Probability that a call to a port fails, before or after it took effect, and that an acknowledgement is lost."""
+    """Probability that a call to a port fails, before or after it took effect, and that an
+    acknowledgement is lost.
+    """
     kills: float = 0.0
     """Probability of a step to kill a process."""
     repeats: float = 0.0
@@ -49,7 +57,9 @@ class Chance:
 
     def delay(self) -> float:
         """Return the seconds for which others go on: none, a moment, seldom a whole one."""
-        return (drawn - 0.5) ** 4 * 16 if self.delays and (drawn := self.rng.random()) > 0.5 else 0.0
+        return (
+            (drawn - 0.5) ** 4 * 16 if self.delays and (drawn := self.rng.random()) > 0.5 else 0.0
+        )
 
     async def pause(self) -> None:
         """Let others go on, perhaps."""
@@ -70,7 +80,9 @@ class Chance:
 
 
 class Interrupted:
-    """A port whose calls take their time and fail now and then, before or after they took effect."""
+    """A port whose calls take their time and fail now and then, before or after they took
+    effect.
+    """
 
     def __init__(self, inner: Any, chance: Chance) -> None:
         self._inner, self._chance = inner, chance
@@ -116,7 +128,9 @@ class SimulatedMessage(MemoryMessage):
 
 @dataclass
 class SimulatedDurable:
-    """A durable consumer: what its replicas have not acknowledged, of which some is being worked on."""
+    """A durable consumer: what its replicas have not acknowledged, of which some is being worked
+    on.
+    """
 
     declared: Consumer
     chance: Chance
@@ -131,7 +145,9 @@ class SimulatedDurable:
     """Deliveries of a message that somebody else was working on."""
 
     def __post_init__(self) -> None:
-        self._types = {subject_filter.rpartition(".")[2] for subject_filter in self.declared.filters}
+        self._types = {
+            subject_filter.rpartition(".")[2] for subject_filter in self.declared.filters
+        }
 
     def offer(self, stored: Stored) -> None:
         """Take a message that was appended to the log."""
@@ -139,10 +155,14 @@ class SimulatedDurable:
             self.waiting[stored.sequence], self.free[stored.sequence] = stored, 0.0
 
     def fetch(self) -> list[SimulatedMessage]:
-        """Return some of the waiting messages, in an order of chance; sometimes one that is in somebody's hands."""
+        """Return some of the waiting messages, in an order of chance; sometimes one that is in
+        somebody's hands.
+        """
         rng, now = self.chance.rng, self.chance.now
         repeat = self.chance.repeats and rng.random() < self.chance.repeats and self.chance.troubled
-        due = sorted(self.waiting if repeat else (one for one, at in self.free.items() if at <= now))[:NEAR]
+        due = sorted(
+            self.waiting if repeat else (one for one, at in self.free.items() if at <= now)
+        )[:NEAR]
         chosen = rng.sample(due, min(len(due), rng.randint(1, min(self.declared.batch, NEAR))))
         self.repeats += sum(sequence in self.in_flight for sequence in chosen)
         return [self._deliver(sequence) for sequence in chosen]
@@ -150,7 +170,9 @@ class SimulatedDurable:
     def _deliver(self, sequence: int) -> SimulatedMessage:
         self.free.pop(sequence, None)
         self.attempts[sequence] = self.in_flight[sequence] = self.attempts.get(sequence, 0) + 1
-        return SimulatedMessage(self.waiting[sequence], attempt=self.attempts[sequence], durable=self)
+        return SimulatedMessage(
+            self.waiting[sequence], attempt=self.attempts[sequence], durable=self
+        )
 
     def put_down(self, message: SimulatedMessage) -> None:
         """Nobody works on the message any more, unless it was delivered once more meanwhile."""

@@ -12,7 +12,11 @@ from services.query.api.auth.credentials import ISSUER
 from services.query.api.auth.settings import AccessSettings
 
 KEY = "k-everything-0123456789"
-READER, WRITER, NOBODY = "k-reader-0123456789abc", "k-writer-0123456789abc", "k-nobody-0123456789abc"
+READER, WRITER, NOBODY = (
+    "k-reader-0123456789abc",
+    "k-writer-0123456789abc",
+    "k-nobody-0123456789abc",
+)
 SECRET = "a secret of more than thirty-two characters"
 PASSWORD = "correct horse"
 HASHED = "{bcrypt}$2b$04$jBOIa9G9V0IuWmiqLuTNoOywWC2OKkQd0If1rshlpH6qmFOv8gJNy"
@@ -22,14 +26,19 @@ SEVERAL = f"reader:{READER}:w:read,writer:{WRITER}:w+v:write"
 
 
 def behind(**settings: Any) -> AuthConfig:
-    """The configuration of these settings; the server listens on this machine unless they say otherwise."""
+    """The configuration of these settings; the server listens on this machine unless they say
+    otherwise.
+    """
     # Without our own page, which may be built here or not.
     return replace(auth_config(AccessSettings(**settings)), own_page=None)
 
 
 def with_accounts(**settings: Any) -> AuthConfig:
     """A configuration with two users, ada and bob, of whom bob may only read the workspace w."""
-    given = {"auth_accounts": f"ada:{PASSWORD},bob:{HASHED}", "lightstream_account_rights": "bob:w:read"}
+    given = {
+        "auth_accounts": f"ada:{PASSWORD},bob:{HASHED}",
+        "lightstream_account_rights": "bob:w:read",
+    }
     return behind(**{**given, "token_secret": SECRET, **settings})
 
 
@@ -49,9 +58,17 @@ def bearing(app: FastAPI, token: str, **headers: str) -> httpx.AsyncClient:
     return client(app, Authorization=f"Bearer {token}", **headers)
 
 
-def forged(secret: str = SECRET, algorithm: str = "HS256", headers: Any = None, **claims: Any) -> str:
+def forged(
+    secret: str = SECRET, algorithm: str = "HS256", headers: Any = None, **claims: Any
+) -> str:
     """A token as it should not be; a claim of None is left out."""
-    usual = {"sub": "ada", "iat": 1_700_000_000, "exp": 4_000_000_000, "iss": ISSUER, "role": "user",
-             "metadata": {"auth_mode": "enabled", "mark": ""}}  # fmt: skip
+    usual = {
+        "sub": "ada",
+        "iat": 1_700_000_000,
+        "exp": 4_000_000_000,
+        "iss": ISSUER,
+        "role": "user",
+        "metadata": {"auth_mode": "enabled", "mark": ""},
+    }
     given = {name: value for name, value in {**usual, **claims}.items() if value is not None}
     return jwt.encode(given, secret, algorithm, headers=headers)

@@ -1,6 +1,7 @@
 """Ask the few tests that failed beside others once more, alone, and say so loudly: decision 96.
 
-Usage: python -m tests.support.again FOLDER …, after a run that left `CACHE`. Its code is that of pytest.
+Usage: python -m tests.support.again FOLDER …, after a run that left `CACHE`. Its code is that of
+pytest.
 """
 
 import json
@@ -12,7 +13,9 @@ CACHE = Path(".pytest_cache/beside-others")
 """`cache_dir` of the run before: its own, so that failures of other runs are not asked."""
 
 MOST = 3
-"""More than that at once are a fault of ours or of the machine, which a second try would only hide."""
+"""More than that at once are a fault of ours or of the machine, which a second try would only
+hide.
+"""
 
 
 def failures(cache: Path) -> list[str]:
@@ -29,10 +32,16 @@ def main(folders: list[str]) -> int:
         return 1
     print("\nAsked again, alone:", *failed, sep="\n  ", flush=True)
     again = ["--last-failed", "--last-failed-no-failures", "none", "-o", f"cache_dir={CACHE}"]
-    code = subprocess.run([sys.executable, "-m", "pytest", *again, *folders], check=False).returncode
+    code = subprocess.run(
+        [sys.executable, "-m", "pytest", *again, *folders], check=False
+    ).returncode
     still = failures(CACHE)
     if alone := [test for test in failed if test not in still]:
-        print("Failed beside others and passed alone, a fault of the test, to be mended:", *alone, sep="\n  ")
+        print(
+            "Failed beside others and passed alone, a fault of the test, to be mended:",
+            *alone,
+            sep="\n  ",
+        )
     if still:
         print("Failed alone, too:", *still, sep="\n  ")
     return code

@@ -21,7 +21,10 @@ def _base64(data: bytes) -> str:
 
 
 def _dump(separator: str) -> str:
-    rows = (f"{place:08x}{separator}{_BYTES[place : place + 16].hex(' ')}  |........|" for place in range(0, 512, 16))
+    rows = (
+        f"{place:08x}{separator}{_BYTES[place : place + 16].hex(' ')}  |........|"
+        for place in range(0, 512, 16)
+    )
     return "\n".join(rows)
 
 
@@ -45,7 +48,10 @@ BINARY = {
     ),
     "field of JSON": (f'{{"image": "{BASE64}", "name": "Ada"}}', '{"image": "", "name": "Ada"}'),
     "certificate": (
-        f"-----BEGIN CERTIFICATE-----\n{textwrap.fill(BASE64[:1700], 64)}\n-----END CERTIFICATE-----\nAda",
+        (
+            f"-----BEGIN CERTIFICATE-----\n{textwrap.fill(BASE64[:1700], 64)}\n-----END "
+            "CERTIFICATE-----\nAda"
+        ),
         "-----BEGIN CERTIFICATE-----\n\n-----END CERTIFICATE-----\nAda",
     ),
     "attachment in lines": (f"Hello\n\n{_LINES}\n\nAda Marlow", "Hello\n\n\n\nAda Marlow"),
@@ -66,15 +72,22 @@ BINARY = {
         '{"version":3,"mappings":"' + "AAAA,SAASA,GAAGC;" * 50 + '"}',
         '{"version":3,"mappings":""}',
     ),
-    "much of one byte": (f"x {base64.b64encode(bytes(5000) + _BYTES[:3000] + bytes(900)).decode()} y", "x  y"),
+    "much of one byte": (
+        f"x {base64.b64encode(bytes(5000) + _BYTES[:3000] + bytes(900)).decode()} y",
+        "x  y",
+    ),
     "file of uuencode": (
         "file\nbegin 644 x.bin\n"
-        + "".join(binascii.b2a_uu(_BYTES[place : place + 45]).decode() for place in range(0, 900, 45))
+        + "".join(
+            binascii.b2a_uu(_BYTES[place : place + 45]).decode() for place in range(0, 900, 45)
+        )
         + "`\nend\nAda",
         "file\n\nAda",
     ),
 }
-"""Name → a text with binary data, and what is left of it; None where only its length is looked at."""
+"""Name → a text with binary data, and what is left of it; None where only its length is looked
+at.
+"""
 
 NO_BINARY = {
     "DNA": _letters("ACGT", 3000),
@@ -83,8 +96,12 @@ NO_BINARY = {
     "protein": _letters("ACDEFGHIKLMNPQRSTVWY", 900),
     "SHA-256": "\n".join(hashlib.sha256(bytes([n])).hexdigest() for n in range(50)),
     "SHA-512": "\n".join(hashlib.sha512(bytes([n])).hexdigest() for n in range(50)),
-    "checksums": "\n".join(f"{hashlib.sha256(bytes([n])).hexdigest()}  file{n}.txt" for n in range(50)),
-    "integrity": "\n".join(f"sha256-{_base64(hashlib.sha256(bytes([n])).digest())}" for n in range(50)),
+    "checksums": "\n".join(
+        f"{hashlib.sha256(bytes([n])).hexdigest()}  file{n}.txt" for n in range(50)
+    ),
+    "integrity": "\n".join(
+        f"sha256-{_base64(hashlib.sha256(bytes([n])).digest())}" for n in range(50)
+    ),
     "address": f"see https://example.com/a?sig={BASE64[:900]} ok",
     "slug": _words("-"),
     "path": _words("/"),
@@ -93,7 +110,8 @@ NO_BINARY = {
     "digits": _letters("0123456789", 3000),
     "numbers": " ".join(str(_RANDOM.randint(10, 99)) for _ in range(300)),
     "Chinese": "港口办公室的记录" * 200,
-    "German": "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft " * 20,
+    "German": "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft "
+    * 20,
     "lines": "=" * 500 + "-" * 500 + "_" * 300,
     "UUIDs": "\n".join(str(uuid.UUID(bytes=_RANDOM.randbytes(16))) for _ in range(40)),
     "network cards": "00:1a:2b:3c:4d:5e\n" * 30,

@@ -1,4 +1,6 @@
-"""The two buses that the contract suite runs over, each with what a test needs to do behind its back."""
+"""The two buses that the contract suite runs over, each with what a test needs to do behind its
+back.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -11,7 +13,13 @@ from contracts.events import Event
 from contracts.ids import sha256
 from contracts.values import BlobRef
 from runtime.bus import topology
-from runtime.bus.memory import MemoryBlobs, MemoryLiveGenerations, MemoryLog, MemoryParkedEvents, MemorySharedValues
+from runtime.bus.memory import (
+    MemoryBlobs,
+    MemoryLiveGenerations,
+    MemoryLog,
+    MemoryParkedEvents,
+    MemorySharedValues,
+)
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
@@ -52,7 +60,9 @@ class Bus(Protocol):
         ...
 
     async def occupy(self, envelope: Envelope[Event], once_per_workspace: bool) -> None:
-        """Append something harmless of another workspace under the id that this event is going to have."""
+        """Append something harmless of another workspace under the id that this event is going to
+        have.
+        """
         ...
 
 
@@ -101,7 +111,9 @@ class NatsBus:
 
     async def dead(self) -> list[tuple[bytes, str]]:
         state = (await self.jetstream.stream_info("KB_DEAD")).state
-        messages = [await self.jetstream.get_msg("KB_DEAD", seq) for seq in range(1, state.last_seq + 1)]
+        messages = [
+            await self.jetstream.get_msg("KB_DEAD", seq) for seq in range(1, state.last_seq + 1)
+        ]
         return [(message.data or b"", (message.headers or {})["Kb-Reason"]) for message in messages]
 
     async def forge(self, text: str, other: str) -> BlobRef:
@@ -110,30 +122,48 @@ class NatsBus:
         return ref
 
     async def store_under_hash(self, text: str) -> BlobRef:
-        await self.jetstream.publish(subjects.blob(sha256(text), 0), text.encode(), stream="KB_BLOBS")
+        await self.jetstream.publish(
+            subjects.blob(sha256(text), 0), text.encode(), stream="KB_BLOBS"
+        )
         return BlobRef(sha256=sha256(text), size=len(text), parts=1)
 
     async def occupy(self, envelope: Envelope[Event], once_per_workspace: bool) -> None:
-        id = message_id(publisher_key(self.jetstream), scope_of(envelope, once_per_workspace), envelope.id)
+        id = message_id(
+            publisher_key(self.jetstream), scope_of(envelope, once_per_workspace), envelope.id
+        )
         await self.jetstream.publish(HARMLESS, b"{}", headers={"Nats-Msg-Id": id})
 
 
 def placed(text: str, workspace: str = "w") -> BlobRef:
     """The reference to a short text of a workspace, under its hash."""
     digest = sha256(text)
-    return BlobRef(sha256=digest, size=len(text), parts=1, place=subjects.blob_place(workspace, digest))
+    return BlobRef(
+        sha256=digest, size=len(text), parts=1, place=subjects.blob_place(workspace, digest)
+    )
 
 
 def memory_bus() -> MemoryBus:
     """An empty one."""
     log = MemoryLog()
-    return MemoryBus(log, MemoryBlobs(), MemoryLiveGenerations(), MemorySharedValues(), MemoryParkedEvents(log))
+    return MemoryBus(
+        log, MemoryBlobs(), MemoryLiveGenerations(), MemorySharedValues(), MemoryParkedEvents(log)
+    )
 
 
 async def bound(jetstream: JetStreamContext) -> NatsBus:
     """The one on this server, whose topology was applied."""
-    pointers, values = await NatsLiveGenerations.bind(jetstream), await NatsSharedValues.bind(jetstream)
-    return NatsBus(jetstream, NatsLog(jetstream), NatsBlobs(jetstream), pointers, values, NatsParkedEvents(jetstream))
+    pointers, values = (
+        await NatsLiveGenerations.bind(jetstream),
+        await NatsSharedValues.bind(jetstream),
+    )
+    return NatsBus(
+        jetstream,
+        NatsLog(jetstream),
+        NatsBlobs(jetstream),
+        pointers,
+        values,
+        NatsParkedEvents(jetstream),
+    )
 
 
 async def nats_bus(jetstream: JetStreamContext) -> NatsBus:

@@ -1,7 +1,9 @@
-"""The Helm chart and its golden renders. `python -m tests.support.chart` (`make chart`) writes those anew, with helm.
+"""The Helm chart and its golden renders. `python -m tests.support.chart` (`make chart`) writes
+those anew, with helm.
 
-A test without helm checks the renders, which name the hash of what they were made from. The names of settings that the
-chart takes are written without helm: they are those that docker-compose.yml passes on, and change no render.
+A test without helm checks the renders, which name the hash of what they were made from. The names
+of settings that the chart takes are written without helm: they are those that docker-compose.yml
+passes on, and change no render.
 """
 
 import hashlib
@@ -39,7 +41,12 @@ SERVICES = ("chunker", "extractor", "merger", "indexer", "query")
 def settings() -> list[str]:
     """The variables that docker-compose.yml passes on to services, without secrets."""
     containers = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))["services"]
-    passed = {name for each in SERVICES for name, value in containers[each]["environment"].items() if value is None}
+    passed = {
+        name
+        for each in SERVICES
+        for name, value in containers[each]["environment"].items()
+        if value is None
+    }
     return sorted(name for name in passed if not SECRET.search(name))
 
 
@@ -80,15 +87,29 @@ def _resources(case: str) -> list[dict[str, Any]]:
 
 
 def rendered(program: str, case: str) -> str:
-    """What helm makes of a case, under the hash. Raises CalledProcessError, with what helm said, when it refuses."""
+    """What helm makes of a case, under the hash. Raises CalledProcessError, with what helm said,
+    when it refuses.
+    """
     given = ["template", "kb", str(CHART), "--namespace", "kb", "--kube-version", KUBERNETES]
     text = run(program, *given, "--values", str(_values(case)))
-    return f"# Made by `make chart`: change the chart, not this.\n# sha256 of its origin: {made_from(case)}\n{text}"
+    return (
+        "# Made by `make chart`: change the chart, not this.\n# sha256 of its origin: "
+        f"{made_from(case)}\n{text}"
+    )
 
 
 def lint(program: str, case: str) -> None:
     """Let helm check the chart with a case's values."""
-    run(program, "lint", "--strict", str(CHART), "--kube-version", KUBERNETES, "--values", str(_values(case)))
+    run(
+        program,
+        "lint",
+        "--strict",
+        str(CHART),
+        "--kube-version",
+        KUBERNETES,
+        "--values",
+        str(_values(case)),
+    )
 
 
 def run(program: str, *arguments: str) -> str:
@@ -112,7 +133,10 @@ def main() -> int:
     write_settings()
     program = helm()
     if program is None:
-        sys.stderr.write("no helm: install it, or name it in HELM (go install helm.sh/helm/v3/cmd/helm@v3.22.0)\n")
+        sys.stderr.write(
+            "no helm: install it, or name it in HELM (go install "
+            "helm.sh/helm/v3/cmd/helm@v3.22.0)\n"
+        )
         return 1
     try:
         sys.stdout.writelines(f"{case}: linted and rendered\n" for case in _write(program))

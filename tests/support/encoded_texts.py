@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 
 class Sample(NamedTuple):
-    """A text of one language: a line of it, a paragraph of it, and the encodings it is written in."""
+    """A text of one language: a line of it, a paragraph of it, and the encodings it is written
+    in.
+    """
 
     language: str
     line: str
@@ -16,163 +18,220 @@ SAMPLES = (
     Sample(
         "French",
         "Hélène Lefèvre dirige le bureau du port depuis l'été dernier.",
-        "Hélène Lefèvre dirige le bureau du port depuis l'été dernier. Elle a succédé à Benoît Garçon, parti à la "
-        "retraite après trente années de service. Les pêcheurs du quartier espèrent que le nouveau quai sera achevé "
-        "avant l'hiver, car l'ancien a été endommagé par la tempête de février. Où iront les bateaux, si les travaux "
-        "sont retardés ? Le maire a répondu qu'un débarcadère provisoire serait aménagé près du phare.",
+        "Hélène Lefèvre dirige le bureau du port depuis l'été dernier. Elle a succédé à "
+        "Benoît Garçon, parti à la "
+        "retraite après trente années de service. Les pêcheurs du quartier espèrent que le "
+        "nouveau quai sera achevé "
+        "avant l'hiver, car l'ancien a été endommagé par la tempête de février. Où iront les "
+        "bateaux, si les travaux "
+        "sont retardés ? Le maire a répondu qu'un débarcadère provisoire serait aménagé près "
+        "du phare.",
         ("cp1252", "iso-8859-1"),
     ),
     Sample(
         "Swedish",
         "Åsa Öberg förvaltar hamnkontoret i Västerås sedan i våras.",
-        "Åsa Öberg förvaltar hamnkontoret i Västerås sedan i våras. Hon efterträdde Göran Sjöström, som gick i pension "
-        "efter trettio års tjänst. Fiskarna hoppas att den nya kajen ska vara färdig före vintern, eftersom den gamla "
-        "skadades av stormen i februari. Kommunen svarade att en tillfällig brygga ska byggas nära fyren, så att "
+        "Åsa Öberg förvaltar hamnkontoret i Västerås sedan i våras. Hon efterträdde Göran "
+        "Sjöström, som gick i pension "
+        "efter trettio års tjänst. Fiskarna hoppas att den nya kajen ska vara färdig före "
+        "vintern, eftersom den gamla "
+        "skadades av stormen i februari. Kommunen svarade att en tillfällig brygga ska byggas "
+        "nära fyren, så att "
         "båtarna kan lägga till även när isen ligger.",
         ("cp1252", "iso-8859-1"),
     ),
     Sample(
         "German",
         "Jürgen Müller führt das Hafenamt in Lübeck seit dem Frühjahr.",
-        "Jürgen Müller führt das Hafenamt in Lübeck seit dem Frühjahr. Er löste Käthe Größer ab, die nach dreißig "
-        "Jahren in den Ruhestand ging. Die Fischer hoffen, dass der neue Kai vor dem Winter fertig wird, denn der alte "
-        "wurde im Februar vom Sturm beschädigt. Der Bürgermeister erklärte, ein vorläufiger Anleger werde in der Nähe "
+        "Jürgen Müller führt das Hafenamt in Lübeck seit dem Frühjahr. Er löste Käthe Größer "
+        "ab, die nach dreißig "
+        "Jahren in den Ruhestand ging. Die Fischer hoffen, dass der neue Kai vor dem Winter "
+        "fertig wird, denn der alte "
+        "wurde im Februar vom Sturm beschädigt. Der Bürgermeister erklärte, ein vorläufiger "
+        "Anleger werde in der Nähe "
         "des Leuchtturms errichtet, damit die Boote auch bei Eisgang anlegen können.",
         ("cp1252", "iso-8859-1"),
     ),
     Sample(
         "Spanish",
         "El señor Núñez dirige la oficina del puerto desde el año pasado.",
-        "El señor Núñez dirige la oficina del puerto desde el año pasado. Sucedió a María Peña, que se jubiló después "
-        "de treinta años de servicio. Los pescadores esperan que el nuevo muelle esté terminado antes del otoño, "
-        "porque el viejo quedó dañado por el temporal de febrero. ¿Dónde atracarán los barcos si las obras se "
-        "retrasan? El alcalde respondió que habrá un embarcadero provisional junto al faro de la bahía.",
+        "El señor Núñez dirige la oficina del puerto desde el año pasado. Sucedió a María "
+        "Peña, que se jubiló después "
+        "de treinta años de servicio. Los pescadores esperan que el nuevo muelle esté "
+        "terminado antes del otoño, "
+        "porque el viejo quedó dañado por el temporal de febrero. ¿Dónde atracarán los barcos "
+        "si las obras se "
+        "retrasan? El alcalde respondió que habrá un embarcadero provisional junto al faro de "
+        "la bahía.",
         ("cp1252", "iso-8859-1"),
     ),
     Sample(
         "Portuguese",
         "João Gonçalves é o responsável pela administração do porto.",
-        "João Gonçalves é o responsável pela administração do porto desde março. Sucedeu a Conceição Araújo, que se "
-        "aposentou após trinta anos de serviço. Os pescadores esperam que o novo cais não fique pronto só depois do "
-        "inverno, pois o antigo foi danificado pela tempestade de fevereiro. A câmara respondeu que haverá uma "
+        "João Gonçalves é o responsável pela administração do porto desde março. Sucedeu a "
+        "Conceição Araújo, que se "
+        "aposentou após trinta anos de serviço. Os pescadores esperam que o novo cais não "
+        "fique pronto só depois do "
+        "inverno, pois o antigo foi danificado pela tempestade de fevereiro. A câmara "
+        "respondeu que haverá uma "
         "estação provisória junto ao farol, para que as embarcações possam atracar também à noite.",
         ("cp1252", "iso-8859-1"),
     ),
     Sample(
         "Danish",
         "Søren Kjærgård leder havnekontoret på Ærø siden i fjor.",
-        "Søren Kjærgård leder havnekontoret på Ærø siden i fjor. Han afløste Bodil Nørgaard, som gik på pension efter "
-        "tredive års tjeneste. Fiskerne håber, at den nye kaj bliver færdig før vinteren, for den gamle blev "
-        "beskadiget af stormen i februar. Borgmesteren svarede, at der bygges en midlertidig anløbsbro nær fyret, så "
+        "Søren Kjærgård leder havnekontoret på Ærø siden i fjor. Han afløste Bodil Nørgaard, "
+        "som gik på pension efter "
+        "tredive års tjeneste. Fiskerne håber, at den nye kaj bliver færdig før vinteren, for "
+        "den gamle blev "
+        "beskadiget af stormen i februar. Borgmesteren svarede, at der bygges en midlertidig "
+        "anløbsbro nær fyret, så "
         "bådene også kan lægge til, når der er is på vandet.",
         ("cp1252", "iso-8859-1"),
     ),
     Sample(
         "Icelandic",
         "Þórður Guðmundsson stýrir hafnarskrifstofunni á Ísafirði.",
-        "Þórður Guðmundsson stýrir hafnarskrifstofunni á Ísafirði síðan í vor. Hann tók við af Sigríði Ólafsdóttur, "
-        "sem fór á eftirlaun eftir þrjátíu ára starf. Sjómenn vona að nýja bryggjan verði tilbúin fyrir veturinn, því "
-        "sú gamla skemmdist í óveðrinu í febrúar. Bæjarstjórinn svaraði að bráðabirgðabryggja yrði reist við vitann.",
+        "Þórður Guðmundsson stýrir hafnarskrifstofunni á Ísafirði síðan í vor. Hann tók við "
+        "af Sigríði Ólafsdóttur, "
+        "sem fór á eftirlaun eftir þrjátíu ára starf. Sjómenn vona að nýja bryggjan verði "
+        "tilbúin fyrir veturinn, því "
+        "sú gamla skemmdist í óveðrinu í febrúar. Bæjarstjórinn svaraði að bráðabirgðabryggja "
+        "yrði reist við vitann.",
         ("cp1252", "iso-8859-1"),
     ),
     Sample(
         "Finnish",
         "Päivi Hämäläinen johtaa satamatoimistoa Jyväskylässä.",
-        "Päivi Hämäläinen johtaa satamatoimistoa Jyväskylässä. Hän seurasi Väinö Mäkistä, joka jäi eläkkeelle "
-        "kolmenkymmenen vuoden jälkeen. Kalastajat toivovat, että uusi laituri on valmis ennen talvea, sillä vanha "
-        "vaurioitui helmikuun myrskyssä. Pormestari vastasi, että väliaikainen laituri rakennetaan lähelle majakkaa.",
+        "Päivi Hämäläinen johtaa satamatoimistoa Jyväskylässä. Hän seurasi Väinö Mäkistä, "
+        "joka jäi eläkkeelle "
+        "kolmenkymmenen vuoden jälkeen. Kalastajat toivovat, että uusi laituri on valmis "
+        "ennen talvea, sillä vanha "
+        "vaurioitui helmikuun myrskyssä. Pormestari vastasi, että väliaikainen laituri "
+        "rakennetaan lähelle majakkaa.",
         ("cp1252", "iso-8859-1"),
     ),
     Sample(
         "Italian",
         "La società è già più attiva perché il porto è tornato libero.",
-        "La società è già più attiva perché il porto è tornato libero. Niccolò Rossi ha preso il posto di Maria Bonfà, "
-        "che è andata in pensione dopo trent'anni di servizio. I pescatori sperano che la nuova banchina sia pronta "
-        "prima dell'inverno, poiché la vecchia è stata danneggiata. Il sindaco ha risposto che ci sarà un pontile.",
+        "La società è già più attiva perché il porto è tornato libero. Niccolò Rossi ha preso "
+        "il posto di Maria Bonfà, "
+        "che è andata in pensione dopo trent'anni di servizio. I pescatori sperano che la "
+        "nuova banchina sia pronta "
+        "prima dell'inverno, poiché la vecchia è stata danneggiata. Il sindaco ha risposto "
+        "che ci sarà un pontile.",
         ("cp1252", "iso-8859-1"),
     ),
     Sample(
         "Polish",
         "Zażółć gęślą jaźń, powiedział Łukasz Wiśniewski w porcie.",
-        "Łukasz Wiśniewski kieruje urzędem portowym w Świnoujściu od wiosny. Zastąpił Małgorzatę Dąbrowską, która "
-        "przeszła na emeryturę po trzydziestu latach pracy. Rybacy mają nadzieję, że nowe nabrzeże będzie gotowe "
-        "przed zimą, ponieważ stare zostało uszkodzone podczas lutowego sztormu. Burmistrz odpowiedział, że w pobliżu "
+        "Łukasz Wiśniewski kieruje urzędem portowym w Świnoujściu od wiosny. Zastąpił "
+        "Małgorzatę Dąbrowską, która "
+        "przeszła na emeryturę po trzydziestu latach pracy. Rybacy mają nadzieję, że nowe "
+        "nabrzeże będzie gotowe "
+        "przed zimą, ponieważ stare zostało uszkodzone podczas lutowego sztormu. Burmistrz "
+        "odpowiedział, że w pobliżu "
         "latarni morskiej powstanie tymczasowa przystań, żeby łodzie mogły cumować także w nocy.",
         ("cp1250", "iso-8859-2"),
     ),
     Sample(
         "Czech",
         "Jiří Dvořák řídí přístavní úřad v Děčíně už od loňského léta.",
-        "Jiří Dvořák řídí přístavní úřad v Děčíně už od loňského léta. Nahradil Zdeňku Růžičkovou, která odešla do "
-        "důchodu po třiceti letech služby. Rybáři doufají, že nové nábřeží bude hotové před zimou, protože staré "
-        "poškodila únorová bouře. Starosta odpověděl, že poblíž majáku vznikne dočasné přístaviště, aby lodě mohly "
+        "Jiří Dvořák řídí přístavní úřad v Děčíně už od loňského léta. Nahradil Zdeňku "
+        "Růžičkovou, která odešla do "
+        "důchodu po třiceti letech služby. Rybáři doufají, že nové nábřeží bude hotové před "
+        "zimou, protože staré "
+        "poškodila únorová bouře. Starosta odpověděl, že poblíž majáku vznikne dočasné "
+        "přístaviště, aby lodě mohly "
         "kotvit i v noci, když řeka zamrzá.",
         ("cp1250", "iso-8859-2"),
     ),
     Sample(
         "Hungarian",
         "Kovács Győző vezeti a kikötői hivatalt Győrben tavaly óta.",
-        "Kovács Győző vezeti a kikötői hivatalt Győrben tavaly óta. Elődje, Szűcs Ágnes, harminc év szolgálat után "
-        "vonult nyugdíjba. A halászok remélik, hogy az új rakpart még a tél előtt elkészül, mert a régit megrongálta "
-        "a februári vihar. A polgármester azt válaszolta, hogy a világítótorony közelében ideiglenes kikötőhely "
+        "Kovács Győző vezeti a kikötői hivatalt Győrben tavaly óta. Elődje, Szűcs Ágnes, "
+        "harminc év szolgálat után "
+        "vonult nyugdíjba. A halászok remélik, hogy az új rakpart még a tél előtt elkészül, "
+        "mert a régit megrongálta "
+        "a februári vihar. A polgármester azt válaszolta, hogy a világítótorony közelében "
+        "ideiglenes kikötőhely "
         "épül, így a hajók éjszaka is kiköthetnek.",
         ("cp1250", "iso-8859-2"),
     ),
     Sample(
         "Romanian",
         "Ştefan Ionescu conduce căpitănia portului Constanţa de un an.",
-        "Ştefan Ionescu conduce căpitănia portului Constanţa de un an. El i-a urmat Mariei Bălan, care s-a pensionat "
-        "după treizeci de ani de muncă. Pescarii speră că noul chei va fi gata înainte de iarnă, fiindcă cel vechi a "
-        "fost avariat de furtuna din februarie. Primarul a răspuns că lângă far se va construi un debarcader "
+        "Ştefan Ionescu conduce căpitănia portului Constanţa de un an. El i-a urmat Mariei "
+        "Bălan, care s-a pensionat "
+        "după treizeci de ani de muncă. Pescarii speră că noul chei va fi gata înainte de "
+        "iarnă, fiindcă cel vechi a "
+        "fost avariat de furtuna din februarie. Primarul a răspuns că lângă far se va "
+        "construi un debarcader "
         "provizoriu, astfel încât bărcile să poată acosta şi noaptea.",
         ("cp1250", "iso-8859-2"),
     ),
     Sample(
         "Russian",
         "Начальник порта Иван Щербаков подписал новый указ вчера.",
-        "Начальник порта Иван Щербаков подписал новый указ вчера. Он сменил Ольгу Жукову, которая ушла на пенсию "
-        "после тридцати лет службы. Рыбаки надеются, что новый причал будет готов до зимы, потому что старый был "
-        "повреждён февральским штормом. Мэр ответил, что рядом с маяком построят временную пристань.",
+        "Начальник порта Иван Щербаков подписал новый указ вчера. Он сменил Ольгу Жукову, "
+        "которая ушла на пенсию "
+        "после тридцати лет службы. Рыбаки надеются, что новый причал будет готов до зимы, "
+        "потому что старый был "
+        "повреждён февральским штормом. Мэр ответил, что рядом с маяком построят временную "
+        "пристань.",
         ("cp1251", "koi8-r", "iso-8859-5", "cp866"),
     ),
     Sample(
         "Ukrainian",
         "Начальник порту Іван Ющенко підписав новий указ учора ввечері.",
-        "Начальник порту Іван Ющенко підписав новий указ учора ввечері. Він змінив Олену Їжакевич, яка пішла на "
-        "пенсію після тридцяти років служби. Рибалки сподіваються, що новий причал буде готовий до зими, бо старий "
-        "пошкодив лютневий шторм. Міський голова відповів, що біля маяка збудують тимчасову пристань.",
+        "Начальник порту Іван Ющенко підписав новий указ учора ввечері. Він змінив Олену "
+        "Їжакевич, яка пішла на "
+        "пенсію після тридцяти років служби. Рибалки сподіваються, що новий причал буде "
+        "готовий до зими, бо старий "
+        "пошкодив лютневий шторм. Міський голова відповів, що біля маяка збудують тимчасову "
+        "пристань.",
         ("cp1251", "koi8-u"),
     ),
     Sample(
         "Greek",
         "Ο Γιώργος Παπαδόπουλος διευθύνει το λιμεναρχείο του Πειραιά.",
-        "Ο Γιώργος Παπαδόπουλος διευθύνει το λιμεναρχείο του Πειραιά από την άνοιξη. Διαδέχθηκε την Ελένη "
-        "Οικονόμου, η οποία συνταξιοδοτήθηκε έπειτα από τριάντα χρόνια υπηρεσίας. Οι ψαράδες ελπίζουν ότι η νέα "
-        "προβλήτα θα είναι έτοιμη πριν από τον χειμώνα, γιατί η παλιά έπαθε ζημιές από την καταιγίδα.",
+        "Ο Γιώργος Παπαδόπουλος διευθύνει το λιμεναρχείο του Πειραιά από την άνοιξη. "
+        "Διαδέχθηκε την Ελένη "
+        "Οικονόμου, η οποία συνταξιοδοτήθηκε έπειτα από τριάντα χρόνια υπηρεσίας. Οι ψαράδες "
+        "ελπίζουν ότι η νέα "
+        "προβλήτα θα είναι έτοιμη πριν από τον χειμώνα, γιατί η παλιά έπαθε ζημιές από την "
+        "καταιγίδα.",
         ("cp1253", "iso-8859-7"),
     ),
     Sample(
         "Turkish",
         "Ayşe Yıldız geçen yıldan beri İzmir liman müdürlüğünü yönetiyor.",
-        "Ayşe Yıldız geçen yıldan beri İzmir liman müdürlüğünü yönetiyor. Otuz yıl çalıştıktan sonra emekli olan "
-        "Çağlar Öztürk'ün yerine geçti. Balıkçılar yeni rıhtımın kıştan önce hazır olacağını umuyor, çünkü eskisi "
-        "şubat fırtınasında hasar gördü. Belediye başkanı, deniz fenerinin yanına geçici bir iskele yapılacağını "
+        "Ayşe Yıldız geçen yıldan beri İzmir liman müdürlüğünü yönetiyor. Otuz yıl "
+        "çalıştıktan sonra emekli olan "
+        "Çağlar Öztürk'ün yerine geçti. Balıkçılar yeni rıhtımın kıştan önce hazır olacağını "
+        "umuyor, çünkü eskisi "
+        "şubat fırtınasında hasar gördü. Belediye başkanı, deniz fenerinin yanına geçici bir "
+        "iskele yapılacağını "
         "ve teknelerin geceleri de yanaşabileceğini söyledi.",
         ("cp1254", "iso-8859-9"),
     ),
     Sample(
         "Hebrew",
         "מנהל הנמל דוד לוי חתם אתמול על ההסכם החדש בחיפה.",
-        "מנהל הנמל דוד לוי חתם אתמול על ההסכם החדש בחיפה. הוא החליף את רחל כהן, שפרשה לאחר שלושים שנות שירות. "
-        "הדייגים מקווים שהרציף החדש יהיה מוכן לפני החורף, כי הישן ניזוק בסערה של פברואר. ראש העיר השיב שליד "
+        "מנהל הנמל דוד לוי חתם אתמול על ההסכם החדש בחיפה. הוא החליף את רחל כהן, שפרשה לאחר "
+        "שלושים שנות שירות. "
+        "הדייגים מקווים שהרציף החדש יהיה מוכן לפני החורף, כי הישן ניזוק בסערה של פברואר. ראש "
+        "העיר השיב שליד "
         "המגדלור ייבנה מזח זמני, כדי שהסירות יוכלו לעגון גם בלילה.",
         ("cp1255", "iso-8859-8"),
     ),
     Sample(
         "Arabic",
         "وقع مدير الميناء أحمد حسن الاتفاق الجديد أمس في بيروت.",
-        "وقع مدير الميناء أحمد حسن الاتفاق الجديد أمس في بيروت. وقد خلف فاطمة علي التي تقاعدت بعد ثلاثين عاما من "
-        "الخدمة. ويأمل الصيادون أن يكون الرصيف الجديد جاهزا قبل الشتاء، لأن القديم تضرر من عاصفة فبراير. وأجاب "
+        "وقع مدير الميناء أحمد حسن الاتفاق الجديد أمس في بيروت. وقد خلف فاطمة علي التي تقاعدت "
+        "بعد ثلاثين عاما من "
+        "الخدمة. ويأمل الصيادون أن يكون الرصيف الجديد جاهزا قبل الشتاء، لأن القديم تضرر من "
+        "عاصفة فبراير. وأجاب "
         "رئيس البلدية بأن مرسى مؤقتا سيبنى قرب المنارة حتى تتمكن القوارب من الرسو ليلا.",
         ("cp1256", "iso-8859-6"),
     ),
@@ -210,11 +269,13 @@ SAMPLES = (
     Sample(
         "Thai",
         "นายสมชายเป็นผู้อำนวยการท่าเรือคนใหม่ตั้งแต่เมื่อวาน",
-        "นายสมชายเป็นผู้อำนวยการท่าเรือคนใหม่ตั้งแต่เมื่อวาน ชาวประมงหวังว่าท่าเรือใหม่จะเสร็จก่อนฤดูหนาว "
-        "เพราะท่าเก่าเสียหายจากพายุเมื่อเดือนกุมภาพันธ์ นายกเทศมนตรีตอบว่าจะสร้างท่าชั่วคราวใกล้ประภาคาร",
+        "นายสมชายเป็นผู้อำนวยการท่าเรือคนใหม่ตั้งแต่เมื่อวาน "
+        "ชาวประมงหวังว่าท่าเรือใหม่จะเสร็จก่อนฤดูหนาว "
+        "เพราะท่าเก่าเสียหายจากพายุเมื่อเดือนกุมภาพันธ์ "
+        "นายกเทศมนตรีตอบว่าจะสร้างท่าชั่วคราวใกล้ประภาคาร",
         ("cp874",),
     ),
-)  # fmt: skip
+)
 
 NAMES = (
     ("Ferdinand Lefèvre lives in Paris.", "cp1252"),
@@ -229,4 +290,6 @@ NAMES = (
     ("François Mitterrand était président.", "cp1252"),
     ("Äänekoski", "cp1252"),
 )
-"""A few words with a letter or two beyond ASCII, as a short note or a long English text has them."""
+"""A few words with a letter or two beyond ASCII, as a short note or a long English text has
+them.
+"""

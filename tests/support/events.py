@@ -1,4 +1,6 @@
-"""Events, envelopes and deliveries with plain names for tests, and the consumer that hands them to a processor."""
+"""Events, envelopes and deliveries with plain names for tests, and the consumer that hands them to
+a processor.
+"""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -22,10 +24,14 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 """The time of everything that is not about time."""
 
 
-def sealed(event: Event, *, id: str = "cause", workspace: str = "w", **attributes: Any) -> Envelope[Event]:
+def sealed(
+    event: Event, *, id: str = "cause", workspace: str = "w", **attributes: Any
+) -> Envelope[Event]:
     """The event in an envelope from a test's own publisher."""
     time = attributes.pop("time", NOON)
-    return wrap(event, id=id, source="tests", workspace=workspace, time=time, lineage=Lineage(**attributes))
+    return wrap(
+        event, id=id, source="tests", workspace=workspace, time=time, lineage=Lineage(**attributes)
+    )
 
 
 def delivered(
@@ -52,7 +58,9 @@ def document(
 
 def added(id: str = "d", text: str = "text", **fields: Any) -> DocumentAdded:
     """A document with its text inline."""
-    return DocumentAdded(document_id=id, text=text, file_path=fields.pop("file_path", f"{id}.txt"), **fields)
+    return DocumentAdded(
+        document_id=id, text=text, file_path=fields.pop("file_path", f"{id}.txt"), **fields
+    )
 
 
 def reference(id: str, order: int = 0) -> ChunkRef:
@@ -60,15 +68,23 @@ def reference(id: str, order: int = 0) -> ChunkRef:
     return ChunkRef(id=chunk_id(id, order), order=order)
 
 
-def chunk(id: str = "d", order: int = 0, content: str = "text", headings: Sequence[str] = ()) -> Chunk:
+def chunk(
+    id: str = "d", order: int = 0, content: str = "text", headings: Sequence[str] = ()
+) -> Chunk:
     """A passage."""
-    return Chunk(id=chunk_id(id, order), order=order, tokens=1, content=content, headings=tuple(headings))
+    return Chunk(
+        id=chunk_id(id, order), order=order, tokens=1, content=content, headings=tuple(headings)
+    )
 
 
-def chunked(of: DocumentVersion, *contents: str, part: int = 0, parts: int = 1, first: int = 0) -> ChunksCreated:
+def chunked(
+    of: DocumentVersion, *contents: str, part: int = 0, parts: int = 1, first: int = 0
+) -> ChunksCreated:
     """One part with these passages, the first of them at place `first`."""
     chunks = tuple(chunk(of.id, first + number, content) for number, content in enumerate(contents))
-    return ChunksCreated(document=of, part=part, parts=parts, chunk_count=first + len(chunks), chunks=chunks)
+    return ChunksCreated(
+        document=of, part=part, parts=parts, chunk_count=first + len(chunks), chunks=chunks
+    )
 
 
 def entity(name: str, type: str = "thing", description: str = "") -> ExtractedEntity:
@@ -76,10 +92,14 @@ def entity(name: str, type: str = "thing", description: str = "") -> ExtractedEn
     return ExtractedEntity(name=name, type=type, description=description or f"{name} is there")
 
 
-def relation(source: str, target: str, description: str = "", *keywords: str, weight: float = 1.0) -> ExtractedRelation:
+def relation(
+    source: str, target: str, description: str = "", *keywords: str, weight: float = 1.0
+) -> ExtractedRelation:
     """A row about two entities."""
     text = description or f"{source} knows {target}"
-    return ExtractedRelation(source=source, target=target, description=text, keywords=keywords, weight=weight)
+    return ExtractedRelation(
+        source=source, target=target, description=text, keywords=keywords, weight=weight
+    )
 
 
 def extracted(
@@ -110,12 +130,22 @@ def merged(of: DocumentVersion, *orders: int) -> GraphMerged:
 def indexed(of: DocumentVersion, kind: Any, *orders: int) -> VectorsIndexed:
     """These chunks, or what they say, can be searched."""
     return VectorsIndexed(
-        document=of, kind=kind, chunks=_references(of, orders), embedded=len(orders), model="m", dimension=2
+        document=of,
+        kind=kind,
+        chunks=_references(of, orders),
+        embedded=len(orders),
+        model="m",
+        dimension=2,
     )
 
 
 def failed(
-    stage: Any, cause_type: str, of: DocumentVersion | None, *orders: int, id: str = "d", message: str = "no"
+    stage: Any,
+    cause_type: str,
+    of: DocumentVersion | None,
+    *orders: int,
+    id: str = "d",
+    message: str = "no",
 ) -> StageFailed:
     """A stage gave these chunks up; without any, the whole document."""
     return StageFailed(

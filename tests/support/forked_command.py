@@ -1,8 +1,9 @@
-"""A program that becomes another one by way of the host of programs: its streams, arguments, folder and environment.
+"""A program that becomes another one by way of the host of programs: its streams, arguments, folder
+and environment.
 
-`python -S -E forked_command.py SOCKET MODULE ARGUMENT …` is for what must be given a command line to start, an MCP
-client for example. It costs 0.05 seconds of CPU, hands SIGTERM and SIGINT on, and ends with the same exit code. Killed,
-it takes the program with it.
+`python -S -E forked_command.py SOCKET MODULE ARGUMENT …` is for what must be given a command line
+to start, an MCP client for example. It costs 0.05 seconds of CPU, hands SIGTERM and SIGINT on, and
+ends with the same exit code. Killed, it takes the program with it.
 """
 
 import os
@@ -23,7 +24,8 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, frame: os.kill(pid, number))
     with connection:
-        # The program alone reads and writes: who waits for the end of its output must not wait for this one, too.
+        # The program alone reads and writes: who waits for the end of its output must not wait for
+        # this one, too.
         for stream in (0, 1):
             os.close(stream)
         return int(connection.recv(64) or -signal.SIGKILL)

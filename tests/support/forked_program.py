@@ -1,4 +1,6 @@
-"""A program for tests of the fork server: it writes what it is, waits for SIGTERM, and ends with the code `CODE`."""
+"""A program for tests of the fork server: it writes what it is, waits for SIGTERM, and ends with
+the code `CODE`.
+"""
 
 import json
 import os

@@ -7,7 +7,9 @@ from pathlib import Path
 
 
 def freeze(pid: int) -> None:
-    """Stop a process, and return once every thread of it stands: a signal is only on its way when `kill` returns."""
+    """Stop a process, and return once every thread of it stands: a signal is only on its way when
+    `kill` returns.
+    """
     os.kill(pid, signal.SIGSTOP)
     end = time.monotonic() + 10
     while not all(_stands(path) for path in Path(f"/proc/{pid}/task").glob("*/stat")):

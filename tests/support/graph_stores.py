@@ -27,7 +27,8 @@ from tests.support.waiting import PATIENCE
 class GraphStore:
     """One running store; `client` stays open for the whole suite.
 
-    `process` is None when it lives in ours, has no `uri` then, or when other tests use the server, too.
+    `process` is None when it lives in ours, has no `uri` then, or when other tests use the server,
+    too.
     """
 
     client: Graph
@@ -47,7 +48,9 @@ class GraphStore:
 
     def driver(self) -> AsyncDriver:
         """The bare driver, for what the port does not offer."""
-        return AsyncGraphDatabase.driver(self.uri, auth=(self.user, self.password), notifications_min_severity="OFF")
+        return AsyncGraphDatabase.driver(
+            self.uri, auth=(self.user, self.password), notifications_min_severity="OFF"
+        )
 
     @property
     def server(self) -> Process:
@@ -58,12 +61,16 @@ class GraphStore:
 
 @asynccontextmanager
 async def graph_store(name: str, servers: SharedServers) -> AsyncGenerator[GraphStore]:
-    """A prepared store: `memory`, `arcadedb` or `neo4j`. Others use its server, too. Skips where there is none."""
+    """A prepared store: `memory`, `arcadedb` or `neo4j`. Others use its server, too. Skips where
+    there is none.
+    """
     async with AsyncExitStack() as clients:
         if name == "memory":
             yield GraphStore(MemoryGraph(), clients)
         else:
-            yield await _connected(clients, None, servers.server(name, lambda folder: _server(name, folder)))
+            yield await _connected(
+                clients, None, servers.server(name, lambda folder: _server(name, folder))
+            )
 
 
 @asynccontextmanager
@@ -80,13 +87,25 @@ def _server(name: str, folder: Path) -> tuple[Process, Address]:
     port = free_port()
     if name == "arcadedb":
         password = uuid.uuid4().hex
-        process = arcadedb.arcadedb(folder, http_port=free_port(), bolt_port=port, password=password)
-        return process, {"uri": arcadedb.bolt_uri(port), "user": arcadedb.USER, "password": password}
-    address = {"uri": neo4j_server.bolt_uri(port), "user": neo4j_server.USER, "password": neo4j_server.PASSWORD}
+        process = arcadedb.arcadedb(
+            folder, http_port=free_port(), bolt_port=port, password=password
+        )
+        return process, {
+            "uri": arcadedb.bolt_uri(port),
+            "user": arcadedb.USER,
+            "password": password,
+        }
+    address = {
+        "uri": neo4j_server.bolt_uri(port),
+        "user": neo4j_server.USER,
+        "password": neo4j_server.PASSWORD,
+    }
     return neo4j_server.neo4j_server(folder, port), address
 
 
-async def _connected(clients: AsyncExitStack, process: Process | None, address: Address) -> GraphStore:
+async def _connected(
+    clients: AsyncExitStack, process: Process | None, address: Address
+) -> GraphStore:
     client = BoltGraph(address["uri"], address["user"], address["password"])
     clients.push_async_callback(client.close)
     await client.prepare()
@@ -136,7 +155,9 @@ async def every_entity(graph: Graph, partition: Partition, limit: int = 1000) ->
 async def every_relation(graph: Graph, partition: Partition, limit: int = 1000) -> list[Relation]:
     """All relations, page by page."""
     result: list[Relation] = []
-    while page := await graph.scan_relations(partition, result[-1].key if result else ("", ""), limit):
+    while page := await graph.scan_relations(
+        partition, result[-1].key if result else ("", ""), limit
+    ):
         result += page
     return result
 

@@ -1,7 +1,9 @@
-"""The HTTP API over stores in memory in a process of its own, as the query service serves it, for attacks over sockets.
+"""The HTTP API over stores in memory in a process of its own, as the query service serves it, for
+attacks over sockets.
 
-`python -m tests.support.guarded_server` listens on HOST and PORT, with all settings from the environment. With
-PROVIDER_URL answers are streamed by its model `PROVIDER_MODEL`, LLM_MAX_ASYNC at once.
+`python -m tests.support.guarded_server` listens on HOST and PORT, with all settings from the
+environment. With PROVIDER_URL answers are streamed by its model `PROVIDER_MODEL`, LLM_MAX_ASYNC at
+once.
 """
 
 import asyncio
@@ -37,7 +39,9 @@ MODULE = "tests.support.guarded_server"
 
 @dataclass(frozen=True)
 class GuardedServer:
-    """The running server. `process` is its own, of which memory and files are known, where it was not forked."""
+    """The running server. `process` is its own, of which memory and files are known, where it was
+    not forked.
+    """
 
     port: int
     process: asyncio.subprocess.Process
@@ -59,13 +63,18 @@ class GuardedServer:
 async def guarded_server(
     folder: Path, program: Sequence[str] = (sys.executable, "-m", MODULE), **variables: str
 ) -> AsyncGenerator[GuardedServer]:
-    """The server with these variables, killed in the end. `program`: its command, which may fork it."""
+    """The server with these variables, killed in the end. `program`: its command, which may fork
+    it.
+    """
     port, log = free_port(), folder / "server.log"
     with log.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
-            *program, cwd=ROOT, stderr=output, stdout=output,
+            *program,
+            cwd=ROOT,
+            stderr=output,
+            stdout=output,
             env={**os.environ, "HOST": "127.0.0.1", "PORT": str(port), **variables},
-        )  # fmt: skip
+        )
     try:
         end = time.monotonic() + PATIENCE
         while not _listens(port):

@@ -1,4 +1,6 @@
-"""Processes that are forked from the host of the run (`command_host`) where the product would start a program."""
+"""Processes that are forked from the host of the run (`command_host`) where the product would start
+a program.
+"""
 
 import asyncio
 import os
@@ -51,7 +53,9 @@ class Hosted:
 
 
 def launcher(host: Callable[[], Path]) -> Callable[[Process], Awaitable[Child]]:
-    """Return what forks a `Process` that is `python -m MODULE` from the host, whose socket is asked for then."""
+    """Return what forks a `Process` that is `python -m MODULE` from the host, whose socket is asked
+    for then.
+    """
 
     async def launch(process: Process) -> Child:
         _, _, module, *arguments = process.argv
@@ -64,18 +68,29 @@ def launcher(host: Callable[[], Path]) -> Callable[[Process], Awaitable[Child]]:
 
 
 def fork_stacks(host: Path) -> None:
-    """Let stacks that processes of this one start have supervisor and fork server forked from the host as well."""
+    """Let stacks that processes of this one start have supervisor and fork server forked from the
+    host as well.
+    """
     start_program = asyncio.create_subprocess_exec
 
     async def start(*argv: str, **given: Any) -> Any:
         if argv[1:3] != ("-m", forking.PROGRAM):
             return await start_program(*argv, **given)
-        program = Program(argv[2], [PASSED, *argv[4:]], given["env"], str(given["cwd"]), True, UMASK, outlives=True)
+        program = Program(
+            argv[2],
+            [PASSED, *argv[4:]],
+            given["env"],
+            str(given["cwd"]),
+            True,
+            UMASK,
+            outlives=True,
+        )
         return Hosted(*_start(host, program, given["stdout"].fileno(), *given["pass_fds"]))
 
     cast(Any, asyncio).create_subprocess_exec = start
-    cast(Any, daemon).subprocess = SimpleNamespace(Popen=lambda argv, **given: _Supervisor(host, argv, **given),
-                                                   DEVNULL=subprocess.DEVNULL)  # fmt: skip
+    cast(Any, daemon).subprocess = SimpleNamespace(
+        Popen=lambda argv, **given: _Supervisor(host, argv, **given), DEVNULL=subprocess.DEVNULL
+    )
 
 
 def _start(host: Path, program: Program, output: int, *passed: int) -> tuple[socket.socket, int]:

@@ -1,4 +1,6 @@
-"""Stores in memory whose calls are torn apart: those of several callers mix in ways that differ with the dice."""
+"""Stores in memory whose calls are torn apart: those of several callers mix in ways that differ
+with the dice.
+"""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +21,9 @@ class Interleaved(MemoryRows):
         self.dice = dice
 
     async def pause(self) -> None:
-        for _ in range(self.dice.choice((0, 0, 1, 20))):  # now and then everybody else gets far ahead
+        for _ in range(
+            self.dice.choice((0, 0, 1, 20))
+        ):  # now and then everybody else gets far ahead
             await asyncio.sleep(0)
 
     async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
@@ -40,7 +44,9 @@ class Interleaved(MemoryRows):
         await super().put(table, rows)
         await self.pause()
 
-    async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
+    async def append(
+        self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]
+    ) -> dict[str, Row]:
         await self.pause()
         await super().append(table, {}, rows)
         counters: dict[str, Row] = {}
@@ -87,7 +93,9 @@ class InterleavedGraph(MemoryGraph):
         super().__init__()
         self.dice = dice
 
-    async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(
+        self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]
+    ) -> None:
         for _ in range(self.dice.randint(0, 4)):
             await asyncio.sleep(0)
         await super().put(partition, entities, relations)

@@ -1,8 +1,10 @@
-"""A language and embedding model behind the OpenAI routes, computed on the spot: for stacks that are to have one.
+"""A language and embedding model behind the OpenAI routes, computed on the spot: for stacks that
+are to have one.
 
-It answers our own prompts: extraction in the row format from the names in the passage, keywords as JSON, questions with
-a citation. Asked again for what it missed, it adds the names of one word. It counts what it was asked, and can refuse a
-key or some passages, ask to wait, or take its time. It runs in a thread of the test.
+It answers our own prompts: extraction in the row format from the names in the passage, keywords as
+JSON, questions with a citation. Asked again for what it missed, it adds the names of one word. It
+counts what it was asked, and can refuse a key or some passages, ask to wait, or take its time. It
+runs in a thread of the test.
 """
 
 import hashlib
@@ -32,7 +34,9 @@ _FENCED = re.compile(r"```\n(.*)\n```", re.DOTALL)
 
 @dataclass
 class LanguageModel:
-    """The provider and what it saw. `calls` counts answered requests: extract, glean, keywords, answer, embed."""
+    """The provider and what it saw. `calls` counts answered requests: extract, glean, keywords,
+    answer, embed.
+    """
 
     url: str = ""
     calls: Counter[str] = field(default_factory=Counter[str])
@@ -64,9 +68,14 @@ class LanguageModel:
     def environment(self, key: str = KEY) -> dict[str, str]:
         """What a stack needs to use it."""
         return {
-            "LLM_BASE_URL": self.url, "LLM_MODEL": CHAT_MODEL, "LLM_API_KEY": key, "EMBEDDING_BASE_URL": self.url,
-            "EMBEDDING_MODEL": EMBEDDING_MODEL, "EMBEDDING_DIM": str(DIMENSION), "EMBEDDING_API_KEY": KEY,
-        }  # fmt: skip
+            "LLM_BASE_URL": self.url,
+            "LLM_MODEL": CHAT_MODEL,
+            "LLM_API_KEY": key,
+            "EMBEDDING_BASE_URL": self.url,
+            "EMBEDDING_MODEL": EMBEDDING_MODEL,
+            "EMBEDDING_DIM": str(DIMENSION),
+            "EMBEDDING_API_KEY": KEY,
+        }
 
     def be_busy(self, seconds: float) -> None:
         """Ask everybody to wait, from now on for so long."""
@@ -86,13 +95,20 @@ class LanguageModel:
                 return 429, {"error": {"message": "slow down"}}, {"Retry-After": str(int(wait) + 1)}
             if "messages" in body and self.forbidden in _passage(body["messages"]):
                 self.calls["refused"] += 1
-                return 400, {"error": {"message": "against the content policy", "code": "content_policy"}}, {}
+                return (
+                    400,
+                    {"error": {"message": "against the content policy", "code": "content_policy"}},
+                    {},
+                )
             return 200, self._embeddings(body) if "input" in body else self._completion(body), {}
 
     def _embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
         self.calls["embed"] += 1
         self.embedded += len(body["input"])
-        rows = [{"index": n, "embedding": vector(text, DIMENSION)} for n, text in enumerate(body["input"])]
+        rows = [
+            {"index": n, "embedding": vector(text, DIMENSION)}
+            for n, text in enumerate(body["input"])
+        ]
         return {"object": "list", "model": EMBEDDING_MODEL, "data": rows, "usage": USAGE}
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -116,28 +132,53 @@ class LanguageModel:
             self.calls["answer"] += 1
             said = self.reply
         reason = "content_filter" if self.filtered in passage else "stop"
-        choice = {"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": said}}
-        return {"id": "1", "object": "chat.completion", "created": 1, "model": CHAT_MODEL, "choices": [choice],
-                "usage": USAGE}  # fmt: skip
+        choice = {
+            "index": 0,
+            "finish_reason": reason,
+            "message": {"role": "assistant", "content": said},
+        }
+        return {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": CHAT_MODEL,
+            "choices": [choice],
+            "usage": USAGE,
+        }
 
     def pieces(self, answer: dict[str, Any]) -> Iterator[bytes]:
         """A completion word by word, as server-sent events."""
         words = re.findall(r"\S+\s*", answer["choices"][0]["message"]["content"])
         for number, word in enumerate(words):
             choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
-            yield b"data: " + json.dumps({**answer, "object": "chat.completion.chunk", "choices": [choice]}).encode()
+            yield (
+                b"data: "
+                + json.dumps(
+                    {**answer, "object": "chat.completion.chunk", "choices": [choice]}
+                ).encode()
+            )
             if number == 0:
                 self.flowing.wait(60)
         choice = {"index": 0, "delta": {}, "finish_reason": "stop"}
-        yield b"data: " + json.dumps({**answer, "object": "chat.completion.chunk", "choices": [choice]}).encode()
+        yield (
+            b"data: "
+            + json.dumps(
+                {**answer, "object": "chat.completion.chunk", "choices": [choice]}
+            ).encode()
+        )
         yield b"data: [DONE]"
 
     def _rows(self, passage: str) -> str:
         self.passages[passage] += 1
         names = list(dict.fromkeys(_NAME.findall(passage)))
         more = f" That was log {_short(passage)}." if self.varied else ""
-        rows = [f"entity<|#|>{name}<|#|>Person<|#|>{name} is named in a log.{more}" for name in names]
-        rows += [f"relation<|#|>{a}<|#|>{b}<|#|>trade<|#|>{a} had to do with {b}." for a, b in pairwise(names)]
+        rows = [
+            f"entity<|#|>{name}<|#|>Person<|#|>{name} is named in a log.{more}" for name in names
+        ]
+        rows += [
+            f"relation<|#|>{a}<|#|>{b}<|#|>trade<|#|>{a} had to do with {b}."
+            for a, b in pairwise(names)
+        ]
         return "\n".join([*rows, "<|COMPLETE|>"])
 
 
@@ -147,7 +188,9 @@ def _short(text: str) -> str:
 
 def _passage(messages: list[dict[str, Any]]) -> str:
     """What stands between the fences of the first task."""
-    result = _FENCED.search(next((message["content"] for message in messages if message["role"] == "user"), ""))
+    result = _FENCED.search(
+        next((message["content"] for message in messages if message["role"] == "user"), "")
+    )
     return result[1] if result else ""
 
 
@@ -166,7 +209,8 @@ def serving() -> Generator[LanguageModel]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        # Headers and body are two writes: the second must not wait until the client has acknowledged the first.
+        # Headers and body are two writes: the second must not wait until the client has
+        # acknowledged the first.
         disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
@@ -207,7 +251,9 @@ def serving() -> Generator[LanguageModel]:
 
     with Server(("127.0.0.1", 0), Handler) as server:
         model.url = f"http://127.0.0.1:{server.server_port}/v1"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread = threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        )
         thread.start()
         try:
             yield model

@@ -1,4 +1,6 @@
-"""Workspaces larger than a test could fill through the pipeline: their rows, written as the services write them."""
+"""Workspaces larger than a test could fill through the pipeline: their rows, written as the
+services write them.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -52,13 +54,28 @@ async def drop_documents(settings: Settings, workspace: str) -> None:
 
 
 async def put_hub(settings: Settings, workspace: str, hub: str, count: int) -> None:
-    """Write an entity with `count` relations, and their other ends. Its name comes before `Ship`."""
+    """Write an entity with `count` relations, and their other ends. Its name comes before
+    `Ship`.
+    """
     ends = [f"Ship {number:05d}" for number in range(count)]
     rest = {"source_ids": (f"doc-{1:032x}-chunk-000",), "file_paths": ("ships.md",)}
-    entities = [Entity(name, 1, "artifact", f"{name} calls at {hub}.", support=1, **rest) for name in ends]
-    entities.append(Entity(hub, 1, "location", "Ships from everywhere call here.", support=count, **rest))
+    entities = [
+        Entity(name, 1, "artifact", f"{name} calls at {hub}.", support=1, **rest) for name in ends
+    ]
+    entities.append(
+        Entity(hub, 1, "location", "Ships from everywhere call here.", support=count, **rest)
+    )
     relations = [
-        Relation(hub, name, 1, float(1 + number % 7), ("calls",), f"{name} calls at {hub}.", support=1, **rest)
+        Relation(
+            hub,
+            name,
+            1,
+            float(1 + number % 7),
+            ("calls",),
+            f"{name} calls at {hub}.",
+            support=1,
+            **rest,
+        )
         for number, name in enumerate(ends)
     ]
     async with _graph(settings, workspace) as (graph, partition):
@@ -80,8 +97,12 @@ async def _graph(settings: Settings, workspace: str) -> AsyncIterator[tuple[Grap
 
 
 @asynccontextmanager
-async def _partition(settings: Settings, workspace: str, projection: str) -> AsyncIterator[Partition]:
+async def _partition(
+    settings: Settings, workspace: str, projection: str
+) -> AsyncIterator[Partition]:
     """The partition of the generation that questions read."""
     async with connected(settings.nats_url, name="test") as client:
         states, _ = await (await NatsLiveGenerations.bind(client.jetstream())).read()
-    yield Partition(workspace, next(state.live for name, state in states.items() if name == projection))
+    yield Partition(
+        workspace, next(state.live for name, state in states.items() if name == projection)
+    )

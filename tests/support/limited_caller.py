@@ -1,7 +1,9 @@
-"""One replica that calls a language model within limits it shares with others, as a process of its own.
+"""One replica that calls a language model within limits it shares with others, as a process of its
+own.
 
-`tests.support.limited_caller NATS_URL PROVIDER_URL MODEL CALLS LIMITS` makes so many calls at once and prints
-how many were answered; `LIMITS` are the fields of `Limits` as JSON. It comes back to a call as the edge would.
+`tests.support.limited_caller NATS_URL PROVIDER_URL MODEL CALLS LIMITS` makes so many calls at once
+and prints how many were answered; `LIMITS` are the fields of `Limits` as JSON. It comes back to a
+call as the edge would.
 """
 
 import asyncio
@@ -44,7 +46,9 @@ async def replica(
 ) -> AsyncGenerator[tuple[OpenAiChat, RateLimiter]]:
     """A model adapter with its rate limiter, on a connection of its own."""
     client = await nats.connect(nats_url, max_reconnect_attempts=-1, reconnect_time_wait=0.05)
-    limiter = RateLimiter(f"{model} at the test's provider", limits, await NatsSharedValues.bind(client.jetstream()))
+    limiter = RateLimiter(
+        f"{model} at the test's provider", limits, await NatsSharedValues.bind(client.jetstream())
+    )
     chat = chat_at(provider_url, model, KEY, limiter, timeout=20)
     try:
         yield chat, limiter
@@ -61,9 +65,14 @@ async def process(
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
     """A replica as a process of its own; killed in the end, if it still runs."""
     child = await asyncio.create_subprocess_exec(
-        *forking(servers, "tests.support.limited_caller"), nats_url, provider_url, model, str(calls),
-        json.dumps(vars(limits)), stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+        *forking(servers, "tests.support.limited_caller"),
+        nats_url,
+        provider_url,
+        model,
+        str(calls),
+        json.dumps(vars(limits)),
+        stdout=asyncio.subprocess.PIPE,
+    )
     try:
         yield child
     finally:
@@ -74,7 +83,8 @@ async def process(
 
 async def _main() -> None:
     nats_url, provider_url, model, calls, limits = sys.argv[1:]
-    # A client's first call loads half of its package: without this one it would reach the provider a second late.
+    # A client's first call loads half of its package: without this one it would reach the provider
+    # a second late.
     first = chat_at(provider_url, WARM)
     await first.complete(QUESTION)
     await first.close()

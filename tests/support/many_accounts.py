@@ -1,4 +1,6 @@
-"""A nats-server with many accounts, each of which has its streams in files of its own: many damaged logs at once."""
+"""A nats-server with many accounts, each of which has its streams in files of its own: many damaged
+logs at once.
+"""
 
 import shutil
 from collections.abc import AsyncGenerator, Sequence
@@ -34,7 +36,9 @@ def stream_folder(folder: Path, account: str, stream: str = "") -> Path:
 def copy_streams(folder: Path, source: str, account: str, streams: Sequence[str]) -> None:
     """Give an account the streams of another, file by file. The server must not run."""
     for stream in streams:
-        shutil.copytree(stream_folder(folder, source, stream), stream_folder(folder, account, stream))
+        shutil.copytree(
+            stream_folder(folder, source, stream), stream_folder(folder, account, stream)
+        )
 
 
 @asynccontextmanager
@@ -46,7 +50,8 @@ async def accounts_server(folder: Path, names: Sequence[str]) -> AsyncGenerator[
     except ConfigurationError as error:
         missing(str(error))
     accounts = "\n".join(
-        f"  {name} {{ jetstream: enabled, users: [{{ user: {name}, password: {name} }}] }}" for name in names
+        f"  {name} {{ jetstream: enabled, users: [{{ user: {name}, password: {name} }}] }}"
+        for name in names
     )
     file = folder / "accounts.conf"
     file.write_text(
@@ -57,7 +62,9 @@ async def accounts_server(folder: Path, names: Sequence[str]) -> AsyncGenerator[
     async def probe() -> None:
         if not listening(port):
             raise Unavailable(f"nobody listens on port {port} yet")
-        async with connected(f"nats://{names[-1]}:{names[-1]}@127.0.0.1:{port}", name="test") as client:
+        async with connected(
+            f"nats://{names[-1]}:{names[-1]}@127.0.0.1:{port}", name="test"
+        ) as client:
             await client.jetstream().account_info()
 
     process = Process("nats-server", [program, "-c", str(file)], folder, probe)

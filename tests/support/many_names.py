@@ -1,4 +1,6 @@
-"""Documents with many names, as real ones have: about 600 tokens, some 25 entities, few of which come back."""
+"""Documents with many names, as real ones have: about 600 tokens, some 25 entities, few of which
+come back.
+"""
 
 from random import Random
 
@@ -50,7 +52,10 @@ def passage(dice: Random) -> str:
     """A title, and what is said of it: each sentence names two others."""
     title = name(dice)
     others = [name(dice) for _ in range(3)] + ([dice.choice(HUBS)] if dice.random() < 0.3 else [])
-    lines = [f"{title} {deed.format('', *dice.sample(others, 2))}." for deed in dice.sample(_DEEDS, SENTENCES)]
+    lines = [
+        f"{title} {deed.format('', *dice.sample(others, 2))}."
+        for deed in dice.sample(_DEEDS, SENTENCES)
+    ]
     return f"{title}\n{' '.join(lines)}"
 
 

@@ -1,4 +1,6 @@
-"""A query service that really listens, over stores in memory, and processes of `lightstream mcp` before it."""
+"""A query service that really listens, over stores in memory, and processes of `lightstream mcp`
+before it.
+"""
 
 import asyncio
 import json
@@ -24,10 +26,18 @@ from tests.support.querying import QueryHarness, library_of_two
 
 @asynccontextmanager
 async def listening(config: AuthConfig | None = None) -> AsyncGenerator[str]:
-    """The address of a query service with two documents, that takes others in and makes them searchable."""
+    """The address of a query service with two documents, that takes others in and makes them
+    searchable.
+    """
     harness = await library_of_two()
     server = uvicorn.Server(
-        uvicorn.Config(harness.app(config), port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
+        uvicorn.Config(
+            harness.app(config),
+            port=0,
+            log_level="error",
+            lifespan="off",
+            timeout_graceful_shutdown=1,
+        )
     )
     running, working = asyncio.create_task(server.serve()), asyncio.create_task(_work(harness))
     try:
@@ -54,9 +64,17 @@ async def _work(harness: QueryHarness) -> None:
             event = envelope.data
             if isinstance(event, DocumentAdded):
                 place = message.sequence
-                fields = {"workspace": envelope.workspace, "track_id": event.track_id, "file_path": event.file_path}
+                fields = {
+                    "workspace": envelope.workspace,
+                    "track_id": event.track_id,
+                    "file_path": event.file_path,
+                }
                 await harness.index(
-                    event.document_id, event.text or "", version=place, added_at=envelope.time, **fields
+                    event.document_id,
+                    event.text or "",
+                    version=place,
+                    added_at=envelope.time,
+                    **fields,
                 )
         await asyncio.sleep(0.02)
 
@@ -72,12 +90,23 @@ def stdio(url: str, *arguments: str, **env: str) -> Client:
 async def serving(url: str, *arguments: str, **env: str) -> AsyncGenerator[str]:
     """The address of `lightstream mcp --http`, in front of the query service at that one."""
     process = await asyncio.create_subprocess_exec(
-        *commands.beginning(), "mcp", "--http", "--port", "0", "--json", "--url", url, *arguments,
-        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", **env}, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+        *commands.beginning(),
+        "mcp",
+        "--http",
+        "--port",
+        "0",
+        "--json",
+        "--url",
+        url,
+        *arguments,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", **env},
+        stdout=asyncio.subprocess.PIPE,
+    )
     assert process.stdout
     try:
-        said: dict[str, Any] = json.loads(await asyncio.wait_for(process.stdout.readuntil(b"}"), 60))
+        said: dict[str, Any] = json.loads(
+            await asyncio.wait_for(process.stdout.readuntil(b"}"), 60)
+        )
         yield said["url"]
     finally:
         with suppress(ProcessLookupError):
@@ -90,14 +119,18 @@ async def over_http(address: str, **headers: str) -> AsyncGenerator[Client]:
     """The SDK's client of a server that listens, sending these headers."""
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60, trust_env=False) as connections,
-        Client(streamable_http_client(address, http_client=connections), read_timeout_seconds=60) as client,
+        Client(
+            streamable_http_client(address, http_client=connections), read_timeout_seconds=60
+        ) as client,
     ):
         yield client
 
 
 @asynccontextmanager
 async def connected(transport: str, url: str, **headers: str) -> AsyncGenerator[Client]:
-    """A client over stdio or HTTP; `headers` with a key are the key of the environment over stdio."""
+    """A client over stdio or HTTP; `headers` with a key are the key of the environment over
+    stdio.
+    """
     if transport == "stdio":
         async with stdio(url, LIGHTSTREAM_API_KEY=headers.get("X-API-Key", "")) as client:
             yield client

@@ -19,10 +19,18 @@ from tests.support.events import delivered
 SPACE = Partition("w", 1)
 
 
-def merging(rows: MemoryRows, graph: MemoryGraph, hubs: AggregateCache | None = None) -> MergeDependencies:
-    """What the handlers of one replica of the merger work with, over these stores. It remembers whatever it reads."""
+def merging(
+    rows: MemoryRows, graph: MemoryGraph, hubs: AggregateCache | None = None
+) -> MergeDependencies:
+    """What the handlers of one replica of the merger work with, over these stores. It remembers
+    whatever it reads.
+    """
     return MergeDependencies(
-        RowContributions(rows), RowSummaries(rows), graph, SummaryLimits(), hubs or AggregateCache(least=1)
+        RowContributions(rows),
+        RowSummaries(rows),
+        graph,
+        SummaryLimits(),
+        hubs or AggregateCache(least=1),
     )
 
 
@@ -46,11 +54,17 @@ class Merger:
 
     async def merge(self, *events: EntitiesExtracted, workspace: str = "w") -> list[Any]:
         """Merge these events in one batch, and return what the handler returned."""
-        return await self.handle([delivered(event, n, workspace=workspace) for n, event in enumerate(events, 1)])
+        return await self.handle(
+            [delivered(event, n, workspace=workspace) for n, event in enumerate(events, 1)]
+        )
 
-    async def handle(self, batch: Sequence[Delivery[EntitiesExtracted]], generations: Generations | None = None) -> Any:
+    async def handle(
+        self, batch: Sequence[Delivery[EntitiesExtracted]], generations: Generations | None = None
+    ) -> Any:
         """Call the handler."""
-        return await on_entities_extracted(batch, generations or Generations(), merging=self.merging)
+        return await on_entities_extracted(
+            batch, generations or Generations(), merging=self.merging
+        )
 
     async def entities(self, partition: Partition = SPACE) -> dict[str, Entity]:
         """All entities by name."""
@@ -68,5 +82,7 @@ class Merger:
             *(await self.relations(partition)).items(),
         ]
         for key, thing in things:
-            shown[key] = {name: value for name, value in asdict(thing).items() if name != "revision"}
+            shown[key] = {
+                name: value for name, value in asdict(thing).items() if name != "revision"
+            }
         return shown

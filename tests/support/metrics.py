@@ -31,7 +31,8 @@ def families(text: str) -> Iterable[Metric]:
 
 def total(text: str, name: str, **labels: str) -> float:
     """The sum of the series of that name in a scrape."""
-    # Only these lines: other tests of this process leave tens of thousands, which the parser takes seconds for.
+    # Only these lines: other tests of this process leave tens of thousands, which the parser takes
+    # seconds for.
     lines = "\n".join(line for line in text.split("\n") if line.startswith(name))
     samples = (sample for family in families(lines) for sample in family.samples)
     return sum(s.value for s in samples if s.name == name and labels.items() <= s.labels.items())

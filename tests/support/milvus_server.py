@@ -1,4 +1,6 @@
-"""A real Milvus 2.3.5 for tests, the newest one a package registry carries; Linux on x86-64 only."""
+"""A real Milvus 2.3.5 for tests, the newest one a package registry carries; Linux on x86-64
+only.
+"""
 
 import asyncio
 import fcntl
@@ -18,7 +20,9 @@ from tests.support.servers import CACHE, missing
 
 VERSION = "2.3.5"
 TICK_MS = 50
-"""How often the server moves its clock on. A strongly consistent read waits for about one tick; the default is 200."""
+"""How often the server moves its clock on. A strongly consistent read waits for about one tick; the
+default is 200.
+"""
 SESSION_SECONDS = 10
 """After a kill the successor waits for the old session to end. The default is 30."""
 
@@ -39,10 +43,12 @@ ROOT = "root:Milvus"
 
 
 def milvus_server(folder: Path, *, passwords: bool = False) -> tuple[Process, str]:
-    """The server process over `folder`, ready when it answers a query, and its URI. Stop it with `kill`.
+    """The server process over `folder`, ready when it answers a query, and its URI. Stop it with
+    `kill`.
 
-    Its ports are written into the folder and stay the same for its life: with other ones the server's own registry
-    holds a restart up for a minute. It listens on all interfaces, which no setting of it can change.
+    Its ports are written into the folder and stay the same for its life: with other ones the
+    server's own registry holds a restart up for a minute. It listens on all interfaces, which no
+    setting of it can change.
     """
     programs = binaries()
     folder = folder.resolve()
@@ -52,7 +58,9 @@ def milvus_server(folder: Path, *, passwords: bool = False) -> tuple[Process, st
     async def probe() -> None:
         if not await asyncio.to_thread(_healthy, ports["metrics"]):
             raise Unavailable("the server is not healthy yet")
-        vectors = MilvusVectors(uri, model="probe", dimension=1, timeout=4.0, token=ROOT if passwords else "")
+        vectors = MilvusVectors(
+            uri, model="probe", dimension=1, timeout=4.0, token=ROOT if passwords else ""
+        )
         try:
             await vectors.ping()
         finally:
@@ -64,13 +72,17 @@ def milvus_server(folder: Path, *, passwords: bool = False) -> tuple[Process, st
         "MILVUSCONF": str(folder / "configs"),
         "LD_LIBRARY_PATH": str(programs),
     }
-    return Process("milvus", [str(programs / "milvus"), "run", "standalone"], folder, probe, env, timeout=120.0), uri
+    return Process(
+        "milvus", [str(programs / "milvus"), "run", "standalone"], folder, probe, env, timeout=120.0
+    ), uri
 
 
 def package() -> ModuleType:
     """The package that carries the server."""
     if importlib.util.find_spec("milvus") is None:
-        missing(f"Milvus {VERSION} has no package for this platform (pip install milvus=={VERSION})")
+        missing(
+            f"Milvus {VERSION} has no package for this platform (pip install milvus=={VERSION})"
+        )
     return importlib.import_module("milvus")
 
 
@@ -80,7 +92,9 @@ def binaries() -> Path:
     CACHE.mkdir(exist_ok=True)
     with (CACHE / "milvus.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        package()._initialize_data_files(str(folder))  # it compares checksums, so half a file never counts
+        package()._initialize_data_files(
+            str(folder)
+        )  # it compares checksums, so half a file never counts
     return folder / "bin"
 
 
@@ -101,7 +115,9 @@ def _configure(folder: Path, passwords: bool) -> dict[str, int]:
     etcd.write_text(_ETCD.format(folder=folder, client=client, peer=peer))
     place = "    dir: {{ etcd_data_dir }}"
     assert place in config.template_text, "the configuration template has changed"
-    config.template_text = config.template_text.replace(place, f"{place}\n  config:\n    path: {etcd}")
+    config.template_text = config.template_text.replace(
+        place, f"{place}\n  config:\n    path: {etcd}"
+    )
 
     config.resolve_storage()
     config.write_config()
@@ -109,7 +125,9 @@ def _configure(folder: Path, passwords: bool) -> dict[str, int]:
 
 
 def _ports(folder: Path, names: list[str]) -> dict[str, int]:
-    """The ports of this folder, chosen free when it is new, below those that the system gives to clients."""
+    """The ports of this folder, chosen free when it is new, below those that the system gives to
+    clients.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "ports.json"
     if not file.exists():

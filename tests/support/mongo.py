@@ -1,7 +1,8 @@
-"""A server of MongoDB's protocol for tests: mongo-java-server in memory, run by plain Java from Maven's jars.
+"""A server of MongoDB's protocol for tests: mongo-java-server in memory, run by plain Java from
+Maven's jars.
 
-It is not MongoDB: a restart empties it, and it knows no sessions. The same tests run on a real MongoDB where
-LIGHTSTREAM_TEST_MONGODB_URI names one.
+It is not MongoDB: a restart empties it, and it knows no sessions. The same tests run on a real
+MongoDB where LIGHTSTREAM_TEST_MONGODB_URI names one.
 """
 
 import fcntl
@@ -49,7 +50,9 @@ def shared_mongo(servers: SharedServers) -> str:
 
 
 def _jars() -> Path:
-    """The folder of the server's jars, fetched once for all test workers. Skips or fails where that cannot be."""
+    """The folder of the server's jars, fetched once for all test workers. Skips or fails where that
+    cannot be.
+    """
     for tool in ("java", "mvn"):
         if shutil.which(tool) is None:
             missing(f"mongo-java-server needs {tool}")
@@ -66,11 +69,21 @@ def _download(folder: Path) -> None:
     """Copy the jars beside the folder and rename, so that half a download never counts."""
     half = folder.with_name(f"{folder.name}.half")
     shutil.rmtree(half, ignore_errors=True)
-    command = ["mvn", "-B", "-q", "dependency:copy-dependencies", f"-DoutputDirectory={half}", "-DincludeScope=runtime"]
+    command = [
+        "mvn",
+        "-B",
+        "-q",
+        "dependency:copy-dependencies",
+        f"-DoutputDirectory={half}",
+        "-DincludeScope=runtime",
+    ]
     try:
         subprocess.run(command, cwd=_FILES, check=True, capture_output=True, timeout=280)
     except subprocess.TimeoutExpired:
         missing("Maven did not bring mongo-java-server's jars within 280 s")
     except subprocess.CalledProcessError as error:
-        missing(f"Maven could not bring mongo-java-server's jars: {error.stdout.decode(errors='replace')[-500:]}")
+        missing(
+            "Maven could not bring mongo-java-server's jars: "
+            f"{error.stdout.decode(errors='replace')[-500:]}"
+        )
     half.rename(folder)

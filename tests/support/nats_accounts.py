@@ -1,8 +1,9 @@
-"""One nats-server for all tests of a run, with an account for each: what is in one account nobody sees from another.
+"""One nats-server for all tests of a run, with an account for each: what is in one account nobody
+sees from another.
 
-Streams, consumers, buckets and subjects of an account are its own, so every test declares the product's streams under
-their fixed names. A test that stops or damages the server, or looks at its folder, runs one of its own
-(`tests/support/nats_server.py`).
+Streams, consumers, buckets and subjects of an account are its own, so every test declares the
+product's streams under their fixed names. A test that stops or damages the server, or looks at its
+folder, runs one of its own (`tests/support/nats_server.py`).
 """
 
 import asyncio
@@ -21,8 +22,10 @@ from tests.support.servers import missing
 from tests.support.shared_servers import Address, SharedServers
 
 ACCOUNTS = 2000
-"""Accounts of the server. None is used twice: after a stream is deleted, the server removes the folders of an account
-that has no other, and whoever creates a stream at that moment is refused (500, 10049)."""
+"""Accounts of the server. None is used twice: after a stream is deleted, the server removes the
+folders of an account that has no other, and whoever creates a stream at that moment is refused
+(500, 10049).
+"""
 PASSWORD = "tests"
 
 
@@ -60,22 +63,32 @@ def _server(folder: Path) -> tuple[Process, Address]:
     except ConfigurationError as error:
         missing(str(error))
     users = [f"[{{user: a{number}, password: {PASSWORD}}}]" for number in range(ACCOUNTS)]
-    accounts = [f"  a{number} {{ jetstream: enabled, users: {user} }}" for number, user in enumerate(users)]
+    accounts = [
+        f"  a{number} {{ jetstream: enabled, users: {user} }}" for number, user in enumerate(users)
+    ]
     lines = [
-        f"listen: {quoted(f'{HOST}:{port}')}", f"max_payload: {MAX_PAYLOAD}",
-        f"jetstream {{ store_dir: {quoted(folder / 'jetstream')} }}", "accounts {", *accounts, "}",
-    ]  # fmt: skip
+        f"listen: {quoted(f'{HOST}:{port}')}",
+        f"max_payload: {MAX_PAYLOAD}",
+        f"jetstream {{ store_dir: {quoted(folder / 'jetstream')} }}",
+        "accounts {",
+        *accounts,
+        "}",
+    ]
     folder.mkdir(parents=True)
     (folder / "nats-server.conf").write_text("\n".join(lines))
 
     async def probe() -> None:
         try:
-            client = await nats.connect(_url(port, 0), connect_timeout=2, allow_reconnect=False, error_cb=_ignored)
+            client = await nats.connect(
+                _url(port, 0), connect_timeout=2, allow_reconnect=False, error_cb=_ignored
+            )
         except (OSError, TimeoutError, nats.errors.Error) as error:
             raise Unavailable("the server does not answer yet") from error
         await client.close()
 
-    return Process("nats-server", [program, "-c", str(folder / "nats-server.conf")], folder, probe), {"port": port}
+    return Process(
+        "nats-server", [program, "-c", str(folder / "nats-server.conf")], folder, probe
+    ), {"port": port}
 
 
 async def _ignored(error: Exception) -> None:

@@ -1,4 +1,6 @@
-"""Three buses with the files of the deployment, or one alone, in a folder of a test's own; any can be killed."""
+"""Three buses with the files of the deployment, or one alone, in a folder of a test's own; any can
+be killed.
+"""
 
 import asyncio
 import json
@@ -35,7 +37,9 @@ class NatsCluster:
 
     def url(self, user: str, *numbers: int) -> str:
         """The address of these servers, or of all, for this user, as NATS_URL names it."""
-        addresses = (f"127.0.0.1:{self.ports[number]}" for number in numbers or range(len(self.ports)))
+        addresses = (
+            f"127.0.0.1:{self.ports[number]}" for number in numbers or range(len(self.ports))
+        )
         return ",".join(f"nats://{user}:{self.passwords[user]}@{address}" for address in addresses)
 
     async def leader(self, jetstream: JetStreamContext, stream: str = "KB_EVENTS") -> int:
@@ -65,7 +69,9 @@ class NatsCluster:
         await self.servers[number].start()
 
     async def whole(self, jetstream: JetStreamContext) -> None:
-        """Wait until every replica of every stream is there and has everything. One alone is whole when it answers."""
+        """Wait until every replica of every stream is there and has everything. One alone is whole
+        when it answers.
+        """
         others = len(self.servers) - 1
 
         async def current() -> bool:
@@ -88,12 +94,17 @@ class NatsCluster:
 
 @asynccontextmanager
 async def nats_cluster(folder: Path, size: int = SIZE) -> AsyncGenerator[NatsCluster]:
-    """A cluster that answers calls of JetStream, with stores below `folder`; nothing of it is left in the end."""
+    """A cluster that answers calls of JetStream, with stores below `folder`; nothing of it is left
+    in the end.
+    """
     ports = [free_port() for _ in range(size)]
     passwords = made_up_passwords(permissions.USERS)
     env = {user.password_variable: passwords[user.name] for user in permissions.USERS}
     routes = _routes(env, size)
-    servers = [_server(folder / f"n{n}", f"n{n}", ports[n], routes[n], env, alone=size == 1) for n in range(size)]
+    servers = [
+        _server(folder / f"n{n}", f"n{n}", ports[n], routes[n], env, alone=size == 1)
+        for n in range(size)
+    ]
     cluster = NatsCluster(folder, ports, servers, passwords)
     async with AsyncExitStack() as opened:
         for server in servers:
@@ -105,7 +116,9 @@ async def nats_cluster(folder: Path, size: int = SIZE) -> AsyncGenerator[NatsClu
 
 
 async def declare(jetstream: JetStreamContext, size: int) -> None:
-    """Wait until every stream is there with so many copies: it takes a leader, and servers that know each other."""
+    """Wait until every stream is there with so many copies: it takes a leader, and servers that
+    know each other.
+    """
 
     async def declared() -> bool:
         with suppress(APIError, NatsError):
@@ -126,14 +139,21 @@ async def _answers(jetstream: JetStreamContext) -> bool:
 
 
 def _routes(env: dict[str, str], size: int) -> list[int]:
-    """Return a port for each server's routes, and add to `env` what `deploy/nats/start` makes of the servers' names."""
+    """Return a port for each server's routes, and add to `env` what `deploy/nats/start` makes of
+    the servers' names.
+    """
     env["NATS_ROUTES_PASSWORD"] = secret = new_password()
     routes = [free_port() for _ in range(size)]
-    env |= {f"NATS_ROUTE_{n}": f"nats://routes:{secret}@127.0.0.1:{port}" for n, port in enumerate(routes, start=1)}
+    env |= {
+        f"NATS_ROUTE_{n}": f"nats://routes:{secret}@127.0.0.1:{port}"
+        for n, port in enumerate(routes, start=1)
+    }
     return routes
 
 
-def _server(folder: Path, name: str, port: int, route: int, env: dict[str, str], *, alone: bool) -> Process:
+def _server(
+    folder: Path, name: str, port: int, route: int, env: dict[str, str], *, alone: bool
+) -> Process:
     copy_files(folder, {'"0.0.0.0:6222"': f'"127.0.0.1:{route}"'})
 
     async def probe() -> None:
@@ -144,7 +164,9 @@ def _server(folder: Path, name: str, port: int, route: int, env: dict[str, str],
         try:
             client = await nats.connect(address, connect_timeout=2, allow_reconnect=False)
             try:
-                answered = json.loads((await client.request("$SYS.REQ.USER.INFO", timeout=2)).data)["server"]["name"]
+                answered = json.loads((await client.request("$SYS.REQ.USER.INFO", timeout=2)).data)[
+                    "server"
+                ]["name"]
             finally:
                 await client.close()
         except (NatsError, OSError, TimeoutError) as error:
@@ -152,4 +174,6 @@ def _server(folder: Path, name: str, port: int, route: int, env: dict[str, str],
         assert alone or answered == name
 
     file = "nats-server.conf" if alone else "cluster.conf"
-    return server_process(folder / file, (port, free_port()), {**env, "NATS_SERVER_NAME": name}, probe)
+    return server_process(
+        folder / file, (port, free_port()), {**env, "NATS_SERVER_NAME": name}, probe
+    )

@@ -1,4 +1,6 @@
-"""A nats-server of one test's own: free port, store in the test's folder, gone when the test ends."""
+"""A nats-server of one test's own: free port, store in the test's folder, gone when the test
+ends.
+"""
 
 import asyncio
 import shutil
@@ -27,7 +29,9 @@ class BusServer(Protocol):
 
 @dataclass
 class RunningNats:
-    """A running nats-server. `process` starts, stops and kills it; `url` and the store stay the same over restarts."""
+    """A running nats-server. `process` starts, stops and kills it; `url` and the store stay the
+    same over restarts.
+    """
 
     process: Process
     port: int
@@ -59,7 +63,9 @@ class RunningNats:
 async def running_nats(
     tmp_path: Path, *, sync: Sync = "default", monitor: bool = False, port: int | None = None
 ) -> AsyncGenerator[RunningNats]:
-    """A fresh nats-server whose store is `tmp_path/nats`. `sync="default"` is for speed; the product says "always"."""
+    """A fresh nats-server whose store is `tmp_path/nats`. `sync="default"` is for speed; the
+    product says "always".
+    """
     folder = tmp_path / "nats"
     chosen, monitor_port = port or free_port(), free_port() if monitor else None
     try:
@@ -78,7 +84,11 @@ async def running_nats(
 async def connected(server: BusServer) -> AsyncGenerator[Client]:
     """A bare nats-py client that reconnects for ever and says nothing about it."""
     client = await nats.connect(
-        server.url, max_reconnect_attempts=-1, reconnect_time_wait=0.05, connect_timeout=1, error_cb=_ignored
+        server.url,
+        max_reconnect_attempts=-1,
+        reconnect_time_wait=0.05,
+        connect_timeout=1,
+        error_cb=_ignored,
     )
     try:
         yield client
@@ -95,8 +105,12 @@ async def reconnected(client: Client) -> None:
     await until(back, "the client connected again")
 
 
-async def until(true: Callable[[], Awaitable[bool]], what: str, *, seconds: float = PATIENCE) -> None:
-    """Ask again until it is true. Fails the test, naming `what` was awaited, when it is not by then."""
+async def until(
+    true: Callable[[], Awaitable[bool]], what: str, *, seconds: float = PATIENCE
+) -> None:
+    """Ask again until it is true. Fails the test, naming `what` was awaited, when it is not by
+    then.
+    """
     end = asyncio.get_running_loop().time() + seconds
     while not await true():
         assert asyncio.get_running_loop().time() < end, f"not within {seconds:.0f} s: {what}"

@@ -50,7 +50,9 @@ _JVM = (
 
 
 def jars() -> Path:
-    """The folder of the server's jars, fetched once for all test workers. Skips or fails where that cannot be."""
+    """The folder of the server's jars, fetched once for all test workers. Skips or fails where that
+    cannot be.
+    """
     for tool in ("java", "mvn"):
         if shutil.which(tool) is None:
             missing(f"Neo4j needs {tool}")
@@ -67,13 +69,22 @@ def _download(folder: Path) -> None:
     """Copy the jars beside the folder and rename, so that half a download never counts."""
     half = folder.with_suffix(".half")
     shutil.rmtree(half, ignore_errors=True)
-    command = ["mvn", "-B", "-q", "dependency:copy-dependencies", f"-DoutputDirectory={half}", "-DincludeScope=runtime"]
+    command = [
+        "mvn",
+        "-B",
+        "-q",
+        "dependency:copy-dependencies",
+        f"-DoutputDirectory={half}",
+        "-DincludeScope=runtime",
+    ]
     try:
         subprocess.run(command, cwd=POM, check=True, capture_output=True, timeout=280)
     except subprocess.TimeoutExpired:
         missing("Maven did not bring Neo4j's jars within 280 s")
     except subprocess.CalledProcessError as error:
-        missing(f"Maven could not bring Neo4j's jars: {error.stdout.decode(errors='replace')[-500:]}")
+        missing(
+            f"Maven could not bring Neo4j's jars: {error.stdout.decode(errors='replace')[-500:]}"
+        )
     half.rename(folder)
 
 
@@ -83,7 +94,9 @@ def bolt_uri(port: int) -> str:
 
 
 def neo4j_server(folder: Path, port: int) -> Process:
-    """The server process over `folder`, ready when it answers a query. Its authentication is off."""
+    """The server process over `folder`, ready when it answers a query. Its authentication is
+    off.
+    """
     for name in ("conf", "data", "logs", "run", "plugins", "import", "licenses"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / "conf" / "neo4j.conf").write_text(_SETTINGS.format(port=port))
@@ -96,7 +109,12 @@ def neo4j_server(folder: Path, port: int) -> Process:
             await graph.close()
 
     argv = [
-        "java", *_JVM, "-cp", f"{jars()}/*", "org.neo4j.server.CommunityEntryPoint",
-        f"--home-dir={folder}", f"--config-dir={folder / 'conf'}",
-    ]  # fmt: skip
+        "java",
+        *_JVM,
+        "-cp",
+        f"{jars()}/*",
+        "org.neo4j.server.CommunityEntryPoint",
+        f"--home-dir={folder}",
+        f"--config-dir={folder / 'conf'}",
+    ]
     return Process("neo4j", argv, folder, probe, timeout=90.0, grace=20.0)

@@ -1,4 +1,6 @@
-"""Office files for the parsers, made by the libraries, and what an attacker or a bad disk makes of them."""
+"""Office files for the parsers, made by the libraries, and what an attacker or a bad disk makes of
+them.
+"""
 
 import datetime as dt
 import re
@@ -31,7 +33,9 @@ def docx(*, text: bool = True) -> bytes:
 
 
 def pptx(*, text: bool = True) -> bytes:
-    """Three slides: a list with notes; nothing; a table, a text box and a group, hidden. Or one without text."""
+    """Three slides: a list with notes; nothing; a table, a text box and a group, hidden. Or one
+    without text.
+    """
     deck: Any = Presentation()
     title_and_body, title_only, blank = (deck.slide_layouts[number] for number in (1, 5, 6))
     if not text:
@@ -74,20 +78,30 @@ STAFF: list[list[Any]] = [
     ["Staff of the Harbour Office"],
     [],
     ["Name", "Since", "Seen", "Share", "Pay", "On duty"],
-    ["Ada | Marlow", dt.date(1921, 5, 3), dt.datetime.fromisoformat("1921-05-03T14:30"), 0.1 + 0.2, 1200, True],
+    [
+        "Ada | Marlow",
+        dt.date(1921, 5, 3),
+        dt.datetime.fromisoformat("1921-05-03T14:30"),
+        0.1 + 0.2,
+        1200,
+        True,
+    ],
     ["Hector\nVane", dt.date(1922, 1, 1), None, 0.5, 10**15, False],
 ]
 
 
 _SPACES = " ".join(
-    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "text", "table")
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for name in ("office", "text", "table")
 )
 _TEXT = (
     "<text:tracked-changes><text:changed-region><text:deletion><text:p>DELETED</text:p></text:deletion>"
-    '</text:changed-region></text:tracked-changes><text:h text:outline-level="1">Harbour Office</text:h>'
+    '</text:changed-region></text:tracked-changes><text:h text:outline-level="1">Harbour '
+    "Office</text:h>"
     "<text:p>Åsa Lind leads it &lt;since&gt; May &amp; June.</text:p>"
     "<text:list><text:list-item><text:p>one</text:p></text:list-item></text:list>"
-    '<table:table table:name="t"><table:table-row><table:table-cell><text:p>name</text:p></table:table-cell>'
+    "<table:table "
+    'table:name="t"><table:table-row><table:table-cell><text:p>name</text:p></table:table-cell>'
     "</table:table-row><table:table-row><table:table-cell><text:p>Ada|x</text:p></table:table-cell></table:table-row>"
     "</table:table>"
 )
@@ -99,12 +113,15 @@ def odt(body: str = _TEXT, *, protected: bool = False) -> bytes:
     key = "<manifest:encryption-data/>" if protected else ""
     manifest = (
         '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
-        f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{kind}"/><manifest:file-entry '
-        f'manifest:full-path="content.xml" manifest:media-type="text/xml">{key}</manifest:file-entry>'
+        '<manifest:file-entry manifest:full-path="/" '
+        f'manifest:media-type="{kind}"/><manifest:file-entry '
+        'manifest:full-path="content.xml" '
+        f'manifest:media-type="text/xml">{key}</manifest:file-entry>'
         "</manifest:manifest>"
     )
     content = (
-        f'<?xml version="1.0" encoding="UTF-8"?><office:document-content {_SPACES} office:version="1.3">'
+        f'<?xml version="1.0" encoding="UTF-8"?><office:document-content {_SPACES} '
+        'office:version="1.3">'
         f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
     )
     parts = {"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest}
@@ -112,18 +129,28 @@ def odt(body: str = _TEXT, *, protected: bool = False) -> bytes:
 
 
 def epub(first: str = "Åsa Lind leads the office.") -> bytes:
-    """A book of two chapters, read in another order than the manifest has, and a page with a picture."""
-    page = '<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><body>{}</body></html>'
+    """A book of two chapters, read in another order than the manifest has, and a page with a
+    picture.
+    """
+    page = (
+        '<?xml version="1.0"?><!DOCTYPE html><html '
+        'xmlns="http://www.w3.org/1999/xhtml"><body>{}</body></html>'
+    )
     items = "".join(
         f'<item id="{id}" href="{name}" media-type="application/xhtml+xml"/>'
-        for id, name in (("c1", "one.xhtml"), ("c2", "text/two%20more.xhtml"), ("c3", "cover.xhtml"))
+        for id, name in (
+            ("c1", "one.xhtml"),
+            ("c2", "text/two%20more.xhtml"),
+            ("c3", "cover.xhtml"),
+        )
     )
     parts = {
         "mimetype": "application/epub+zip",
         "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">'
         '<rootfiles><rootfile full-path="OEBPS/content.opf"/></rootfiles></container>',
         "OEBPS/content.opf": '<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf"><manifest>'
-        f'{items}</manifest><spine><itemref idref="c3"/><itemref idref="c2"/><itemref idref="c1"/></spine></package>',
+        f'{items}</manifest><spine><itemref idref="c3"/><itemref idref="c2"/><itemref '
+        'idref="c1"/></spine></package>',
         "OEBPS/one.xhtml": page.format(f"<h1>One</h1><p>{first}</p>"),
         "OEBPS/text/two more.xhtml": page.format("<h1>Two</h1><p>Börje came <i>later</i>.</p>"),
         "OEBPS/cover.xhtml": page.format("<img src='cover.png'/>"),
@@ -146,9 +173,14 @@ def saved(document: Any) -> bytes:
 
 
 def changed(data: bytes, change: Callable[[str, bytes], bytes | None], **added: bytes) -> bytes:
-    """The archive with every part as `change` leaves it, None leaving it out, and with parts added."""
+    """The archive with every part as `change` leaves it, None leaving it out, and with parts
+    added.
+    """
     out = BytesIO()
-    with zipfile.ZipFile(BytesIO(data)) as before, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as after:
+    with (
+        zipfile.ZipFile(BytesIO(data)) as before,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as after,
+    ):
         for name in before.namelist():
             part = change(name, before.read(name))
             if part is not None:
@@ -159,13 +191,21 @@ def changed(data: bytes, change: Callable[[str, bytes], bytes | None], **added: 
 
 
 def shared(data: bytes, string: str) -> bytes:
-    """The spreadsheet with this string in every cell of text; the file has it once, as a shared string."""
+    """The spreadsheet with this string in every cell of text; the file has it once, as a shared
+    string.
+    """
     strings = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
-    override = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{strings}"/></Types>'.encode()
+    override = (
+        f'<Override PartName="/xl/sharedStrings.xml" ContentType="{strings}"/></Types>'.encode()
+    )
     inline = re.compile(rb't="inlineStr"><is><t[^>]*>[^<]*</t></is>')
 
     def change(name: str, part: bytes) -> bytes:
-        return part.replace(b"</Types>", override) if "Types" in name else inline.sub(b't="s"><v>0</v>', part)
+        return (
+            part.replace(b"</Types>", override)
+            if "Types" in name
+            else inline.sub(b't="s"><v>0</v>', part)
+        )
 
     space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     table = f'<sst xmlns="{space}"><si><t>{string}</t></si></sst>'.encode()

@@ -3,14 +3,21 @@
 from tests.support.office_files import archive
 
 _NAMES = ["office", "text", "table", "draw", "style", "presentation", "svg", "chart"]
-SPACES = " ".join(f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in _NAMES)
+SPACES = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in _NAMES
+)
 _OTHERS = 'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xlink="http://www.w3.org/1999/xlink"'
 CELL = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
-SLIDE = "<draw:page><draw:frame><draw:text-box><text:p>A pier</text:p></draw:text-box></draw:frame></draw:page>"
+SLIDE = (
+    "<draw:page><draw:frame><draw:text-box><text:p>A "
+    "pier</text:p></draw:text-box></draw:frame></draw:page>"
+)
 
 
 def document(kind: str, body: str, *, styles: str = "", masters: str = "", **parts: str) -> bytes:
-    """Return a file of this kind (`text`, `spreadsheet`, `presentation`) with automatic and master styles."""
+    """Return a file of this kind (`text`, `spreadsheet`, `presentation`) with automatic and master
+    styles.
+    """
     content = (
         f"<office:document-content {SPACES} {_OTHERS}><office:automatic-styles>{styles}"
         f"</office:automatic-styles><office:body><office:{kind}>{body}</office:{kind}></office:body>"

@@ -1,4 +1,6 @@
-"""A local server that speaks the OpenAI routes, well or badly, as the model's name in the request asks."""
+"""A local server that speaks the OpenAI routes, well or badly, as the model's name in the request
+asks.
+"""
 
 import asyncio
 import json
@@ -29,7 +31,9 @@ FEW = 10
 """Texts a call of the mode `few`."""
 DIMENSION = 4
 WARM = "warm"
-"""The model of a process's first call, which no limit holds: it does not count among those that run at once."""
+"""The model of a process's first call, which no limit holds: it does not count among those that run
+at once.
+"""
 
 
 def chat_at(
@@ -47,7 +51,9 @@ def chat_at(
 
 
 ONLY_TEXTS = "only:"
-"""Before a mode: the control is answered well, and other texts, or those that hold `Provider.bad`, as the mode says."""
+"""Before a mode: the control is answered well, and other texts, or those that hold `Provider.bad`,
+as the mode says.
+"""
 
 
 def is_control(body: dict[str, Any]) -> bool:
@@ -73,7 +79,9 @@ class Provider:
     down: bool = False
     """Whether every request is answered with 500."""
     bad: str = "\0"
-    """Texts that hold this are embedded as the modes `picky:…` say, and answered as the modes `only:…` do."""
+    """Texts that hold this are embedded as the modes `picky:…` say, and answered as the modes
+    `only:…` do.
+    """
     pieces_sent: int = 0
     """Pieces of streamed answers that the client's side has taken."""
     text: str = ""
@@ -85,9 +93,13 @@ class Provider:
     def chat(self, mode: str, **options: Any) -> OpenAiChat:
         return chat_at(self.url, mode, **{"timeout": 10.0, **options})
 
-    def embedder(self, mode: str, limiter: RateLimiter | None = None, **options: Any) -> OpenAiEmbedder:
+    def embedder(
+        self, mode: str, limiter: RateLimiter | None = None, **options: Any
+    ) -> OpenAiEmbedder:
         limiter = limiter or RateLimiter(mode, Limits(calls=8))
-        return OpenAiEmbedder(Endpoint(self.url, KEY, limiter, 10.0, "EMBEDDING"), mode, DIMENSION, **options)
+        return OpenAiEmbedder(
+            Endpoint(self.url, KEY, limiter, 10.0, "EMBEDDING"), mode, DIMENSION, **options
+        )
 
     async def handle(self, request: Request) -> Response:
         body = json.loads(await request.body())
@@ -106,29 +118,43 @@ class Provider:
             if self.busy_after and len(self.requests) == self.busy_after + 1:
                 self.busy_until = time.time() + 1.0
             if (wait := self.busy_until - time.time()) > 0:
-                return JSONResponse({"error": {"message": "slow down"}}, 429, {"Retry-After": f"{wait:.2f}"})
+                return JSONResponse(
+                    {"error": {"message": "slow down"}}, 429, {"Retry-After": f"{wait:.2f}"}
+                )
             if self.down:
                 return JSONResponse({"error": {"message": "down"}}, 500)
             failure = self.failure(body["model"]) or self.nonsense(body["model"])
             if failure is not None:
                 return failure
-            return self.embeddings(body) if "input" in body else await self.completion(body, request)
+            return (
+                self.embeddings(body) if "input" in body else await self.completion(body, request)
+            )
         finally:
             self.running -= held
 
     def failure(self, mode: str) -> Response | None:
         match mode.split(":"):
             case ["status", code]:
-                return JSONResponse({"error": {"message": f"bad, with {KEY}", "code": "some_code"}}, int(code))
+                return JSONResponse(
+                    {"error": {"message": f"bad, with {KEY}", "code": "some_code"}}, int(code)
+                )
             case ["code", code, name]:
-                return JSONResponse({"error": {"message": f"bad, with {KEY}", "code": name}}, int(code))
+                return JSONResponse(
+                    {"error": {"message": f"bad, with {KEY}", "code": name}}, int(code)
+                )
             case ["azure"]:
                 inner = {"code": "ResponsibleAIPolicyViolation"}
-                return JSONResponse({"error": {"message": "no", "code": "other", "innererror": inner}}, 400)
+                return JSONResponse(
+                    {"error": {"message": "no", "code": "other", "innererror": inner}}, 400
+                )
             case ["wait", header]:
-                return JSONResponse({"error": {"message": "slow down"}}, 429, {"Retry-After": header})
+                return JSONResponse(
+                    {"error": {"message": "slow down"}}, 429, {"Retry-After": header}
+                )
             case ["date"]:
-                return JSONResponse({}, 429, {"Retry-After": formatdate(time.time() + 60, usegmt=True)})
+                return JSONResponse(
+                    {}, 429, {"Retry-After": formatdate(time.time() + 60, usegmt=True)}
+                )
             case ["once", code] if len(self.requests) == 1:
                 return JSONResponse({"error": {"message": "blip"}}, int(code))
         return None
@@ -152,16 +178,22 @@ class Provider:
     async def completion(self, body: dict[str, Any], request: Request) -> Response:
         if body.get("stream"):
             if body["model"] == "no-options" and "stream_options" in body:
-                return JSONResponse({"error": {"message": "stream_options: extra fields not permitted"}}, 400)
+                return JSONResponse(
+                    {"error": {"message": "stream_options: extra fields not permitted"}}, 400
+                )
             return StreamingResponse(self.pieces(body["model"]), media_type="text/event-stream")
         mode = body["model"]
         message = {
             "role": "assistant",
-            "content": {"empty": " ", "null": None, "used-up": ""}.get(mode, self.text or "the answer"),
+            "content": {"empty": " ", "null": None, "used-up": ""}.get(
+                mode, self.text or "the answer"
+            ),
         }
         if mode == "refusal":
             message = {"role": "assistant", "content": None, "refusal": "I will not"}
-        reason = {"cut": "length", "used-up": "length", "filter": "content_filter"}.get(mode, "stop")
+        reason = {"cut": "length", "used-up": "length", "filter": "content_filter"}.get(
+            mode, "stop"
+        )
         usage: dict[str, Any] = {
             "prompt_tokens": 7,
             "completion_tokens": 2,
@@ -175,12 +207,17 @@ class Provider:
             usage["completion_tokens"] = int(mode.removeprefix("costs:")) - 7
         if mode == "bare":
             del answer["usage"]
-        return JSONResponse({"id": "1", "object": "chat.completion", "created": 1, "model": mode, **answer})
+        return JSONResponse(
+            {"id": "1", "object": "chat.completion", "created": 1, "model": mode, **answer}
+        )
 
     async def pieces(self, mode: str) -> AsyncIterator[str]:
         def event(delta: dict[str, Any], reason: str | None = None) -> str:
             choices = [{"index": 0, "delta": delta, "finish_reason": reason}]
-            return f"data: {json.dumps({'id': '1', 'object': 'chat.completion.chunk', 'choices': choices})}\n\n"
+            return (
+                "data: "
+                f"{json.dumps({'id': '1', 'object': 'chat.completion.chunk', 'choices': choices})}\n\n"  # noqa: E501
+            )
 
         try:
             yield event({"role": "assistant"})
@@ -199,7 +236,11 @@ class Provider:
                 await asyncio.sleep(0.01)
             yield event({}, "content_filter" if mode == "filter" else "stop")
             if mode == "counted":
-                usage = {"prompt_tokens": 7, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 5}}
+                usage = {
+                    "prompt_tokens": 7,
+                    "completion_tokens": 3,
+                    "prompt_tokens_details": {"cached_tokens": 5},
+                }
                 last = {"id": "1", "object": "chat.completion.chunk", "choices": [], "usage": usage}
                 yield f"data: {json.dumps(last)}\n\n"
             yield "data: [DONE]\n\n"
@@ -248,7 +289,9 @@ class Provider:
         mode, texts = body["model"], body["input"]
         mode, _, how = mode.partition(":")
         if how == "not-json" and (mode != "picky" or any(self.bad in text for text in texts)):
-            return JSONResponse({"error": {"message": "failed to encode: json: unsupported value: NaN"}}, 500)
+            return JSONResponse(
+                {"error": {"message": "failed to encode: json: unsupported value: NaN"}}, 500
+            )
         if mode == "few" and len(texts) > FEW:
             return JSONResponse({"error": {"message": f"batch size must not exceed {FEW}"}}, 400)
         if mode == "batches" and len(texts) > 1:
@@ -256,13 +299,18 @@ class Provider:
         rows = [[float(len(text)), 1.0, 0.0, 0.0] for text in texts]
         if mode == "wrong-dimension":
             rows = [row[:-1] for row in rows]
-        data = [{"object": "embedding", "index": number, "embedding": row} for number, row in enumerate(rows)]
+        data = [
+            {"object": "embedding", "index": number, "embedding": row}
+            for number, row in enumerate(rows)
+        ]
         if mode == "picky":
             self.spoil_some(how, texts, data)
         else:
             self.spoil(mode, data)
         return Response(
-            json.dumps({"object": "list", "model": mode, "data": data, "usage": {"total_tokens": 7}}),
+            json.dumps(
+                {"object": "list", "model": mode, "data": data, "usage": {"total_tokens": 7}}
+            ),
             media_type="application/json",
         )
 
@@ -271,9 +319,14 @@ class Provider:
 async def serving() -> AsyncIterator[Provider]:
     """A provider on a free port, until the block ends."""
     provider = Provider()
-    routes = [Route(f"/v1/{path}", provider.handle, methods=["POST"]) for path in ("chat/completions", "embeddings")]
+    routes = [
+        Route(f"/v1/{path}", provider.handle, methods=["POST"])
+        for path in ("chat/completions", "embeddings")
+    ]
     port = free_port()
-    config = uvicorn.Config(Starlette(routes=routes), port=port, log_level="error", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        Starlette(routes=routes), port=port, log_level="error", timeout_graceful_shutdown=1
+    )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
     async with asyncio.timeout(20):

@@ -44,7 +44,9 @@ class MemoryDeadLetters:
 
 @dataclass
 class MemoryOperatorProcess:
-    """`OperatorProcess`, which begins what is ordered and nothing else. `away`: nobody takes orders."""
+    """`OperatorProcess`, which begins what is ordered and nothing else. `away`: nobody takes
+    orders.
+    """
 
     orders: list[OperatorOrder] = field(default_factory=list[OperatorOrder])
     away: bool = False
@@ -71,13 +73,15 @@ def letter(
 ) -> DeadLetter:
     """A letter of that number about a DocumentAdded."""
     about = subject(workspace, document, "DocumentAdded")
-    return DeadLetter(number, NOON, consumer, reason, sequence, about, b"raw")  # fmt: skip
+    return DeadLetter(number, NOON, consumer, reason, sequence, about, b"raw")
 
 
 CURRENT = ProjectionProgress("graph", 2, 1, None, 412, 412, 0, 0.0, "current", "")
 
 
-def memory_operations(*letters: DeadLetter, states: Sequence[ProjectionProgress] = (CURRENT,)) -> Operations:
+def memory_operations(
+    *letters: DeadLetter, states: Sequence[ProjectionProgress] = (CURRENT,)
+) -> Operations:
     """Operations over these dead letters and projections."""
 
     async def read_projections() -> ProjectionStates:
@@ -85,7 +89,13 @@ def memory_operations(*letters: DeadLetter, states: Sequence[ProjectionProgress]
 
     async def plan(targets: Sequence[Projection], events_per_second: int) -> dict[str, Any]:
         generations = dict.fromkeys(targets, 2)
-        return {"targets": targets, "events": 7, "seconds": None, "generations": generations, "dropped": {}}
+        return {
+            "targets": targets,
+            "events": 7,
+            "seconds": None,
+            "generations": generations,
+            "dropped": {},
+        }
 
     async def examine() -> AsyncIterator[Finding]:
         yield Finding("note", "merger: 3 events wait")

@@ -1,4 +1,6 @@
-"""An outage of a minute while documents are indexed and a question is asked: nothing fails or is paid twice."""
+"""An outage of a minute while documents are indexed and a question is asked: nothing fails or is
+paid twice.
+"""
 
 import time
 from collections.abc import Mapping
@@ -20,7 +22,9 @@ _NUMBERS = count(1)
 
 
 def outlive(machine: Machine, digest: Mapping[str, Any], kind: str, victim: str) -> None:
-    """Let something be away, and see that all goes on by itself afterwards, to the digest of a quiet time."""
+    """Let something be away, and see that all goes on by itself afterwards, to the digest of a
+    quiet time.
+    """
     fault = Fault(kind, victim, 1.0, SECONDS)
     with ThreadPoolExecutor() as pool:
         running = pool.submit(trial, machine, digest, next(_NUMBERS), [fault])
@@ -35,6 +39,8 @@ def outlive(machine: Machine, digest: Mapping[str, Any], kind: str, victim: str)
 def _asked(stack: Stack) -> httpx.Response:
     """The answer to a new question: one, or when to ask again."""
     with stack.client("calm") as client:
-        answer = client.post("/query", json={"query": f"Who met Ada Marlow on day {next(_NUMBERS)}?"})
+        answer = client.post(
+            "/query", json={"query": f"Who met Ada Marlow on day {next(_NUMBERS)}?"}
+        )
     assert answer.status_code in (200, 503), answer.text
     return answer

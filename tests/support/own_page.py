@@ -32,8 +32,10 @@ SERIOUS = ("serious", "critical")
 expect.set_options(timeout=PATIENCE)
 
 STANDS_STILL = """() => Promise.allSettled(document.getAnimations()
-    .filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished))"""
-"""Waits until colours that are changing have changed: contrast is measured of what is seen at that moment."""
+    .filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished))"""  # noqa: E501
+"""Waits until colours that are changing have changed: contrast is measured of what is seen at that
+moment.
+"""
 
 
 @dataclass(frozen=True)
@@ -111,12 +113,16 @@ class Visits:
     @cached_property
     def token(self) -> str:
         """The user's token."""
-        answer = httpx.post(f"{self.api}/login", data={"username": USER, "password": PASSWORD}, timeout=60)
+        answer = httpx.post(
+            f"{self.api}/login", data={"username": USER, "password": PASSWORD}, timeout=60
+        )
         return str(answer.raise_for_status().json()["access_token"])
 
     @contextmanager
     def to(self, place: str, **options: Any) -> Generator[OwnPage]:
-        """Open the page at that place behind the `#`; nothing may have gone wrong in it in the end."""
+        """Open the page at that place behind the `#`; nothing may have gone wrong in it in the
+        end.
+        """
         kept = [{"name": "lightstream.credentials", "value": json.dumps({"token": self.token})}]
         context = self.browser.new_context(
             viewport={"width": 1280, "height": 800},
@@ -135,11 +141,15 @@ class Visits:
         """Add texts by their names, over HTTP."""
         body = {"texts": list(texts.values()), "file_sources": list(texts)}
         headers = {"X-API-Key": WRITER, "X-Workspace": workspace}
-        httpx.post(f"{self.api}/documents/texts", json=body, headers=headers, timeout=60).raise_for_status()
+        httpx.post(
+            f"{self.api}/documents/texts", json=body, headers=headers, timeout=60
+        ).raise_for_status()
 
 
 def aside(work: Callable[[], T]) -> T:
-    """Do this in a thread of its own: in that of the tests the browser's event loop runs already."""
+    """Do this in a thread of its own: in that of the tests the browser's event loop runs
+    already.
+    """
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(work).result()
 

@@ -16,7 +16,9 @@ LIMITS = SummaryLimits()
 
 
 async def assert_same_past(present: StoredPresent, log: Log, workspace: str, sequence: int) -> None:
-    """Compare graph, contributions, edits, documents and chunks of both readings at this sequence."""
+    """Compare graph, contributions, edits, documents and chunks of both readings at this
+    sequence.
+    """
     past = await present.at(workspace, sequence)
     state = state_at(past.events, sequence, LIMITS)
     (expected,) = await Past(log, LIMITS).states(workspace, sequence)

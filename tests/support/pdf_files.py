@@ -10,16 +10,28 @@ _ID = b"0123456789abcdef"
 
 
 def pdf(*pages: str, password: str = "") -> bytes:
-    """A PDF with one line of text on each page (an empty one has no text), protected if a password is given."""
+    """A PDF with one line of text on each page (an empty one has no text), protected if a password
+    is given.
+    """
     key = _key(password) if password else b""
-    objects = {1: b"<</Type/Catalog/Pages 2 0 R>>", 3: b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"}
+    objects = {
+        1: b"<</Type/Catalog/Pages 2 0 R>>",
+        3: b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    }
     numbers = [4 + 2 * index for index in range(len(pages))]
     kids = b" ".join(b"%d 0 R" % number for number in numbers)
     objects[2] = b"<</Type/Pages/Count %d/Kids[%s]>>" % (len(pages), kids)
     for number, text in zip(numbers, pages, strict=True):
-        stream = b"BT /F1 12 Tf 72 700 Td (%s) Tj ET" % text.encode("cp1252") if text else b"0 0 200 200 re f"
         stream = (
-            _rc4(hashlib.md5(key + (number + 1).to_bytes(3, "little") + b"\0\0").digest()[:10], stream)
+            b"BT /F1 12 Tf 72 700 Td (%s) Tj ET" % text.encode("cp1252")
+            if text
+            else b"0 0 200 200 re f"
+        )
+        stream = (
+            _rc4(
+                hashlib.md5(key + (number + 1).to_bytes(3, "little") + b"\0\0").digest()[:10],
+                stream,
+            )
             if key
             else stream
         )
@@ -32,11 +44,18 @@ def pdf(*pages: str, password: str = "") -> bytes:
     if key:
         values = _owner(password).hex().encode(), _rc4(key, _PADDING).hex().encode()
         protection = b"/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<%s>/U<%s>>>" % values
-    return _written(objects, b"/Root 1 0 R/ID[<%s><%s>]%s" % (_ID.hex().encode(), _ID.hex().encode(), protection))
+    return _written(
+        objects,
+        b"/Root 1 0 R/ID[<%s><%s>]%s" % (_ID.hex().encode(), _ID.hex().encode(), protection),
+    )
 
 
-def drawn(stream: str, *, font: bytes = b"", objects: dict[int, bytes] | None = None, form: bytes = b"") -> bytes:
-    """A page on which this is drawn with the font F1, with annotations where the objects have some from 6 on."""
+def drawn(
+    stream: str, *, font: bytes = b"", objects: dict[int, bytes] | None = None, form: bytes = b""
+) -> bytes:
+    """A page on which this is drawn with the font F1, with annotations where the objects have some
+    from 6 on.
+    """
     content = stream.encode("latin-1")
     more = objects or {}
     notes = b" ".join(b"%d 0 R" % number for number, body in more.items() if b"/Subtype" in body)
@@ -60,15 +79,19 @@ def line(left: int, bottom: int, text: str) -> str:
 
 
 def form() -> bytes:
-    """A form: a field with a value, one without, a ticked box, a note and a comment on a passage."""
+    """A form: a field with a value, one without, a ticked box, a note and a comment on a
+    passage.
+    """
     place = b"/Rect[200 700 500 720]/F 4/P 4 0 R"
     fields = {
-        6: b"<</Type/Annot/Subtype/Widget/FT/Tx/T(owner)/TU(Name of the owner)/V(Bruno Keel)%s>>" % place,
+        6: b"<</Type/Annot/Subtype/Widget/FT/Tx/T(owner)/TU(Name of the owner)/V(Bruno Keel)%s>>"
+        % place,
         7: b"<</Type/Annot/Subtype/Widget/FT/Tx/T(empty)%s>>" % place,
         8: b"<</Type/Annot/Subtype/Widget/FT/Btn/T(insured)/V/Yes/AS/Yes/AP<</N<</Yes 12 0 R/Off 12 0 R>>>>%s>>"
         % place,
         9: b"<</Type/Annot/Subtype/FreeText/Contents(Approved by Ada Marlow)%s>>" % place,
-        10: b"<</Type/Annot/Subtype/Highlight/Contents(\xfe\xff\x00T\x00o\x00o\x01\x42)%s>>" % place,
+        10: b"<</Type/Annot/Subtype/Highlight/Contents(\xfe\xff\x00T\x00o\x00o\x01\x42)%s>>"
+        % place,
         11: b"<</Type/Annot/Subtype/Link/Contents(a link)%s>>" % place,
         12: b"<</Length 0/Type/XObject/BBox[0 0 9 9]>>stream\n\nendstream",
     }
@@ -81,8 +104,10 @@ def without_letters(text: str) -> bytes:
     names = b"".join(b"/g%d " % code for code in range(32, 127))
     glyphs = b"".join(b"/g%d 6 0 R" % code for code in range(32, 127))
     font = (
-        b"<</Type/Font/Subtype/Type3/FontBBox[0 0 500 700]/FontMatrix[.001 0 0 .001 0 0]/FirstChar 32/LastChar 126"
-        b"/Widths[%s]/Encoding<</Differences[32 %s]>>/CharProcs<<%s>>/Resources<<>>>>" % (b"600 " * 95, names, glyphs)
+        b"<</Type/Font/Subtype/Type3/FontBBox[0 0 500 700]/FontMatrix[.001 0 0 .001 0 "
+        b"0]/FirstChar 32/LastChar 126"
+        b"/Widths[%s]/Encoding<</Differences[32 %s]>>/CharProcs<<%s>>/Resources<<>>>>"
+        % (b"600 " * 95, names, glyphs)
     )
     glyph = b"600 0 0 0 500 700 d1 50 0 400 600 re f"
     shape = {6: b"<</Length %d>>stream\n%s\nendstream" % (len(glyph), glyph)}

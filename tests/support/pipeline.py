@@ -1,4 +1,6 @@
-"""All five services in one event loop, on a bus and stores in memory, behind the real HTTP server on a free port."""
+"""All five services in one event loop, on a bus and stores in memory, behind the real HTTP server
+on a free port.
+"""
 
 import asyncio
 import logging
@@ -87,8 +89,12 @@ def workers(harness: QueryHarness, versions: DocumentVersions = ALL_WANTED) -> l
         extents=RowDocumentBounds(harness.rows, "vector_extents"),
         versions=versions,
     )
-    things = partial(on_graph_merged, graph=harness.graph, vectors=harness.vectors, embeddings=embeddings)
-    status = partial(on_events, documents=harness.documents, passages=harness.passages, ledger=harness.ledger)
+    things = partial(
+        on_graph_merged, graph=harness.graph, vectors=harness.vectors, embeddings=embeddings
+    )
+    status = partial(
+        on_events, documents=harness.documents, passages=harness.passages, ledger=harness.ledger
+    )
     parts: list[tuple[str, Stage, Handler]] = [
         ("chunker", "chunker", each(cut)),
         ("extractor", "extractor", each(extract)),
@@ -137,13 +143,17 @@ async def settle(harness: QueryHarness, seconds: float = 30) -> None:
     end, log = time.monotonic() + seconds, harness.log
     assert isinstance(log, FollowedLog)
     while log.settled != len(log.messages):
-        assert time.monotonic() < end, f"{log.settled} of {len(log.messages)} within {seconds:.0f} s"
+        assert time.monotonic() < end, (
+            f"{log.settled} of {len(log.messages)} within {seconds:.0f} s"
+        )
         await asyncio.sleep(0.005)
 
 
 @contextmanager
 def serving(app: FastAPI, harness: QueryHarness) -> Generator[str]:
-    """The address of the application, served by a thread of this process while the services work beside it."""
+    """The address of the application, served by a thread of this process while the services work
+    beside it.
+    """
     port = free_port()
     server = uvicorn.Server(
         uvicorn.Config(app, "127.0.0.1", port, log_config=None, lifespan="off", server_header=False)

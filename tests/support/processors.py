@@ -1,4 +1,6 @@
-"""An event processor over the bus in memory, with everything about it a test may want to look at."""
+"""An event processor over the bus in memory, with everything about it a test may want to look
+at.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,7 +20,9 @@ from tests.support.events import NOON
 
 @dataclass
 class RecordingLog(MemoryLog):
-    """A log that writes down in which order things happened, and refuses types of events that a test names."""
+    """A log that writes down in which order things happened, and refuses types of events that a
+    test names.
+    """
 
     events: list[str] = field(default_factory=list[str])
     refuse: dict[str, Exception] = field(default_factory=dict[str, Exception])
@@ -45,7 +49,9 @@ class ProcessorBench:
         """What a publisher does."""
         data = envelope.data
         self.raw(
-            encode(envelope), subjects.subject(envelope.workspace, data.aggregate_id, data.type_name()), envelope.id
+            encode(envelope),
+            subjects.subject(envelope.workspace, data.aggregate_id, data.type_name()),
+            envelope.id,
         )
 
     def raw(self, data: bytes, subject: str = "kb.v1.w.d.DocumentAdded", id: str = "") -> None:
@@ -60,7 +66,11 @@ class ProcessorBench:
 
     def published(self, event_type: str = "") -> list[Envelope[Event]]:
         """What was published, but for the consumer's own input; of one type, if named."""
-        envelopes = [decode(stored.data, stored.subject) for stored in self.log.messages if self._ours(stored.data)]
+        envelopes = [
+            decode(stored.data, stored.subject)
+            for stored in self.log.messages
+            if self._ours(stored.data)
+        ]
         return [envelope for envelope in envelopes if event_type in {"", envelope.data.type_name()}]
 
     @staticmethod
@@ -74,11 +84,20 @@ class ProcessorBench:
 
 
 def bench(
-    handle: Handler, *, stage: Stage = "chunker", on: str = "chunker", filters: Sequence[str] = (), **fields: Any
+    handle: Handler,
+    *,
+    stage: Stage = "chunker",
+    on: str = "chunker",
+    filters: Sequence[str] = (),
+    **fields: Any,
 ) -> ProcessorBench:
-    """An event processor with this handler. `filters` replace those of the consumer, other `fields` its fields."""
+    """An event processor with this handler. `filters` replace those of the consumer, other `fields`
+    its fields.
+    """
     assert on in {declared.name for declared in CONSUMERS}
-    declared = replace(declared_consumer(on), **fields, **({"filters": tuple(filters)} if filters else {}))
+    declared = replace(
+        declared_consumer(on), **fields, **({"filters": tuple(filters)} if filters else {})
+    )
     log = RecordingLog()
     edge = EventProcessor(stage, declared, handle, log, MemoryLiveGenerations(), now=lambda: NOON)
     return ProcessorBench(log, MemoryConsumer(log, declared), edge)

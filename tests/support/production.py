@@ -1,7 +1,8 @@
-"""A deployment for tests: real servers and the five services as processes, told where everything is by variables only.
+"""A deployment for tests: real servers and the five services as processes, told where everything is
+by variables only.
 
-The servers are NATS as docker-compose.yml has it, one of MongoDB's protocol, Neo4j and Milvus. Nothing of the embedded
-stack runs here.
+The servers are NATS as docker-compose.yml has it, one of MongoDB's protocol, Neo4j and Milvus.
+Nothing of the embedded stack runs here.
 """
 
 import asyncio
@@ -42,7 +43,9 @@ class Deployment:
     services: dict[Stage, Process] = field(default_factory=dict)
 
     async def run(self, *arguments: str) -> tuple[int, str, str]:
-        """A command of the command line, which finds the deployment by its variables: code, output, errors."""
+        """A command of the command line, which finds the deployment by its variables: code, output,
+        errors.
+        """
         done = await asyncio.to_thread(commands.give, arguments, environment(self.env), self.folder)
         return done.returncode, done.stdout, done.stderr
 
@@ -87,12 +90,16 @@ class Deployment:
 
     def logs(self) -> str:
         """The end of every service's log."""
-        return "\n".join(f"== {process.name}\n{process.tail(6)}" for process in self.services.values())
+        return "\n".join(
+            f"== {process.name}\n{process.tail(6)}" for process in self.services.values()
+        )
 
 
 @asynccontextmanager
 async def deployment(folder: Path, **env: str) -> AsyncGenerator[Deployment]:
-    """A deployment with its bus declared, its stores prepared and its services ready; nothing is left in the end."""
+    """A deployment with its bus declared, its stores prepared and its services ready; nothing is
+    left in the end.
+    """
     async with AsyncExitStack() as opened:
         result = await _servers(folder, opened)
         result.env.update(env)
@@ -100,7 +107,9 @@ async def deployment(folder: Path, **env: str) -> AsyncGenerator[Deployment]:
             code, output, errors = await result.run(command, "apply")
             assert code == 0, f"{command} apply: {output}\n{errors}"
         for name in SERVICES:
-            variables = result.variables(name) | ({"PORT": result.env["API_PORT"]} if name == "query" else {})
+            variables = result.variables(name) | (
+                {"PORT": result.env["API_PORT"]} if name == "query" else {}
+            )
             process = service(name, folder / "services", wait=False, **variables)
             result.services[name] = await opened.enter_async_context(process)
         await asyncio.gather(*(process.ready() for process in result.services.values()))
@@ -108,7 +117,9 @@ async def deployment(folder: Path, **env: str) -> AsyncGenerator[Deployment]:
 
 
 async def _servers(folder: Path, opened: AsyncExitStack) -> Deployment:
-    """The servers, started side by side: what is missing on this machine is found before any of them is."""
+    """The servers, started side by side: what is missing on this machine is found before any of
+    them is.
+    """
     ports = {name: free_port() for name in ("mongo", "neo4j", "api")}
     mongo = mongo_server(folder / "mongo", ports["mongo"])
     neo4j = neo4j_server.neo4j_server(folder / "neo4j", ports["neo4j"])
@@ -131,4 +142,6 @@ async def _servers(folder: Path, opened: AsyncExitStack) -> Deployment:
         "LIGHTSTREAM_API_URL": f"http://127.0.0.1:{ports['api']}",
         "API_PORT": str(ports["api"]),
     }
-    return Deployment(folder, env, bus, {"bus": bus.process, "mongo": mongo, "neo4j": neo4j, "milvus": milvus})
+    return Deployment(
+        folder, env, bus, {"bus": bus.process, "mongo": mongo, "neo4j": neo4j, "milvus": milvus}
+    )

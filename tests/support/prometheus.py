@@ -1,4 +1,6 @@
-"""Prometheus and promtool: this machine's own, else those of Debian's package, unpacked beside the other servers."""
+"""Prometheus and promtool: this machine's own, else those of Debian's package, unpacked beside the
+other servers.
+"""
 
 import fcntl
 import platform
@@ -25,11 +27,15 @@ class Prometheus:
 
 
 def prometheus() -> Prometheus:
-    """The programs, fetched once for all test workers. Skips where they are not to be had; in CI that is a failure."""
+    """The programs, fetched once for all test workers. Skips where they are not to be had; in CI
+    that is a failure.
+    """
     own = shutil.which("prometheus"), shutil.which("promtool")
     if own[0] and own[1]:
         return Prometheus(own[0], own[1])
-    if (platform.system(), platform.machine()) != ("Linux", "x86_64") or not shutil.which("apt-get"):
+    if (platform.system(), platform.machine()) != ("Linux", "x86_64") or not shutil.which(
+        "apt-get"
+    ):
         missing("there is no package of it for this machine: install prometheus")
     CACHE.mkdir(exist_ok=True)
     with (CACHE / "prometheus.lock").open("w") as lock:
@@ -37,7 +43,9 @@ def prometheus() -> Prometheus:
         for version, digest in PACKAGES.items():
             folder = CACHE / f"prometheus-{version}"
             if folder.exists() or _fetched(version, digest, folder):
-                return Prometheus(str(folder / "usr/bin/prometheus"), str(folder / "usr/bin/promtool"))
+                return Prometheus(
+                    str(folder / "usr/bin/prometheus"), str(folder / "usr/bin/promtool")
+                )
     return missing("apt-get gives none of the packages that were tried: install prometheus")
 
 
@@ -61,4 +69,9 @@ def _fetched(version: str, digest: str, folder: Path) -> bool:
 
 
 def _ran(command: list[str], folder: Path) -> bool:
-    return subprocess.run(command, cwd=folder, capture_output=True, timeout=240, check=False).returncode == 0
+    return (
+        subprocess.run(
+            command, cwd=folder, capture_output=True, timeout=240, check=False
+        ).returncode
+        == 0
+    )

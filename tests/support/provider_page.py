@@ -10,7 +10,9 @@ _ROW = re.compile(r"^\| `([\w.+-]+)` \| (.+) \| (.+) \| ([a-z ]+) \|$", re.MULTI
 
 @dataclass(frozen=True)
 class Case:
-    """A row: the marker word or the modes, what the provider does, who says so, and what becomes of it."""
+    """A row: the marker word or the modes, what the provider does, who says so, and what becomes of
+    it.
+    """
 
     marker: str
     happening: str

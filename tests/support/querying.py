@@ -39,7 +39,16 @@ from services.query.retrieval.caches.passage_indexes import PassageIndexCache
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
-from tests.support.events import NOON, added, chunked, delivered, document, entity, extracted, relation
+from tests.support.events import (
+    NOON,
+    added,
+    chunked,
+    delivered,
+    document,
+    entity,
+    extracted,
+    relation,
+)
 from tests.support.merging import merging
 from tests.support.operations import memory_operations
 
@@ -52,7 +61,9 @@ class QueryHarness:
 
     rows: MemoryRows = field(default_factory=MemoryRows)
     graph: MemoryGraph = field(default_factory=MemoryGraph)
-    embedder: CountingEmbedder = field(default_factory=lambda: CountingEmbedder(LexicalEmbedder(256)))
+    embedder: CountingEmbedder = field(
+        default_factory=lambda: CountingEmbedder(LexicalEmbedder(256))
+    )
     log: MemoryLog = field(default_factory=MemoryLog)
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
     pointers: MemoryLiveGenerations = field(default_factory=MemoryLiveGenerations)
@@ -66,10 +77,18 @@ class QueryHarness:
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
         """Let the status projection see these events."""
-        await on_events(deliveries, LIVE, documents=self.documents, passages=self.passages, ledger=self.ledger)
+        await on_events(
+            deliveries, LIVE, documents=self.documents, passages=self.passages, ledger=self.ledger
+        )
 
     async def index(
-        self, name: str, *passages: str, says: Any = (), version: int = 1, workspace: str = "w", **fields: Any
+        self,
+        name: str,
+        *passages: str,
+        says: Any = (),
+        version: int = 1,
+        workspace: str = "w",
+        **fields: Any,
     ) -> None:
         """A document through all services: `says` is, for each passage, its (entities, relations).
 
@@ -100,23 +119,36 @@ class QueryHarness:
         )
         attributes: dict[str, Any] = {"workspace": workspace, "correlation": name}
         said = [
-            delivered(extracted(of, order, *(says[order] if order < len(says) else ())), sequence + order, **attributes)
+            delivered(
+                extracted(of, order, *(says[order] if order < len(says) else ())),
+                sequence + order,
+                **attributes,
+            )
             for order in range(len(passages))
         ]
         await self.project(*said)
         merged = await on_entities_extracted(said, LIVE, merging=merging(self.rows, self.graph))
         events += merged
-        deliveries = [delivered(event, sequence + 100 + n, workspace=workspace) for n, (event,) in enumerate(merged)]
-        events += await on_graph_merged(deliveries, LIVE, graph=self.graph, vectors=self.vectors, embeddings=embeddings)
+        deliveries = [
+            delivered(event, sequence + 100 + n, workspace=workspace)
+            for n, (event,) in enumerate(merged)
+        ]
+        events += await on_graph_merged(
+            deliveries, LIVE, graph=self.graph, vectors=self.vectors, embeddings=embeddings
+        )
         numbered = enumerate(events, sequence + 200)
-        await self.project(*(delivered(event, number, **attributes) for number, (event,) in numbered))
+        await self.project(
+            *(delivered(event, number, **attributes) for number, (event,) in numbered)
+        )
 
     def consumer(self, durable: Any) -> MemoryConsumer:
         """A consumer over the log."""
         return MemoryConsumer(self.log, durable)
 
     def deps(self, most_kept: int = 0, **changes: Any) -> QueryDependencies:
-        """What questions are answered from, offline. What is indexed here is not always in the log: nothing is kept."""
+        """What questions are answered from, offline. What is indexed here is not always in the log:
+        nothing is kept.
+        """
         kept = ProjectionCache(self.log, most_kept)
         deps = QueryDependencies(
             graph=self.graph,
@@ -144,12 +176,18 @@ class QueryHarness:
         """The HTTP API over these stores, open to everybody without a configuration of access."""
         app = create_app(config)
         parts = {
-            "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
+            "log": self.log,
+            "blobs": self.blobs,
+            "pointers": self.pointers,
+            "documents": self.documents,
             "positions": LogPositions(self.log, self.documents),
-            "deps": self.deps(), "settings": QuerySettings(workspace="w"),
-            "feed": MemoryEventFeed(self.log), "streams": EventStreams(),
-            "operations": self.operations, "past_answers": MemoryPastAnswers(self.log, self.rows),
-        }  # fmt: skip
+            "deps": self.deps(),
+            "settings": QuerySettings(workspace="w"),
+            "feed": MemoryEventFeed(self.log),
+            "streams": EventStreams(),
+            "operations": self.operations,
+            "past_answers": MemoryPastAnswers(self.log, self.rows),
+        }
         app.state.context = Context(**{**parts, **changes})
         return app
 
@@ -160,10 +198,16 @@ CURIE = (
 )
 CURIE_SAYS = (
     (
-        [entity("Marie Curie", "person", "She discovered radium"), entity("Radium", "data", "An element that glows")],
+        [
+            entity("Marie Curie", "person", "She discovered radium"),
+            entity("Radium", "data", "An element that glows"),
+        ],
         [relation("Marie Curie", "Radium", "Marie Curie discovered radium", "discovery")],
     ),
-    ([entity("Radium", "data", "Used on dials of watches")], [relation("Radium", "Watch", "Dials glow", "use")]),
+    (
+        [entity("Radium", "data", "Used on dials of watches")],
+        [relation("Radium", "Watch", "Dials glow", "use")],
+    ),
 )
 BAKER = ("The baker of the village sells bread and honey cakes on market days.",)
 BAKER_SAYS = (([entity("Baker", "person", "Sells bread and honey cakes")], []),)

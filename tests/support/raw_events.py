@@ -1,4 +1,6 @@
-"""Messages put into the log as they are, without our publisher; and the dead letters that came of them."""
+"""Messages put into the log as they are, without our publisher; and the dead letters that came of
+them.
+"""
 
 import asyncio
 import json
@@ -32,7 +34,9 @@ class DeadLetter:
 
 
 def added(document: str, workspace: str = "default", **attributes: Any) -> dict[str, Any]:
-    """A good DocumentAdded as another system writes it; `attributes` replace those of the envelope, None removes."""
+    """A good DocumentAdded as another system writes it; `attributes` replace those of the envelope,
+    None removes.
+    """
     event = {
         "specversion": "1.0",
         "id": str(uuid4()),
@@ -40,7 +44,11 @@ def added(document: str, workspace: str = "default", **attributes: Any) -> dict[
         "type": "lightstream.DocumentAdded.v1",
         "subject": document,
         "workspace": workspace,
-        "data": {"document_id": document, "file_path": f"{document}.txt", "text": f"Ada Marlow wrote {document}."},
+        "data": {
+            "document_id": document,
+            "file_path": f"{document}.txt",
+            "text": f"Ada Marlow wrote {document}.",
+        },
         **attributes,
     }
     return {name: value for name, value in event.items() if value is not None}
@@ -52,14 +60,21 @@ def publish(stack: Stack, messages: Sequence[tuple[str, bytes]]) -> list[int]:
     async def send() -> list[int]:
         async with connected(stack.settings.nats_url, name="test") as client:
             jetstream = client.jetstream()
-            return [(await jetstream.publish(subject, data, timeout=10)).seq for subject, data in messages]
+            return [
+                (await jetstream.publish(subject, data, timeout=10)).seq
+                for subject, data in messages
+            ]
 
     return asyncio.run(send())
 
 
-def publish_added(stack: Stack, event: dict[str, Any], document: str, workspace: str = "default") -> int:
+def publish_added(
+    stack: Stack, event: dict[str, Any], document: str, workspace: str = "default"
+) -> int:
     """Append the event to the history of `document`, whatever it says itself."""
-    return publish(stack, [(subject(workspace, document, "DocumentAdded"), json.dumps(event).encode())])[0]
+    return publish(
+        stack, [(subject(workspace, document, "DocumentAdded"), json.dumps(event).encode())]
+    )[0]
 
 
 def dead_letters(stack: Stack) -> list[DeadLetter]:
@@ -72,16 +87,23 @@ def dead_letters(stack: Stack) -> list[DeadLetter]:
             with suppress(NotFoundError):
                 while True:
                     after = result[-1].seq or 0 if result else 0
-                    result.append(await jetstream.get_msg("KB_DEAD", seq=after + 1, subject="dead.>", next=True))
+                    result.append(
+                        await jetstream.get_msg(
+                            "KB_DEAD", seq=after + 1, subject="dead.>", next=True
+                        )
+                    )
         letters: list[DeadLetter] = []
         for message in result:
             headers = message.headers or {}
             letters.append(
                 DeadLetter(
-                    headers["Kb-Durable"], headers["Kb-Reason"], headers["Kb-Subject"], int(headers["Kb-Sequence"]),
+                    headers["Kb-Durable"],
+                    headers["Kb-Reason"],
+                    headers["Kb-Subject"],
+                    int(headers["Kb-Sequence"]),
                     message.data or b"",
                 )
-            )  # fmt: skip
+            )
         return letters
 
     return asyncio.run(read())
@@ -93,7 +115,9 @@ def history(stack: Stack, document: str, workspace: str = "default") -> list[dic
     async def read() -> list[dict[str, Any]]:
         async with connected(stack.settings.nats_url, name="test") as client:
             pages = NatsLog(client.jetstream()).read(0, [of_document(workspace, document)])
-            return [_shown(message.data, message.subject) async for page in pages for message in page]
+            return [
+                _shown(message.data, message.subject) async for page in pages for message in page
+            ]
 
     return [event for event in asyncio.run(read()) if event]
 
@@ -103,4 +127,8 @@ def _shown(data: bytes, subject: str) -> dict[str, Any]:
         envelope = decode(data, subject)
     except (Poison, NewerVersion):
         return {}
-    return {**envelope.model_dump(exclude={"data"}), "name": envelope.data.type_name(), "data": envelope.data}
+    return {
+        **envelope.model_dump(exclude={"data"}),
+        "name": envelope.data.type_name(),
+        "data": envelope.data,
+    }

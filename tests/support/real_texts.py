@@ -1,4 +1,6 @@
-"""Real prose that is on every machine with Python: its language reference and what its modules say of themselves."""
+"""Real prose that is on every machine with Python: its language reference and what its modules say
+of themselves.
+"""
 
 import ast
 import sysconfig

@@ -43,7 +43,9 @@ ODD = {
 
 
 @asynccontextmanager
-async def document_store(name: str, folder: Path, servers: SharedServers) -> AsyncGenerator[Opener, None]:
+async def document_store(
+    name: str, folder: Path, servers: SharedServers
+) -> AsyncGenerator[Opener, None]:
     """One of STORES, empty: a file in the folder, or a database of its own on a server."""
     if name == "memory":
         only = MemoryRows()
@@ -51,7 +53,10 @@ async def document_store(name: str, folder: Path, servers: SharedServers) -> Asy
     elif name == "sqlite":
         yield lambda: SqliteRows(folder / "new" / "rows.sqlite")
     else:
-        uri, database = REAL if name == "mongodb" else shared_mongo(servers), f"lightstream_test_{uuid4().hex}"
+        uri, database = (
+            REAL if name == "mongodb" else shared_mongo(servers),
+            f"lightstream_test_{uuid4().hex}",
+        )
         yield lambda: MongoRows(uri, database, timeout=60)  # the server has other users, too
         client: Any = AsyncIOMotorClient(uri)
         await client.drop_database(database)
@@ -75,4 +80,7 @@ async def everything(rows: Rows, table: Table) -> dict[str, Row]:
 
 async def counted(rows: Rows, table: Table, *keys: str) -> dict[str, int]:
     """Count each key up once, and return the counts."""
-    return {key: row["n"] for key, row in (await rows.append(table, dict.fromkeys(keys, "note"), {})).items()}
+    return {
+        key: row["n"]
+        for key, row in (await rows.append(table, dict.fromkeys(keys, "note"), {})).items()
+    }

@@ -1,4 +1,6 @@
-"""How xdist deals tests to its workers: file by file, what takes longest first, a folder with one stack as one file."""
+"""How xdist deals tests to its workers: file by file, what takes longest first, a folder with one
+stack as one file.
+"""
 
 from typing import Any
 
@@ -20,20 +22,26 @@ FIRST = (
     "tests/e2e/cases/",
     "tests/e2e/shared_stack/",
 )
-"""What takes longest, so that no worker is at it when the others have nothing left to do. Outages mostly wait."""
+"""What takes longest, so that no worker is at it when the others have nothing left to do. Outages
+mostly wait.
+"""
 
 
 class FolderScheduling(LoadFileScheduling):
     """As `--dist loadfile`, but for the folders whose tests belong together."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
+        return next(
+            (folder for folder in TOGETHER if nodeid.startswith(folder)),
+            super()._split_scope(nodeid),
+        )
 
     def _reschedule(self, node: Any) -> None:
-        """Give a worker its next file with the last test of one, for which it must know what follows.
+        """Give a worker its next file with the last test of one, for which it must know what
+        follows.
 
-        As xdist does it, the file would be given with two tests left, which may take minutes while other workers have
-        nothing to do.
+        As xdist does it, the file would be given with two tests left, which may take minutes while
+        other workers have nothing to do.
         """
         if not self.workqueue or self._pending_of(self.assigned_work[node]) < 2:
             super()._reschedule(node)
@@ -45,7 +53,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         _tell_apart(item)
 
     def place(item: pytest.Item) -> int:
-        return next((number for number, name in enumerate(FIRST) if item.nodeid.startswith(name)), len(FIRST))
+        return next(
+            (number for number, name in enumerate(FIRST) if item.nodeid.startswith(name)),
+            len(FIRST),
+        )
 
     items.sort(key=place)
 
@@ -53,7 +64,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _tell_apart(item: pytest.Item) -> None:
     """Give a test of schemathesis the route it is of in its id.
 
-    schemathesis 4.32 under pytest 9.2 gives those of all routes one id, and of each id xdist runs one test.
+    schemathesis 4.32 under pytest 9.2 gives those of all routes one id, and of each id xdist runs
+    one test.
     """
     if item.name.endswith("]") and not item.nodeid.endswith(item.name):
         item._id = NodeId.parse(item.nodeid + item.name[item.name.index("[") :])  # pyright: ignore[reportAttributeAccessIssue, reportPrivateUsage]

@@ -15,7 +15,9 @@ async def served(app: Starlette) -> AsyncIterator[str]:
     """Its address, on a free port of this machine, until the block ends."""
     port = free_port()
     server = uvicorn.Server(
-        uvicorn.Config(app, port=port, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
+        uvicorn.Config(
+            app, port=port, log_level="error", lifespan="off", timeout_graceful_shutdown=1
+        )
     )
     running = asyncio.create_task(server.serve())
     async with asyncio.timeout(20):

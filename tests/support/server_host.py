@@ -1,7 +1,8 @@
 """The parent process of the servers that all workers of a test run share.
 
-`python tests/support/server_host.py SOCKET` starts what it is asked for on the Unix socket and ends everything when its
-standard input closes: the run that started it holds the other end, so nothing outlives the run, however that ends.
+`python tests/support/server_host.py SOCKET` starts what it is asked for on the Unix socket and ends
+everything when its standard input closes: the run that started it holds the other end, so nothing
+outlives the run, however that ends.
 """
 
 import json
@@ -50,15 +51,22 @@ def _answer(listener: socket.socket, children: list[subprocess.Popen[bytes]]) ->
         request: dict[str, Any] = json.loads(connection.makefile().read())
         with Path(request["log"]).open("ab") as log:
             child = subprocess.Popen(
-                request["argv"], cwd=request["folder"], env=request["env"], stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
+                request["argv"],
+                cwd=request["folder"],
+                env=request["env"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
         children.append(child)
         connection.sendall(str(child.pid).encode())
 
 
 def _end(children: list[subprocess.Popen[bytes]]) -> None:
-    """SIGTERM to all at once, SIGKILL to the process groups of those that do not end within the grace."""
+    """SIGTERM to all at once, SIGKILL to the process groups of those that do not end within the
+    grace.
+    """
     for child in children:
         child.terminate()
     end = time.monotonic() + GRACE

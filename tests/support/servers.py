@@ -1,4 +1,6 @@
-"""Real servers for tests: what happens when this machine lacks one, and where downloaded parts are kept."""
+"""Real servers for tests: what happens when this machine lacks one, and where downloaded parts are
+kept.
+"""
 
 import os
 from pathlib import Path

@@ -15,14 +15,17 @@ from standalone.embedded.processes import Child, Process, free_port, start_progr
 ROOT = Path(__file__).resolve().parents[2]
 
 launch: Callable[[Process], Awaitable[Child]] = start_program
-"""Starts services; end-to-end and integration tests set `hosted.launcher` for all but those of the program itself."""
+"""Starts services; end-to-end and integration tests set `hosted.launcher` for all but those of the
+program itself.
+"""
 
 
 @asynccontextmanager
 async def service(
     name: str, folder: Path, *, wait: bool = True, module: str = "", **env: str
 ) -> AsyncGenerator[Process]:
-    """One service, ready unless told not to `wait`. `env` adds to what it needs to run without any other server.
+    """One service, ready unless told not to `wait`. `env` adds to what it needs to run without any
+    other server.
 
     `module`: what is run with the service's name in place of its own main module.
     """
@@ -39,7 +42,9 @@ async def service(
         assert status == 200, body
 
     program = [module, name] if module else [f"services.{name}.main"]
-    process = Process(name, [sys.executable, "-m", *program], folder, probe, env=given, launch=launch)
+    process = Process(
+        name, [sys.executable, "-m", *program], folder, probe, env=given, launch=launch
+    )
     await process.spawn()
     try:
         if wait:
@@ -60,7 +65,9 @@ async def page(process: Process, name: str) -> tuple[int, Any]:
 
 
 def written(process: Process) -> list[dict[str, Any]]:
-    """Every JSON object in the process's output: one line each for logs, several lines each for spans."""
+    """Every JSON object in the process's output: one line each for logs, several lines each for
+    spans.
+    """
     text = process.log.read_text("utf-8", "replace") if process.log.exists() else ""
     decoder, result, place = json.JSONDecoder(), [], text.find("{")
     while place >= 0:

@@ -1,8 +1,10 @@
-"""Servers that all workers of a test run share: each kind is started once, by the worker that needs it first.
+"""Servers that all workers of a test run share: each kind is started once, by the worker that needs
+it first.
 
-The run (under xdist its controller) starts a host process, whose children the servers are; it ends them when the run
-ends or dies. What a server is asked for must be apart by itself: every test takes an account, a database, a workspace
-or a generation of its own. A test that damages a server starts one of its own instead.
+The run (under xdist its controller) starts a host process, whose children the servers are; it ends
+them when the run ends or dies. What a server is asked for must be apart by itself: every test takes
+an account, a database, a workspace or a generation of its own. A test that damages a server starts
+one of its own instead.
 """
 
 import asyncio
@@ -42,9 +44,11 @@ class SharedServers:
     folder: Path
 
     def server(self, kind: str, make: Callable[[Path], tuple[Process, Address]]) -> Address:
-        """Return the address of the one server of this kind; `make` describes it when nobody has started it yet.
+        """Return the address of the one server of this kind; `make` describes it when nobody has
+        started it yet.
 
-        `make` gets a new folder. What it raises, a skip for example, is raised for everybody who asks.
+        `make` gets a new folder. What it raises, a skip for example, is raised for everybody who
+        asks.
         """
         with self.locked(kind):
             file = self.folder / f"{kind}.json"
@@ -72,9 +76,14 @@ class SharedServers:
     def _start(self, process: Process) -> None:
         process.folder.mkdir(parents=True, exist_ok=True)
         env = {**os.environ, **process.env}
-        pid = server_host.start(self.folder / "host", [*process.argv], process.folder, env, process.log)
-        process.child = cast(Any, SimpleNamespace(pid=pid, returncode=None))  # some probes ask for the pid
-        # A loop of its own: the one of the test that happens to be first may be running or end before the server.
+        pid = server_host.start(
+            self.folder / "host", [*process.argv], process.folder, env, process.log
+        )
+        process.child = cast(
+            Any, SimpleNamespace(pid=pid, returncode=None)
+        )  # some probes ask for the pid
+        # A loop of its own: the one of the test that happens to be first may be running or end
+        # before the server.
         errors: list[BaseException] = []
         waiter = threading.Thread(target=_collect, args=(_answers(process, pid), errors))
         waiter.start()
@@ -91,7 +100,9 @@ def _collect(waiting: Any, errors: list[BaseException]) -> None:
 
 
 async def _answers(process: Process, pid: int) -> None:
-    """Return when the server answers its probe. Raises AssertionError with the end of its log when it never does."""
+    """Return when the server answers its probe. Raises AssertionError with the end of its log when
+    it never does.
+    """
     end = time.monotonic() + PATIENCE
     while True:
         try:
@@ -99,7 +110,9 @@ async def _answers(process: Process, pid: int) -> None:
                 return await process.probe()
         except Exception as error:
             if not alive(pid) or time.monotonic() > end:
-                raise AssertionError(f"{process.name} does not answer ({error!r}):\n{process.tail()}") from error
+                raise AssertionError(
+                    f"{process.name} does not answer ({error!r}):\n{process.tail()}"
+                ) from error
         await asyncio.sleep(0.05)
 
 
@@ -109,11 +122,14 @@ class _Host:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="lightstream-tests-"))
         program = [sys.executable, "-S", "-E", server_host.__file__, str(self.folder / "host")]
-        # In a session of its own no signal to this run's group ends it before it has ended the servers.
+        # In a session of its own no signal to this run's group ends it before it has ended the
+        # servers.
         self.process = subprocess.Popen(program, stdin=subprocess.PIPE, start_new_session=True)
         end = time.monotonic() + 30
         while not (self.folder / "host").exists():
-            assert self.process.poll() is None and time.monotonic() < end, "the host of shared servers does not start"
+            assert self.process.poll() is None and time.monotonic() < end, (
+                "the host of shared servers does not start"
+            )
             time.sleep(0.01)
 
     def close(self) -> None:

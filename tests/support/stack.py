@@ -1,4 +1,6 @@
-"""A whole stack as a user runs it: started, asked and stopped through the command line, in a folder of its own."""
+"""A whole stack as a user runs it: started, asked and stopped through the command line, in a folder
+of its own.
+"""
 
 import asyncio
 import json
@@ -33,7 +35,9 @@ MODEL_VARIABLES = ("OPENAI_", "LLM_", "EMBEDDING_")
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
     """This process's environment without any model, and with `extra`."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(MODEL_VARIABLES)}
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith(MODEL_VARIABLES)
+    }
     return {**clean, "EMBEDDING_MODEL": "lexical", **extra}
 
 
@@ -46,7 +50,12 @@ class Stack:
 
     def run(self, *arguments: str, stdin: str | None = None) -> commands.Done:
         """A command of the command line."""
-        return commands.give([*arguments, "--data", str(self.folder)], environment(self.env), self.folder.parent, stdin)
+        return commands.give(
+            [*arguments, "--data", str(self.folder)],
+            environment(self.env),
+            self.folder.parent,
+            stdin,
+        )
 
     def json(self, *arguments: str) -> Any:
         """What a command answers with --json. It must succeed."""
@@ -84,9 +93,12 @@ class Stack:
 
     def service(self, workspace: str = "default") -> Lightstream:
         """The query service, asked once for each question."""
-        # Asked ten times a second by tests that wait; certificates, which nobody shows here, take 22 ms to be loaded.
+        # Asked ten times a second by tests that wait; certificates, which nobody shows here, take
+        # 22 ms to be loaded.
         plain = httpx.HTTPTransport(verify=False, trust_env=False)
-        return Lightstream(self.state.api, transport=plain, workspace=workspace, timeout=PATIENCE, attempts=1)
+        return Lightstream(
+            self.state.api, transport=plain, workspace=workspace, timeout=PATIENCE, attempts=1
+        )
 
     def client(self, workspace: str = "default") -> httpx.Client:
         """Plain HTTP, for tests of the routes themselves."""
@@ -98,7 +110,9 @@ class Stack:
             verify=False,
         )
 
-    def add(self, texts: Mapping[str, str], workspace: str = "default", chunking: Chunking | None = None) -> None:
+    def add(
+        self, texts: Mapping[str, str], workspace: str = "default", chunking: Chunking | None = None
+    ) -> None:
         """Publish documents through the API, a hundred a request."""
         with self.service(workspace) as service:
             add(service, texts, chunking)
@@ -111,7 +125,9 @@ class Stack:
         except Unavailable:
             return {}
 
-    def settled(self, count: int, workspace: str = "default", seconds: float = PATIENCE) -> dict[str, int]:
+    def settled(
+        self, count: int, workspace: str = "default", seconds: float = PATIENCE
+    ) -> dict[str, int]:
         """Wait until `count` documents have come to an end."""
 
         def done() -> dict[str, int] | None:
@@ -126,7 +142,8 @@ class Stack:
     def logs(self) -> str:
         """The end of every process's log."""
         return "\n".join(
-            f"== {log.name}\n" + "\n".join(log.read_text("utf-8", "replace").splitlines()[-6:])[:3000]
+            f"== {log.name}\n"
+            + "\n".join(log.read_text("utf-8", "replace").splitlines()[-6:])[:3000]
             for log in sorted(self.folder.rglob("*.log"))
         )
 
@@ -144,7 +161,9 @@ def ended(counts: Mapping[str, int], count: int) -> bool:
     return sum(counts.get(status, 0) for status in FINAL) == counts.get("all") == count
 
 
-def until(look: Callable[[], T | None], explain: Callable[[], str] = str, seconds: float = PATIENCE) -> T:
+def until(
+    look: Callable[[], T | None], explain: Callable[[], str] = str, seconds: float = PATIENCE
+) -> T:
     """Look again and again until there is something to see."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -175,8 +194,12 @@ def unacknowledged(stack: Stack) -> dict[str, tuple[int, int]]:
 
 
 async def pending(bus: str) -> dict[str, tuple[int, int]]:
-    """Messages that wait, and that were delivered but not acknowledged, by consumer of the bus at that address."""
+    """Messages that wait, and that were delivered but not acknowledged, by consumer of the bus at
+    that address.
+    """
     async with connected(bus, name="test") as client:
         jetstream = client.jetstream()
-        infos = [await jetstream.consumer_info(durable.stream, durable.name) for durable in CONSUMERS]
+        infos = [
+            await jetstream.consumer_info(durable.stream, durable.name) for durable in CONSUMERS
+        ]
         return {info.name: (info.num_pending or 0, info.num_ack_pending or 0) for info in infos}

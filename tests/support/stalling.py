@@ -1,4 +1,6 @@
-"""A server that answers slowly: a proxy before it that holds back what the server says, until it is told to go on."""
+"""A server that answers slowly: a proxy before it that holds back what the server says, until it is
+told to go on.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -40,7 +42,9 @@ async def stalling(port: int, *, after: bytes) -> AsyncGenerator[StallingProxy]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, stall: StallingProxy | None) -> None:
+async def _pass(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, stall: StallingProxy | None
+) -> None:
     stalled = False
     with suppress(OSError):
         while data := await reader.read(65536):

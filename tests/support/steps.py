@@ -1,4 +1,6 @@
-"""How many steps a function takes for a character, measured in CPU time against a step of the interpreter."""
+"""How many steps a function takes for a character, measured in CPU time against a step of the
+interpreter.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -99,7 +101,9 @@ UNITS = (
     "0-",
     "a'",
 )
-"""Pieces that texts are made of which have cost filters and parsers much: marks that open and never close, and runs."""
+"""Pieces that texts are made of which have cost filters and parsers much: marks that open and never
+close, and runs.
+"""
 
 LINE = 1_500
 """Characters of a line in the texts that have lines."""

@@ -1,10 +1,14 @@
-"""The bytes that lie in a folder, readable: files as they are, and what nats-server has compressed in them."""
+"""The bytes that lie in a folder, readable: files as they are, and what nats-server has compressed
+in them.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 COMPRESSED_BLOCK = b"cmp"
-"""How a compressed file of messages begins; one byte for the method and the original size follow."""
+"""How a compressed file of messages begins; one byte for the method and the original size
+follow.
+"""
 
 CHECKSUM = 8
 """Bytes at the end of a block that are not compressed."""
@@ -17,7 +21,9 @@ def files_with(folder: Path, needle: bytes) -> list[str]:
     return sorted(
         str(path.relative_to(folder))
         for path in folder.rglob("*")
-        if path.is_file() and not path.is_symlink() and any(needle in content for content in contents(path))
+        if path.is_file()
+        and not path.is_symlink()
+        and any(needle in content for content in contents(path))
     )
 
 
@@ -33,7 +39,9 @@ def contents(path: Path) -> Iterator[bytes]:
 
 
 def decompressed_block(data: bytes) -> bytes:
-    """The messages of a compressed file of nats-server: a stream of the format S2 behind the head of the file."""
+    """The messages of a compressed file of nats-server: a stream of the format S2 behind the head
+    of the file.
+    """
     _, at = _number(data, 4)
     out = b""
     while at < len(data) - CHECKSUM:
@@ -47,7 +55,9 @@ def decompressed_block(data: bytes) -> bytes:
 
 
 def decompressed(data: bytes) -> bytes:
-    """One block of S2: literals, and copies of what came before, of which one may repeat the last distance."""
+    """One block of S2: literals, and copies of what came before, of which one may repeat the last
+    distance.
+    """
     size, at = _number(data, 0)
     out, distance = bytearray(), 0
     while at < len(data):
@@ -59,7 +69,9 @@ def decompressed(data: bytes) -> bytes:
             continue
         length, result, at = _copy(data, at)
         distance = result or distance
-        piece = bytes(out[-distance:] if length >= distance else out[-distance : len(out) - distance + length])
+        piece = bytes(
+            out[-distance:] if length >= distance else out[-distance : len(out) - distance + length]
+        )
         out += (piece * (length // distance + 1))[:length]
     assert len(out) == size, (len(out), size)
     return bytes(out)

@@ -57,17 +57,26 @@ class Harness:
 
         batch = [delivered(event, 1000 + n) for n, event in enumerate(events)]
         made = await on_graph_merged(
-            batch, Generations(), merging=self.merger.merging, summarizer=self.summarizer, debounce=quiet
+            batch,
+            Generations(),
+            merging=self.merger.merging,
+            summarizer=self.summarizer,
+            debounce=quiet,
         )
         return [event for of_one in made for event in of_one]
 
     async def keep(
-        self, *events: DescriptionSummarized, first: int = 2000, generations: Generations | None = None
+        self,
+        *events: DescriptionSummarized,
+        first: int = 2000,
+        generations: Generations | None = None,
     ) -> list[GraphMerged]:
         """Keep these summaries, which stand in the log from `first` on."""
         self.summaries += events
         batch = [delivered(event, first + n) for n, event in enumerate(events)]
-        made = await on_description_summarized(batch, generations or Generations(), merging=self.merger.merging)
+        made = await on_description_summarized(
+            batch, generations or Generations(), merging=self.merger.merging
+        )
         return [event for of_one in made for event in of_one]
 
     async def settle(self, events: Sequence[GraphMerged], first: int = 2000) -> int:

@@ -8,7 +8,9 @@ from contracts import subjects
 from tests.support.nats_server import until
 
 
-async def until_answered(jetstream: JetStreamContext, name: str, event_type: str = "DocumentDeleted") -> RawStreamMsg:
+async def until_answered(
+    jetstream: JetStreamContext, name: str, event_type: str = "DocumentDeleted"
+) -> RawStreamMsg:
     """Wait for the service's event about a document."""
     subject = subjects.subject("trial", name, event_type)
 

@@ -1,11 +1,13 @@
-"""A service whose handler does what its documents are called: the real runtime around the simplest possible work.
+"""A service whose handler does what its documents are called: the real runtime around the simplest
+possible work.
 
-`python -m tests.support.trial_service DURABLE WORKERS FOLDER` is the service; `trial_service` starts one.
-Document `poison` can never be handled, `bug` raises an error nobody foresaw, `later` succeeds at the second delivery,
-`hang-up` closes the connection, `slow` takes a second, `brief-…` the fiftieth part of one. Any other one becomes a
-DocumentDeleted event, once there is no file `FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that.
-For `stuck-…` some store does not answer while there is a file `FOLDER/down`.
-A handler counts as stuck after `TRIAL_STALLED` seconds.
+`python -m tests.support.trial_service DURABLE WORKERS FOLDER` is the service; `trial_service`
+starts one. Document `poison` can never be handled, `bug` raises an error nobody foresaw, `later`
+succeeds at the second delivery, `hang-up` closes the connection, `slow` takes a second, `brief-…`
+the fiftieth part of one. Any other one becomes a DocumentDeleted event, once there is no file
+`FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that. For `stuck-…` some store does
+not answer while there is a file `FOLDER/down`. A handler counts as stuck after `TRIAL_STALLED`
+seconds.
 """
 
 import asyncio
@@ -42,14 +44,24 @@ ROOT = Path(__file__).resolve().parents[2]
 def document(name: str, *, id: str | None = None, workspace: str = "trial") -> Envelope[Event]:
     """A DocumentAdded event; its id is the name unless another is given."""
     added = DocumentAdded(document_id=name, text="text")
-    return wrap(added, id=id or f"event-{name}", source="tests", workspace=workspace, time=datetime.now(UTC))
+    return wrap(
+        added, id=id or f"event-{name}", source="tests", workspace=workspace, time=datetime.now(UTC)
+    )
 
 
 @asynccontextmanager
 async def trial_service(
-    nats_url: str, folder: Path, durable: str = "chunker", workers: int = 1, *, wait: bool = True, **env: str
+    nats_url: str,
+    folder: Path,
+    durable: str = "chunker",
+    workers: int = 1,
+    *,
+    wait: bool = True,
+    **env: str,
 ) -> AsyncGenerator[Process]:
-    """The service as a child process, ready unless told not to `wait`. Its health page is at `env["PORT"]`."""
+    """The service as a child process, ready unless told not to `wait`. Its health page is at
+    `env["PORT"]`.
+    """
     port = str(free_port())
 
     async def probe() -> None:
@@ -60,7 +72,13 @@ async def trial_service(
         [sys.executable, "-m", "tests.support.trial_service", durable, str(workers), str(folder)],
         folder,
         probe,
-        env={"NATS_URL": nats_url, "PORT": port, "PYTHONPATH": str(ROOT), "OTEL_TRACES_EXPORTER": "none", **env},
+        env={
+            "NATS_URL": nats_url,
+            "PORT": port,
+            "PYTHONPATH": str(ROOT),
+            "OTEL_TRACES_EXPORTER": "none",
+            **env,
+        },
         launch=services.launch,
     )
     await process.spawn()
@@ -73,10 +91,14 @@ async def trial_service(
 
 
 async def health(process: Process, page: str) -> int:
-    """The status of `/health/<page>`; 0 when nobody answers in the two seconds an orchestrator may wait."""
+    """The status of `/health/<page>`; 0 when nobody answers in the two seconds an orchestrator may
+    wait.
+    """
     async with local_client(5.0) as client:
         try:
-            return (await client.get(f"http://127.0.0.1:{process.env['PORT']}/health/{page}", timeout=2)).status_code
+            return (
+                await client.get(f"http://127.0.0.1:{process.env['PORT']}/health/{page}", timeout=2)
+            ).status_code
         except httpx.HTTPError:
             return 0
 

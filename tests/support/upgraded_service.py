@@ -1,6 +1,8 @@
-"""A service of the release after this one: it knows version 2 of DocumentAdded, and everything else as it is.
+"""A service of the release after this one: it knows version 2 of DocumentAdded, and everything else
+as it is.
 
-`python -m tests.support.upgraded_service NAME` runs the real service of that name; `upgraded` starts one.
+`python -m tests.support.upgraded_service NAME` runs the real service of that name; `upgraded`
+starts one.
 """
 
 import json
@@ -30,10 +32,14 @@ def upgrade() -> None:
 def newer(document: str, workspace: str) -> tuple[str, bytes]:
     """Subject and bytes of a DocumentAdded as the next release writes it."""
     event = {
-        "specversion": "1.0", "id": f"{workspace}-{document}", "source": "/the/next/release",
-        "type": "lightstream.DocumentAdded.v2", "subject": document, "workspace": workspace,
+        "specversion": "1.0",
+        "id": f"{workspace}-{document}",
+        "source": "/the/next/release",
+        "type": "lightstream.DocumentAdded.v2",
+        "subject": document,
+        "workspace": workspace,
         "data": {"document_id": document, "text": f"Ada Marlow wrote {document}."},
-    }  # fmt: skip
+    }
     return subject(workspace, document, "DocumentAdded"), json.dumps(event).encode()
 
 

@@ -44,7 +44,9 @@ class VectorStore:
     def __post_init__(self) -> None:
         self.client = self.another()
 
-    def another(self, model: str = MODEL, dimension: int = DIMENSION, *, timeout: float = 30) -> Vectors:
+    def another(
+        self, model: str = MODEL, dimension: int = DIMENSION, *, timeout: float = 30
+    ) -> Vectors:
         """One more client, closed when the suite ends."""
         client = self.connect(model, dimension, timeout)
         self.clients.push_async_callback(client.close)
@@ -59,12 +61,16 @@ class VectorStore:
 
 @asynccontextmanager
 async def vector_store(name: str, servers: SharedServers) -> AsyncIterator[VectorStore]:
-    """A store: `memory`, `milvus-lite` or `milvus`. Others use its server, too. Skips where there is none."""
+    """A store: `memory`, `milvus-lite` or `milvus`. Others use its server, too. Skips where there
+    is none.
+    """
     async with AsyncExitStack() as clients:
         if name == "memory":
             yield _in_memory(clients)
         else:
-            yield _on_server(clients, None, servers.server(name, lambda folder: _server(name, folder)))
+            yield _on_server(
+                clients, None, servers.server(name, lambda folder: _server(name, folder))
+            )
 
 
 @asynccontextmanager
@@ -82,7 +88,9 @@ async def own_vector_store(name: str, folder: Path) -> AsyncIterator[VectorStore
 
 def _in_memory(clients: AsyncExitStack) -> VectorStore:
     tables: Tables = {}
-    return VectorStore(lambda model, dimension, timeout: MemoryVectors(model, dimension, tables), clients)
+    return VectorStore(
+        lambda model, dimension, timeout: MemoryVectors(model, dimension, tables), clients
+    )
 
 
 def _on_server(clients: AsyncExitStack, process: Process | None, address: Address) -> VectorStore:
@@ -111,7 +119,9 @@ def fresh_partition(generation: int = 1) -> Partition:
 def row(id: str, *direction: float, text: str = "some text", **fields: Any) -> VectorRow:
     """A row whose vector begins with these numbers, and then has zeros."""
     numbers = direction or (1.0,)
-    return VectorRow(id, text, sha256(text), vector=numbers + (0.0,) * (DIMENSION - len(numbers)), **fields)
+    return VectorRow(
+        id, text, sha256(text), vector=numbers + (0.0,) * (DIMENSION - len(numbers)), **fields
+    )
 
 
 async def ids(vectors: Vectors, partition: Partition) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Any
 from runtime.errors import Unavailable
 
 PATIENCE = 400.0
-"""Seconds after which a test that waits fails. Only what is broken takes so long, however busy the machine is; where
-the time itself is what a test is about, the test names its own.
+"""Seconds after which a test that waits fails. Only what is broken takes so long, however busy the
+machine is; where the time itself is what a test is about, the test names its own.
 """
 
 

@@ -1,4 +1,6 @@
-"""Word documents of raw XML, one feature of the format each, and what a reader must find in them."""
+"""Word documents of raw XML, one feature of the format each, and what a reader must find in
+them.
+"""
 
 from dataclasses import dataclass, field
 
@@ -11,8 +13,10 @@ _DRAWING = "http://schemas.openxmlformats.org/drawingml/2006"
 _WORD_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 
 SPACES = (
-    f'xmlns:w="{W}" xmlns:r="{_RELATIONSHIPS}" xmlns:a="{_DRAWING}/main" xmlns:c="{_DRAWING}/chart" '
-    f'xmlns:wp="{_DRAWING}/wordprocessingDrawing" xmlns:pic="{_DRAWING}/picture" xmlns:dgm="{_DRAWING}/diagram" '
+    f'xmlns:w="{W}" xmlns:r="{_RELATIONSHIPS}" xmlns:a="{_DRAWING}/main" '
+    f'xmlns:c="{_DRAWING}/chart" '
+    f'xmlns:wp="{_DRAWING}/wordprocessingDrawing" xmlns:pic="{_DRAWING}/picture" '
+    f'xmlns:dgm="{_DRAWING}/diagram" '
     'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
     'xmlns:wps="http://schemas.microsoft.com/office/word/2010/wordprocessingShape" '
     'xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml" '
@@ -27,7 +31,10 @@ PARTS = {
     "header": (f"{_RELATIONSHIPS}/header", f"{_WORD_TYPE}.header+xml"),
     "footer": (f"{_RELATIONSHIPS}/footer", f"{_WORD_TYPE}.footer+xml"),
     "numbering": (f"{_RELATIONSHIPS}/numbering", f"{_WORD_TYPE}.numbering+xml"),
-    "chart": (f"{_RELATIONSHIPS}/chart", "application/vnd.openxmlformats-officedocument.drawingml.chart+xml"),
+    "chart": (
+        f"{_RELATIONSHIPS}/chart",
+        "application/vnd.openxmlformats-officedocument.drawingml.chart+xml",
+    ),
     "data": (
         f"{_RELATIONSHIPS}/diagramData",
         "application/vnd.openxmlformats-officedocument.drawingml.diagramData+xml",
@@ -38,15 +45,19 @@ PARTS = {
 
 def word(body: str, **parts: str) -> bytes:
     """A document of this body, with parts of `PARTS` whose relationship ids are their names."""
-    types = "".join(f'<Override PartName="/word/{name}.xml" ContentType="{PARTS[name][1]}"/>' for name in parts)
+    types = "".join(
+        f'<Override PartName="/word/{name}.xml" ContentType="{PARTS[name][1]}"/>' for name in parts
+    )
     relationships = "".join(
         f'<Relationship Id="{name}" Type="{PARTS[name][0]}" Target="{name}.xml"/>' for name in parts
     )
     files = {
         "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
         '<Default Extension="xml" ContentType="application/xml"/>'
-        f'<Override PartName="/word/document.xml" ContentType="{_WORD_TYPE}.document.main+xml"/>{types}</Types>',
+        '<Override PartName="/word/document.xml" '
+        f'ContentType="{_WORD_TYPE}.document.main+xml"/>{types}</Types>',
         "_rels/.rels": f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="rId1" '
         f'Type="{_RELATIONSHIPS}/officeDocument" Target="word/document.xml"/></Relationships>',
         "word/document.xml": f"<w:document {SPACES}><w:body>{body}</w:body></w:document>",
@@ -59,7 +70,9 @@ def word(body: str, **parts: str) -> bytes:
 
 def p(*runs: str, properties: str = "") -> str:
     """A paragraph; a run that is no markup becomes one."""
-    return f"<w:p>{properties}{''.join(run if run.startswith('<') else r(run) for run in runs)}</w:p>"
+    return (
+        f"<w:p>{properties}{''.join(run if run.startswith('<') else r(run) for run in runs)}</w:p>"
+    )
 
 
 def r(text: str, properties: str = "") -> str:
@@ -107,7 +120,8 @@ def box(text: str) -> str:
     """A text box as Word writes it: the drawing, and the same as VML for old programs."""
     inner = f"<w:txbxContent>{p(text)}</w:txbxContent>"
     return (
-        f'<w:r><mc:AlternateContent><mc:Choice Requires="wps"><w:drawing><wp:inline><a:graphic><a:graphicData>'
+        "<w:r><mc:AlternateContent><mc:Choice "
+        'Requires="wps"><w:drawing><wp:inline><a:graphic><a:graphicData>'
         f"<wps:wsp><wps:txbx>{inner}</wps:txbx></wps:wsp></a:graphicData></a:graphic></wp:inline></w:drawing>"
         f"</mc:Choice><mc:Fallback><w:pict><v:shape><v:textbox>{inner}</v:textbox></v:shape></w:pict></mc:Fallback>"
         "</mc:AlternateContent></w:r>"
@@ -117,7 +131,8 @@ def box(text: str) -> str:
 def drawing(graphic: str, alt: str = "") -> str:
     """A drawing in a run."""
     return (
-        f'<w:r><w:drawing><wp:inline><wp:docPr id="1" name="Picture 1" descr="{alt}"/><a:graphic><a:graphicData>'
+        '<w:r><w:drawing><wp:inline><wp:docPr id="1" name="Picture 1" '
+        f'descr="{alt}"/><a:graphic><a:graphicData>'
         f"{graphic}</a:graphicData></a:graphic></wp:inline></w:drawing></w:r>"
     )
 
@@ -131,21 +146,30 @@ def notes(kind: str, text: str) -> str:
 
 
 CHART = (
-    f"<c:chartSpace {SPACES}><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Catch of herring</a:t></a:r></a:p></c:rich>"
-    "</c:tx></c:title><c:plotArea><c:barChart><c:ser><c:tx><c:strRef><c:strCache><c:pt idx='0'><c:v>Tonnes</c:v></c:pt>"
-    "</c:strCache></c:strRef></c:tx><c:cat><c:strRef><c:strCache><c:pt idx='0'><c:v>1921</c:v></c:pt>"
-    "<c:pt idx='1'><c:v>1922</c:v></c:pt></c:strCache></c:strRef></c:cat><c:val><c:numRef><c:numCache>"
-    "<c:pt idx='0'><c:v>40</c:v></c:pt><c:pt idx='1'><c:v>55</c:v></c:pt></c:numCache></c:numRef></c:val></c:ser>"
+    f"<c:chartSpace {SPACES}><c:chart><c:title><c:tx><c:rich><a:p><a:r><a:t>Catch of "
+    "herring</a:t></a:r></a:p></c:rich>"
+    "</c:tx></c:title><c:plotArea><c:barChart><c:ser><c:tx><c:strRef><c:strCache><c:pt "
+    "idx='0'><c:v>Tonnes</c:v></c:pt>"
+    "</c:strCache></c:strRef></c:tx><c:cat><c:strRef><c:strCache><c:pt "
+    "idx='0'><c:v>1921</c:v></c:pt>"
+    "<c:pt "
+    "idx='1'><c:v>1922</c:v></c:pt></c:strCache></c:strRef></c:cat><c:val><c:numRef><c:numCache>"
+    "<c:pt idx='0'><c:v>40</c:v></c:pt><c:pt "
+    "idx='1'><c:v>55</c:v></c:pt></c:numCache></c:numRef></c:val></c:ser>"
     "</c:barChart></c:plotArea></c:chart></c:chartSpace>"
 )
 DIAGRAM = (
-    f"<dgm:dataModel {SPACES}><dgm:ptLst><dgm:pt><dgm:t><a:p><a:r><a:t>Board</a:t></a:r></a:p></dgm:t></dgm:pt>"
-    "<dgm:pt><dgm:t><a:p><a:r><a:t>Harbour master</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>"
+    "<dgm:dataModel "
+    f"{SPACES}><dgm:ptLst><dgm:pt><dgm:t><a:p><a:r><a:t>Board</a:t></a:r></a:p></dgm:t></dgm:pt>"
+    "<dgm:pt><dgm:t><a:p><a:r><a:t>Harbour "
+    "master</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>"
 )
 NUMBERING = (
     f"<w:numbering {SPACES}><w:abstractNum w:abstractNumId='0'>"
-    "<w:lvl w:ilvl='0'><w:start w:val='1'/><w:numFmt w:val='decimal'/><w:lvlText w:val='Article %1.'/></w:lvl>"
-    "<w:lvl w:ilvl='1'><w:start w:val='1'/><w:numFmt w:val='lowerLetter'/><w:lvlText w:val='%1(%2)'/></w:lvl>"
+    "<w:lvl w:ilvl='0'><w:start w:val='1'/><w:numFmt w:val='decimal'/><w:lvlText "
+    "w:val='Article %1.'/></w:lvl>"
+    "<w:lvl w:ilvl='1'><w:start w:val='1'/><w:numFmt w:val='lowerLetter'/><w:lvlText "
+    "w:val='%1(%2)'/></w:lvl>"
     "<w:lvl w:ilvl='2'><w:start w:val='1'/><w:numFmt w:val='bullet'/><w:lvlText w:val='•'/></w:lvl>"
     "</w:abstractNum><w:num w:numId='1'><w:abstractNumId w:val='0'/></w:num></w:numbering>"
 )
@@ -153,12 +177,19 @@ NUMBERING = (
 
 def numbered(text: str, level: int) -> str:
     """A paragraph of the numbered list."""
-    return p(text, properties=f'<w:pPr><w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="1"/></w:numPr></w:pPr>')
+    return p(
+        text,
+        properties=(
+            f'<w:pPr><w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="1"/></w:numPr></w:pPr>'
+        ),
+    )
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A body with one feature, its parts, the lines it must give, words that must not stand there, and warnings."""
+    """A body with one feature, its parts, the lines it must give, words that must not stand there,
+    and warnings.
+    """
 
     body: str
     lines: tuple[str, ...]
@@ -191,7 +222,10 @@ _FIELD = (
 )
 _DELETED_MARK = '<w:pPr><w:rPr><w:del w:id="1" w:author="a"/></w:rPr></w:pPr>'
 _PAGE = (mark("begin"), instruction(" PAGE "), mark("separate"), r("Page"), mark("end"))
-_COMMENTS = f'<w:comments {SPACES}><w:comment w:id="2" w:author="Ada">{p("Too low.")}</w:comment></w:comments>'
+_COMMENTS = (
+    f'<w:comments {SPACES}><w:comment w:id="2" '
+    f'w:author="Ada">{p("Too low.")}</w:comment></w:comments>'
+)
 _PICTURE = "<pic:pic><pic:blipFill><a:blip/></pic:blipFill></pic:pic>"
 _CHECKBOX = (
     '<w:r><w:fldChar w:fldCharType="begin"><w:ffData><w:checkBox><w:checked/></w:checkBox></w:ffData></w:fldChar></w:r>'
@@ -201,30 +235,45 @@ _CHECKBOX = (
 
 FEATURES: dict[str, Feature] = {
     "tracked insertion": Feature(
-        p("rent is ", inserted("<w:r><w:delText>four</w:delText></w:r>", "del"), inserted(r("seven")), " crowns"),
+        p(
+            "rent is ",
+            inserted("<w:r><w:delText>four</w:delText></w:r>", "del"),
+            inserted(r("seven")),
+            " crowns",
+        ),
         ("rent is seven crowns",),
         ("four",),
         ("1 tracked deletion",),
     ),
     "tracked move": Feature(
-        p(inserted(r("keys with Bruno"), "moveFrom"), "first") + p(inserted(r("keys with Ada"), "moveTo")),
+        p(inserted(r("keys with Bruno"), "moveFrom"), "first")
+        + p(inserted(r("keys with Ada"), "moveTo")),
         ("first", "keys with Ada"),
         ("Bruno",),
     ),
-    "insertion in a deletion": Feature(p("a", inserted(inserted(r("GONE")), "del"), "b"), ("ab",), ("GONE",)),
+    "insertion in a deletion": Feature(
+        p("a", inserted(inserted(r("GONE")), "del"), "b"), ("ab",), ("GONE",)
+    ),
     "deleted paragraph mark": Feature(p("Har", properties=_DELETED_MARK) + p("bour"), ("Harbour",)),
     "deleted row": Feature(
-        table(tr("a", "b"), tr("GONE", "c", properties='<w:trPr><w:del w:id="1"/></w:trPr>')), ("| a | b |",), ("GONE",)
+        table(tr("a", "b"), tr("GONE", "c", properties='<w:trPr><w:del w:id="1"/></w:trPr>')),
+        ("| a | b |",),
+        ("GONE",),
     ),
     "control of a block": Feature(control(p("The tenant is Bruno.")), ("The tenant is Bruno.",)),
     "control in a line": Feature(p("deposit ", control(r("1200")), "."), ("deposit 1200.",)),
-    "control of a row": Feature(table(tr("a", "b"), control(tr("c", "d"))), ("| a | b |", "| c | d |")),
-    "control of a cell": Feature(table(tr("a", control(tc("b"))), tr("c", tc(control(p("d"))))), ("| c | d |",)),
+    "control of a row": Feature(
+        table(tr("a", "b"), control(tr("c", "d"))), ("| a | b |", "| c | d |")
+    ),
+    "control of a cell": Feature(
+        table(tr("a", control(tc("b"))), tr("c", tc(control(p("d"))))), ("| c | d |",)
+    ),
     "control with a placeholder": Feature(
         p("Name: ", control(r("Click to enter text"), "<w:showingPlcHdr/>")), ("Name:",), ("Click",)
     ),
     "cells merged across": Feature(
-        table(tr(tc("Tariff", '<w:gridSpan w:val="3"/>')), tr("a", "b", "c")), ("| Tariff |  |  |", "| a | b | c |")
+        table(tr(tc("Tariff", '<w:gridSpan w:val="3"/>')), tr("a", "b", "c")),
+        ("| Tariff |  |  |", "| a | b | c |"),
     ),
     "cells merged down": Feature(
         table(tr(tc("Board", '<w:vMerge w:val="restart"/>'), "a"), tr(tc("", "<w:vMerge/>"), "b")),
@@ -239,12 +288,16 @@ FEATURES: dict[str, Feature] = {
         ("| a | b | c |", "|  | d |  |", "|  | e |  |"),
     ),
     "spans that are no numbers": Feature(
-        table(tr(tc("a", '<w:gridSpan w:val="x"/>'), tc("b", '<w:gridSpan w:val="99999999"/>')), tr("c")),
+        table(
+            tr(tc("a", '<w:gridSpan w:val="x"/>'), tc("b", '<w:gridSpan w:val="99999999"/>')),
+            tr("c"),
+        ),
         ("| a | b |" + "  |" * 61, "| c |" + "  |" * 62),
     ),
     "table without rows": Feature(table() + p("after"), ("after",)),
     "table in a table": Feature(
-        table(tr("a", "b"), tr(tc(table(tr("c", "d"), tr("e", "f")) + p("")), "g")), ("| c, d; e, f | g |",)
+        table(tr("a", "b"), tr(tc(table(tr("c", "d"), tr("e", "f")) + p("")), "g")),
+        ("| c, d; e, f | g |",),
     ),
     "text box": Feature(p("before", box("Letter box"), "after"), ("beforeafter", "Letter box")),
     "text box of an old program": Feature(
@@ -279,13 +332,23 @@ FEATURES: dict[str, Feature] = {
             "footer": f"<w:ftr {SPACES}>{p('Confidential', *_PAGE)}</w:ftr>",
         },
     ),
-    "hyperlink": Feature(p("see ", '<w:hyperlink r:id="x">' + r("the tariff") + "</w:hyperlink>"), ("see the tariff",)),
-    "field": Feature(p("It is ", _FIELD, "."), ("It is the result.",), ("INNER", "CODE", "MERGEFIELD")),
-    "simple field": Feature(p('<w:fldSimple w:instr="DATE">' + r("1 May") + "</w:fldSimple>"), ("1 May",), ("DATE",)),
+    "hyperlink": Feature(
+        p("see ", '<w:hyperlink r:id="x">' + r("the tariff") + "</w:hyperlink>"),
+        ("see the tariff",),
+    ),
+    "field": Feature(
+        p("It is ", _FIELD, "."), ("It is the result.",), ("INNER", "CODE", "MERGEFIELD")
+    ),
+    "simple field": Feature(
+        p('<w:fldSimple w:instr="DATE">' + r("1 May") + "</w:fldSimple>"), ("1 May",), ("DATE",)
+    ),
     "checked box": Feature(p(_CHECKBOX, " paid"), ("☒ paid",)),
-    "smart tag": Feature(p('<w:smartTag w:element="x">' + r("Ada Marlow") + "</w:smartTag>"), ("Ada Marlow",)),
+    "smart tag": Feature(
+        p('<w:smartTag w:element="x">' + r("Ada Marlow") + "</w:smartTag>"), ("Ada Marlow",)
+    ),
     "unknown wrapper": Feature(
-        f'<w:customXml w:element="x">{p("<w:bdo>" + r("wrapped") + "</w:bdo>")}</w:customXml>', ("wrapped",)
+        f'<w:customXml w:element="x">{p("<w:bdo>" + r("wrapped") + "</w:bdo>")}</w:customXml>',
+        ("wrapped",),
     ),
     "ruby": Feature(p(_RUBY, "の長"), ("港(みなと)の長",)),
     "symbol": Feature(p("5 ", '<w:r><w:sym w:font="Symbol" w:char="F06D"/></w:r>', "m"), ("5 μm",)),
@@ -297,12 +360,20 @@ FEATURES: dict[str, Feature] = {
         ("a-bc\td", "e"),
     ),
     "equation": Feature(p("Speed ", _MATH), ("Speed v=s/t+x^2",)),
-    "equation of its own": Feature(f"<w:p><m:oMathPara>{_MATH}</m:oMathPara></w:p>", ("v=s/t+x^2",)),
+    "equation of its own": Feature(
+        f"<w:p><m:oMathPara>{_MATH}</m:oMathPara></w:p>", ("v=s/t+x^2",)
+    ),
     "hidden text": Feature(
-        p("seen", r("UNSEEN", "<w:rPr><w:vanish/></w:rPr>")), ("seen",), ("UNSEEN",), ("6 characters of hidden text",)
+        p("seen", r("UNSEEN", "<w:rPr><w:vanish/></w:rPr>")),
+        ("seen",),
+        ("UNSEEN",),
+        ("6 characters of hidden text",),
     ),
     "picture": Feature(
-        p("A", drawing(_PICTURE, "A lighthouse at dusk")), ("[Picture: A lighthouse at dusk]",), (), ("1 picture",)
+        p("A", drawing(_PICTURE, "A lighthouse at dusk")),
+        ("[Picture: A lighthouse at dusk]",),
+        (),
+        ("1 picture",),
     ),
     "chart": Feature(
         p("A", drawing('<c:chart r:id="chart"/>')),
@@ -327,7 +398,14 @@ FEATURES: dict[str, Feature] = {
         + numbered("yearly", 1)
         + numbered("Keys", 0)
         + numbered("spare", 1),
-        ("Article 1. Rent", "1(a) monthly", "- in crowns", "1(b) yearly", "Article 2. Keys", "2(a) spare"),
+        (
+            "Article 1. Rent",
+            "1(a) monthly",
+            "- in crowns",
+            "1(b) yearly",
+            "Article 2. Keys",
+            "2(a) spare",
+        ),
         parts={"numbering": NUMBERING},
     ),
 }

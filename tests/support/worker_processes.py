@@ -21,13 +21,19 @@ def workers(process: Process) -> set[int]:
 def alive(pid: int) -> bool:
     """Whether a process of that pid runs: a zombie does not."""
     try:
-        return (PROC / str(pid) / "stat").read_text("ascii", "replace").rpartition(")")[2].split()[0] not in "ZX"
+        return (PROC / str(pid) / "stat").read_text("ascii", "replace").rpartition(")")[2].split()[
+            0
+        ] not in "ZX"
     except OSError:
         return False
 
 
-async def answered(process: Process, path: str, headers: dict[str, str] | None = None) -> tuple[int, int]:
-    """One request on a connection of its own: its status, and the pid of the worker that has it (0: not known)."""
+async def answered(
+    process: Process, path: str, headers: dict[str, str] | None = None
+) -> tuple[int, int]:
+    """One request on a connection of its own: its status, and the pid of the worker that has it (0:
+    not known).
+    """
     port = int(process.env["PORT"])
     async with local_client(30.0) as client:
         request = client.build_request("GET", f"http://127.0.0.1:{port}{path}", headers=headers)
@@ -39,10 +45,18 @@ async def answered(process: Process, path: str, headers: dict[str, str] | None =
 
 
 def accepted(local: int, remote: int) -> set[str]:
-    """The socket at the end of the connection from 127.0.0.1:`remote` to port `local`, once it is accepted."""
+    """The socket at the end of the connection from 127.0.0.1:`remote` to port `local`, once it is
+    accepted.
+    """
     wanted = f":{local:04X}", f":{remote:04X}"
-    rows = [row.split() for row in (PROC / "net/tcp").read_text("ascii").splitlines()[1:]]  # proc(5)
-    return {f"socket:[{row[9]}]" for row in rows if (row[1][-5:], row[2][-5:]) == wanted and row[9] != "0"}
+    rows = [
+        row.split() for row in (PROC / "net/tcp").read_text("ascii").splitlines()[1:]
+    ]  # proc(5)
+    return {
+        f"socket:[{row[9]}]"
+        for row in rows
+        if (row[1][-5:], row[2][-5:]) == wanted and row[9] != "0"
+    }
 
 
 def _holder(pids: set[int], local: int, remote: int) -> int:

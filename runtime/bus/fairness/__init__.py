@@ -1,1 +1,3 @@
-"""Fair turns between workspaces: messages behind the backlog of another workspace are handled before their delivery."""
+"""Fair turns between workspaces: messages behind the backlog of another workspace are handled
+before their delivery.
+"""

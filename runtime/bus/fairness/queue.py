@@ -1,8 +1,9 @@
-"""Which messages may overtake: a fair queue over workspaces, of what a consumer has not delivered yet.
+"""Which messages may overtake: a fair queue over workspaces, of what a consumer has not delivered
+yet.
 
-The log delivers in order, so a small document of one workspace would wait behind ten thousand of another
-(head-of-line blocking). What ordinary delivery serves soon waits for it; each of the other workspaces
-has its turn (round robin), and is handled before it is delivered.
+The log delivers in order, so a small document of one workspace would wait behind ten thousand of
+another (head-of-line blocking). What ordinary delivery serves soon waits for it; each of the other
+workspaces has its turn (round robin), and is handled before it is delivered.
 """
 
 from collections import OrderedDict, deque
@@ -56,19 +57,29 @@ class FairQueue:
         key = turn.workspace, turn.filter
         queue = self._queues.setdefault(key, deque())
         place = queue[0][0] if queue else self._seen
-        queue.extendleft((place, sequence) for sequence in reversed(turn.sequences) if sequence > self._delivered)
+        queue.extendleft(
+            (place, sequence) for sequence in reversed(turn.sequences) if sequence > self._delivered
+        )
         self._not_before[key] = not_before
         if not queue:
             self._drop(key)
 
-    def take(self, most: int, now: float, *, gap: int = 0, served: Collection[str] = ()) -> Turn | None:
-        """The next workspace's turn, at most so many messages; None when nobody waits who may overtake.
+    def take(
+        self, most: int, now: float, *, gap: int = 0, served: Collection[str] = ()
+    ) -> Turn | None:
+        """The next workspace's turn, at most so many messages; None when nobody waits who may
+        overtake.
 
-        `gap`: messages that must stand before one that may overtake; `served`: workspaces whose turn is elsewhere.
+        `gap`: messages that must stand before one that may overtake; `served`: workspaces whose
+        turn is elsewhere.
         """
         head = min((queue[0] for queue in self._queues.values()), default=(0, 0))
         for key, queue in self._queues.items():
-            if queue[0][0] - head[0] < gap or self._not_before.get(key, now) > now or key[0] in served:
+            if (
+                queue[0][0] - head[0] < gap
+                or self._not_before.get(key, now) > now
+                or key[0] in served
+            ):
                 continue
             sequences = [queue.popleft()[1] for _ in range(min(most, len(queue)))]
             self._not_before.pop(key, None)

@@ -1,10 +1,12 @@
-"""Fair turns between workspaces: what stands behind another workspace's backlog is handled before it is delivered.
+"""Fair turns between workspaces: what stands behind another workspace's backlog is handled before
+it is delivered.
 
-While a consumer has a backlog, or all its workers are long at what they have, its service looks ahead in the log and
-handles messages of the workspaces that would have to wait, each in its turn, beside ordinary delivery. When such a
-message is delivered at last it is acknowledged at once; where that is not known any more (a restart, another replica)
-it is handled twice, which every handler allows for. So overtaking keeps no state that matters: it can be lost, and
-only the waiting comes back.
+While a consumer has a backlog, or all its workers are long at what they have, its service looks
+ahead in the log and handles messages of the workspaces that would have to wait, each in its turn,
+beside ordinary delivery. When such a message is delivered at last it is acknowledged at once; where
+that is not known any more (a restart, another replica) it is handled twice, which every handler
+allows for. So overtaking keeps no state that matters: it can be lost, and only the waiting comes
+back.
 """
 
 import asyncio
@@ -30,7 +32,9 @@ LONG = 0.5
 """Seconds of work on one batch after which nobody waits for its end."""
 
 SLOTS, TURN = 2, 8
-"""Turns at once, at least, and messages of a turn at most: the next workspace waits for no more than those."""
+"""Turns at once, at least, and messages of a turn at most: the next workspace waits for no more
+than those.
+"""
 
 FARTHEST = 100_000
 """Messages of a backlog that are looked at."""
@@ -39,12 +43,16 @@ PAUSE = 0.25
 """Seconds until it is looked again when nobody waits who may overtake."""
 
 AGAIN = 2.0
-"""Seconds until what did not go is tried again: a look, a turn, a delivery of a message whose turn is under way."""
+"""Seconds until what did not go is tried again: a look, a turn, a delivery of a message whose turn
+is under way.
+"""
 
 
 @dataclass(frozen=True)
 class _Ahead(NatsMessage):
-    """A message that is handled before its delivery: ack and nak go to the scheduler, not to the server."""
+    """A message that is handled before its delivery: ack and nak go to the scheduler, not to the
+    server.
+    """
 
     scheduler: "FairScheduler"
 
@@ -63,10 +71,11 @@ class _Ahead(NatsMessage):
 
 @dataclass
 class FairScheduler:
-    """The fair turns of one consumer in one process. `claims` keep replicas from taking the same turn.
+    """The fair turns of one consumer in one process. `claims` keep replicas from taking the same
+    turn.
 
-    `workers`: batches that ordinary delivery handles at once. `handled` and `refused` are what became of messages taken
-    ahead.
+    `workers`: batches that ordinary delivery handles at once. `handled` and `refused` are what
+    became of messages taken ahead.
     """
 
     processor: EventProcessor
@@ -86,7 +95,9 @@ class FairScheduler:
         self._awake = asyncio.Event()
 
     async def process(self, messages: Sequence[NatsMessage]) -> None:
-        """Bring delivered messages to an end: those that were taken ahead are acknowledged, the others handled."""
+        """Bring delivered messages to an end: those that were taken ahead are acknowledged, the
+        others handled.
+        """
         admitted = await self._admit(messages)
         if not admitted:
             return
@@ -137,7 +148,9 @@ class FairScheduler:
                     turns = await self._look_and_take(turns)
                 except Exception as error:
                     # Ordinary delivery goes on whatever happens here.
-                    logger.warning("cannot look ahead", durable=self.processor.durable.name, error=repr(error))
+                    logger.warning(
+                        "cannot look ahead", durable=self.processor.durable.name, error=repr(error)
+                    )
                     await asyncio.sleep(AGAIN)
         finally:
             for task in turns:
@@ -166,7 +179,9 @@ class FairScheduler:
         # Who is about to be delivered waits for it, but not for the end of long work.
         gap = 0 if self._is_held_up() else self.gap
         served = {workspace for _, workspaces in self._served.values() for workspace in workspaces}
-        return self.queue.take(min(TURN, self.processor.durable.batch), time.monotonic(), gap=gap, served=served)
+        return self.queue.take(
+            min(TURN, self.processor.durable.batch), time.monotonic(), gap=gap, served=served
+        )
 
     async def _take(self, turn: Turn) -> None:
         """Handle the messages of this turn that we claimed.
@@ -182,11 +197,15 @@ class FairScheduler:
                 await self.processor.process([_Ahead(message.raw, self) for message in messages])
         except Exception as error:
             # Nothing is lost: what is not handled here is delivered in its order.
-            logger.warning("a turn was not taken", durable=self.processor.durable.name, error=repr(error))
+            logger.warning(
+                "a turn was not taken", durable=self.processor.durable.name, error=repr(error)
+            )
             self.refused |= dict.fromkeys(ours, AGAIN)
         finally:
             self._in_hand.difference_update(ours)
-        delays = {sequence: self.refused.pop(sequence) for sequence in ours if sequence in self.refused}
+        delays = {
+            sequence: self.refused.pop(sequence) for sequence in ours if sequence in self.refused
+        }
         if delays:
             again = Turn(turn.workspace, turn.filter, sorted(delays))
             self.queue.put_back(again, time.monotonic() + max(delays.values()))

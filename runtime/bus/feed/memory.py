@@ -36,4 +36,8 @@ class MemoryEventFeed:
             yield messages
 
     def _behind(self, subject: str, after: int) -> list[Message]:
-        return [MemoryMessage(stored) for stored in self.log.messages[after:] if matches(stored.subject, [subject])]
+        return [
+            MemoryMessage(stored)
+            for stored in self.log.messages[after:]
+            if matches(stored.subject, [subject])
+        ]

@@ -1,4 +1,6 @@
-"""The port through which the log is watched: an event feed, a reader behind a sequence with one filter of subjects."""
+"""The port through which the log is watched: an event feed, a reader behind a sequence with one
+filter of subjects.
+"""
 
 from collections.abc import AsyncGenerator
 from typing import Protocol
@@ -9,8 +11,9 @@ from runtime.bus.port import Message
 class EventFeed(Protocol):
     """Reads events by one filter of subjects, in which `*` stands for a token.
 
-    Nothing it returns is a delivery: there is nothing to acknowledge. A service may read so whatever it may consume.
-    Its contract is tested by `tests/contract/test_event_feed.py`. Every method raises `Unavailable`.
+    Nothing it returns is a delivery: there is nothing to acknowledge. A service may read so
+    whatever it may consume. Its contract is tested by `tests/contract/test_event_feed.py`. Every
+    method raises `Unavailable`.
     """
 
     async def last_sequence(self) -> int:
@@ -22,12 +25,16 @@ class EventFeed(Protocol):
         ...
 
     async def page(self, subject: str, after: int, limit: int) -> tuple[list[Message], int]:
-        """Return the next `limit` events behind `after` that pass the filter, and how many come behind these."""
+        """Return the next `limit` events behind `after` that pass the filter, and how many come
+        behind these.
+        """
         ...
 
     def follow(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
-        """Yield the events behind `after` that pass the filter, in order and without a gap, for ever.
+        """Yield the events behind `after` that pass the filter, in order and without a gap, for
+        ever.
 
-        After `wait` seconds without any it yields an empty list. What is not asked for is not read: the log waits.
+        After `wait` seconds without any it yields an empty list. What is not asked for is not read:
+        the log waits.
         """
         ...

@@ -1,4 +1,6 @@
-"""NATS_URL: one server of the bus, or several of a cluster, the user of all of them, and the files of TLS."""
+"""NATS_URL: one server of the bus, or several of a cluster, the user of all of them, and the files
+of TLS.
+"""
 
 import ssl
 from dataclasses import dataclass
@@ -8,7 +10,8 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 from runtime.errors import ConfigurationError
 
 EXPECTED = (
-    "NATS_URL must be nats://user:password@host:4222, with further servers of the cluster behind commas; or tls://…, of"
+    "NATS_URL must be nats://user:password@host:4222, with further servers of the cluster "
+    "behind commas; or tls://…, of"
     " all of them, with ?ca=FILE and &cert=FILE&key=FILE where they are needed"
 )
 
@@ -17,30 +20,38 @@ TLS_FILES = {"ca", "cert", "key"}
 
 @dataclass(frozen=True)
 class TlsFiles:
-    """Names of files in PEM: whom to trust (empty: whom the system trusts); the certificate to show, and its key."""
+    """Names of files in PEM: whom to trust (empty: whom the system trusts); the certificate to
+    show, and its key.
+    """
 
     ca: str = ""
     cert: str = ""
     key: str = ""
 
     def context(self) -> ssl.SSLContext:
-        """Return what a client needs, which checks the server's certificate and name. Raises ConfigurationError."""
+        """Return what a client needs, which checks the server's certificate and name. Raises
+        ConfigurationError.
+        """
         try:
             context = ssl.create_default_context(cafile=self.ca or None)
             if self.cert:
                 context.load_cert_chain(self.cert, self.key)
         except OSError as error:  # ssl.SSLError is one
             named = " ".join(f"{name}={file}" for name, file in vars(self).items() if file)
-            raise ConfigurationError(f"a file of NATS_URL cannot be used: {named}: {error.strerror or error}") from None
+            raise ConfigurationError(
+                f"a file of NATS_URL cannot be used: {named}: {error.strerror or error}"
+            ) from None
         return context
 
 
 @dataclass(frozen=True)
 class BusAddress:
-    """Servers without credentials, the credentials for any server of the cluster, and the files of TLS, if it is used.
+    """Servers without credentials, the credentials for any server of the cluster, and the files of
+    TLS, if it is used.
 
-    A cluster tells its clients of servers that NATS_URL does not name. The client sends them no credentials of another
-    server's address, is refused there, and then closes the connection for good: they must be the connection's own.
+    A cluster tells its clients of servers that NATS_URL does not name. The client sends them no
+    credentials of another server's address, is refused there, and then closes the connection for
+    good: they must be the connection's own.
     """
 
     servers: tuple[str, ...]
@@ -53,14 +64,18 @@ class BusAddress:
         """Return them as `Client.connect` takes them. A name without a password is a token."""
         if self.user is None:
             return {}
-        return {"token": self.user} if self.password is None else {"user": self.user, "password": self.password}
+        return (
+            {"token": self.user}
+            if self.password is None
+            else {"user": self.user, "password": self.password}
+        )
 
     @property
     def encryption(self) -> dict[str, Any]:
         """Return what `Client.connect` needs for TLS. Raises ConfigurationError.
 
-        It is spoken from the first byte: a client that waits for the server to ask for it sends its password in the
-        clear to whoever does not ask.
+        It is spoken from the first byte: a client that waits for the server to ask for it sends its
+        password in the clear to whoever does not ask.
         """
         return {"tls": self.tls.context(), "tls_handshake_first": True} if self.tls else {}
 
@@ -71,13 +86,18 @@ class BusAddress:
 
 
 def parse_bus_address(url: str) -> BusAddress:
-    """Return what NATS_URL says. What one address names, user or files, holds for all, as does the scheme of the first.
+    """Return what NATS_URL says. What one address names, user or files, holds for all, as does the
+    scheme of the first.
 
     Raises ConfigurationError.
     """
     try:
         scheme = url.partition("://")[0].strip() if "://" in url.partition(",")[0] else "nats"
-        parts = [urlsplit(part if "://" in part else f"{scheme}://{part}") for part in url.split(",") if part.strip()]
+        parts = [
+            urlsplit(part if "://" in part else f"{scheme}://{part}")
+            for part in url.split(",")
+            if part.strip()
+        ]
         servers = tuple(_without_credentials(each) for each in parts)
         tls = _tls_files(parts)
     except ValueError:
@@ -85,12 +105,22 @@ def parse_bus_address(url: str) -> BusAddress:
     if not servers:
         raise ConfigurationError(EXPECTED)
     named = next((each for each in parts if each.username), None)
-    return BusAddress(servers, named.username, named.password, tls) if named else BusAddress(servers, tls=tls)
+    return (
+        BusAddress(servers, named.username, named.password, tls)
+        if named
+        else BusAddress(servers, tls=tls)
+    )
 
 
 def _tls_files(parts: list[SplitResult]) -> TlsFiles | None:
-    """Return the files of TLS; None without it. Raises ValueError for half of it, and for a file without TLS."""
-    given = {name: values[0] for each in parts for name, values in parse_qs(each.query, strict_parsing=True).items()}
+    """Return the files of TLS; None without it. Raises ValueError for half of it, and for a file
+    without TLS.
+    """
+    given = {
+        name: values[0]
+        for each in parts
+        for name, values in parse_qs(each.query, strict_parsing=True).items()
+    }
     encrypted = {each.scheme.strip() == "tls" for each in parts}
     if given.keys() - TLS_FILES or len(encrypted) > 1 or (given and encrypted != {True}):
         raise ValueError("unknown names, or servers with TLS and without")
@@ -100,6 +130,8 @@ def _tls_files(parts: list[SplitResult]) -> TlsFiles | None:
 
 
 def _without_credentials(parts: SplitResult) -> str:
-    if not parts.hostname or parts.port == 0:  # asking for a port that is no number raises ValueError
+    if (
+        not parts.hostname or parts.port == 0
+    ):  # asking for a port that is no number raises ValueError
         raise ValueError("no server")
     return f"{parts.scheme.strip()}://{parts.netloc.rpartition('@')[2].strip()}"

@@ -7,14 +7,18 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 AGAIN = 1.0
-"""Seconds after which a question without an answer is asked once more: hundreds of times what an answer takes."""
+"""Seconds after which a question without an answer is asked once more: hundreds of times what an
+answer takes.
+"""
 
 
 async def first_answer(ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Return the first answer to a question that changes nothing; raise what the first asking that ends raises.
+    """Return the first answer to a question that changes nothing; raise what the first asking that
+    ends raises.
 
-    A leader that is lost answers nothing, and the one that is elected a few seconds later knows nothing of what it was
-    asked: whoever asked once would wait for his whole time-out. So it is asked again while the earlier ones wait on.
+    A leader that is lost answers nothing, and the one that is elected a few seconds later knows
+    nothing of what it was asked: whoever asked once would wait for his whole time-out. So it is
+    asked again while the earlier ones wait on.
     """
     asked = set[asyncio.Task[T]]()
     try:

@@ -52,17 +52,25 @@ class NatsBlobs:
         try:
             await self.put_back(ref.key, data)
         except Occupied:
-            logger.warning("other bytes stand under the name of a text, which gets another", place=ref.key)
+            logger.warning(
+                "other bytes stand under the name of a text, which gets another", place=ref.key
+            )
             ref = ref.model_copy(update={"place": f"{ref.place}-{uuid4().hex}"})
             await self.put_back(ref.key, data)
         return ref
 
     async def put_back(self, key: str, data: bytes) -> None:
-        """Store the bytes under the key of a reference. Raises Unavailable, `Occupied` where other bytes stand."""
-        parts = [data[start : start + BLOB_PART] for start in range(0, len(data), BLOB_PART)] or [b""]
+        """Store the bytes under the key of a reference. Raises Unavailable, `Occupied` where other
+        bytes stand.
+        """
+        parts = [data[start : start + BLOB_PART] for start in range(0, len(data), BLOB_PART)] or [
+            b""
+        ]
         for start in range(0, len(parts), 4):
             window = enumerate(parts[start : start + 4], start)
-            await asyncio.gather(*(self._put(subjects.blob(key, number), part) for number, part in window))
+            await asyncio.gather(
+                *(self._put(subjects.blob(key, number), part) for number, part in window)
+            )
 
     async def _put(self, subject: str, part: bytes) -> None:
         for _ in range(PUTS):
@@ -79,7 +87,9 @@ class NatsBlobs:
             # "Maximum messages per subject"
             if error.err_code == 10077 and "per subject" in (error.description or ""):
                 return False
-            raise Unavailable(f"KB_BLOBS does not take the text: {error.description}", retry_after=30.0) from None
+            raise Unavailable(
+                f"KB_BLOBS does not take the text: {error.description}", retry_after=30.0
+            ) from None
         except SILENT as error:
             self.writes.silent("KB_BLOBS")
             raise Unavailable("KB_BLOBS did not confirm") from error
@@ -87,7 +97,8 @@ class NatsBlobs:
         return True
 
     async def _has_part(self, subject: str, part: bytes) -> bool:
-        """Return whether the subject has this very part. Other bytes are removed: they make the text unreadable.
+        """Return whether the subject has this very part. Other bytes are removed: they make the
+        text unreadable.
 
         Raises `Occupied` where this process may not remove them.
         """
@@ -98,14 +109,22 @@ class NatsBlobs:
             return False
         if message.data == part:
             return True
-        logger.warning("other bytes stood under the name of a text and are replaced", subject=subject)
+        logger.warning(
+            "other bytes stood under the name of a text and are replaced", subject=subject
+        )
         try:
-            # By its sequence, so that a part which another process has corrected meanwhile is not removed.
+            # By its sequence, so that a part which another process has corrected meanwhile is not
+            # removed.
             await self.jetstream.delete_msg("KB_BLOBS", message.seq or 0)
-        except (*SILENT, ServiceUnavailableError):  # nobody answers a call that this user is not granted
+        except (
+            *SILENT,
+            ServiceUnavailableError,
+        ):  # nobody answers a call that this user is not granted
             raise Occupied(
-                f"KB_BLOBS holds other bytes under the name of this text ({subject}) and this process may not remove "
-                "them: add the document with `lightstream add` and an account that may, or purge that subject"
+                f"KB_BLOBS holds other bytes under the name of this text ({subject}) and this "
+                "process may not remove "
+                "them: add the document with `lightstream add` and an account that may, or "
+                "purge that subject"
             ) from None
         except APIError:  # gone already
             return False
@@ -125,7 +144,9 @@ class NatsBlobs:
         return parts
 
     async def _part(self, ref: BlobRef, number: int) -> bytes:
-        """Return a part. Any replica answers, and one that lags behind lacks what was confirmed: it is asked again."""
+        """Return a part. Any replica answers, and one that lags behind lacks what was confirmed: it
+        is asked again.
+        """
         for left in reversed(range(READS)):
             try:
                 with translated():

@@ -31,12 +31,19 @@ REQUEST_TIMEOUT = 10.0
 """Seconds for a call that is not repeated."""
 
 FIRST_CONNECTION = 10.0
-"""Seconds until a process that was never connected gives up: it was told a wrong address or password."""
+"""Seconds until a process that was never connected gives up: it was told a wrong address or
+password.
+"""
 
 SILENT = (
-    NatsTimeout, ConnectionClosedError, ConnectionDrainingError, ConnectionReconnectingError, OutboundBufferLimitError,
-    NoStreamResponseError, NoRespondersError,
-)  # fmt: skip
+    NatsTimeout,
+    ConnectionClosedError,
+    ConnectionDrainingError,
+    ConnectionReconnectingError,
+    OutboundBufferLimitError,
+    NoStreamResponseError,
+    NoRespondersError,
+)
 """What the client raises when the server, or its JetStream, does not answer."""
 
 _OF_ANOTHER_ACCOUNT = 10039  # JSNotEnabledForAccountErr
@@ -48,7 +55,8 @@ async def connected(
 ) -> AsyncGenerator[Client]:
     """Open a connection that reconnects for ever. `closed` is called when it is closed for good.
 
-    Raises ConfigurationError when no server lets us in at first, within 10 s: where it should be is a setting.
+    Raises ConfigurationError when no server lets us in at first, within 10 s: where it should be is
+    a setting.
     """
     faults = deque[Exception](maxlen=16)
     first_until = asyncio.get_running_loop().time() + FIRST_CONNECTION
@@ -57,7 +65,8 @@ async def connected(
         # A forbidden publish shows only here and as a timeout.
         logger.warning("bus error", error=f"{type(error).__name__}: {error}")
         faults.append(error)
-        # In Python 3.11 the client loses a cancellation that comes together with an answer; this ends its attempts.
+        # In Python 3.11 the client loses a cancellation that comes together with an answer; this
+        # ends its attempts.
         if asyncio.get_running_loop().time() > first_until:
             raise TimeoutError
 
@@ -68,9 +77,16 @@ async def connected(
         try:
             async with asyncio.timeout(FIRST_CONNECTION):
                 await client.connect(
-                    list(address.servers), name=name, max_reconnect_attempts=-1, reconnect_time_wait=1,
-                    error_cb=on_error, closed_cb=closed, connect_timeout=5, **address.credentials, **encryption,
-                )  # fmt: skip
+                    list(address.servers),
+                    name=name,
+                    max_reconnect_attempts=-1,
+                    reconnect_time_wait=1,
+                    error_cb=on_error,
+                    closed_cb=closed,
+                    connect_timeout=5,
+                    **address.credentials,
+                    **encryption,
+                )
         except (OSError, TimeoutError, NatsError):
             raise ConfigurationError(_why_not(faults)) from None
         first_until = math.inf
@@ -81,24 +97,40 @@ async def connected(
 
 
 def _why_not(faults: Sequence[Exception]) -> str:
-    """Return why there is no connection, without the URL; a refused login even if later attempts failed otherwise."""
-    if any(isinstance(fault, AuthorizationError) or "authorization" in str(fault).lower() for fault in faults):
+    """Return why there is no connection, without the URL; a refused login even if later attempts
+    failed otherwise.
+    """
+    if any(
+        isinstance(fault, AuthorizationError) or "authorization" in str(fault).lower()
+        for fault in faults
+    ):
         return "the NATS server refuses the user or the password of NATS_URL"
     if refused := next((fault for fault in faults if isinstance(fault, ssl.SSLError)), None):
-        return f"TLS with the servers of NATS_URL fails ({refused.reason or refused}): see ca, cert and key there"
-    return f"no NATS server answers at NATS_URL ({type(faults[-1]).__name__ if faults else 'it is silent'})"
+        return (
+            f"TLS with the servers of NATS_URL fails ({refused.reason or refused}): see ca, cert "
+            "and key there"
+        )
+    return (
+        "no NATS server answers at NATS_URL "
+        f"({type(faults[-1]).__name__ if faults else 'it is silent'})"
+    )
 
 
 class translated:
-    """Translate the client's errors: no answer becomes `Unavailable`, a missing permission ConfigurationError."""
+    """Translate the client's errors: no answer becomes `Unavailable`, a missing permission
+    ConfigurationError.
+    """
 
     def __enter__(self) -> None: ...
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
         # An error that the client raises by itself has no code.
         if isinstance(error, APIError) and getattr(error, "err_code", None) == _OF_ANOTHER_ACCOUNT:
             raise ConfigurationError(
-                "the account of this user of NATS_URL has no JetStream of its own: set NATS_API_PREFIX to the name"
+                "the account of this user of NATS_URL has no JetStream of its own: set "
+                "NATS_API_PREFIX to the name"
                 " under which it imports that of the log, or use a user who may read the log"
             ) from error
         if isinstance(error, (*SILENT, ServerError, ServiceUnavailableError)):

@@ -11,7 +11,9 @@ from runtime.bus.nats.connection import translated
 
 @dataclass(frozen=True)
 class ConsumerState:
-    """One durable. `delivered` and `handled` are sequences of its stream; the others count messages."""
+    """One durable. `delivered` and `handled` are sequences of its stream; the others count
+    messages.
+    """
 
     name: str
     pending: int
@@ -46,7 +48,8 @@ async def read_consumers(
                 redelivered=info.num_redelivered or 0,
                 delivered=info.delivered.stream_seq if info.delivered else 0,
                 handled=info.ack_floor.stream_seq if info.ack_floor else 0,
-                acknowledged=(info.delivered.consumer_seq if info.delivered else 0) - (info.num_ack_pending or 0),
+                acknowledged=(info.delivered.consumer_seq if info.delivered else 0)
+                - (info.num_ack_pending or 0),
             )
         )
     return states

@@ -25,13 +25,17 @@ WINDOW, WINDOW_BYTES = 256, 4 * MiB
 """Messages, and bytes, that are published before their confirmations are awaited."""
 
 DUPLICATES = 0.1
-"""Seconds in which a restored stream refuses an id it has: the least a server allows. A log may hold an id again."""
+"""Seconds in which a restored stream refuses an id it has: the least a server allows. A log may
+hold an id again.
+"""
 
 PATIENCE = 2.0
 """Seconds a server may take for a page before it is asked whether it has one."""
 
 SILENCES = 5
-"""Readers in a row that are given nothing, though there is more, after which reading is given up."""
+"""Readers in a row that are given nothing, though there is more, after which reading is given
+up.
+"""
 
 GAP = f"{subjects.PREFIX}.x-gap.x-gap.Gap"
 """Subject of the messages that stand for sequences without one until the restore is done."""
@@ -40,9 +44,11 @@ GAP = f"{subjects.PREFIX}.x-gap.x-gap.Gap"
 async def read_records(
     jetstream: JetStreamContext, stream: str, after: int = 0, *, subject: str | None = None
 ) -> AsyncGenerator[list[Record]]:
-    """Yield pages of a stream's messages behind `after`, in order, up to its end at the time of the call.
+    """Yield pages of a stream's messages behind `after`, in order, up to its end at the time of the
+    call.
 
-    A service has to name a `subject` that it may read. Raises `Unavailable` for a server that gives nothing more.
+    A service has to name a `subject` that it may read. Raises `Unavailable` for a server that gives
+    nothing more.
     """
     with translated():
         end, silences = (await jetstream.stream_info(stream)).state.last_seq, 0
@@ -68,16 +74,24 @@ async def read_records(
             raise Unavailable(f"{stream} delivers nothing behind {after}, though it holds more")
 
 
-async def _holds_more(jetstream: JetStreamContext, stream: str, after: int, subject: str | None) -> bool:
+async def _holds_more(
+    jetstream: JetStreamContext, stream: str, after: int, subject: str | None
+) -> bool:
     try:
-        await jetstream.get_msg(stream, seq=after + 1, subject=subject or ">", next=True, direct=False)
+        await jetstream.get_msg(
+            stream, seq=after + 1, subject=subject or ">", next=True, direct=False
+        )
     except NotFoundError:
         return False
     return True
 
 
-async def unreadable(jetstream: JetStreamContext, stream: str, sequences: Collection[int]) -> list[int]:
-    """Return which of these sequences, that a reader was not given, the server still counts: it cannot read them."""
+async def unreadable(
+    jetstream: JetStreamContext, stream: str, sequences: Collection[int]
+) -> list[int]:
+    """Return which of these sequences, that a reader was not given, the server still counts: it
+    cannot read them.
+    """
     if not sequences:
         return []
     with translated():
@@ -88,22 +102,33 @@ async def unreadable(jetstream: JetStreamContext, stream: str, sequences: Collec
         )
     state: dict[str, Any] = answer["state"]
     deleted = set(cast("list[int]", state.get("deleted") or []))
-    return [each for each in sequences if each not in deleted and state["first_seq"] <= each <= state["last_seq"]]
+    return [
+        each
+        for each in sequences
+        if each not in deleted and state["first_seq"] <= each <= state["last_seq"]
+    ]
 
 
-async def create_empty(jetstream: JetStreamContext, stream: Stream, first: int, replicas: int) -> None:
-    """Create a stream whose first message will have the sequence `first`; `topology.apply` completes it later."""
-    config = topology.stream_config(stream, replicas).evolve(first_seq=first, duplicate_window=DUPLICATES)
+async def create_empty(
+    jetstream: JetStreamContext, stream: Stream, first: int, replicas: int
+) -> None:
+    """Create a stream whose first message will have the sequence `first`; `topology.apply`
+    completes it later.
+    """
+    config = topology.stream_config(stream, replicas).evolve(
+        first_seq=first, duplicate_window=DUPLICATES
+    )
     with translated():
         await jetstream.add_stream(config)
 
 
 @dataclass
 class SequencedWriter:
-    """Appends records to a stream, each at its own sequence. `end` is the last sequence that the stream has.
+    """Appends records to a stream, each at its own sequence. `end` is the last sequence that the
+    stream has.
 
-    Every write names the sequence before its own, so none can take another's place; what was written when a write
-    fails is whole up to some sequence, and the next writer goes on from there.
+    Every write names the sequence before its own, so none can take another's place; what was
+    written when a write fails is whole up to some sequence, and the next writer goes on from there.
     """
 
     jetstream: JetStreamContext
@@ -116,13 +141,18 @@ class SequencedWriter:
     _ids: set[str] = field(default_factory=set[str])
 
     async def write(self, records: Iterable[Record], last: int) -> AsyncGenerator[int]:
-        """Write the records, then leave the sequences up to `last` empty. Yields how far it is, now and then.
+        """Write the records, then leave the sequences up to `last` empty. Yields how far it is, now
+        and then.
 
-        Raises `Unavailable` when the stream does not confirm, ServiceError when it is written to by others.
+        Raises `Unavailable` when the stream does not confirm, ServiceError when it is written to by
+        others.
         """
         for record in records:
             await self._skip_to(record.sequence)
-            headers = {**record.headers, RECORDED_AT: record.time.isoformat(timespec="microseconds")}
+            headers = {
+                **record.headers,
+                RECORDED_AT: record.time.isoformat(timespec="microseconds"),
+            }
             await self._append(record.subject, record.data, headers)
             if not self.end % PAGE:
                 yield self.end
@@ -145,7 +175,10 @@ class SequencedWriter:
             self._ids.clear()
         if id:
             self._ids.add(id)
-        expected = {"Nats-Expected-Last-Sequence": str(self.end), "Nats-Expected-Stream": self.stream}
+        expected = {
+            "Nats-Expected-Last-Sequence": str(self.end),
+            "Nats-Expected-Stream": self.stream,
+        }
         future = await self.jetstream.publish_async(subject, data, headers={**headers, **expected})
         self.end += 1
         self._bytes += len(data)
@@ -161,11 +194,18 @@ class SequencedWriter:
                 for sequence, future in sent:
                     ack = await future
                     if ack.seq != sequence or ack.duplicate:
-                        raise ServiceError(f"{self.stream} put sequence {sequence} at {ack.seq}: somebody writes to it")
+                        raise ServiceError(
+                            f"{self.stream} put sequence {sequence} at {ack.seq}: somebody "
+                            "writes to it"
+                        )
         except APIError as error:
-            raise ServiceError(f"{self.stream} refuses what is restored: {error.description}") from error
+            raise ServiceError(
+                f"{self.stream} refuses what is restored: {error.description}"
+            ) from error
         except (*SILENT, TimeoutError) as error:
-            raise Unavailable(f"{self.stream} does not confirm: {error!r}; start again, it goes on there") from error
+            raise Unavailable(
+                f"{self.stream} does not confirm: {error!r}; start again, it goes on there"
+            ) from error
         finally:
             for _, future in sent:
                 future.cancel()

@@ -43,7 +43,13 @@ class NatsDeadLetters:
         except NotFoundError:
             return None
         headers = cast(dict[str, str], stored.headers or {})
-        return _letter(number, stored.time or datetime.now(UTC), stored.subject or "", headers, stored.data or b"")
+        return _letter(
+            number,
+            stored.time or datetime.now(UTC),
+            stored.subject or "",
+            headers,
+            stored.data or b"",
+        )
 
     async def remove(self, number: int) -> None:
         try:
@@ -80,13 +86,17 @@ async def _headers(jetstream: JetStreamContext, most: int | None) -> AsyncGenera
                 left -= len(messages)
                 for message in messages:
                     read = NatsMessage(message)
-                    yield _letter(read.sequence, read.published_at, message.subject, message.headers or {})
+                    yield _letter(
+                        read.sequence, read.published_at, message.subject, message.headers or {}
+                    )
         finally:
             with suppress(NatsError):
                 await reader.unsubscribe()
 
 
-def _letter(number: int, at: datetime, subject: str, headers: dict[str, str], data: bytes = b"") -> DeadLetter:
+def _letter(
+    number: int, at: datetime, subject: str, headers: dict[str, str], data: bytes = b""
+) -> DeadLetter:
     place = headers.get("Kb-Sequence", "")
     return DeadLetter(
         number=number,

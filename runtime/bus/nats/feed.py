@@ -1,4 +1,6 @@
-"""`EventFeed` on NATS: ephemeral readers with one filter, which permissions can narrow and the server forgets."""
+"""`EventFeed` on NATS: ephemeral readers with one filter, which permissions can narrow and the
+server forgets.
+"""
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, contextmanager, suppress
@@ -47,7 +49,9 @@ class NatsEventFeed:
         with _reading():
             config_behind = partial(reader_config, forgotten=FORGOTTEN, subject=subject)
             most = min(limit, MOST_AT_ONCE)
-            async with aclosing(read_pages(self.jetstream, LOG, config_behind, after, most, patience=FETCH)) as pages:
+            async with aclosing(
+                read_pages(self.jetstream, LOG, config_behind, after, most, patience=FETCH)
+            ) as pages:
                 async for page in pages:
                     messages += page
                     left = page[-1].raw.metadata.num_pending
@@ -57,16 +61,21 @@ class NatsEventFeed:
 
     async def follow(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
         while True:
-            # A reader that is silent for so long may be one that the server has forgotten: the next one is new.
+            # A reader that is silent for so long may be one that the server has forgotten: the next
+            # one is new.
             async with aclosing(self._until_silent(subject, after, wait)) as pages:
                 async for messages in pages:
                     after = messages[-1].sequence if messages else after
                     yield messages
 
-    async def _until_silent(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Message]]:
-        """Yield what one reader delivers: up to a silence, which is an empty list, or to a delivery that was lost.
+    async def _until_silent(
+        self, subject: str, after: int, wait: float
+    ) -> AsyncGenerator[list[Message]]:
+        """Yield what one reader delivers: up to a silence, which is an empty list, or to a delivery
+        that was lost.
 
-        Lost is what a connection drops that breaks, and what a fetch that comes short may have lost (`read_pages`).
+        Lost is what a connection drops that breaks, and what a fetch that comes short may have lost
+        (`read_pages`).
         """
         info = await self._opened(subject, after)
         with _reading():
@@ -80,7 +89,9 @@ class NatsEventFeed:
                         raws, whole = await _fetched(reader, wait)
                 except Unavailable:
                     if delivered:
-                        return  # forgotten, as its client was slow: if the bus is away, the next one says so
+                        # Forgotten, as its client was slow: if the bus is away, the next one says
+                        # so.
+                        return
                     raise
                 for raw in raws:
                     if raw.metadata.sequence.consumer != delivered + 1:
@@ -100,7 +111,9 @@ class NatsEventFeed:
             return await self.jetstream.add_consumer(LOG, config)
 
 
-async def _fetched(reader: JetStreamContext.PullSubscription, wait: float) -> tuple[list[Msg], bool]:
+async def _fetched(
+    reader: JetStreamContext.PullSubscription, wait: float
+) -> tuple[list[Msg], bool]:
     """Return the next events as soon as there is one, and whether they are all that were asked for.
 
     None after `wait` seconds, or of a reader that is forgotten.

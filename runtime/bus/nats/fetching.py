@@ -1,8 +1,9 @@
 """Fetches of a pull consumer by one request each, which the server ends.
 
-nats-py 2.16.0 gives up waiting at the moment at which the server ends its request, and then asks again for what is left
-of the time. Such a second request outlives its fetch: it takes the first message of a later one, and keeps it waiting
-for company until its own time is up. It also lets bare timeouts through, which FastStream takes for a failure.
+nats-py 2.16.0 gives up waiting at the moment at which the server ends its request, and then asks
+again for what is left of the time. Such a second request outlives its fetch: it takes the first
+message of a later one, and keeps it waiting for company until its own time is up. It also lets bare
+timeouts through, which FastStream takes for a failure.
 """
 
 import asyncio
@@ -16,7 +17,9 @@ from nats.js import JetStreamContext
 from nats.js.api import StatusCode
 
 ANSWER_SECONDS = 1.0
-"""Seconds that the server has to say that a request has ended; after that the connection was lost meanwhile."""
+"""Seconds that the server has to say that a request has ended; after that the connection was lost
+meanwhile.
+"""
 
 REFUSED_SECONDS = 1.0
 """Seconds until the next request when one was refused, as while a stream has no leader."""
@@ -38,11 +41,15 @@ def fetch_by_one_request(jetstream: JetStreamContext) -> None:
 
 
 async def fetch(subscription: Any, batch: int, timeout: float) -> list[Msg]:
-    """Return what is there as soon as there is anything, at most `batch` messages; none after `timeout` seconds."""
+    """Return what is there as soon as there is anything, at most `batch` messages; none after
+    `timeout` seconds.
+    """
     now = asyncio.get_running_loop().time
     messages: list[Msg] = []
     request = {"batch": batch, "expires": int(timeout * 1e9), "no_wait": True}
-    await subscription._nc.publish(subscription._nms, json.dumps(request).encode(), subscription._deliver)
+    await subscription._nc.publish(
+        subscription._nms, json.dumps(request).encode(), subscription._deliver
+    )
     given_up = now() + timeout + ANSWER_SECONDS
     while len(messages) < batch and now() < given_up:
         try:

@@ -1,4 +1,6 @@
-"""Key-value buckets of JetStream: the live generations, and values that processes share for a while."""
+"""Key-value buckets of JetStream: the live generations, and values that processes share for a
+while.
+"""
 
 import json
 from collections.abc import Generator
@@ -25,7 +27,9 @@ class NatsLiveGenerations:
 
     @classmethod
     async def bind(cls, jetstream: JetStreamContext) -> "NatsLiveGenerations":
-        """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
+        """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never
+        run.
+        """
         return cls(await _bucket(jetstream, GENERATIONS_BUCKET))
 
     async def read(self) -> tuple[ProjectionGenerations, int]:
@@ -38,7 +42,9 @@ class NatsLiveGenerations:
 
     @staticmethod
     def parse(value: bytes | str) -> ProjectionGenerations:
-        """Return the generations that a value of the bucket names. Raises ValueError or TypeError for another."""
+        """Return the generations that a value of the bucket names. Raises ValueError or TypeError
+        for another.
+        """
         states = json.loads(value)
         return {name: GenerationState(**states.get(name, {})) for name in PROJECTIONS}
 
@@ -64,8 +70,12 @@ class NatsSharedValues:
     name: str = LIMITS_BUCKET
 
     @classmethod
-    async def bind(cls, jetstream: JetStreamContext, name: str = LIMITS_BUCKET) -> "NatsSharedValues":
-        """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
+    async def bind(
+        cls, jetstream: JetStreamContext, name: str = LIMITS_BUCKET
+    ) -> "NatsSharedValues":
+        """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never
+        run.
+        """
         return cls(await _bucket(jetstream, name), jetstream, name)
 
     async def read(self, key: str) -> tuple[bytes, int]:
@@ -86,8 +96,12 @@ class NatsSharedValues:
 
     async def keys(self) -> list[str]:
         with translated(), _as_unavailable():
-            info = await self.jetstream.stream_info(f"KV_{self.name}", subjects_filter=f"$KV.{self.name}.>")
-        return sorted(subject.removeprefix(f"$KV.{self.name}.") for subject in info.state.subjects or {})
+            info = await self.jetstream.stream_info(
+                f"KV_{self.name}", subjects_filter=f"$KV.{self.name}.>"
+            )
+        return sorted(
+            subject.removeprefix(f"$KV.{self.name}.") for subject in info.state.subjects or {}
+        )
 
 
 async def _bucket(jetstream: JetStreamContext, name: str) -> KeyValue:
@@ -95,12 +109,16 @@ async def _bucket(jetstream: JetStreamContext, name: str) -> KeyValue:
         with translated():
             return await jetstream.key_value(name)
     except NotFoundError:
-        raise ConfigurationError(f"bucket {name} does not exist: run `lightstream topology apply`") from None
+        raise ConfigurationError(
+            f"bucket {name} does not exist: run `lightstream topology apply`"
+        ) from None
 
 
 @contextmanager
 def _as_unavailable() -> Generator[None]:
-    """Raise Unavailable for a bucket that was removed or rejects writes: callers can do without its values."""
+    """Raise Unavailable for a bucket that was removed or rejects writes: callers can do without its
+    values.
+    """
     try:
         yield
     except KeyWrongLastSequenceError:

@@ -37,13 +37,21 @@ from runtime.errors import ConfigurationError, Poison, Unavailable
 logger = structlog.get_logger(__name__)
 
 PUBLISH_TIMEOUT, PUBLISH_PATIENCE = 4.0, 30.0
-"""Seconds one attempt may take, and all attempts with the same id together: a lost leader answers none of the first."""
+"""Seconds one attempt may take, and all attempts with the same id together: a lost leader answers
+none of the first.
+"""
 MSG_SIZE = "Nats-Msg-Size"
-"""The header in which the server gives the bytes of a message's data where it leaves the data out."""
+"""The header in which the server gives the bytes of a message's data where it leaves the data
+out.
+"""
 BETWEEN_ATTEMPTS = 0.1
-"""Seconds: a stream without a leader refuses at once, and takes messages the moment another one is elected."""
+"""Seconds: a stream without a leader refuses at once, and takes messages the moment another one is
+elected.
+"""
 _BURIED = declared_stream("KB_DEAD").max_msg_size - 16 * KiB
-"""Bytes of a message that are kept in KB_DEAD, for its headers take room too. The log has the rest."""
+"""Bytes of a message that are kept in KB_DEAD, for its headers take room too. The log has the
+rest.
+"""
 
 MOST_LISTED = 100_000
 """Subjects the server lists in one answer."""
@@ -54,7 +62,9 @@ _FULL = {10077, 10047, 10122}  # maximum bytes, messages or storage exceeded; in
 
 @dataclass(frozen=True)
 class _Outgoing:
-    """A message to be appended. `id`: under it the server takes the message once within the duplicate window."""
+    """A message to be appended. `id`: under it the server takes the message once within the
+    duplicate window.
+    """
 
     stream: str
     subject: str
@@ -72,11 +82,15 @@ class NatsLog:
 
     @property
     def key(self) -> bytes:
-        """Return what makes ids of ours: other publishers cannot compute them. Empty without a password."""
+        """Return what makes ids of ours: other publishers cannot compute them. Empty without a
+        password.
+        """
         return publisher_key(self.jetstream)
 
     async def publish(self, envelope: Envelope[Event], *, once_per_workspace: bool = False) -> int:
-        subject = subjects.subject(envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name())
+        subject = subjects.subject(
+            envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name()
+        )
         scope = scope_of(envelope, once_per_workspace)
         id = message_id(self.key, scope, envelope.id)
         return await self._append(
@@ -88,7 +102,9 @@ class NatsLog:
         # Header values may hold no line breaks and no characters outside of Latin-1.
         headers = {
             **attributes_in(message.headers, 8 * KiB),
-            "Kb-Reason": reason.encode("ascii", "backslashreplace").decode()[:1000].replace("\n", " "),
+            "Kb-Reason": reason.encode("ascii", "backslashreplace")
+            .decode()[:1000]
+            .replace("\n", " "),
             "Kb-Durable": durable,
             "Kb-Subject": message.subject.encode("ascii", "backslashreplace").decode(),
             "Kb-Sequence": str(message.sequence),
@@ -103,25 +119,34 @@ class NatsLog:
         )
 
     async def _append(self, message: _Outgoing, is_repetition: Callable[[Message], bool]) -> int:
-        """Append the message and return its sequence, or that of the earlier one which it repeats."""
+        """Append the message and return its sequence, or that of the earlier one which it
+        repeats.
+        """
         before = self.writes.seen
         ack = await self._confirmed(message)
         if ack.duplicate and not await self._is_own(message, ack.seq, is_repetition):
-            logger.warning("a message of another publisher stood under this id", subject=message.subject)
+            logger.warning(
+                "a message of another publisher stood under this id", subject=message.subject
+            )
             before = self.writes.seen
             ack = await self._confirmed(replace(message, id=f"{message.id}-{uuid4().hex}"))
         if message.stream == LOG and not ack.duplicate:
             self.writes.appended(ack.seq, before)
         return ack.seq
 
-    async def _is_own(self, message: _Outgoing, sequence: int, is_repetition: Callable[[Message], bool]) -> bool:
+    async def _is_own(
+        self, message: _Outgoing, sequence: int, is_repetition: Callable[[Message], bool]
+    ) -> bool:
         """Return whether the message that the server has under this id says the same.
 
-        Of one that is gone, or that this user may not read, it is believed where nobody else can compute the id.
+        Of one that is gone, or that this user may not read, it is believed where nobody else can
+        compute the id.
         """
         try:
             with translated():
-                stored = await first_answer(lambda: self.jetstream.get_msg(message.stream, sequence, direct=False))
+                stored = await first_answer(
+                    lambda: self.jetstream.get_msg(message.stream, sequence, direct=False)
+                )
         except (NotFoundError, Unavailable, ConfigurationError):
             return bool(self.key)
         return is_repetition(StoredMessage(stored))
@@ -135,9 +160,13 @@ class NatsLog:
             except APIError as error:
                 self.writes.confirmed(stream)
                 if error.err_code == _TOO_LARGE:
-                    raise Poison(f"{len(message.data)} bytes are more than {stream} takes in one message") from None
+                    raise Poison(
+                        f"{len(message.data)} bytes are more than {stream} takes in one message"
+                    ) from None
                 if error.err_code in _FULL:
-                    raise Unavailable(f"{stream} is full: {error.description}", retry_after=30.0) from None
+                    raise Unavailable(
+                        f"{stream} is full: {error.description}", retry_after=30.0
+                    ) from None
                 fault: Exception = error
             except SILENT as error:
                 self.writes.silent(stream)
@@ -145,9 +174,12 @@ class NatsLog:
             else:
                 self.writes.confirmed(stream)
                 return ack
-            # A timeout says nothing about the outcome: only the same id makes trying again harmless.
+            # A timeout says nothing about the outcome: only the same id makes trying again
+            # harmless.
             if asyncio.get_running_loop().time() > end:
-                raise Unavailable(f"{stream} did not confirm within {PUBLISH_PATIENCE:.0f} s: {fault!r}") from fault
+                raise Unavailable(
+                    f"{stream} did not confirm within {PUBLISH_PATIENCE:.0f} s: {fault!r}"
+                ) from fault
             await asyncio.sleep(BETWEEN_ATTEMPTS)
 
     async def _sent(self, message: _Outgoing) -> PubAck:
@@ -160,14 +192,20 @@ class NatsLog:
                 headers={**message.headers, "Nats-Msg-Id": message.id},
             )
         except MaxPayloadError:
-            raise Poison(f"{len(message.data)} bytes are more than the bus takes in one message") from None
+            raise Poison(
+                f"{len(message.data)} bytes are more than the bus takes in one message"
+            ) from None
 
-    async def newest(self, workspace: str, about: str, event_type: str, *, exact: bool = True) -> Message | None:
+    async def newest(
+        self, workspace: str, about: str, event_type: str, *, exact: bool = True
+    ) -> Message | None:
         try:
             with translated():
                 # Of a direct read, a replica that lags behind would show an older one.
                 subject = subjects.subject(workspace, about, event_type)
-                message = await first_answer(lambda: self.jetstream.get_last_msg(LOG, subject, direct=not exact))
+                message = await first_answer(
+                    lambda: self.jetstream.get_last_msg(LOG, subject, direct=not exact)
+                )
         except NotFoundError:
             return None
         return StoredMessage(message)
@@ -176,7 +214,9 @@ class NatsLog:
         try:
             with translated():
                 message = await first_answer(
-                    lambda: self.jetstream.get_msg(LOG, seq=after + 1, subject=subject, next=True, direct=False)
+                    lambda: self.jetstream.get_msg(
+                        LOG, seq=after + 1, subject=subject, next=True, direct=False
+                    )
                 )
         except NotFoundError:
             return None
@@ -191,7 +231,9 @@ class NatsLog:
             with translated():
                 # Not a direct read: a replica that lags behind would show an older one.
                 subject = subjects.of_workspace(workspace)
-                message = await first_answer(lambda: self.jetstream.get_last_msg(LOG, subject, direct=False))
+                message = await first_answer(
+                    lambda: self.jetstream.get_last_msg(LOG, subject, direct=False)
+                )
         except NotFoundError:
             return 0
         return message.seq or 0
@@ -202,11 +244,15 @@ class NatsLog:
             infos = [await self.jetstream.consumer_info(LOG, name) for name in names]
         floor = min((info.ack_floor.stream_seq if info.ack_floor else 0) for info in infos)
         # In this order: an event that was acknowledged because it was parked is on the list by now.
-        parked = await self._first_parked(names, "*" if workspace is None else subjects.token(workspace))
+        parked = await self._first_parked(
+            names, "*" if workspace is None else subjects.token(workspace)
+        )
         return floor if parked is None else min(floor, max(0, parked - 1))
 
     async def _first_parked(self, durables: Sequence[str], workspace: str) -> int | None:
-        """Return the lowest parked sequence of these durables: None without any, 0 when there are too many to list."""
+        """Return the lowest parked sequence of these durables: None without any, 0 when there are
+        too many to list.
+        """
         try:
             with translated():
                 info = await self.jetstream.stream_info(
@@ -217,7 +263,10 @@ class NatsLog:
         listed = [subject.split(".") for subject in info.state.subjects or {}]
         if len(listed) >= MOST_LISTED:
             return 0
-        return min((int(sequence) for _, durable, _, sequence in listed if durable in durables), default=None)
+        return min(
+            (int(sequence) for _, durable, _, sequence in listed if durable in durables),
+            default=None,
+        )
 
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
@@ -226,7 +275,9 @@ class NatsLog:
             return reading.reader_config(sequence, forgotten=60.0, subjects=subjects)
 
         with translated():
-            async with aclosing(reading.read_pages(self.jetstream, LOG, behind, after, page)) as pages:
+            async with aclosing(
+                reading.read_pages(self.jetstream, LOG, behind, after, page)
+            ) as pages:
                 async for messages in pages:
                     yield [*messages]
 
@@ -239,7 +290,9 @@ class NatsLog:
             async for message in messages:
                 yield message
 
-    async def sizes(self, workspace: str, event_type: str, after: int = 0) -> AsyncGenerator[tuple[int, int]]:
+    async def sizes(
+        self, workspace: str, event_type: str, after: int = 0
+    ) -> AsyncGenerator[tuple[int, int]]:
         wanted = subjects.of_type_in(workspace, event_type)
         async with aclosing(self._matching(wanted, after, headers_only=True)) as messages:
             async for message in messages:
@@ -253,9 +306,13 @@ class NatsLog:
             async for message in messages:
                 yield message.subject
 
-    async def _matching(self, subject: str, after: int, *, headers_only: bool = False) -> AsyncGenerator[NatsMessage]:
+    async def _matching(
+        self, subject: str, after: int, *, headers_only: bool = False
+    ) -> AsyncGenerator[NatsMessage]:
         def behind(sequence: int) -> ConsumerConfig:
-            return reading.reader_config(sequence, forgotten=5.0, subject=subject, headers_only=headers_only)
+            return reading.reader_config(
+                sequence, forgotten=5.0, subject=subject, headers_only=headers_only
+            )
 
         with translated():
             pages = reading.read_pages(self.jetstream, LOG, behind, after, reading.PAGE)

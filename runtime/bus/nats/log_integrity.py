@@ -1,7 +1,9 @@
-"""Check the log for damage: a stream that is shorter, another one, or holds another message than it once held.
+"""Check the log for damage: a stream that is shorter, another one, or holds another message than it
+once held.
 
-A single server repairs a damaged file by cutting it off, says nothing, and gives the sequences that it lost to new
-events. So what the log was seen to be is kept in a mark, on the bus and outside of it, and compared.
+A single server repairs a damaged file by cutting it off, says nothing, and gives the sequences that
+it lost to new events. So what the log was seen to be is kept in a mark, on the bus and outside of
+it, and compared.
 """
 
 import hashlib
@@ -26,14 +28,17 @@ ERASURES_KEY = "erasures"
 """How many sequences may hold no message, because an erasure removes what stood there."""
 
 REMEDY = (
-    "nothing is written to it now; restore what is lost with `lightstream repair`, or accept the loss with "
+    "nothing is written to it now; restore what is lost with `lightstream repair`, or accept "
+    "the loss with "
     "`lightstream rebuild all --accept-loss`"
 )
 
 
 @dataclass(frozen=True)
 class LogState:
-    """The log as its server describes it. `missing`: sequences up to `last` that hold no message."""
+    """The log as its server describes it. `missing`: sequences up to `last` that hold no
+    message.
+    """
 
     created: str
     last: int
@@ -50,11 +55,15 @@ async def observe(jetstream: JetStreamContext) -> LogState:
 
 async def mark_of(jetstream: JetStreamContext, state: LogState, accepted: int) -> LogMark:
     """Return the mark of the log in this state."""
-    return LogMark(state.created, state.last, await hash_at(jetstream, state.last), state.missing, accepted)
+    return LogMark(
+        state.created, state.last, await hash_at(jetstream, state.last), state.missing, accepted
+    )
 
 
 async def hash_at(jetstream: JetStreamContext, sequence: int) -> str:
-    """Return the SHA-256 of the message there and its subject; empty when there is none: it may be erased."""
+    """Return the SHA-256 of the message there and its subject; empty when there is none: it may be
+    erased.
+    """
     if not sequence:
         return ""
     try:
@@ -62,16 +71,22 @@ async def hash_at(jetstream: JetStreamContext, sequence: int) -> str:
             message = await first_answer(lambda: jetstream.get_msg(LOG, seq=sequence, direct=False))
     except NotFoundError:
         return ""
-    return hashlib.sha256((message.subject or "").encode() + b"\n" + (message.data or b"")).hexdigest()
+    return hashlib.sha256(
+        (message.subject or "").encode() + b"\n" + (message.data or b"")
+    ).hexdigest()
 
 
 def difference(state: LogState, mark: LogMark, erased: int = 0) -> str:
-    """Return how the log contradicts a mark of it; empty when the log may have grown from that mark.
+    """Return how the log contradicts a mark of it; empty when the log may have grown from that
+    mark.
 
     `erased`: sequences that may hold no message because of erasures.
     """
     if state.created != mark.created:
-        return f"its stream was created at {state.created}, that of the log before at {mark.created}: it is another log"
+        return (
+            f"its stream was created at {state.created}, that of the log before at "
+            f"{mark.created}: it is another log"
+        )
     if state.last < mark.sequence:
         return _ends(state, mark.sequence)
     if state.missing > max(mark.missing, erased):
@@ -80,13 +95,16 @@ def difference(state: LogState, mark: LogMark, erased: int = 0) -> str:
 
 
 async def allow_erasure(jetstream: JetStreamContext, values: SharedValues, messages: int) -> None:
-    """Note that this many messages are about to be removed on purpose, so that nobody takes them for lost.
+    """Note that this many messages are about to be removed on purpose, so that nobody takes them
+    for lost.
 
     Raises `Unavailable`.
     """
     allowed, revision = await values.read(ERASURES_KEY)
     missing = (await observe(jetstream)).missing + messages
-    if missing > int(allowed or 0) and not await values.write(ERASURES_KEY, str(missing).encode(), revision):
+    if missing > int(allowed or 0) and not await values.write(
+        ERASURES_KEY, str(missing).encode(), revision
+    ):
         raise Unavailable("another erasure began at the same moment; start again")
 
 
@@ -103,10 +121,12 @@ async def note_mark(values: SharedValues, mark: LogMark, revision: int) -> bool:
 
 @dataclass
 class Evidence:
-    """What the bus and the stores say of the log. All of it was read after `start` and before the log is judged.
+    """What the bus and the stores say of the log. All of it was read after `start` and before the
+    log is judged.
 
-    `marks` are those made since the last accepted loss, `reached` is the greatest sequence this process knows of,
-    `floors` says for each durable up to where it has handled everything, and `claims` what else names a sequence.
+    `marks` are those made since the last accepted loss, `reached` is the greatest sequence this
+    process knows of, `floors` says for each durable up to where it has handled everything, and
+    `claims` what else names a sequence.
     """
 
     start: LogState
@@ -134,31 +154,51 @@ class Evidence:
         reasons += [_contradicted(end, store, checkpoint) for store, checkpoint in self.checkpoints]
         if hashes and not any(reasons):
             for mark in self.marks:
-                if mark.sha256 and (now := await hash_at(jetstream, mark.sequence)) and now != mark.sha256:
-                    reasons.append(f"another message stands at sequence {mark.sequence} than before")
+                if (
+                    mark.sha256
+                    and (now := await hash_at(jetstream, mark.sequence))
+                    and now != mark.sha256
+                ):
+                    reasons.append(
+                        f"another message stands at sequence {mark.sequence} than before"
+                    )
         return next(filter(None, reasons), "")
 
 
 async def collect_evidence(
-    jetstream: JetStreamContext, values: SharedValues, durables: Iterable[str], reached: int, kept: LogMark | None
+    jetstream: JetStreamContext,
+    values: SharedValues,
+    durables: Iterable[str],
+    reached: int,
+    kept: LogMark | None,
 ) -> Evidence:
-    """Read the evidence on the bus, and add the mark that is kept outside of it. Raises `Unavailable`."""
+    """Read the evidence on the bus, and add the mark that is kept outside of it. Raises
+    `Unavailable`.
+    """
     start = await observe(jetstream)
     noted, revision = await read_noted_mark(values)
     marks = [mark for mark in (noted, kept) if mark]
     newest = max((mark.accepted for mark in marks), default=0)
-    evidence = Evidence(start, reached, [mark for mark in marks if mark.accepted == newest], revision, values)
+    evidence = Evidence(
+        start, reached, [mark for mark in marks if mark.accepted == newest], revision, values
+    )
     for name in durables:
         with translated():
             info = await first_answer(partial(jetstream.consumer_info, LOG, name))
         floor = info.ack_floor.stream_seq if info.ack_floor else 0
-        evidence.claims.append((f"durable {name}", max(floor, info.delivered.stream_seq if info.delivered else 0)))
+        evidence.claims.append(
+            (f"durable {name}", max(floor, info.delivered.stream_seq if info.delivered else 0))
+        )
         evidence.floors[name] = floor if info.num_pending or info.num_ack_pending else start.last
     return evidence
 
 
 def _beyond(end: LogState, what: str, sequence: int) -> str:
-    return f"{what} knows sequence {sequence}, and the log ends at {end.last}" if sequence > end.last else ""
+    return (
+        f"{what} knows sequence {sequence}, and the log ends at {end.last}"
+        if sequence > end.last
+        else ""
+    )
 
 
 def _contradicted(end: LogState, store: str, checkpoint: Checkpoint) -> str:

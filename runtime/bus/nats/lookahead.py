@@ -1,7 +1,8 @@
 """Look ahead in the log on NATS, at the messages that a consumer has not delivered yet.
 
-It uses ephemeral consumers, which acknowledge nothing and which the server removes soon after the last fetch. Each has
-one filter, so that a service may be allowed to read the subjects it consumes and no others.
+It uses ephemeral consumers, which acknowledge nothing and which the server removes soon after the
+last fetch. Each has one filter, so that a service may be allowed to read the subjects it consumes
+and no others.
 """
 
 from collections.abc import Sequence
@@ -31,8 +32,11 @@ class Lookahead:
         self._readers: dict[str, JetStreamContext.PullSubscription | None] = dict.fromkeys(filters)
         self._after = dict.fromkeys(filters, 0)
 
-    async def headers(self, after: int, most: int = 500, wait: float = 0.5) -> list[tuple[int, str, str]]:
-        """(sequence, workspace token, filter) of the next messages behind `after` and behind what was given before.
+    async def headers(
+        self, after: int, most: int = 500, wait: float = 0.5
+    ) -> list[tuple[int, str, str]]:
+        """(sequence, workspace token, filter) of the next messages behind `after` and behind what
+        was given before.
 
         Empty when there are none within `wait` seconds. Raises `Unavailable`.
         """
@@ -40,12 +44,20 @@ class Lookahead:
         for filter in self._readers:
             for message in await self._fetch(filter, after, most, wait):
                 self._after[filter] = message.sequence
-                headers.append((message.sequence, subjects.workspace_token(message.subject), filter))
+                headers.append(
+                    (message.sequence, subjects.workspace_token(message.subject), filter)
+                )
         return headers
 
-    async def messages(self, filter: str, workspace: str, sequences: Sequence[int]) -> list[NatsMessage]:
-        """These messages of one workspace, whole; those that are gone are left out. Raises `Unavailable`."""
-        return await stored(self._jetstream, self._stream, subjects.narrowed(filter, workspace), sequences)
+    async def messages(
+        self, filter: str, workspace: str, sequences: Sequence[int]
+    ) -> list[NatsMessage]:
+        """These messages of one workspace, whole; those that are gone are left out. Raises
+        `Unavailable`.
+        """
+        return await stored(
+            self._jetstream, self._stream, subjects.narrowed(filter, workspace), sequences
+        )
 
     async def close(self) -> None:
         """Stop reading; the server removes the readers by itself."""
@@ -85,12 +97,16 @@ class Lookahead:
         try:
             with translated():
                 info = await self._jetstream.add_consumer(self._stream, config)
-                return await self._jetstream.pull_subscribe_bind(consumer=info.name, stream=self._stream)
+                return await self._jetstream.pull_subscribe_bind(
+                    consumer=info.name, stream=self._stream
+                )
         except NatsError as error:
             raise Unavailable(f"cannot look ahead: {error!r}") from error
 
 
-async def stored(jetstream: JetStreamContext, stream: str, filter: str, sequences: Sequence[int]) -> list[NatsMessage]:
+async def stored(
+    jetstream: JetStreamContext, stream: str, filter: str, sequences: Sequence[int]
+) -> list[NatsMessage]:
     """Return the whole messages at these sequences that pass the filter; removed ones are left out.
 
     They are not deliveries: acknowledging one does nothing. Raises `Unavailable`.

@@ -1,8 +1,9 @@
 """Ids of messages on the wire: bound to who publishes and to the subject.
 
-The server knows one list of ids for a whole stream. Whoever can guess the id of a message that is not published yet
-could publish another one under it, and the real one would be dropped as its repetition; and the server's answer to a
-guess tells whether somebody has published it. So an id is a keyed hash: nobody else who publishes can compute it.
+The server knows one list of ids for a whole stream. Whoever can guess the id of a message that is
+not published yet could publish another one under it, and the real one would be dropped as its
+repetition; and the server's answer to a guess tells whether somebody has published it. So an id is
+a keyed hash: nobody else who publishes can compute it.
 """
 
 import hashlib
@@ -16,7 +17,9 @@ SALT = b"lightstream message ids"
 
 
 def publisher_key(jetstream: JetStreamContext) -> bytes:
-    """Return a key that only who has the connection's password or token can derive; empty without any."""
+    """Return a key that only who has the connection's password or token can derive; empty without
+    any.
+    """
     client = jetstream._nc  # pyright: ignore[reportPrivateUsage]
     secret = client.options.get("password") or client.options.get("token")
     if not secret and (server := client._current_server):  # pyright: ignore[reportPrivateUsage]
@@ -30,5 +33,7 @@ def _derived(secret: str) -> bytes:
 
 
 def message_id(key: bytes, scope: str, id: str) -> str:
-    """Return the id on the wire of what has this id within the scope. The same publisher repeats it."""
+    """Return the id on the wire of what has this id within the scope. The same publisher repeats
+    it.
+    """
     return hmac.new(key, f"{scope}\n{id}".encode(), hashlib.sha256).hexdigest()[:40]

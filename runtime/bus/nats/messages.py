@@ -1,4 +1,6 @@
-"""One message of the log on NATS: as a pull consumer delivers it, and as it is read by its place."""
+"""One message of the log on NATS: as a pull consumer delivers it, and as it is read by its
+place.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -27,7 +29,8 @@ class Place(NamedTuple):
 def place_of(reply: str) -> Place:
     """Return the place of a delivery. Raises ValueError for a subject of another kind.
 
-    The client's own makes a date of the time, which takes longer than all the rest and may be a microsecond off.
+    The client's own makes a date of the time, which takes longer than all the rest and may be a
+    microsecond off.
     """
     tokens = reply.split(".")
     try:
@@ -40,7 +43,9 @@ def place_of(reply: str) -> Place:
 
 
 def _first_taken(headers: Mapping[str, str], stored: datetime) -> datetime:
-    """Return when the log first took a message: a restored one says it in a header, and never names a later time."""
+    """Return when the log first took a message: a restored one says it in a header, and never names
+    a later time.
+    """
     if RECORDED_AT not in headers:
         return stored
     with suppress(ValueError, TypeError):

@@ -1,6 +1,7 @@
 """The list of parked events on NATS: the stream KB_PARKED, one message per durable and event.
 
-A service needs no right to delete: a record that is done is replaced by an empty message, which vanishes by itself.
+A service needs no right to delete: a record that is done is replaced by an empty message, which
+vanishes by itself.
 """
 
 from collections import defaultdict
@@ -41,7 +42,9 @@ class NatsParkedEvents:
     async def remove(self, event: ParkedEvent, revision: int) -> bool:
         return bool(await self._write(event, b"", revision, vanishes=VANISHES))
 
-    async def _write(self, event: ParkedEvent, data: bytes, revision: int, vanishes: float | None = None) -> int:
+    async def _write(
+        self, event: ParkedEvent, data: bytes, revision: int, vanishes: float | None = None
+    ) -> int:
         subject = subjects.parked(event.durable, _workspace(event), event.sequence)
         try:
             ack = await self.jetstream.publish(
@@ -55,7 +58,9 @@ class NatsParkedEvents:
         except APIError as error:
             if error.err_code == _OTHER_REVISION:
                 return 0
-            raise Unavailable(f"{PARKED_STREAM} does not take a record: {error.description}") from None
+            raise Unavailable(
+                f"{PARKED_STREAM} does not take a record: {error.description}"
+            ) from None
         except SILENT as error:
             raise Unavailable(f"{PARKED_STREAM} did not confirm: {error!r}") from error
         return ack.seq
@@ -66,7 +71,11 @@ class NatsParkedEvents:
             try:
                 with translated():
                     message = await self.jetstream.get_msg(
-                        PARKED_STREAM, seq=after + 1, subject=subjects.parked(durable), next=True, direct=False
+                        PARKED_STREAM,
+                        seq=after + 1,
+                        subject=subjects.parked(durable),
+                        next=True,
+                        direct=False,
                     )
             except NotFoundError:
                 break

@@ -31,7 +31,9 @@ def reader_config(
     subjects: Sequence[str] = (),
     headers_only: bool = False,
 ) -> ConsumerConfig:
-    """Configure a reader behind a sequence, which the server removes after `forgotten` idle seconds."""
+    """Configure a reader behind a sequence, which the server removes after `forgotten` idle
+    seconds.
+    """
     return ConsumerConfig(
         name=f"read-{uuid4().hex}",
         deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
@@ -56,11 +58,11 @@ async def read_pages(
 ) -> AsyncGenerator[list[NatsMessage]]:
     """Yield pages of at most `page` messages behind `after`, up to what the stream holds now.
 
-    While the caller works on one page the next one comes. A page that comes short ends its consumer, and another one
-    goes on behind it. An account that imports JetStream's answers takes a message without headers and data, which a
-    publisher may put into the log, for the end of the answer: what the server sent behind it never comes, and with
-    AckPolicy.NONE it sends nothing twice. Raises what the client raises; TimeoutError when nothing comes within
-    `patience` seconds.
+    While the caller works on one page the next one comes. A page that comes short ends its
+    consumer, and another one goes on behind it. An account that imports JetStream's answers takes a
+    message without headers and data, which a publisher may put into the log, for the end of the
+    answer: what the server sent behind it never comes, and with AckPolicy.NONE it sends nothing
+    twice. Raises what the client raises; TimeoutError when nothing comes within `patience` seconds.
     """
     left = 1
     while left > 0:
@@ -80,9 +82,11 @@ async def read_pages(
 
 @dataclass
 class _Pull:
-    """Requests for messages, one at a time, and their answers; `subject` is that of the consumer's requests.
+    """Requests for messages, one at a time, and their answers; `subject` is that of the consumer's
+    requests.
 
-    The client's own `fetch` makes two tasks for each message, which takes longer than all else that reading does.
+    The client's own `fetch` makes two tasks for each message, which takes longer than all else that
+    reading does.
     """
 
     jetstream: JetStreamContext
@@ -114,7 +118,9 @@ class _Pull:
             self._ended.set()
 
     async def answer(self) -> list[NatsMessage]:
-        """Return the messages that have come when all have, the server ends the answer, or patience does."""
+        """Return the messages that have come when all have, the server ends the answer, or patience
+        does.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(self.patience):
                 await self._ended.wait()
@@ -129,11 +135,16 @@ async def _pulled(
 ) -> AsyncGenerator[_Pull]:
     """Open requests to a consumer, and remove it in the end.
 
-    A consumer of one subject is a service's, which may remove none: it ends by itself, as does one that the server has
-    lost, or that cannot be removed now.
+    A consumer of one subject is a service's, which may remove none: it ends by itself, as does one
+    that the server has lost, or that cannot be removed now.
     """
     client, prefix = jetstream._nc, jetstream._prefix  # pyright: ignore[reportPrivateUsage]
-    pull = _Pull(jetstream, f"{prefix}.CONSUMER.MSG.NEXT.{stream}.{config.name}", client.new_inbox(), patience)
+    pull = _Pull(
+        jetstream,
+        f"{prefix}.CONSUMER.MSG.NEXT.{stream}.{config.name}",
+        client.new_inbox(),
+        patience,
+    )
     subscription = await client.subscribe(pull.inbox, cb=pull.receive)
     try:
         yield pull

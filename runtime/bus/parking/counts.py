@@ -12,7 +12,9 @@ MAX_RECORDS = 5_000
 
 @dataclass(frozen=True)
 class ParkedCount:
-    """Events of one workspace that wait for one reason; `error` is that of one of them, and `first` its sequence."""
+    """Events of one workspace that wait for one reason; `error` is that of one of them, and `first`
+    its sequence.
+    """
 
     workspace: str
     reason: Reason
@@ -30,12 +32,20 @@ class ParkedCount:
             newer = f"{self.type} v{self.version} of {self.document} at {self.first}"
             return f"{many} of a version newer than the code, the first {newer}"
         if self.reason == "over-budget":
-            return f"{many} of the {', '.join(self.durables)}: {self.error.removeprefix('BudgetSpent: ')}"
-        return f"{many} that failed again and again, the first at {self.first}, when parked: {self.error}"
+            return (
+                f"{many} of the {', '.join(self.durables)}: "
+                f"{self.error.removeprefix('BudgetSpent: ')}"
+            )
+        return (
+            f"{many} that failed again and again, the first at {self.first}, when parked: "
+            f"{self.error}"
+        )
 
 
 async def count_parked(parked: ParkedEvents, workspace: str | None = None) -> list[ParkedCount]:
-    """Parked events by workspace and reason; of all workspaces unless one is named. Raises `Unavailable`."""
+    """Parked events by workspace and reason; of all workspaces unless one is named. Raises
+    `Unavailable`.
+    """
     parked_by_cause: dict[tuple[str, Reason], list[ParkedEvent]] = defaultdict(list)
     token = None if workspace is None else subjects.token(workspace)
     for entry in await parked.changes("*", 0, most=MAX_RECORDS):
@@ -47,7 +57,16 @@ async def count_parked(parked: ParkedEvents, workspace: str | None = None) -> li
         durables = tuple(sorted({event.durable for event in events}))
         number = len({event.sequence for event in events})
         counts.append(
-            ParkedCount(name, reason, number, durables, first.sequence, first.event_type, first.version,
-                        first.document, first.error)
-        )  # fmt: skip
+            ParkedCount(
+                name,
+                reason,
+                number,
+                durables,
+                first.sequence,
+                first.event_type,
+                first.version,
+                first.document,
+                first.error,
+            )
+        )
     return counts

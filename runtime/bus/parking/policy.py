@@ -1,8 +1,10 @@
-"""Which failing messages are parked: those of a newer version, and those that would take the window from others.
+"""Which failing messages are parked: those of a newer version, and those that would take the window
+from others.
 
-A message that fails goes back into its durable's window and comes again. Each workspace may have a share of the window
-for that; what is more is parked, and so is what has failed often. While nothing at all succeeds the trouble is likely
-everybody's: then only a few a second are parked, for a full window costs nothing and moving a whole backlog would.
+A message that fails goes back into its durable's window and comes again. Each workspace may have a
+share of the window for that; what is more is parked, and so is what has failed often. While nothing
+at all succeeds the trouble is likely everybody's: then only a few a second are parked, for a full
+window costs nothing and moving a whole backlog would.
 """
 
 import time
@@ -18,31 +20,49 @@ from runtime.bus.codec import header_of
 from runtime.bus.parking.port import ParkedEvent, ParkedEvents, Reason
 from runtime.bus.port import Message
 from runtime.bus.stored_original import StoredOriginal
-from runtime.errors import BudgetSpent, NewerVersion, Poison, ProviderPaused, RateLimited, Retryable, Unavailable
+from runtime.errors import (
+    BudgetSpent,
+    NewerVersion,
+    Poison,
+    ProviderPaused,
+    RateLimited,
+    Retryable,
+    Unavailable,
+)
 from runtime.retries import Backoff
 
 logger = structlog.get_logger(__name__)
 
 RETRIES = 8
-"""Failures after which a message is parked: it has then been in the window for about two minutes."""
+"""Failures after which a message is parked: it has then been in the window for about two
+minutes.
+"""
 
 RETRY = Backoff(first=1.0, longest=120.0)
-"""Between two tries of a parked event: in a quiet stack nothing else may show that an outage is over."""
+"""Between two tries of a parked event: in a quiet stack nothing else may show that an outage is
+over.
+"""
 
 UNKNOWN = 3600.0
-"""Seconds until an event of a newer version is tried again by code that does not know it: nothing is expected of it."""
+"""Seconds until an event of a newer version is tried again by code that does not know it: nothing
+is expected of it.
+"""
 
 SUCCESS = 30.0
 """Seconds for which a success proves that the trouble of others is their own."""
 
 OUTAGE = 3.0
-"""Seconds without a success, while messages fail, after which a success shows that an outage is over."""
+"""Seconds without a success, while messages fail, after which a success shows that an outage is
+over.
+"""
 
 PER_SECOND = 8.0
 """Messages parked a second while nothing succeeds."""
 
 OVER_BUDGET = 10.0
-"""Seconds until an event that the budget does not allow is tried again: asking costs one read of it."""
+"""Seconds until an event that the budget does not allow is tried again: asking costs one read of
+it.
+"""
 
 OUTAGES = (Unavailable, RateLimited)
 """Errors that end for all events together."""
@@ -56,7 +76,9 @@ WAITS: Mapping[Reason, float] = {"newer-version": UNKNOWN, "over-budget": OVER_B
 
 @dataclass
 class ParkedMessage(StoredOriginal):
-    """A parked event as the event processor handles it: ack and nak update its record on the list."""
+    """A parked event as the event processor handles it: ack and nak update its record on the
+    list.
+    """
 
     event: ParkedEvent
     revision: int
@@ -81,7 +103,9 @@ class ParkedMessage(StoredOriginal):
             await self._write(self.event.claimed(LEASE))
 
     async def again(self, event: ParkedEvent, delay: float) -> bool:
-        """Write the record, due in `delay` s. False when another replica has taken the event meanwhile."""
+        """Write the record, due in `delay` s. False when another replica has taken the event
+        meanwhile.
+        """
         return await self._write(event.due_in(delay))
 
     async def _write(self, event: ParkedEvent) -> bool:
@@ -105,7 +129,9 @@ class ParkingPolicy:
         self._succeeded = -SUCCESS
         self._failing, self._began = False, time.monotonic()
         self.recoveries = 0
-        """How often messages were handled again after a time in which none was, while some failed."""
+        """How often messages were handled again after a time in which none was, while some
+        failed.
+        """
 
     def succeeded(self, message: Message) -> None:
         """Note that the message was handled."""
@@ -118,11 +144,17 @@ class ParkingPolicy:
         """Note that the message has come to an end, handled or not."""
         self._window.settled(subjects.workspace_token(message.subject), message.sequence)
 
-    async def takes(self, message: Message, error: Exception, attempts: Mapping[str, int], delay: float) -> bool:
-        """Park this failed message if it must be; return False if it goes back into the window for `delay` s."""
+    async def takes(
+        self, message: Message, error: Exception, attempts: Mapping[str, int], delay: float
+    ) -> bool:
+        """Park this failed message if it must be; return False if it goes back into the window for
+        `delay` s.
+        """
         reason = self._reason(message, error, attempts)
         # An error for several of a handler has the one of them as its cause.
-        self._failing = self._failing or isinstance(error, OUTAGES) or isinstance(error.__cause__, OUTAGES)
+        self._failing = (
+            self._failing or isinstance(error, OUTAGES) or isinstance(error.__cause__, OUTAGES)
+        )
         if reason is None:
             self._window.refused(subjects.workspace_token(message.subject), message.sequence, delay)
             return False
@@ -134,16 +166,27 @@ class ParkingPolicy:
                 await self.parked.put(event)  # where a record stands already, that one goes on
                 await message.ack()
         except Retryable as silent:
-            logger.warning("cannot be parked", durable=self.durable.name, sequence=message.sequence, error=str(silent))
+            logger.warning(
+                "cannot be parked",
+                durable=self.durable.name,
+                sequence=message.sequence,
+                error=str(silent),
+            )
             return False
         self.settled(message)
         logger.warning(
-            "parked", durable=self.durable.name, subject=message.subject, sequence=message.sequence, reason=reason,
+            "parked",
+            durable=self.durable.name,
+            subject=message.subject,
+            sequence=message.sequence,
+            reason=reason,
             error=event.error,
-        )  # fmt: skip
+        )
         return True
 
-    def _reason(self, message: Message, error: Exception, attempts: Mapping[str, int]) -> Reason | None:
+    def _reason(
+        self, message: Message, error: Exception, attempts: Mapping[str, int]
+    ) -> Reason | None:
         if isinstance(error, NewerVersion):
             return "newer-version"
         if isinstance(error, BudgetSpent):
@@ -151,17 +194,28 @@ class ParkingPolicy:
         if isinstance(message, ParkedMessage):
             return "retried"
         workspace = subjects.workspace_token(message.subject)
-        if sum(attempts.values()) <= RETRIES and not self._window.exceeded(workspace, message.sequence):
+        if sum(attempts.values()) <= RETRIES and not self._window.exceeded(
+            workspace, message.sequence
+        ):
             return None
         others_succeed = time.monotonic() - self._succeeded < SUCCESS
         return "retried" if others_succeed or self.pace.allows() else None
 
     def _record(
-        self, message: Message, error: Exception, reason: Reason, attempts: Mapping[str, int], delay: float
+        self,
+        message: Message,
+        error: Exception,
+        reason: Reason,
+        attempts: Mapping[str, int],
+        delay: float,
     ) -> ParkedEvent:
         before = message.event if isinstance(message, ParkedMessage) else None
         tries, now = sum(attempts.values()), self.clock()
-        wait = delay if isinstance(error, ProviderPaused) else WAITS.get(reason, RETRY.delay(tries, delay))
+        wait = (
+            delay
+            if isinstance(error, ProviderPaused)
+            else WAITS.get(reason, RETRY.delay(tries, delay))
+        )
         workspace, document, event_type = _names(message)
         return ParkedEvent(
             durable=self.durable.name,
@@ -181,11 +235,17 @@ class ParkingPolicy:
 
 
 def _names(message: Message) -> tuple[str, str, str]:
-    """Return workspace, document and type; the first two in full where the event's attributes can be read."""
+    """Return workspace, document and type; the first two in full where the event's attributes can
+    be read.
+    """
     workspace, document, event_type = subjects.split(message.subject)
     try:
         header, _ = header_of(message.data, message.headers)
     except Poison:
         return workspace, document, event_type
-    name = header.subject if header.subject and subjects.token(header.subject) == document else document
+    name = (
+        header.subject
+        if header.subject and subjects.token(header.subject) == document
+        else document
+    )
     return header.workspace, name, event_type

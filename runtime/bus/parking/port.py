@@ -1,8 +1,10 @@
-"""Parked events wait outside of their durable's window; this is the port of the list that holds them.
+"""Parked events wait outside of their durable's window; this is the port of the list that holds
+them.
 
-A durable delivers at most `max_ack_pending` messages that nobody has acknowledged. An event that cannot be handled for
-long is acknowledged and put on this list, so that it takes no place from others. The list is no truth: the event itself
-stays in the log, and a record only says that, why and until when it waits.
+A durable delivers at most `max_ack_pending` messages that nobody has acknowledged. An event that
+cannot be handled for long is acknowledged and put on this list, so that it takes no place from
+others. The list is no truth: the event itself stays in the log, and a record only says that, why
+and until when it waits.
 """
 
 import time
@@ -20,9 +22,10 @@ Reason = Literal["newer-version", "over-budget", "retried"]
 class ParkedEvent(BaseModel):
     """One record: which event waits for which durable, and why. Times are seconds since 1970.
 
-    `wait`: seconds that `not_before` was ahead when it was written; nobody waits longer, whatever the clock says.
-    `is_claimed`: whether a replica is trying it until then. `workspace` and `document` are names where the event could
-    be read, else tokens of its subject. `attempts`: failures by cause. Nothing of the event's text is in it.
+    `wait`: seconds that `not_before` was ahead when it was written; nobody waits longer, whatever
+    the clock says. `is_claimed`: whether a replica is trying it until then. `workspace` and
+    `document` are names where the event could be read, else tokens of its subject. `attempts`:
+    failures by cause. Nothing of the event's text is in it.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -44,7 +47,9 @@ class ParkedEvent(BaseModel):
 
     def due_in(self, seconds: float) -> "ParkedEvent":
         """Return the same, to be tried in so many seconds."""
-        return self.model_copy(update={"not_before": time.time() + seconds, "wait": seconds, "is_claimed": False})
+        return self.model_copy(
+            update={"not_before": time.time() + seconds, "wait": seconds, "is_claimed": False}
+        )
 
     def claimed(self, seconds: float) -> "ParkedEvent":
         """Return the same for a replica that has it to itself for so many seconds."""
@@ -53,7 +58,9 @@ class ParkedEvent(BaseModel):
 
 @dataclass(frozen=True)
 class ParkedRecord:
-    """The list's entry for one event. `revision` changes with each write; without `event` it was removed."""
+    """The list's entry for one event. `revision` changes with each write; without `event` it was
+    removed.
+    """
 
     revision: int
     durable: str
@@ -69,17 +76,21 @@ class ParkedEvents(Protocol):
     async def put(self, event: ParkedEvent, revision: int = 0) -> int:
         """Write a record, and return its new revision.
 
-        It replaces the one with `revision` (0: there must be none). Returns 0, and changes nothing, when another
-        record stands there.
+        It replaces the one with `revision` (0: there must be none). Returns 0, and changes nothing,
+        when another record stands there.
         """
         ...
 
     async def remove(self, event: ParkedEvent, revision: int) -> bool:
-        """Remove the record of a handled event if it still has that revision, and return whether it had."""
+        """Remove the record of a handled event if it still has that revision, and return whether it
+        had.
+        """
         ...
 
     async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
-        """Return the records written for this durable (`*`: any) after the revision `after`, oldest first."""
+        """Return the records written for this durable (`*`: any) after the revision `after`, oldest
+        first.
+        """
         ...
 
     async def originals(self, events: Sequence[ParkedEvent]) -> list[Message]:

@@ -1,8 +1,9 @@
 """Handle parked events again: each when it is due, or as soon as the code knows its version.
 
-Every replica reads the list. Before an event is handled its record is claimed, by writing a later time into it, which
-only one replica can do; a claim ends by itself when its replica dies. Of a workspace whose last try failed, one event
-is tried at a time and the others wait for its result: an outage costs one try and not one for each event.
+Every replica reads the list. Before an event is handled its record is claimed, by writing a later
+time into it, which only one replica can do; a claim ends by itself when its replica dies. Of a
+workspace whose last try failed, one event is tried at a time and the others wait for its result: an
+outage costs one try and not one for each event.
 """
 
 import asyncio
@@ -28,12 +29,16 @@ FIRST_HOLD, LONGEST_HOLD = 1.0, 15.0
 """Seconds until the next try of a workspace whose last one failed; doubled each time."""
 
 ANEW = 600.0
-"""Seconds after which the whole list is read again, for what was removed while this replica did not look."""
+"""Seconds after which the whole list is read again, for what was removed while this replica did not
+look.
+"""
 
 
 @dataclass
 class _Workspace:
-    """The events of one workspace that may be tried: by time of the monotonic clock, sequence and revision."""
+    """The events of one workspace that may be tried: by time of the monotonic clock, sequence and
+    revision.
+    """
 
     queue: list[tuple[float, int, int]] = field(default_factory=list[tuple[float, int, int]])
     trusted: bool = False
@@ -44,7 +49,9 @@ class _Workspace:
 
 
 class ParkedReader:
-    """Handles the parked events of one durable through its event processor, up to `slots` batches at once."""
+    """Handles the parked events of one durable through its event processor, up to `slots` batches
+    at once.
+    """
 
     def __init__(self, edge: EventProcessor, parked: ParkedEvents, slots: int = 1) -> None:
         self._processor, self._parked, self._slots = edge, parked, slots
@@ -63,8 +70,13 @@ class ParkedReader:
                     await self.look()
                     await self.take()
                 except Exception as error:
-                    # Whatever happens here, ordinary delivery goes on; and so does this, after a while.
-                    logger.warning("parked events wait", durable=self._processor.durable.name, error=repr(error))
+                    # Whatever happens here, ordinary delivery goes on; and so does this, after a
+                    # while.
+                    logger.warning(
+                        "parked events wait",
+                        durable=self._processor.durable.name,
+                        error=repr(error),
+                    )
                 await self._rest()
         finally:
             for task in self._tasks:
@@ -76,11 +88,15 @@ class ParkedReader:
         counts = Counter(entry.event.reason for entry in self._entries.values() if entry.event)
         notes: list[str] = []
         if newer := counts["newer-version"] + len(self._unknown):
-            notes.append(f"{newer} events of a version newer than this code are parked until it is upgraded")
+            notes.append(
+                f"{newer} events of a version newer than this code are parked until it is upgraded"
+            )
         if waiting := counts["over-budget"]:
             notes.append(f"{waiting} events wait until the budget of their workspace is raised")
         if retried := counts["retried"]:
-            notes.append(f"{retried} events that failed again and again are parked and tried now and then")
+            notes.append(
+                f"{retried} events that failed again and again are parked and tried now and then"
+            )
         return "; ".join(notes) or None
 
     async def look(self) -> None:
@@ -112,7 +128,9 @@ class ParkedReader:
                     del self._workspaces[name]
 
     def _hasten(self, now: float) -> None:
-        """Let what failed be tried now: an outage is over, and each would wait as long as it had failed for it."""
+        """Let what failed be tried now: an outage is over, and each would wait as long as it had
+        failed for it.
+        """
         for of_one in self._workspaces.values():
             of_one.hold = of_one.held_until = 0.0
             of_one.queue = [(self._hastened(now, *place), *place[1:]) for place in of_one.queue]
@@ -124,7 +142,9 @@ class ParkedReader:
         return now if event and event.reason == "retried" and not event.is_claimed else due
 
     def _note(self, entry: ParkedRecord) -> None:
-        """Keep the newest record of an event; one whose version the code does not know is counted only."""
+        """Keep the newest record of an event; one whose version the code does not know is counted
+        only.
+        """
         self._entries.pop(entry.sequence, None)
         self._unknown.discard(entry.sequence)
         if (event := entry.event) is None:
@@ -134,10 +154,13 @@ class ParkedReader:
             self._unknown.add(entry.sequence)
             return
         self._entries[entry.sequence] = entry
-        # Its time was set by code that did not know the version; a nearer one is another replica's claim.
+        # Its time was set by code that did not know the version; a nearer one is another replica's
+        # claim.
         left = self._waits.left(_place(entry), event.not_before, event.wait)
         due = 0.0 if newer and left > 2 * LEASE else time.monotonic() + left
-        heapq.heappush(self._workspaces.setdefault(entry.workspace, _Workspace()).queue, (due, *_place(entry)))
+        heapq.heappush(
+            self._workspaces.setdefault(entry.workspace, _Workspace()).queue, (due, *_place(entry))
+        )
 
     def _due(self, of_one: _Workspace, now: float) -> list[ParkedRecord]:
         """Return the events to try now: a batch where the last try succeeded, else one event."""
@@ -162,7 +185,9 @@ class ParkedReader:
             succeeded = all(message.removed for message in messages)
         except Exception as error:
             # What was claimed is tried again when the claim has ended.
-            logger.warning("parked events wait", durable=self._processor.durable.name, error=repr(error))
+            logger.warning(
+                "parked events wait", durable=self._processor.durable.name, error=repr(error)
+            )
         finally:
             of_one.trying -= 1
             of_one.trusted = succeeded
@@ -170,7 +195,9 @@ class ParkedReader:
             of_one.held_until = time.monotonic() + of_one.hold
 
     async def _claimed(self, batch: list[ParkedRecord]) -> list[ParkedMessage]:
-        """Claim these events; return those that this replica may handle now, with their messages in the log."""
+        """Claim these events; return those that this replica may handle now, with their messages in
+        the log.
+        """
         claims: dict[int, tuple[ParkedEvent, int]] = {}
         for entry in batch:
             assert entry.event is not None
@@ -178,7 +205,9 @@ class ParkedReader:
             if revision := await self._parked.put(event, entry.revision):
                 claims[entry.sequence] = event, revision
             elif self._entries.get(entry.sequence) is entry:
-                del self._entries[entry.sequence]  # another replica has it, or had; the list will show it
+                del self._entries[
+                    entry.sequence
+                ]  # another replica has it, or had; the list will show it
         messages = await self._parked.originals([event for event, _ in claims.values()])
         originals = {message.sequence: message for message in messages}
         for sequence, (event, revision) in claims.items():

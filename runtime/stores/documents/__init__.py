@@ -1,1 +1,3 @@
-"""The document store, rows of JSON by key: its port, its adapters, and what is built on the port."""
+"""The document store, rows of JSON by key: its port, its adapters, and what is built on the
+port.
+"""

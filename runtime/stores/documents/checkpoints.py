@@ -25,7 +25,9 @@ class RowCheckpoints:
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         """See `CheckpointStore`."""
-        await self.rows.put_newer(CHECKPOINTS, {self._key(generation): asdict(checkpoint)}, "sequence")
+        await self.rows.put_newer(
+            CHECKPOINTS, {self._key(generation): asdict(checkpoint)}, "sequence"
+        )
 
     async def drop_checkpoint(self, generation: int) -> None:
         """Forget the checkpoint of that generation. Repeats change nothing."""
@@ -36,7 +38,9 @@ class RowCheckpoints:
         prefix = f"{self.projection}."
         keys = {self._key(generation) for generation in kept if generation is not None}
         rows = await self.rows.scan(CHECKPOINTS)
-        await self.rows.delete(CHECKPOINTS, [key for key, _ in rows if key.startswith(prefix) and key not in keys])
+        await self.rows.delete(
+            CHECKPOINTS, [key for key, _ in rows if key.startswith(prefix) and key not in keys]
+        )
 
     def _key(self, generation: int) -> str:
         return f"{self.projection}.{generation}"
@@ -54,10 +58,14 @@ async def write_mark(rows: Rows, mark: LogMark) -> None:
 
 
 async def newest_version(rows: Rows, generation: int) -> int:
-    """The greatest log sequence that a document's status in this generation was made from, 0 for none."""
+    """The greatest log sequence that a document's status in this generation was made from, 0 for
+    none.
+    """
     versions = [0]
     for partition in await rows.partitions("documents"):
         if partition.generation == generation:
-            pairs = await rows.find(Table("documents", partition), {}, order="version", descending=True, limit=1)
+            pairs = await rows.find(
+                Table("documents", partition), {}, order="version", descending=True, limit=1
+            )
             versions += [row["version"] for _, row in pairs]
     return max(versions)

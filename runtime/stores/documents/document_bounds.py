@@ -1,4 +1,6 @@
-"""Keep the bounds of documents (version and number of chunks) for a projection: one row per document."""
+"""Keep the bounds of documents (version and number of chunks) for a projection: one row per
+document.
+"""
 
 from collections.abc import Collection, Mapping
 
@@ -13,23 +15,42 @@ class RowDocumentBounds:
     def __init__(self, rows: Rows, table: str) -> None:
         self._rows, self._table = rows, table
 
-    async def put(self, partition: Partition, extents: Mapping[str, DocumentBounds]) -> dict[str, DocumentBounds]:
-        """Write each unless a newer version is stored. Returns the previous bounds of the documents that had any."""
-        rows = {_key(id): {"document_id": id, "version": e.version, "count": e.count} for id, e in extents.items()}
+    async def put(
+        self, partition: Partition, extents: Mapping[str, DocumentBounds]
+    ) -> dict[str, DocumentBounds]:
+        """Write each unless a newer version is stored. Returns the previous bounds of the documents
+        that had any.
+        """
+        rows = {
+            _key(id): {"document_id": id, "version": e.version, "count": e.count}
+            for id, e in extents.items()
+        }
         before: dict[str, Row] = {}
 
         def newest(stored: Mapping[str, Row]) -> dict[str, Row]:
-            # Exactly what is replaced: of two who put bounds at once one must find those of the other.
+            # Exactly what is replaced: of two who put bounds at once one must find those of the
+            # other.
             before.update(stored)
-            return {key: max(stored.get(key, row), row, key=lambda it: it["version"]) for key, row in rows.items()}
+            return {
+                key: max(stored.get(key, row), row, key=lambda it: it["version"])
+                for key, row in rows.items()
+            }
 
         await self._rows.update(Table(self._table, partition), rows, newest)
-        return {row["document_id"]: DocumentBounds(row["version"], row["count"]) for row in before.values()}
+        return {
+            row["document_id"]: DocumentBounds(row["version"], row["count"])
+            for row in before.values()
+        }
 
-    async def get(self, partition: Partition, documents: Collection[str]) -> dict[str, DocumentBounds]:
+    async def get(
+        self, partition: Partition, documents: Collection[str]
+    ) -> dict[str, DocumentBounds]:
         """Return the bounds of those of `documents` that have any."""
         rows = await self._rows.get(Table(self._table, partition), [_key(id) for id in documents])
-        return {row["document_id"]: DocumentBounds(row["version"], row["count"]) for row in rows.values()}
+        return {
+            row["document_id"]: DocumentBounds(row["version"], row["count"])
+            for row in rows.values()
+        }
 
 
 def _key(document: str) -> str:

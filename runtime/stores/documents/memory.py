@@ -1,4 +1,6 @@
-"""Rows in memory, for unit tests. It keeps encoded rows, so no caller shares a list with the store or with another."""
+"""Rows in memory, for unit tests. It keeps encoded rows, so no caller shares a list with the store
+or with another.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
@@ -60,11 +62,15 @@ class MemoryRows:
     async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
         """Read, change and write; no other task runs in between."""
         bodies = self._of(table)
-        rows = dict(change({key: decode(bodies[key]) for key in dict.fromkeys(keys) if key in bodies}))
+        rows = dict(
+            change({key: decode(bodies[key]) for key in dict.fromkeys(keys) if key in bodies})
+        )
         bodies.update(_encoded(table, rows))
         return rows
 
-    async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
+    async def append(
+        self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]
+    ) -> dict[str, Row]:
         """Store, then count; no other task runs in between."""
         bodies = self._of(table)
         bodies.update(_encoded(table, rows))
@@ -89,7 +95,9 @@ class MemoryRows:
         indexed_fields(table.name, *where, *filter(None, [order]))
         matching = [(key, row) for key, row in self._rows(table) if _matches(row, where)]
         if order:
-            matching.sort(key=lambda pair: (pair[1].get(order) is not None, pair[1].get(order), pair[0]))
+            matching.sort(
+                key=lambda pair: (pair[1].get(order) is not None, pair[1].get(order), pair[0])
+            )
         if descending:
             matching.reverse()
         return matching[skip : skip + limit if limit else None]
@@ -105,7 +113,9 @@ class MemoryRows:
         for key in keys:
             self._of(table).pop(key, None)
 
-    async def delete_older(self, table: Table, keys: Collection[str], field: str, version: int) -> None:
+    async def delete_older(
+        self, table: Table, keys: Collection[str], field: str, version: int
+    ) -> None:
         """Look and forget; no other task runs in between."""
         bodies = self._of(table)
         for key in {key for key in keys if key in bodies and decode(bodies[key])[field] < version}:
@@ -119,12 +129,20 @@ class MemoryRows:
         """Look at all keys."""
         starts = tuple(prefixes)
         bodies = self._of(table)
-        return [(key, decode(bodies[key])) for key in bodies if key.startswith(starts) and key not in starts]
+        return [
+            (key, decode(bodies[key]))
+            for key in bodies
+            if key.startswith(starts) and key not in starts
+        ]
 
     async def partitions(self, name: str) -> set[Partition]:
         """Return every partition with a row in that table."""
         indexed_fields(name)
-        return {table.partition for table, bodies in self._bodies.items() if table.name == name and bodies}
+        return {
+            table.partition
+            for table, bodies in self._bodies.items()
+            if table.name == name and bodies
+        }
 
     async def drop(self, table: Table) -> None:
         """Forget the whole partition of that table."""

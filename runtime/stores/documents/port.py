@@ -1,7 +1,8 @@
 """The port of the document store: rows of JSON by key, in tables, in partitions.
 
-Everything kept in MongoDB or SQLite goes through these few verbs; `document_bounds.py` and `checkpoints.py` beside this
-file and the adapters of the services give them the words of the domain.
+Everything kept in MongoDB or SQLite goes through these few verbs; `document_bounds.py` and
+`checkpoints.py` beside this file and the adapters of the services give them the words of the
+domain.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -16,18 +17,24 @@ Row = dict[str, Any]
 A field of the row itself may also be bytes."""
 
 Change = Callable[[dict[str, Row]], Mapping[str, Row]]
-"""A function that returns, from the rows as they are, those to be written. It may be called again, in any thread."""
+"""A function that returns, from the rows as they are, those to be written. It may be called again,
+in any thread.
+"""
 
 
 @dataclass(frozen=True)
 class Containing:
-    """A condition: the field is a text that has this one in it, whatever the case of letters. It reads every row."""
+    """A condition: the field is a text that has this one in it, whatever the case of letters. It
+    reads every row.
+    """
 
     text: str
 
 
 Condition = str | int | list[str] | Containing
-"""The value that a field must equal, a list of which it must be one, or a text that must be in it."""
+"""The value that a field must equal, a list of which it must be one, or a text that must be in
+it.
+"""
 
 Where = Mapping[str, Condition]
 """Conditions by the names of their fields."""
@@ -56,12 +63,16 @@ INDEXES: Mapping[str, tuple[str, ...]] = {
     "chain": (),
     "archive": ("document",),
 }
-"""Every table and the fields that `find` and `count` may name: str or int, the same type in all rows."""
+"""Every table and the fields that `find` and `count` may name: str or int, the same type in all
+rows.
+"""
 
 
 @dataclass(frozen=True)
 class Table:
-    """One table of INDEXES in one partition. Caches, which no rebuild replaces, live in generation 0."""
+    """One table of INDEXES in one partition. Caches, which no rebuild replaces, live in generation
+    0.
+    """
 
     name: str
     partition: Partition
@@ -77,9 +88,10 @@ OBSOLETE = ("contributions", "revisions")
 class Rows(Protocol):
     """Rows by key. All adapters keep the same contract, tested by `tests/contract/test_rows.py`.
 
-    Keys are 1 to 400 printable ASCII characters without blanks. Every write is durable when it returns, and
-    doing it twice is the same as once (`append` excepted). Empty input is allowed and does nothing.
-    A store that does not answer raises `Unavailable`; whether a write happened is then unknown.
+    Keys are 1 to 400 printable ASCII characters without blanks. Every write is durable when it
+    returns, and doing it twice is the same as once (`append` excepted). Empty input is allowed and
+    does nothing. A store that does not answer raises `Unavailable`; whether a write happened is
+    then unknown.
     """
 
     async def prepare(self) -> None:
@@ -117,18 +129,24 @@ class Rows(Protocol):
         ...
 
     async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
-        """Read the rows that exist among `keys`, write those that `change` returns for them, and return these.
+        """Read the rows that exist among `keys`, write those that `change` returns for them, and
+        return these.
 
-        Atomic per row: no row is written that changed since it was read; `change` is called again for it instead.
+        Atomic per row: no row is written that changed since it was read; `change` is called again
+        for it instead.
         """
         ...
 
-    async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
-        """Store `rows`, then count: add one to `n` (from 0) of each key of `notes`, and append its note to `notes`.
+    async def append(
+        self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]
+    ) -> dict[str, Row]:
+        """Store `rows`, then count: add one to `n` (from 0) of each key of `notes`, and append its
+        note to `notes`.
 
-        Returns the counters. Atomic per counter: the note of count i stands i-th, and the last MOST_NOTES are kept.
-        A value read is never lower than the caller's own count made it; two concurrent callers may read the same.
-        Whoever reads a counter can read the rows stored before each of its counts.
+        Returns the counters. Atomic per counter: the note of count i stands i-th, and the last
+        MOST_NOTES are kept. A value read is never lower than the caller's own count made it; two
+        concurrent callers may read the same. Whoever reads a counter can read the rows stored
+        before each of its counts.
         """
         ...
 
@@ -142,7 +160,8 @@ class Rows(Protocol):
         skip: int = 0,
         limit: int = 0,
     ) -> list[tuple[str, Row]]:
-        """Return keys and rows whose indexed fields are as `where` has them, by field `order`, then key.
+        """Return keys and rows whose indexed fields are as `where` has them, by field `order`, then
+        key.
 
         `limit` 0 means all of them.
         """
@@ -156,8 +175,12 @@ class Rows(Protocol):
         """Delete the rows under these keys, if there are any."""
         ...
 
-    async def delete_older(self, table: Table, keys: Collection[str], field: str, version: int) -> None:
-        """Delete those of the rows whose integer `field` is less than `version`; atomic per row, as `put_newer`."""
+    async def delete_older(
+        self, table: Table, keys: Collection[str], field: str, version: int
+    ) -> None:
+        """Delete those of the rows whose integer `field` is less than `version`; atomic per row, as
+        `put_newer`.
+        """
         ...
 
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
@@ -165,7 +188,9 @@ class Rows(Protocol):
         ...
 
     async def under(self, table: Table, prefixes: Collection[str]) -> list[tuple[str, Row]]:
-        """Return the rows whose keys begin with one of `prefixes` and are longer, in no particular order."""
+        """Return the rows whose keys begin with one of `prefixes` and are longer, in no particular
+        order.
+        """
         ...
 
     async def partitions(self, name: str) -> set[Partition]:

@@ -1,6 +1,8 @@
-"""Rows as stored bodies, and their keys and names checked against the contract of `Rows`; used by every adapter.
+"""Rows as stored bodies, and their keys and names checked against the contract of `Rows`; used by
+every adapter.
 
-A small row is JSON text. A long one is compressed, and bytes stand uncompressed behind the JSON of the other fields.
+A small row is JSON text. A long one is compressed, and bytes stand uncompressed behind the JSON of
+the other fields.
 """
 
 import re
@@ -32,7 +34,9 @@ T = TypeVar("T")
 
 
 def indexed_fields(table: str, *names: str) -> tuple[str, ...]:
-    """The indexed fields of a table. Raises InvalidInput if there is no such table or `names` has any other field."""
+    """The indexed fields of a table. Raises InvalidInput if there is no such table or `names` has
+    any other field.
+    """
     if table not in INDEXES:
         raise InvalidInput(f"there is no table {table!r:.80}")
     for name in names:
@@ -42,17 +46,23 @@ def indexed_fields(table: str, *names: str) -> tuple[str, ...]:
 
 
 def encode(key: str, row: Row) -> Body:
-    """Return the body of the row. Raises InvalidInput for a key, a value or a size that the contract forbids."""
+    """Return the body of the row. Raises InvalidInput for a key, a value or a size that the
+    contract forbids.
+    """
     checked_key(key)
     blobs = {name: value for name, value in row.items() if type(value) is bytes}
     try:
-        body = orjson.dumps({name: value for name, value in row.items() if name not in blobs} if blobs else row)
+        body = orjson.dumps(
+            {name: value for name, value in row.items() if name not in blobs} if blobs else row
+        )
     except TypeError as error:
         raise InvalidInput(f"the row {key} is not JSON: {error}") from error
     if (size := len(body) + sum(map(len, blobs.values()))) > LARGEST_BODY:
         raise InvalidInput(f"the row {key} has {size} bytes; at most {LARGEST_BODY} can be stored")
     if blobs:
-        head = orjson.dumps([{name: len(value) for name, value in blobs.items()}, orjson.Fragment(body)])
+        head = orjson.dumps(
+            [{name: len(value) for name, value in blobs.items()}, orjson.Fragment(body)]
+        )
         return b"".join((_BLOBS, len(head).to_bytes(4, "big"), head, *blobs.values()))
     if len(body) < COMPRESSED_FROM or len(compressed := zlib.compress(body, 1)) >= len(body):
         return body.decode()
@@ -74,18 +84,26 @@ def decode(body: Body) -> Row:
 
 
 def checked_key(key: str) -> str:
-    """Return the key. Raises InvalidInput unless it is 1 to 400 printable ASCII characters without blanks."""
+    """Return the key. Raises InvalidInput unless it is 1 to 400 printable ASCII characters without
+    blanks.
+    """
     if _KEY.fullmatch(key) is None:
-        raise InvalidInput(f"{key!r:.80} is no key: 1 to 400 printable ASCII characters without blanks")
+        raise InvalidInput(
+            f"{key!r:.80} is no key: 1 to 400 printable ASCII characters without blanks"
+        )
     return key
 
 
 def indexed_values(table: Table, key: str, row: Row) -> tuple[Scalar, ...]:
-    """The values of the table's indexed fields, None where the row has none. Raises InvalidInput for other types."""
+    """The values of the table's indexed fields, None where the row has none. Raises InvalidInput
+    for other types.
+    """
     values = tuple(row.get(name) for name in INDEXES[table.name])
     for name, value in zip(INDEXES[table.name], values, strict=True):
         if value is not None and type(value) is not str and not is_int64(value):
-            raise InvalidInput(f"the row {key} has neither text nor a 64-bit integer in the indexed field {name}")
+            raise InvalidInput(
+                f"the row {key} has neither text nor a 64-bit integer in the indexed field {name}"
+            )
     return values
 
 

@@ -1,11 +1,11 @@
 """The schema version of the stores: `prepare` records it, and older programs refuse a newer one.
 
-One row of the document store speaks for all three stores. It is raised when older code would misread tables, properties
-or collections; what is new and optional does not raise it.
+One row of the document store speaks for all three stores. It is raised when older code would
+misread tables, properties or collections; what is new and optional does not raise it.
 
-The row also names the projections that are owed: those of which an older program stored what this one cannot go on
-with. Every generation of them counts as incomplete until a rebuild has recorded that it made the generation itself. So
-a missing record is a debt, never a sign of health.
+The row also names the projections that are owed: those of which an older program stored what this
+one cannot go on with. Every generation of them counts as incomplete until a rebuild has recorded
+that it made the generation itself. So a missing record is a debt, never a sign of health.
 """
 
 from collections.abc import Collection, Set
@@ -31,7 +31,13 @@ _OTHER_STATUS = 2
 _OTHER_CONTRIBUTIONS = 4
 _DEBTS_RECORDED = 6
 
-_FILLED_BY_PROJECTIONS = ("documents", "chunks", "chunk_contributions", "graph_extents", "vector_extents")
+_FILLED_BY_PROJECTIONS = (
+    "documents",
+    "chunks",
+    "chunk_contributions",
+    "graph_extents",
+    "vector_extents",
+)
 """Tables that have rows as soon as anything was processed."""
 
 _OF_GRAPH: tuple[Projection, ...] = ("graph", "vectors")
@@ -43,7 +49,9 @@ _OLDEST = 50
 
 @dataclass(frozen=True)
 class SchemaRecord:
-    """The schema of the stores: its version (0: none recorded), and what is owed of which generations."""
+    """The schema of the stores: its version (0: none recorded), and what is owed of which
+    generations.
+    """
 
     version: int = 0
     owed: frozenset[str] = frozenset()
@@ -52,7 +60,9 @@ class SchemaRecord:
 
     def is_owed(self, projection: Projection, generation: int) -> bool:
         """Return whether that generation lacks what older programs stored elsewhere."""
-        return projection in self.owed and _generation_key(projection, generation) not in self.complete
+        return (
+            projection in self.owed and _generation_key(projection, generation) not in self.complete
+        )
 
     @property
     def problem(self) -> str:
@@ -69,7 +79,9 @@ async def read(rows: Rows) -> SchemaRecord:
     """Return what is recorded. Raises `Unavailable`."""
     stored = dict(await rows.scan(TABLE))
     row: Row = stored.pop(KEY, {})
-    return SchemaRecord(int(row.get("version", 0)), frozenset(row.get("owed", ())), frozenset(stored))
+    return SchemaRecord(
+        int(row.get("version", 0)), frozenset(row.get("owed", ())), frozenset(stored)
+    )
 
 
 async def recorded(rows: Rows) -> int:
@@ -84,7 +96,8 @@ async def refuse_newer(rows: Rows) -> None:
 
 
 async def enter(rows: Rows) -> None:
-    """Record our version and what is owed since an older one, unless it is there: one write, whoever comes first.
+    """Record our version and what is owed since an older one, unless it is there: one write,
+    whoever comes first.
 
     Raises ConfigurationError when newer code has prepared the stores.
     """
@@ -122,7 +135,9 @@ async def owe(rows: Rows, projection: Projection, generation: int) -> None:
 
 async def forget_others(rows: Rows, projection: Projection, kept: Collection[int | None]) -> None:
     """Remove the records of all generations of a projection but these."""
-    keys = {_generation_key(projection, generation) for generation in kept if generation is not None}
+    keys = {
+        _generation_key(projection, generation) for generation in kept if generation is not None
+    }
     prefix = f"{projection}."
     stored = [key for key, _ in await rows.scan(TABLE)]
     await rows.delete(TABLE, [key for key in stored if key.startswith(prefix) and key not in keys])
@@ -135,7 +150,8 @@ def _generation_key(projection: str, generation: int) -> str:
 async def _left_incomplete(rows: Rows, version: int) -> Collection[Projection]:
     """Return the projections that stores of this version owe."""
     if version == 0:
-        # Either nothing is stored yet, or it is from before versions were recorded, or the record was lost.
+        # Either nothing is stored yet, or it is from before versions were recorded, or the record
+        # was lost.
         filled = [await rows.partitions(name) for name in _FILLED_BY_PROJECTIONS]
         return PROJECTIONS if any(filled) else ()
     if version < _OTHER_STATUS:
@@ -148,9 +164,11 @@ async def _left_incomplete(rows: Rows, version: int) -> Collection[Projection]:
 
 
 async def _lacks_contributions(rows: Rows) -> bool:
-    """Return whether chunks of the oldest documents contribute nothing, not even that they name nobody.
+    """Return whether chunks of the oldest documents contribute nothing, not even that they name
+    nobody.
 
-    Versions 4 and 5 recorded no debt when they took over older stores, whose contributions they did not read.
+    Versions 4 and 5 recorded no debt when they took over older stores, whose contributions they did
+    not read.
     """
     contributing = await rows.partitions("chunk_contributions")
     for partition in await rows.partitions("documents"):

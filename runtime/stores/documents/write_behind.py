@@ -1,8 +1,9 @@
-"""A write-behind cache: rows that were paid for are kept in memory while the store does not take them.
+"""A write-behind cache: rows that were paid for are kept in memory while the store does not take
+them.
 
-A store that is locked, full or away for a while costs no result: the caller goes on with it, it is found again in this
-process, and it is written with the next row that the store takes. What is lost with the process is in the log by then,
-or is paid for again.
+A store that is locked, full or away for a while costs no result: the caller goes on with it, it is
+found again in this process, and it is written with the next row that the store takes. What is lost
+with the process is in the log by then, or is paid for again.
 """
 
 import asyncio
@@ -20,11 +21,15 @@ MOST = 1000
 """Rows that are kept in memory. Then nothing more is to be paid for until the store takes them."""
 
 RETRY = 5.0
-"""Seconds until a store that took nothing is asked again: each try may wait as long as a lock is waited for."""
+"""Seconds until a store that took nothing is asked again: each try may wait as long as a lock is
+waited for.
+"""
 
 
 class WriteBehind:
-    """Rows of caches over a store. Keys are never given another value, so it does not matter when they are written."""
+    """Rows of caches over a store. Keys are never given another value, so it does not matter when
+    they are written.
+    """
 
     def __init__(self, rows: Rows, most: int = MOST) -> None:
         self._rows, self._most = rows, most
@@ -33,23 +38,31 @@ class WriteBehind:
         self._writing = asyncio.Lock()
 
     async def ready(self) -> None:
-        """Check before paid work that a row can be kept. Raises `Unavailable` while no further row can be kept."""
+        """Check before paid work that a row can be kept. Raises `Unavailable` while no further row
+        can be kept.
+        """
         if self._count() >= self._most:
             async with self._writing:
                 await self._write()
 
     async def get(self, table: Table, keys: Sequence[str]) -> dict[str, Row]:
-        """Return the rows that are stored or kept. Raises `Unavailable` when a row must be read and cannot be."""
+        """Return the rows that are stored or kept. Raises `Unavailable` when a row must be read and
+        cannot be.
+        """
         pending = {key: row for key, row in self._kept.get(table, {}).items() if key in keys}
         missing = [key for key in keys if key not in pending]
         return {**await self._rows.get(table, missing), **pending} if missing else pending
 
     async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
         """Return those of `keys` whose row is stored or kept. Raises `Unavailable`."""
-        return (self._kept.get(table, {}).keys() & set(keys)) | await self._rows.existing(table, keys)
+        return (self._kept.get(table, {}).keys() & set(keys)) | await self._rows.existing(
+            table, keys
+        )
 
     def keep(self, table: Table, rows: Mapping[str, Row]) -> bool:
-        """Keep the rows for the next `put`; `get` finds them from now on. Returns False when none more can be kept."""
+        """Keep the rows for the next `put`; `get` finds them from now on. Returns False when none
+        more can be kept.
+        """
         if self._count() >= self._most:
             return False
         self._kept.setdefault(table, {}).update(rows)
@@ -69,7 +82,9 @@ class WriteBehind:
                 await self._write()
             except Unavailable as error:
                 self._not_before = time.monotonic() + RETRY
-                logger.warning("what was paid for is kept in memory", rows=self._count(), error=str(error))
+                logger.warning(
+                    "what was paid for is kept in memory", rows=self._count(), error=str(error)
+                )
 
     async def _write(self) -> None:
         """Write all rows that are kept. Raises `Unavailable`."""

@@ -1,4 +1,6 @@
-"""The graph store in memory, under the same contract: for fast tests and as the plainest reading of the port."""
+"""The graph store in memory, under the same contract: for fast tests and as the plainest reading of
+the port.
+"""
 
 import heapq
 from collections import defaultdict
@@ -19,11 +21,17 @@ class _Content:
 
     entities: dict[str, Entity] = field(default_factory=dict[str, Entity])
     relations: dict[Pair, Relation] = field(default_factory=dict[Pair, Relation])
-    incident: defaultdict[str, set[Pair]] = field(default_factory=lambda: defaultdict[str, set[Pair]](set))
+    incident: defaultdict[str, set[Pair]] = field(
+        default_factory=lambda: defaultdict[str, set[Pair]](set)
+    )
 
     def of(self, name: str) -> list[Relation]:
         """Return the relations at one entity, heaviest first, then by names."""
-        alive = [self.relations[key] for key in self.incident.get(name, ()) if not self.relations[key].gone]
+        alive = [
+            self.relations[key]
+            for key in self.incident.get(name, ())
+            if not self.relations[key].gone
+        ]
         return sorted(alive, key=_heaviest_first)
 
 
@@ -43,7 +51,9 @@ class MemoryGraph:
     async def ping(self) -> None:
         pass
 
-    async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(
+        self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]
+    ) -> None:
         new_entities, new_relations = newest_entities(entities), newest_relations(relations)
         if not new_entities and not new_relations:
             return
@@ -62,24 +72,37 @@ class MemoryGraph:
 
     async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
         entities = self._content(partition).entities
-        return {name: entities[name] for name in names if name in entities and not entities[name].gone}
+        return {
+            name: entities[name] for name in names if name in entities and not entities[name].gone
+        }
 
-    async def relations(self, partition: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
+    async def relations(
+        self, partition: Partition, pairs: Collection[Pair]
+    ) -> dict[Pair, Relation]:
         relations = self._content(partition).relations
-        return {key: relations[key] for key in pairs if key in relations and not relations[key].gone}
+        return {
+            key: relations[key] for key in pairs if key in relations and not relations[key].gone
+        }
 
     async def excerpts(
         self, partition: Partition, names: Collection[str], pairs: Collection[Pair], *, longest: int
     ) -> tuple[dict[str, Entity], dict[Pair, Relation]]:
         """See `Graph`."""
-        entities, relations = await self.entities(partition, names), await self.relations(partition, pairs)
+        entities, relations = (
+            await self.entities(partition, names),
+            await self.relations(partition, pairs),
+        )
         return (
             {
-                name: Entity(name, one.revision, support=one.support, description=one.description[:longest])
+                name: Entity(
+                    name, one.revision, support=one.support, description=one.description[:longest]
+                )
                 for name, one in entities.items()
             },
             {
-                key: Relation(*key, one.revision, keywords=one.keywords, description=one.description[:longest])
+                key: Relation(
+                    *key, one.revision, keywords=one.keywords, description=one.description[:longest]
+                )
                 for key, one in relations.items()
             },
         )
@@ -94,28 +117,45 @@ class MemoryGraph:
         """See `Graph`."""
         content = self._content(partition)
         by_name = {name: content.of(name)[: max(limit, 0)] for name in names}
-        return {name: [RelationSummary(*one.key, one.weight) for one in some] for name, some in by_name.items() if some}
+        return {
+            name: [RelationSummary(*one.key, one.weight) for one in some]
+            for name, some in by_name.items()
+            if some
+        }
 
-    async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(
+        self, partition: Partition, names: Collection[str], *, limit: int
+    ) -> Neighbourhood:
         content, entities = self._content(partition), await self.entities(partition, names)
         nodes = {name: node_of(entity) for name, entity in entities.items()}
         once: dict[Pair, Relation] = {}
         for name in entities:
-            relations = [r for r in content.of(name) if not any(content.entities[end].gone for end in r.key)]
+            relations = [
+                r for r in content.of(name) if not any(content.entities[end].gone for end in r.key)
+            ]
             once |= {relation.key: relation for relation in relations[: max(limit, 0)]}
         nodes |= {end: node_of(content.entities[end]) for key in once for end in key}
         ties = [tie_of(relation) for relation in sorted(once.values(), key=_heaviest_first)]
         return Neighbourhood(nodes, ties, await self.degrees(partition, names))
 
-    async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
-        return [(entity.name, entity.type) for entity in await self.scan_entities(partition, after, limit)]
+    async def scan_names(
+        self, partition: Partition, after: str = "", limit: int = 5000
+    ) -> list[tuple[str, str]]:
+        return [
+            (entity.name, entity.type)
+            for entity in await self.scan_entities(partition, after, limit)
+        ]
 
-    async def scan_entities(self, partition: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
+    async def scan_entities(
+        self, partition: Partition, after: str = "", limit: int = 1000
+    ) -> list[Entity]:
         entities = self._content(partition).entities
         names = (name for name, entity in entities.items() if name > after and not entity.gone)
         return [entities[name] for name in heapq.nsmallest(limit, names)]
 
-    async def scan_relations(self, partition: Partition, after: Pair = ("", ""), limit: int = 1000) -> list[Relation]:
+    async def scan_relations(
+        self, partition: Partition, after: Pair = ("", ""), limit: int = 1000
+    ) -> list[Relation]:
         relations = self._content(partition).relations
         keys = (key for key, relation in relations.items() if key > after and not relation.gone)
         return [relations[key] for key in heapq.nsmallest(limit, keys)]

@@ -25,7 +25,9 @@ class Node:
 
 @dataclass(frozen=True)
 class RelationSummary:
-    """A relation without its texts, `source` ≤ `target`; with as much of the rest as was asked for."""
+    """A relation without its texts, `source` ≤ `target`; with as much of the rest as was asked
+    for.
+    """
 
     source: str
     target: str
@@ -52,13 +54,15 @@ class Neighbourhood:
 
 
 class Graph(Protocol):
-    """An undirected property graph. One contract for all adapters, tested by `tests/contract/test_graph.py`.
+    """An undirected property graph. One contract for all adapters, tested by
+    `tests/contract/test_graph.py`.
 
-    A write takes effect only where its revision is greater than the stored one, under any concurrency, in any
-    order, any number of times: the highest revision always stands in the end. `gone` entities and relations are
-    kept as tombstones for that guard and never shown by a read, nor counted. Empty
-    input is allowed and does nothing. A store that does not answer raises `Unavailable` within the adapter's own
-    time limit; whether a write happened is then unknown, and writing again is right.
+    A write takes effect only where its revision is greater than the stored one, under any
+    concurrency, in any order, any number of times: the highest revision always stands in the end.
+    `gone` entities and relations are kept as tombstones for that guard and never shown by a read,
+    nor counted. Empty input is allowed and does nothing. A store that does not answer raises
+    `Unavailable` within the adapter's own time limit; whether a write happened is then unknown, and
+    writing again is right.
     """
 
     async def prepare(self) -> None:
@@ -73,8 +77,11 @@ class Graph(Protocol):
         """Return when the store answers a query, else raise `Unavailable`."""
         ...
 
-    async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
-        """Write the entities, then the relations. Of two rows with one key the higher revision counts.
+    async def put(
+        self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]
+    ) -> None:
+        """Write the entities, then the relations. Of two rows with one key the higher revision
+        counts.
 
         A relation's end that does not exist is made as a tombstone of revision 0.
         """
@@ -91,12 +98,19 @@ class Graph(Protocol):
         ...
 
     async def excerpts(
-        self, partition: Partition, names: Collection[str], pairs: Collection[tuple[str, str]], *, longest: int
+        self,
+        partition: Partition,
+        names: Collection[str],
+        pairs: Collection[tuple[str, str]],
+        *,
+        longest: int,
     ) -> tuple[dict[str, Entity], dict[tuple[str, str], Relation]]:
-        """Return what exists among `names` and the sorted `pairs`, with revision, keywords and support alone.
+        """Return what exists among `names` and the sorted `pairs`, with revision, keywords and
+        support alone.
 
-        Of each description the first `longest` characters; 0 is the cheapest way to ask for revisions. Entities are
-        read first: what changes meanwhile may be seen of a relation and not of its ends.
+        Of each description the first `longest` characters; 0 is the cheapest way to ask for
+        revisions. Entities are read first: what changes meanwhile may be seen of a relation and not
+        of its ends.
         """
         ...
 
@@ -107,26 +121,36 @@ class Graph(Protocol):
     async def relation_summaries(
         self, partition: Partition, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
-        """The relations at each of these entities, without keywords and chunks: heaviest first, then by names.
+        """The relations at each of these entities, without keywords and chunks: heaviest first,
+        then by names.
 
-        At most `limit` per entity, of the first 2,000 that the store has: more of a hub is never read.
+        At most `limit` per entity, of the first 2,000 that the store has: more of a hub is never
+        read.
         """
         ...
 
-    async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
-        """These entities, the relations at them, at most `limit` per entity (the heaviest), and their ends.
+    async def neighbourhood(
+        self, partition: Partition, names: Collection[str], *, limit: int
+    ) -> Neighbourhood:
+        """These entities, the relations at them, at most `limit` per entity (the heaviest), and
+        their ends.
 
-        Light: without descriptions, and with `MOST_SOURCES` chunks of each at most. A relation whose other end is gone
-        is left out, but counted in `degrees`.
+        Light: without descriptions, and with `MOST_SOURCES` chunks of each at most. A relation
+        whose other end is gone is left out, but counted in `degrees`.
         """
         ...
 
-    async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+    async def scan_names(
+        self, partition: Partition, after: str = "", limit: int = 5000
+    ) -> list[tuple[str, str]]:
         """Name and type of up to `limit` entities, in the order and as `scan_entities` pages."""
         ...
 
-    async def scan_entities(self, partition: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
-        """Up to `limit` entities after the name `after`, in an order of the store's own; tombstones left out.
+    async def scan_entities(
+        self, partition: Partition, after: str = "", limit: int = 1000
+    ) -> list[Entity]:
+        """Up to `limit` entities after the name `after`, in an order of the store's own; tombstones
+        left out.
 
         A page is empty only at the end.
         """
@@ -139,7 +163,8 @@ class Graph(Protocol):
         ...
 
     async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
-        """The names of the entities with the most relations, those first that have more, then by name.
+        """The names of the entities with the most relations, those first that have more, then by
+        name.
 
         It looks at every entity: for people who look at a graph, not for questions.
         """

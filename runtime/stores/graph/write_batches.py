@@ -1,4 +1,6 @@
-"""Prepare rows for writing, for every adapter: check, strip tombstones, keep the newest, sort, batch."""
+"""Prepare rows for writing, for every adapter: check, strip tombstones, keep the newest, sort,
+batch.
+"""
 
 import math
 from collections import defaultdict
@@ -15,7 +17,9 @@ T = TypeVar("T")
 Groups = list[dict[str, Any]]
 
 LONGEST_NAME = 6000
-"""Bytes of UTF-8. Neo4j's index holds keys of about 8 KB, of which workspace and generation take some."""
+"""Bytes of UTF-8. Neo4j's index holds keys of about 8 KB, of which workspace and generation take
+some.
+"""
 
 MAX_ROWS = 500
 MAX_BYTES = 4 * 1024 * 1024
@@ -31,8 +35,9 @@ _TEXT_OVERHEAD = 5
 def newest_entities(entities: Iterable[Entity]) -> list[Entity]:
     """Return the highest revision of each name, sorted by name; tombstones without their texts.
 
-    The database's own revision guard does not see two rows of one batch. Sorted keys are locked in one order, so
-    that writers rarely wait for each other in a circle. Raises `Poison` when a row cannot be stored.
+    The database's own revision guard does not see two rows of one batch. Sorted keys are locked in
+    one order, so that writers rarely wait for each other in a circle. Raises `Poison` when a row
+    cannot be stored.
     """
     best: dict[str, Entity] = {}
     for entity in entities:
@@ -44,7 +49,9 @@ def newest_entities(entities: Iterable[Entity]) -> list[Entity]:
 
 
 def newest_relations(relations: Iterable[Relation]) -> list[Relation]:
-    """Return the highest revision of each relation, sorted by its pair, with `source` ≤ `target`."""
+    """Return the highest revision of each relation, sorted by its pair, with `source` ≤
+    `target`.
+    """
     best: dict[tuple[str, str], Relation] = {}
     for relation in relations:
         size_of_relation(relation)
@@ -60,13 +67,19 @@ def sorted_ties(ties: Iterable[RelationSummary]) -> list[RelationSummary]:
 
 
 def size_of_entity(entity: Entity) -> int:
-    """Return about how many bytes it takes in a message. Raises `Poison` when it cannot be stored."""
+    """Return about how many bytes it takes in a message. Raises `Poison` when it cannot be
+    stored.
+    """
     _check_name(entity.name)
-    return _size((entity.name, entity.type, entity.description, *entity.source_ids, *entity.file_paths))
+    return _size(
+        (entity.name, entity.type, entity.description, *entity.source_ids, *entity.file_paths)
+    )
 
 
 def size_of_relation(relation: Relation) -> int:
-    """Return about how many bytes it takes in a message. Raises `Poison` when it cannot be stored."""
+    """Return about how many bytes it takes in a message. Raises `Poison` when it cannot be
+    stored.
+    """
     _check_name(relation.source)
     _check_name(relation.target)
     if not math.isfinite(relation.weight):
@@ -83,7 +96,9 @@ def node_of(entity: Entity) -> Node:
 
 def tie_of(relation: Relation) -> RelationSummary:
     """Return the relation as a neighbourhood shows it."""
-    return RelationSummary(*relation.key, relation.weight, relation.keywords, relation.source_ids[:MOST_SOURCES])
+    return RelationSummary(
+        *relation.key, relation.weight, relation.keywords, relation.source_ids[:MOST_SOURCES]
+    )
 
 
 def can_be_stored(name: str) -> bool:
@@ -102,7 +117,10 @@ def batches(items: Iterable[T], bytes_of: Callable[[T], int]) -> Iterator[list[T
 
 def _check_name(name: str) -> None:
     if not 0 < _bytes(name) <= LONGEST_NAME:
-        raise Poison(f"an entity's name must have 1 to {LONGEST_NAME} bytes, {name[:40]!r} has {_bytes(name)}")
+        raise Poison(
+            f"an entity's name must have 1 to {LONGEST_NAME} bytes, {name[:40]!r} has "
+            f"{_bytes(name)}"
+        )
 
 
 def _size(texts: Sequence[str]) -> int:
@@ -116,7 +134,9 @@ def _bytes(text: str) -> int:
     try:
         return len(text.encode())
     except UnicodeEncodeError as error:
-        raise Poison("a text of the graph contains half a surrogate pair, which UTF-8 cannot say") from error
+        raise Poison(
+            "a text of the graph contains half a surrogate pair, which UTF-8 cannot say"
+        ) from error
 
 
 def _stripped_entity(entity: Entity) -> Entity:
@@ -128,11 +148,16 @@ def _stripped_relation(relation: Relation) -> Relation:
     source, target = relation.key
     if relation.gone:
         return Relation(source, target, relation.revision, gone=True)
-    return relation if relation.source == source else replace(relation, source=source, target=target)
+    return (
+        relation if relation.source == source else replace(relation, source=source, target=target)
+    )
 
 
-def by_smaller_end(rows: Iterable[dict[str, Any]], sizes: Mapping[str, int]) -> tuple[Groups, Groups]:
-    """Group rows with `source` and `target` by that of the two with fewer relations, the source if they have as many.
+def by_smaller_end(
+    rows: Iterable[dict[str, Any]], sizes: Mapping[str, int]
+) -> tuple[Groups, Groups]:
+    """Group rows with `source` and `target` by that of the two with fewer relations, the source if
+    they have as many.
 
     The groups by a source, and those by a target, each a `name` with its `rows`, sorted by name.
     """

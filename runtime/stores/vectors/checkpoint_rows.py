@@ -1,7 +1,8 @@
 """Checkpoints among the rows of a collection: rows of a tenant that no workspace can be.
 
-Each is a row of its own, keyed by its sequence, and takes the place of lesser ones: so of two writers at once the
-greater sequence always stands in the end, on a server that compares nothing before it writes.
+Each is a row of its own, keyed by its sequence, and takes the place of lesser ones: so of two
+writers at once the greater sequence always stands in the end, on a server that compares nothing
+before it writes.
 """
 
 from collections.abc import Iterable
@@ -16,7 +17,9 @@ CHECKPOINT_FILTER = equals_filter("tenant", CHECKPOINT)
 
 
 def to_columns(checkpoint: Checkpoint, dimension: int) -> Columns:
-    """Return the row as the server takes it. Its vector is not zero, because cosine similarity needs a length."""
+    """Return the row as the server takes it. Its vector is not zero, because cosine similarity
+    needs a length.
+    """
     fields: Fields = {
         **dict.fromkeys(STRINGS, ""),
         **dict.fromkeys(NUMBERS, 0),

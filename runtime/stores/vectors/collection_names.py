@@ -1,4 +1,6 @@
-"""Names of collections: the generation, the kind of rows, the embedding model, and the format of the ids in them."""
+"""Names of collections: the generation, the kind of rows, the embedding model, and the format of
+the ids in them.
+"""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +9,9 @@ from contracts.graph import EmbeddingModel, VectorKind
 from contracts.ids import VECTOR_FORMAT, sha256
 from runtime.errors import ModelChanged, OutdatedVectors
 
-_COLLECTION = re.compile(r"ls_g([0-9]+)_(?:chunks|entities|relations)_([0-9a-f]{10}_[0-9]+)(?:_f([0-9]+))?")
+_COLLECTION = re.compile(
+    r"ls_g([0-9]+)_(?:chunks|entities|relations)_([0-9a-f]{10}_[0-9]+)(?:_f([0-9]+))?"
+)
 
 
 @dataclass(frozen=True)
@@ -24,9 +28,13 @@ def model_key(model: str, dimension: int) -> str:
     return f"{sha256(model)[:10]}_{dimension}"
 
 
-def collection_name(generation: int, kind: VectorKind, model: str, dimension: int, format: int = VECTOR_FORMAT) -> str:
-    """Return the name of a collection: `ls_g1_chunks_0a1b2c3d4e_384_f2`; without the last part for format 1."""
-    return f"ls_g{generation}_{kind}_{model_key(model, dimension)}{f'_f{format}' if format > 1 else ''}"
+def collection_name(
+    generation: int, kind: VectorKind, model: str, dimension: int, format: int = VECTOR_FORMAT
+) -> str:
+    """Return the name of a collection: `ls_g1_chunks_0a1b2c3d4e_384_f2`; without the last part for
+    format 1.
+    """
+    return f"ls_g{generation}_{kind}_{model_key(model, dimension)}{f'_f{format}' if format > 1 else ''}"  # noqa: E501
 
 
 def parse_collection_name(name: str) -> CollectionName | None:
@@ -41,16 +49,22 @@ def model_text(model: str, dimension: int) -> str:
 
 
 def model_changed(generation: int, before: str, now: str) -> ModelChanged:
-    """The error of a call for a generation that another model filled; the models as `model_text` returns them."""
+    """The error of a call for a generation that another model filled; the models as `model_text`
+    returns them.
+    """
     return ModelChanged(
-        f"the vectors of generation {generation} were made by {before}, and this process embeds with {now}: "
-        "run `lightstream rebuild vectors --embedding-model …` to make them anew, or go back to the former model"
+        f"the vectors of generation {generation} were made by {before}, and this process "
+        f"embeds with {now}: "
+        "run `lightstream rebuild vectors --embedding-model …` to make them anew, or go back "
+        "to the former model"
     )
 
 
 def outdated(generation: int) -> OutdatedVectors:
     """The error of a write to a generation whose ids are of an older format."""
     return OutdatedVectors(
-        f"the vectors of generation {generation} were written by an older version, which named them otherwise: they "
-        "can be searched, and nothing is added; run `lightstream rebuild vectors` to make them anew from the log"
+        f"the vectors of generation {generation} were written by an older version, which "
+        "named them otherwise: they "
+        "can be searched, and nothing is added; run `lightstream rebuild vectors` to make "
+        "them anew from the log"
     )

@@ -40,7 +40,9 @@ STRINGS = {
     "document_id": 4_096,
     "file_path": 16_384,
 }
-"""The fields of text with their lengths in bytes. The lengths of documents' ids and paths hold any that events hold."""
+"""The fields of text with their lengths in bytes. The lengths of documents' ids and paths hold any
+that events hold.
+"""
 NUMBERS = ("version", "position")
 Row = TypeVar("Row", VectorRow, Hit)
 
@@ -58,7 +60,9 @@ BATCH_ROWS = 500
 BATCH_BYTES = 16 * 1024 * 1024
 """The server refuses a message above 64 MiB."""
 FILTERED_DOCUMENTS = 64
-"""Documents that a filter names at most. Of more the server is asked for so many hits that enough are theirs."""
+"""Documents that a filter names at most. Of more the server is asked for so many hits that enough
+are theirs.
+"""
 VERSION_FIELDS = ("version", "text_hash")
 """What a read of versions asks for: the id is in the primary key, which comes anyway."""
 
@@ -72,17 +76,22 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @lru_cache(maxsize=1024)
 def tenant(workspace: str) -> str:
-    """Return the stored name of a workspace: 32 hexadecimal digits, so that no workspace can break out of a filter."""
+    """Return the stored name of a workspace: 32 hexadecimal digits, so that no workspace can break
+    out of a filter.
+    """
     return _digest(workspace)[:32]
 
 
 def key(workspace: str, id: str) -> str:
-    """Return the primary key. Inside one workspace keys are ordered as ids are, which `scan` relies on."""
+    """Return the primary key. Inside one workspace keys are ordered as ids are, which `scan` relies
+    on.
+    """
     return f"{tenant(workspace)}-{id}"
 
 
 def normalized_rows(rows: Sequence[VectorRow], dimension: int) -> list[VectorRow]:
-    """Return the rows as they are stored, the last one of each id. Raises Poison for the first that is invalid.
+    """Return the rows as they are stored, the last one of each id. Raises Poison for the first that
+    is invalid.
 
     Their vectors are lists of numbers in single precision.
     """
@@ -92,7 +101,10 @@ def normalized_rows(rows: Sequence[VectorRow], dimension: int) -> list[VectorRow
             raise Poison(f"{row.id!r:.80} is no id of a vector: up to 64 of A-Z, a-z, 0-9, _ and -")
         by_id[row.id] = row
     last = list(by_id.values())
-    return [_cut_row(row, vector) for row, vector in zip(last, _all_in_single_precision(last, dimension), strict=True)]
+    return [
+        _cut_row(row, vector)
+        for row, vector in zip(last, _all_in_single_precision(last, dimension), strict=True)
+    ]
 
 
 def _all_in_single_precision(rows: Sequence[VectorRow], dimension: int) -> list[list[float]]:
@@ -108,7 +120,9 @@ def _all_in_single_precision(rows: Sequence[VectorRow], dimension: int) -> list[
 
 
 def single_precision(vector: Sequence[float], dimension: int, owner: str) -> NDArray[np.float32]:
-    """Return the vector in the precision that is stored. Raises Poison unless it has `dimension` finite numbers."""
+    """Return the vector in the precision that is stored. Raises Poison unless it has `dimension`
+    finite numbers.
+    """
     if len(vector) != dimension:
         raise Poison(f"the vector of {owner} has {len(vector)} numbers, not {dimension}")
     try:
@@ -122,7 +136,9 @@ def single_precision(vector: Sequence[float], dimension: int, owner: str) -> NDA
 
 
 def to_columns(workspace: str, rows: Sequence[VectorRow]) -> Columns:
-    """Return normalized rows as the server takes them: the values of each field in the order of the rows."""
+    """Return normalized rows as the server takes them: the values of each field in the order of the
+    rows.
+    """
     return {
         "key": [key(workspace, row.id) for row in rows],
         "tenant": [tenant(workspace)] * len(rows),
@@ -180,7 +196,11 @@ def batches(rows: Iterable[VectorRow]) -> Iterator[list[VectorRow]]:
 
 def _bytes_of(row: VectorRow) -> int:
     # A character of a name may take six bytes in JSON, any other four.
-    return 1024 + 4 * (len(row.vector) + len(row.text) + len(row.file_path)) + 6 * sum(map(len, row.names))
+    return (
+        1024
+        + 4 * (len(row.vector) + len(row.text) + len(row.file_path))
+        + 6 * sum(map(len, row.names))
+    )
 
 
 def equals_filter(field: str, value: str) -> str:
@@ -194,8 +214,14 @@ def workspace_filter(workspace: str, documents: Collection[str] | None = None) -
     if documents is None or len(documents) > FILTERED_DOCUMENTS:
         return ours
     # Between `…-` and `….`, the next character: a range of keys needs no search by pattern.
-    ranges = ((key(workspace, prefix), key(workspace, f"{prefix[:-1]}.")) for prefix in sorted(_prefixes(documents)))
-    return f"{ours} and ({' or '.join(f'(key > {_json(low)} and key < {_json(high)})' for low, high in ranges)})"
+    ranges = (
+        (key(workspace, prefix), key(workspace, f"{prefix[:-1]}."))
+        for prefix in sorted(_prefixes(documents))
+    )
+    return (
+        f"{ours} and "
+        f"({' or '.join(f'(key > {_json(low)} and key < {_json(high)})' for low, high in ranges)})"
+    )
 
 
 def only_documents(hits: Iterable[Row], documents: Collection[str] | None) -> list[Row]:
@@ -211,7 +237,9 @@ def _prefixes(documents: Collection[str]) -> set[str]:
 
 
 def after_filter(workspace: str, id: str) -> str:
-    """Return the filter for the rows of a workspace with greater ids. Raises Poison for an invalid id."""
+    """Return the filter for the rows of a workspace with greater ids. Raises Poison for an invalid
+    id.
+    """
     if id and not _ID.fullmatch(id):
         raise Poison(f"{id!r:.80} is no id of a vector, so no page of a scan ended with it")
     return f"{workspace_filter(workspace)} and key > {_json(key(workspace, id))}"
@@ -237,7 +265,9 @@ def similarities(
     vectors: Sequence[Sequence[float] | NDArray[np.float32]] | NDArray[np.float16 | np.float32],
     direction: NDArray[np.float32],
 ) -> list[float]:
-    """Return the cosine similarity of each vector, or row, with the direction, 0 where either of them is zero."""
+    """Return the cosine similarity of each vector, or row, with the direction, 0 where either of
+    them is zero.
+    """
     if not len(vectors):
         return []
     matrix, query = np.array(vectors, dtype=np.float64), direction.astype(np.float64)
@@ -274,9 +304,14 @@ def _cut_row(row: VectorRow, vector: list[float]) -> VectorRow:
 
 
 def _cut_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names, each cut only if all of them together are too long. One byte takes up to six in JSON."""
+    """Return the names, each cut only if all of them together are too long. One byte takes up to
+    six in JSON.
+    """
     whole = tuple(truncate(name, TEXT_BYTES) for name in names)
-    if 6 * sum(map(len, whole)) + 4 * len(whole) < TEXT_BYTES or len(_json(whole).encode()) <= TEXT_BYTES:
+    if (
+        6 * sum(map(len, whole)) + 4 * len(whole) < TEXT_BYTES
+        or len(_json(whole).encode()) <= TEXT_BYTES
+    ):
         return whole
     share = (TEXT_BYTES // len(whole) - 4) // 6
     return tuple(truncate(name, max(0, share)) for name in whole)

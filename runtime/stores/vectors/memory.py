@@ -1,4 +1,6 @@
-"""Vectors in this process: for tests, and for trying things out. Nothing is kept when the process ends."""
+"""Vectors in this process: for tests, and for trying things out. Nothing is kept when the process
+ends.
+"""
 
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -20,7 +22,9 @@ _no_workspace = partial(Partition, "")
 
 
 class MemoryVectors:
-    """`Vectors` in dictionaries. Adapters that are given the same `tables` are clients of one store."""
+    """`Vectors` in dictionaries. Adapters that are given the same `tables` are clients of one
+    store.
+    """
 
     def __init__(self, model: str, dimension: int, tables: Tables | None = None) -> None:
         self.model, self.dimension = model, dimension
@@ -33,7 +37,9 @@ class MemoryVectors:
 
     async def missing(self, generation: int) -> list[str]:
         """See `Vectors`."""
-        tables = self._tables.get(generation, {}).get(collection_names.model_text(self.model, self.dimension), {})
+        tables = self._tables.get(generation, {}).get(
+            collection_names.model_text(self.model, self.dimension), {}
+        )
         kinds = {kind for _, kind in tables}
         return [f"a table of {kind} is not there" for kind in VECTOR_KINDS if kind not in kinds]
 
@@ -57,7 +63,9 @@ class MemoryVectors:
         result = {id: table[id] for id in dict.fromkeys(ids) if id in table}
         return result if vectors else {id: stored.without_vector(row) for id, row in result.items()}
 
-    async def versions(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> dict[str, RowVersion]:
+    async def versions(
+        self, partition: Partition, kind: VectorKind, ids: Collection[str]
+    ) -> dict[str, RowVersion]:
         """See `Vectors`."""
         rows = await self.get(partition, kind, ids)
         return {id: RowVersion(row.version, row.text_hash) for id, row in rows.items()}
@@ -78,7 +86,9 @@ class MemoryVectors:
         if not table or top_k < 1:
             return []
         similarities = stored.similarities([row.vector for row in table], direction)
-        hits = stored.ranked(Hit(row.id, row.names, score) for row, score in zip(table, similarities, strict=True))
+        hits = stored.ranked(
+            Hit(row.id, row.names, score) for row, score in zip(table, similarities, strict=True)
+        )
         return [hit for hit in hits[:top_k] if hit.score > min_score]
 
     async def likeness(
@@ -87,10 +97,21 @@ class MemoryVectors:
         """See `Vectors`."""
         direction = stored.single_precision(vector, self.dimension, "the question")
         rows = await self.get(partition, kind, ids, vectors=True)
-        return dict(zip(rows, stored.similarities([row.vector for row in rows.values()], direction), strict=True))
+        return dict(
+            zip(
+                rows,
+                stored.similarities([row.vector for row in rows.values()], direction),
+                strict=True,
+            )
+        )
 
     async def delete(
-        self, partition: Partition, kind: VectorKind, ids: Collection[str], *, before: int | None = None
+        self,
+        partition: Partition,
+        kind: VectorKind,
+        ids: Collection[str],
+        *,
+        before: int | None = None,
     ) -> None:
         """See `Vectors`."""
         table = self._table(partition, kind) if ids else {}
@@ -98,19 +119,27 @@ class MemoryVectors:
             if id in table and (before is None or table[id].version < before):
                 del table[id]
 
-    async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+    async def scan(
+        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000
+    ) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
-        return [stored.without_vector(row) for row in self._rows_after(partition, kind, after, limit)]
+        return [
+            stored.without_vector(row) for row in self._rows_after(partition, kind, after, limit)
+        ]
 
     async def scan_vectors(
         self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000
     ) -> VectorPage:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
         rows = self._rows_after(partition, kind, after, limit)
-        vectors = np.array([row.vector for row in rows], np.float32).reshape(len(rows), self.dimension)
+        vectors = np.array([row.vector for row in rows], np.float32).reshape(
+            len(rows), self.dimension
+        )
         return VectorPage([row.id for row in rows], [row.names for row in rows], vectors)
 
-    def _rows_after(self, partition: Partition, kind: VectorKind, after: str, limit: int) -> list[VectorRow]:
+    def _rows_after(
+        self, partition: Partition, kind: VectorKind, after: str, limit: int
+    ) -> list[VectorRow]:
         stored.after_filter(partition.workspace, after)
         table = self._table(partition, kind)
         return [table[id] for id in sorted(id for id in table if id > after)[: max(0, limit)]]
@@ -123,7 +152,9 @@ class MemoryVectors:
         """See `Vectors`."""
         makers = self._tables.get(generation, {})
         ours = EmbeddingModel(self.model, self.dimension)
-        return ours if str(ours) in makers else EmbeddingModel.named(min(makers)) if makers else None
+        return (
+            ours if str(ours) in makers else EmbeddingModel.named(min(makers)) if makers else None
+        )
 
     async def generations(self) -> set[int]:
         """See `Vectors`."""
@@ -148,8 +179,12 @@ class MemoryVectors:
     async def close(self) -> None:
         """See `Vectors`. Nothing to let go of."""
 
-    def _table(self, partition: Partition, kind: VectorKind, *, create: bool = False) -> dict[str, VectorRow]:
-        """The rows of one kind in a space, by id. Raises ModelChanged when only other models filled the generation."""
+    def _table(
+        self, partition: Partition, kind: VectorKind, *, create: bool = False
+    ) -> dict[str, VectorRow]:
+        """The rows of one kind in a space, by id. Raises ModelChanged when only other models filled
+        the generation.
+        """
         ours = collection_names.model_text(self.model, self.dimension)
         makers = self._tables.get(partition.generation, {})
         if makers and ours not in makers:

@@ -19,7 +19,9 @@ class RowVersion(NamedTuple):
 
 
 class VectorPage(NamedTuple):
-    """The vectors of some rows, an array of rows × dimension, with the ids and names of these rows."""
+    """The vectors of some rows, an array of rows × dimension, with the ids and names of these
+    rows.
+    """
 
     ids: list[str]
     names: list[tuple[str, ...]]
@@ -29,13 +31,14 @@ class VectorPage(NamedTuple):
 class Vectors(Protocol):
     """Vectors by id. One contract for all adapters, tested by `tests/contract/test_vectors.py`.
 
-    An adapter is made for one embedding model and dimension; each generation has its own collections, which carry
-    the model's name. A call for a generation that another model filled raises `ModelChanged`, a write to one whose ids
-    have an older format `OutdatedVectors`. Ids are
-    `[A-Za-z0-9_-]`, at most 64 long. A write is searchable, by every reader, when it returns; twice is once. Rows
-    are checked before anything is sent: every vector finite and of the right dimension, else `Poison`, and nothing
-    is written. Text that is too long for the server's field is cut at a character; its hash stays that of the whole.
-    Empty input is allowed and does nothing. A store that does not answer raises `Unavailable`.
+    An adapter is made for one embedding model and dimension; each generation has its own
+    collections, which carry the model's name. A call for a generation that another model filled
+    raises `ModelChanged`, a write to one whose ids have an older format `OutdatedVectors`. Ids are
+    `[A-Za-z0-9_-]`, at most 64 long. A write is searchable, by every reader, when it returns; twice
+    is once. Rows are checked before anything is sent: every vector finite and of the right
+    dimension, else `Poison`, and nothing is written. Text that is too long for the server's field
+    is cut at a character; its hash stays that of the whole. Empty input is allowed and does
+    nothing. A store that does not answer raises `Unavailable`.
     """
 
     model: str
@@ -46,11 +49,15 @@ class Vectors(Protocol):
         ...
 
     async def missing(self, generation: int) -> list[str]:
-        """Return what `prepare` would make, a line each; for an outdated generation that line alone."""
+        """Return what `prepare` would make, a line each; for an outdated generation that line
+        alone.
+        """
         ...
 
     async def outdated(self, generation: int) -> str | None:
-        """Return why the generation can only be read (its ids have an older format) and what to do; None otherwise."""
+        """Return why the generation can only be read (its ids have an older format) and what to do;
+        None otherwise.
+        """
         ...
 
     async def ping(self) -> None:
@@ -58,7 +65,9 @@ class Vectors(Protocol):
         ...
 
     async def put(self, partition: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
-        """Store these rows under their ids. Of two rows with one id in one call the later counts."""
+        """Store these rows under their ids. Of two rows with one id in one call the later
+        counts.
+        """
         ...
 
     async def get(
@@ -67,7 +76,9 @@ class Vectors(Protocol):
         """Return the rows that exist among `ids`, with their vectors only if `vectors` is set."""
         ...
 
-    async def versions(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> dict[str, RowVersion]:
+    async def versions(
+        self, partition: Partition, kind: VectorKind, ids: Collection[str]
+    ) -> dict[str, RowVersion]:
         """Return version and text hash of the rows that exist among `ids`."""
         ...
 
@@ -81,7 +92,8 @@ class Vectors(Protocol):
         min_score: float = -1.0,
         documents: Collection[str] | None = None,
     ) -> list[Hit]:
-        """Return at most `top_k` rows by cosine similarity, best first, equal ones by id, none at or below `min_score`.
+        """Return at most `top_k` rows by cosine similarity, best first, equal ones by id, none at
+        or below `min_score`.
 
         `documents` restricts the search to chunks of these documents.
         """
@@ -94,12 +106,21 @@ class Vectors(Protocol):
         ...
 
     async def delete(
-        self, partition: Partition, kind: VectorKind, ids: Collection[str], *, before: int | None = None
+        self,
+        partition: Partition,
+        kind: VectorKind,
+        ids: Collection[str],
+        *,
+        before: int | None = None,
     ) -> None:
-        """Delete the rows under these ids, if there are any; with `before` only those of lower versions."""
+        """Delete the rows under these ids, if there are any; with `before` only those of lower
+        versions.
+        """
         ...
 
-    async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+    async def scan(
+        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000
+    ) -> list[VectorRow]:
         """Return up to `limit` rows with ids greater than `after`, by id, without their vectors."""
         ...
 
@@ -114,7 +135,9 @@ class Vectors(Protocol):
         ...
 
     async def model_of(self, generation: int) -> EmbeddingModel | None:
-        """Return the model that filled the generation, ours if it did; None while the generation is empty."""
+        """Return the model that filled the generation, ours if it did; None while the generation is
+        empty.
+        """
         ...
 
     async def generations(self) -> set[int]:
@@ -122,15 +145,21 @@ class Vectors(Protocol):
         ...
 
     async def drop(self, generation: int) -> None:
-        """Remove the generation's collections, all workspaces and models. Repeats change nothing."""
+        """Remove the generation's collections, all workspaces and models. Repeats change
+        nothing.
+        """
         ...
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
-        """See `CheckpointStore`. No search, scan or count shows a checkpoint. None when any collection lacks it."""
+        """See `CheckpointStore`. No search, scan or count shows a checkpoint. None when any
+        collection lacks it.
+        """
         ...
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
-        """See `CheckpointStore`. Collections that are missing are made; `drop` removes the checkpoint with them."""
+        """See `CheckpointStore`. Collections that are missing are made; `drop` removes the
+        checkpoint with them.
+        """
         ...
 
     async def close(self) -> None:

@@ -1,1 +1,3 @@
-"""How a document becomes chunks: pure functions of its text, a tokenizer and the chunking settings."""
+"""How a document becomes chunks: pure functions of its text, a tokenizer and the chunking
+settings.
+"""

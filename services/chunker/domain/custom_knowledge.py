@@ -1,7 +1,8 @@
 """Turns custom knowledge into chunks, each with the entities and relations that have its source id.
 
-Of several chunks with one source id the first carries them. Entities and relations whose source id belongs to no chunk
-with text are written, one a line, into further chunks behind the others, so they can be found and cited like a passage.
+Of several chunks with one source id the first carries them. Entities and relations whose source id
+belongs to no chunk with text are written, one a line, into further chunks behind the others, so
+they can be found and cited like a passage.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,8 +25,11 @@ from services.chunker.domain.spans import TokenCodec
 Row = CustomEntity | CustomRelation
 
 
-def chunks(document_id: str, knowledge: CustomKnowledge, tokens: TokenCodec, size: int) -> Iterator[Chunk]:
-    """Yield the chunks of the custom knowledge, then all other rows in chunks of about `size` tokens.
+def chunks(
+    document_id: str, knowledge: CustomKnowledge, tokens: TokenCodec, size: int
+) -> Iterator[Chunk]:
+    """Yield the chunks of the custom knowledge, then all other rows in chunks of about `size`
+    tokens.
 
     Raises Poison if no chunk is left after control characters and blanks are removed.
     """
@@ -36,7 +40,9 @@ def chunks(document_id: str, knowledge: CustomKnowledge, tokens: TokenCodec, siz
     order = 0
     for chunk in knowledge.chunks:
         if content := readable(sanitize(chunk.content)):
-            yield _chunk(document_id, order, content, rows_by_source.pop(chunk.source_id, []), tokens)
+            yield _chunk(
+                document_id, order, content, rows_by_source.pop(chunk.source_id, []), tokens
+            )
             order += 1
     others = (row for source_rows in rows_by_source.values() for row in source_rows)
     for content, page_rows in _pages(others, tokens, size):
@@ -46,7 +52,9 @@ def chunks(document_id: str, knowledge: CustomKnowledge, tokens: TokenCodec, siz
         raise Poison("the knowledge is empty once control characters and blanks are gone")
 
 
-def _chunk(document_id: str, order: int, content: str, rows: Sequence[Row], tokens: TokenCodec) -> Chunk:
+def _chunk(
+    document_id: str, order: int, content: str, rows: Sequence[Row], tokens: TokenCodec
+) -> Chunk:
     return Chunk(
         id=chunk_id(document_id, order),
         order=order,
@@ -74,7 +82,9 @@ def _chunk(document_id: str, order: int, content: str, rows: Sequence[Row], toke
 
 
 def _pages(rows: Iterable[Row], tokens: TokenCodec, size: int) -> Iterator[tuple[str, list[Row]]]:
-    """Yield texts of at most `size` tokens, or of one row, with one line per row; and the rows of each text."""
+    """Yield texts of at most `size` tokens, or of one row, with one line per row; and the rows of
+    each text.
+    """
     lines: list[str] = []
     page_rows: list[Row] = []
     tokens_left = size

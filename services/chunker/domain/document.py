@@ -1,4 +1,6 @@
-"""Cuts a document's text into chunks in a single pass, without keeping all of the text in memory."""
+"""Cuts a document's text into chunks in a single pass, without keeping all of the text in
+memory.
+"""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,20 +17,26 @@ from services.chunker.domain.spans import Span, TokenCodec
 from services.chunker.domain.windows import split_by_character, split_by_tokens
 
 MAX_CHUNKS = 20_000
-"""Chunks that a document may have by default; the longest text, in chunks of the default size, has fewer."""
+"""Chunks that a document may have by default; the longest text, in chunks of the default size, has
+fewer.
+"""
 
 ReadText = Callable[[], Iterable[str]]
 """Returns the text as it was published, in pieces, from its beginning at each call."""
 
 
 class Source(NamedTuple):
-    """The text of one document: how it is read, and at which characters of it as published its pages begin."""
+    """The text of one document: how it is read, and at which characters of it as published its
+    pages begin.
+    """
 
     read: ReadText
     pages: Sequence[int] = ()
 
     def sanitized(self, left_out: LeftOut | None = None) -> Iterator[tuple[str, list[int]]]:
-        """Yield the sanitised text in pieces, with the pages that begin in each. `left_out` counts its binary data."""
+        """Yield the sanitised text in pieces, with the pages that begin in each. `left_out` counts
+        its binary data.
+        """
         return without_ballast(cleaned(self.read(), self.pages), left_out or LeftOut())
 
     def texts(self) -> Iterator[str]:
@@ -37,11 +45,17 @@ class Source(NamedTuple):
 
 
 def chunks(
-    document_id: str, source: Source, tokens: TokenCodec, chunking: Chunking, left_out: LeftOut | None = None
+    document_id: str,
+    source: Source,
+    tokens: TokenCodec,
+    chunking: Chunking,
+    left_out: LeftOut | None = None,
 ) -> Iterator[Chunk]:
-    """Yield the chunks of the sanitised text, which has no binary data; `left_out` counts what was left out of it.
+    """Yield the chunks of the sanitised text, which has no binary data; `left_out` counts what was
+    left out of it.
 
-    Raises Poison for a text without chunks, and before the first chunk for one that `chunking` forbids to cut.
+    Raises Poison for a text without chunks, and before the first chunk for one that `chunking`
+    forbids to cut.
     """
     if chunking.split_by_character_only:
         for _ in spans(source.texts(), tokens, chunking):
@@ -69,10 +83,14 @@ def chunks(
         order += 1
     if not order:
         what = f" and {chunking.split_by_character!r}" if chunking.split_by_character else ""
-        raise Poison(f"the text is empty once control characters, binary data and blanks{what} are gone")
+        raise Poison(
+            f"the text is empty once control characters, binary data and blanks{what} are gone"
+        )
 
 
-def check_chunk_count(max_chunks: int, source: Source, tokens: TokenCodec, chunking: Chunking, size: int) -> None:
+def check_chunk_count(
+    max_chunks: int, source: Source, tokens: TokenCodec, chunking: Chunking, size: int
+) -> None:
     """Raise Poison for a text of `size` bytes that makes more than `max_chunks` chunks.
 
     Chunks are counted only if a text of this size can make so many; no chunk is published before.
@@ -82,13 +100,17 @@ def check_chunk_count(max_chunks: int, source: Source, tokens: TokenCodec, chunk
     for count, _ in enumerate(spans(source.texts(), tokens, chunking), 1):
         if count > max_chunks:
             raise Poison(
-                f"the text makes more than {max_chunks:,} chunks of {chunking.size} tokens: choose larger "
-                "chunks (`chunking` of the document, CHUNK_SIZE), split the document, or raise MAX_CHUNKS_PER_DOCUMENT"
+                f"the text makes more than {max_chunks:,} chunks of {chunking.size} tokens: "
+                "choose larger "
+                "chunks (`chunking` of the document, CHUNK_SIZE), split the document, or "
+                "raise MAX_CHUNKS_PER_DOCUMENT"
             )
 
 
 def _max_chunks(size: int, chunking: Chunking) -> int:
-    """Return the most chunks that a text of `size` bytes can make; a token has at least one byte."""
+    """Return the most chunks that a text of `size` bytes can make; a token has at least one
+    byte.
+    """
     stride = max(1, (chunking.size or 1) - (chunking.overlap or 0))
     if chunking.split_by_character is not None:
         return size
@@ -101,7 +123,9 @@ def spans(texts: Iterable[str], tokens: TokenCodec, chunking: Chunking) -> Itera
     size, overlap = chunking.size or 1, chunking.overlap or 0
     if chunking.split_by_character is not None:
         only = chunking.split_by_character_only
-        return split_by_character(texts, tokens, size, overlap, chunking.split_by_character, only=only)
+        return split_by_character(
+            texts, tokens, size, overlap, chunking.split_by_character, only=only
+        )
     if chunking.strategy == "recursive":
         return split_recursively(texts, tokens, size, overlap)
     return split_by_tokens(texts, tokens, size, overlap)

@@ -1,7 +1,9 @@
-"""Which headings are in force at a place of a Markdown text: ATX (`# Title`) and setext (underlined) ones.
+"""Which headings are in force at a place of a Markdown text: ATX (`# Title`) and setext
+(underlined) ones.
 
-CommonMark's rules (0.31, sections 4.2, 4.3 and 4.5), but a title is one line of at most 200 characters, and a line over
-it of the marks that stand under it is allowed, as reStructuredText has it.
+CommonMark's rules (0.31, sections 4.2, 4.3 and 4.5), but a title is one line of at most 200
+characters, and a line over it of the marks that stand under it is allowed, as reStructuredText has
+it.
 """
 
 import re
@@ -12,7 +14,9 @@ _LONGEST_LINE = 1_000
 """Characters of a line that may be a heading or a fence."""
 
 _LONGEST_TITLE = 200
-"""Characters of a heading's title; a longer underlined one is no heading, a longer `#` one is cut."""
+"""Characters of a heading's title; a longer underlined one is no heading, a longer `#` one is
+cut.
+"""
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
@@ -23,7 +27,9 @@ _NO_TITLE = re.compile(r" {4}|\t| {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
 
 
 class Outline:
-    """The headings of a text that passes through `read`; `at` returns those in force at an offset already read."""
+    """The headings of a text that passes through `read`; `at` returns those in force at an offset
+    already read.
+    """
 
     def __init__(self) -> None:
         self._path: list[tuple[int, str]] = []
@@ -34,15 +40,20 @@ class Outline:
         self._before = ""
 
     def at(self, offset: int) -> tuple[str, ...]:
-        """Return the headings in force at this offset, outermost first. Offsets must not decrease from call to call."""
+        """Return the headings in force at this offset, outermost first. Offsets must not decrease
+        from call to call.
+        """
         while self._coming and self._coming[0][0] <= offset:
             self._current = self._coming.popleft()[1]
         return self._current
 
     def read(self, texts: Iterable[str]) -> Iterator[str]:
-        """Yield the same text; each piece ends before the first line that may still become a heading."""
+        """Yield the same text; each piece ends before the first line that may still become a
+        heading.
+        """
         buffer, buffer_start = "", 0  # text that is not yielded yet, and its offset
-        # The offset at which the next line begins; or, in a line too long for a heading, at which it goes on.
+        # The offset at which the next line begins; or, in a line too long for a heading, at which
+        # it goes on.
         line_start, in_long_line = 0, False
         for text in texts:
             buffer += text
@@ -59,7 +70,9 @@ class Outline:
         yield buffer
 
     def _line(self, line: str | None, offset: int) -> None:
-        """Read one line that begins at this offset; None stands for a line too long for a heading."""
+        """Read one line that begins at this offset; None stands for a line too long for a
+        heading.
+        """
         before, title = self._before, self._title
         self._before, self._title = "...", None
         if line is None or len(line) > _LONGEST_LINE:

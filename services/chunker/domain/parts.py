@@ -8,12 +8,18 @@ from contracts.values import Chunk, DocumentVersion, document_warnings
 from runtime.batching import batched_by_bytes
 
 HELD_BACK = 4
-"""Parts at the end of a document that name the number of parts; earlier ones are published before it is known."""
+"""Parts at the end of a document that name the number of parts; earlier ones are published before
+it is known.
+"""
 
 
 def split_into_parts(chunks: Iterable[Chunk], limit: int) -> Iterator[list[Chunk]]:
-    """Yield the chunks in lists that as JSON stay under `limit` bytes, at least one chunk in each."""
-    return batched_by_bytes(chunks, lambda chunk: len(chunk.model_dump_json().encode()) + 1, max_bytes=limit)
+    """Yield the chunks in lists that as JSON stay under `limit` bytes, at least one chunk in
+    each.
+    """
+    return batched_by_bytes(
+        chunks, lambda chunk: len(chunk.model_dump_json().encode()) + 1, max_bytes=limit
+    )
 
 
 def no_warnings() -> tuple[str, ...]:
@@ -22,7 +28,9 @@ def no_warnings() -> tuple[str, ...]:
 
 
 def chunks_created_events(
-    document: DocumentVersion, runs: Iterable[list[Chunk]], warnings: Callable[[], Sequence[str]] = no_warnings
+    document: DocumentVersion,
+    runs: Iterable[list[Chunk]],
+    warnings: Callable[[], Sequence[str]] = no_warnings,
 ) -> Iterator[ChunksCreated]:
     """Yield one event per run. The last `HELD_BACK` events name the number of parts and of chunks.
 

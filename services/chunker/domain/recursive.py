@@ -1,7 +1,9 @@
-"""Cuts at paragraphs, else at lines, sentences, clauses, words, and joins small pieces up to the size.
+"""Cuts at paragraphs, else at lines, sentences, clauses, words, and joins small pieces up to the
+size.
 
-The cascade of separators is that of the recursive splitters LightRAG uses, with the marks of Chinese and of Western
-writing side by side. A separator stays with the piece before it, blanks between words with the one behind them.
+The cascade of separators is that of the recursive splitters LightRAG uses, with the marks of
+Chinese and of Western writing side by side. A separator stays with the piece before it, blanks
+between words with the one behind them.
 """
 
 import re
@@ -15,11 +17,15 @@ from services.chunker.domain.spans import Span, TokenCodec, strip_span
 _PARAGRAPH = re.compile(r"\n[^\S\n]*+\n\s*+")
 _LOWER = (
     re.compile(r"\n"),
-    re.compile(rf"(?<![{FULL_STOPS}…])[{FULL_STOPS}…]++[”’」』）】》]*+|(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s)"),
+    re.compile(
+        rf"(?<![{FULL_STOPS}…])[{FULL_STOPS}…]++[”’」』）】》]*+|(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s)"
+    ),
     re.compile(r"[，；：、]|[,;:](?=\s)"),
     re.compile(r"(?<=\S)(?=\s)"),
 )
-"""A text is cut behind each match. Possessive and never tried again inside a run of marks: linear for any text."""
+"""A text is cut behind each match. Possessive and never tried again inside a run of marks: linear
+for any text.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +37,11 @@ class _Atom:
     tokens: int
 
 
-def split_recursively(texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int) -> Iterator[Span]:
-    """Yield spans of at most `size` tokens; each repeats the last whole pieces of the one before that fit `overlap`.
+def split_recursively(
+    texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int
+) -> Iterator[Span]:
+    """Yield spans of at most `size` tokens; each repeats the last whole pieces of the one before
+    that fit `overlap`.
 
     Only a single character of more than `size` tokens makes a longer span.
     """
@@ -73,12 +82,16 @@ def _spans(run: list[_Atom], tokens: TokenCodec, size: int) -> Iterator[Span]:
 def _atoms(texts: Iterable[str], tokens: TokenCodec, size: int) -> Iterator[_Atom]:
     start = 0
     for paragraph in _paragraphs(texts):
-        yield from _split_atom(_Atom(start, paragraph, len(tokens.encode(paragraph))), 0, tokens, size)
+        yield from _split_atom(
+            _Atom(start, paragraph, len(tokens.encode(paragraph))), 0, tokens, size
+        )
         start += len(paragraph)
 
 
 def _split_atom(atom: _Atom, level: int, tokens: TokenCodec, size: int) -> Iterator[_Atom]:
-    """Yield the piece, cut at separators from this level on until every part has at most `size` tokens."""
+    """Yield the piece, cut at separators from this level on until every part has at most `size`
+    tokens.
+    """
     if atom.tokens <= size:
         yield atom
         return
@@ -93,14 +106,19 @@ def _split_atom(atom: _Atom, level: int, tokens: TokenCodec, size: int) -> Itera
 
 
 def _split_word(atom: _Atom, tokens: TokenCodec, size: int) -> Iterator[_Atom]:
-    """Yield a word that is too long, cut between characters into pieces of at most `size` tokens."""
+    """Yield a word that is too long, cut between characters into pieces of at most `size`
+    tokens.
+    """
     place = 0
     while place < len(atom.text):
         text = atom.text[place : place + 8 * size]
         count = limit = len(tokens.encode(text))
         while count > size and len(text) > 1:
             limit = min(size, limit - 1)
-            text = tokens.decode_bytes(tokens.encode(text)[:limit]).decode("utf-8", "ignore") or text[:1]
+            text = (
+                tokens.decode_bytes(tokens.encode(text)[:limit]).decode("utf-8", "ignore")
+                or text[:1]
+            )
             count = len(tokens.encode(text))
         yield _Atom(atom.start + place, text, count)
         place += len(text)
@@ -117,7 +135,9 @@ def _cut(text: str, separator: re.Pattern[str]) -> Iterator[str]:
 
 
 def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the paragraphs of the joined texts; very long ones in parts, cut at the highest separator in them."""
+    """Yield the paragraphs of the joined texts; very long ones in parts, cut at the highest
+    separator in them.
+    """
     buffer = ""
     for text in texts:
         buffer += text
@@ -134,7 +154,9 @@ def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _split_long(paragraph: str) -> list[str]:
-    """Return the paragraph in parts of at most `LONGEST` characters, which the tokenizer reads at once."""
+    """Return the paragraph in parts of at most `LONGEST` characters, which the tokenizer reads at
+    once.
+    """
     parts: list[str] = []
     while len(paragraph) > LONGEST:
         head = paragraph[:LONGEST]

@@ -1,4 +1,6 @@
-"""Spans of a text, which every chunking strategy returns and chunks are made of, and the tokenizer it needs."""
+"""Spans of a text, which every chunking strategy returns and chunks are made of, and the tokenizer
+it needs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +16,11 @@ class TokenCodec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a text, without the blanks around it. `start` and `end` count characters of the text.
+    """A part of a text, without the blanks around it. `start` and `end` count characters of the
+    text.
 
-    `content` is `text[start:end]`, but for a character that a border of tokens cuts in two: that one lies within
-    `start` and `end` of both sides, and U+FFFD stands for it in their contents.
+    `content` is `text[start:end]`, but for a character that a border of tokens cuts in two: that
+    one lies within `start` and `end` of both sides, and U+FFFD stands for it in their contents.
     """
 
     start: int
@@ -28,7 +31,9 @@ class Span:
 
 
 def strip_span(text: str, start: int, end: int, tokens: int) -> Span | None:
-    """Return the span for a text between two offsets, without the blanks around it; None for blanks alone."""
+    """Return the span for a text between two offsets, without the blanks around it; None for blanks
+    alone.
+    """
     content = text.strip()
     if not content:
         return None

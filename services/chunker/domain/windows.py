@@ -1,4 +1,6 @@
-"""Cuts a text, or each piece between two separators, into overlapping windows of tokens, as LightRAG does."""
+"""Cuts a text, or each piece between two separators, into overlapping windows of tokens, as
+LightRAG does.
+"""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import chain
@@ -9,7 +11,8 @@ from runtime.text.token_boundaries import LONGEST, pieces
 from services.chunker.domain.spans import Span, TokenCodec, strip_span
 
 Rule = Literal["windows", "whole", "whole-only"]
-"""How a text that fits into one window is cut: with `windows`, a second window may repeat its end; with `whole`, not.
+"""How a text that fits into one window is cut: with `windows`, a second window may repeat its end;
+with `whole`, not.
 
 `whole-only` also rejects a text that does not fit into one window.
 """
@@ -19,12 +22,18 @@ _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 def split_by_tokens(
-    texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int, rule: Rule = "windows", start: int = 0
+    texts: Iterable[str],
+    tokens: TokenCodec,
+    size: int,
+    overlap: int,
+    rule: Rule = "windows",
+    start: int = 0,
 ) -> Generator[Span, None, int]:
-    """Yield windows of `size` tokens, each beginning `overlap` tokens before the last one ends; blank ones are skipped.
+    """Yield windows of `size` tokens, each beginning `overlap` tokens before the last one ends;
+    blank ones are skipped.
 
-    The last window may lie wholly inside the overlap. `start` is the offset of the first character; returns the offset
-    behind the last one. Raises Poison if the rule rejects the text.
+    The last window may lie wholly inside the overlap. `start` is the offset of the first character;
+    returns the offset behind the last one. Raises Poison if the rule rejects the text.
     """
     buffer: list[int] = []
     offset, has_windows = start, False
@@ -33,7 +42,9 @@ def split_by_tokens(
         begin = 0
         while len(buffer) - begin > size:
             if rule == "whole-only":
-                raise Poison(f"the piece that begins at character {start:,} has more than {size:,} tokens")
+                raise Poison(
+                    f"the piece that begins at character {start:,} has more than {size:,} tokens"
+                )
             yield from _window(buffer[begin : begin + size], tokens, offset)
             offset += _count_characters(tokens.decode_bytes(buffer[begin : begin + size - overlap]))
             begin, has_windows = begin + size - overlap, True
@@ -48,7 +59,8 @@ def split_by_tokens(
 def split_by_character(
     texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int, separator: str, *, only: bool
 ) -> Iterator[Span]:
-    """Yield the pieces between separators, never merged; a piece of more than `size` tokens in windows.
+    """Yield the pieces between separators, never merged; a piece of more than `size` tokens in
+    windows.
 
     Raises Poison for such a piece if `only` is set.
     """
@@ -57,11 +69,15 @@ def split_by_character(
     start = 0
     for first in items:
         section = chain([first or ""], iter(items.__next__, None))
-        start = (yield from split_by_tokens(section, tokens, size, overlap, rule, start)) + len(separator)
+        start = (yield from split_by_tokens(section, tokens, size, overlap, rule, start)) + len(
+            separator
+        )
 
 
 def _split(texts: Iterable[str], separator: str) -> Iterator[str | None]:
-    """Yield the joined texts in pieces, at least one on either side of each separator; None stands for a separator."""
+    """Yield the joined texts in pieces, at least one on either side of each separator; None stands
+    for a separator.
+    """
     buffer = ""
     for text in texts:
         *complete_pieces, buffer = (buffer + text).split(separator)
@@ -81,7 +97,10 @@ def _window(window: Sequence[int], tokens: TokenCodec, offset: int) -> Iterator[
     data = tokens.decode_bytes(window)
     cut_before = data[:1] != data[:1].translate(None, _CONTINUATION)
     span = strip_span(
-        data.decode("utf-8", "replace"), offset - cut_before, offset + _count_characters(data), len(window)
+        data.decode("utf-8", "replace"),
+        offset - cut_before,
+        offset + _count_characters(data),
+        len(window),
     )
     if span:
         yield span

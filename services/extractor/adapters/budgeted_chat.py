@@ -31,7 +31,9 @@ class _Known:
 
 @dataclass
 class BudgetGuard:
-    """Knows what is spent: by the ledger, when it was last read, and by the calls of this process since."""
+    """Knows what is spent: by the ledger, when it was last read, and by the calls of this process
+    since.
+    """
 
     log: Log
     pointers: LiveGenerations
@@ -44,7 +46,9 @@ class BudgetGuard:
     _locks: KeyLocks = field(default_factory=KeyLocks)
 
     async def check(self, workspace: str) -> None:
-        """Return if something may be paid for this workspace now. Raises `BudgetSpent`, or what reading raises."""
+        """Return if something may be paid for this workspace now. Raises `BudgetSpent`, or what
+        reading raises.
+        """
         async with self._locks.hold([workspace]):
             known = self._known.get(workspace)
             if known is None or time.monotonic() >= known.until:
@@ -78,14 +82,18 @@ class BudgetedChat:
         self.model = chat.model
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
-        """See `Chat.complete`. The budget is asked when the call's turn comes, for it may have waited for long."""
+        """See `Chat.complete`. The budget is asked when the call's turn comes, for it may have
+        waited for long.
+        """
         scope, refusals = call_scope(), list[Retryable]()
 
         async def wanted() -> bool:
             try:
                 await self._guard.check(scope.workspace)
             except Retryable as error:
-                refusals.append(error)  # raised here it would count as a failure of the model's provider
+                refusals.append(
+                    error
+                )  # raised here it would count as a failure of the model's provider
                 return False
             return await scope.wanted()
 

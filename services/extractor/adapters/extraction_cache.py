@@ -1,4 +1,6 @@
-"""Caches extractions in the document store, so that none is paid for twice. A rebuild does not replace them."""
+"""Caches extractions in the document store, so that none is paid for twice. A rebuild does not
+replace them.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -12,7 +14,9 @@ from services.extractor.domain.extraction import Extraction
 
 
 class ExtractionCache:
-    """`Extractions` over `Rows`. Workspaces share nothing: no tenant learns what another has extracted."""
+    """`Extractions` over `Rows`. Workspaces share nothing: no tenant learns what another has
+    extracted.
+    """
 
     def __init__(self, rows: Rows) -> None:
         self._rows, self._locks = WriteBehind(rows), KeyLocks()
@@ -26,7 +30,9 @@ class ExtractionCache:
     async def once(
         self, workspace: str, key: str, make: Callable[[], Awaitable[Extraction]]
     ) -> tuple[Extraction, bool]:
-        """See `Extractions.once`. While the store refuses writes, this process keeps the extraction in memory."""
+        """See `Extractions.once`. While the store refuses writes, this process keeps the extraction
+        in memory.
+        """
         async with self._locks.hold([f"{workspace} {key}"]):
             cached = await self.get(workspace, [key])
             if key in cached:
@@ -38,14 +44,18 @@ class ExtractionCache:
             return extraction, False
 
     async def put(self, workspace: str, key: str, extraction: Extraction) -> None:
-        """See `Extractions.put`. While the store refuses writes, this process keeps the extraction in memory."""
+        """See `Extractions.put`. While the store refuses writes, this process keeps the extraction
+        in memory.
+        """
         await self._rows.put(_table(workspace), {key: _row(extraction)})
 
     async def put_missing(self, workspace: str, extractions: Mapping[str, Extraction]) -> None:
         """Cache those of many extractions that are not cached."""
         table = _table(workspace)
         cached = await self._rows.existing(table, extractions)
-        await self._rows.put(table, {key: _row(one) for key, one in extractions.items() if key not in cached})
+        await self._rows.put(
+            table, {key: _row(one) for key, one in extractions.items() if key not in cached}
+        )
 
 
 def _table(workspace: str) -> Table:
@@ -55,7 +65,10 @@ def _table(workspace: str) -> Table:
 def _row(extraction: Extraction) -> Row:
     return {
         "entities": [vars(entity) for entity in extraction.entities],
-        "relations": [{**vars(relation), "keywords": [*relation.keywords]} for relation in extraction.relations],
+        "relations": [
+            {**vars(relation), "keywords": [*relation.keywords]}
+            for relation in extraction.relations
+        ],
         "usage": extraction.usage.model_dump(),
         "payer": extraction.payer,
         "warnings": [*extraction.warnings],

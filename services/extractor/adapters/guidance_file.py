@@ -1,8 +1,10 @@
-"""Reads the YAML file in which an installation sets its own entity types and examples. Errors name the line.
+"""Reads the YAML file in which an installation sets its own entity types and examples. Errors name
+the line.
 
-Keys, all optional: `entity_types_guidance` (lines of text, a list of types, or types with their meanings),
-`entity_extraction_examples` and `entity_extraction_json_examples` (lists of texts). `{tuple_delimiter}` and
-`{completion_delimiter}` in an example stand for the marks of the row format.
+Keys, all optional: `entity_types_guidance` (lines of text, a list of types, or types with their
+meanings), `entity_extraction_examples` and `entity_extraction_json_examples` (lists of texts).
+`{tuple_delimiter}` and `{completion_delimiter}` in an example stand for the marks of the row
+format.
 """
 
 from collections.abc import Callable
@@ -20,7 +22,9 @@ LARGEST = 256 * 1024
 
 
 def read_guidance(path: str) -> Guidance:
-    """Return the guidance in the file, with defaults for missing keys. A `ConfigurationError` names file and line."""
+    """Return the guidance in the file, with defaults for missing keys. A `ConfigurationError` names
+    file and line.
+    """
     return _Reader(path).guidance()
 
 
@@ -33,7 +37,9 @@ class _Reader:
         for key, node in self._entries():
             name = self._text(key)
             if name not in _FIELDS:
-                self._fail(key, f"`{name}` is no key of this file; the keys are {', '.join(_FIELDS)}")
+                self._fail(
+                    key, f"`{name}` is no key of this file; the keys are {', '.join(_FIELDS)}"
+                )
             field, read = _FIELDS[name]
             values[field] = read(self, node)
         return Guidance(**values)  # pyright: ignore[reportArgumentType]  # each reader gives its field's type
@@ -43,15 +49,21 @@ class _Reader:
             content = Path(self._path).read_bytes()
             if len(content) > LARGEST:
                 self._fail(None, f"it has {len(content)} bytes, at most {LARGEST} are read")
-            root = cast("yaml.Node | None", yaml.compose(content.decode("utf-8"), Loader=yaml.SafeLoader))
+            root = cast(
+                "yaml.Node | None", yaml.compose(content.decode("utf-8"), Loader=yaml.SafeLoader)
+            )
         except OSError as error:
-            raise ConfigurationError(f"{VARIABLE}: {self._path} cannot be read: {error.strerror}") from error
+            raise ConfigurationError(
+                f"{VARIABLE}: {self._path} cannot be read: {error.strerror}"
+            ) from error
         except UnicodeDecodeError as error:
             raise ConfigurationError(f"{VARIABLE}: {self._path} is not UTF-8") from error
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             where = f" line {mark.line + 1}" if mark else ""
-            raise ConfigurationError(f"{VARIABLE}: {self._path}{where}: {error.problem or error.context}") from error
+            raise ConfigurationError(
+                f"{VARIABLE}: {self._path}{where}: {error.problem or error.context}"
+            ) from error
         except yaml.YAMLError as error:
             raise ConfigurationError(f"{VARIABLE}: {self._path}: {error}") from error
         if root is None:
@@ -73,7 +85,9 @@ class _Reader:
     def rows(self, node: yaml.Node) -> tuple[str, ...]:
         """Return examples in the row format, with the marks filled in."""
         return tuple(
-            text.replace("{tuple_delimiter}", DELIMITER).replace("{completion_delimiter}", COMPLETION_MARK)
+            text.replace("{tuple_delimiter}", DELIMITER).replace(
+                "{completion_delimiter}", COMPLETION_MARK
+            )
             for text in self.texts(node)
         )
 

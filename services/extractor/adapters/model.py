@@ -1,4 +1,6 @@
-"""The extractor that calls a language model: once for the passage, once more for what the first answer missed."""
+"""The extractor that calls a language model: once for the passage, once more for what the first
+answer missed.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,15 +15,24 @@ from services.extractor.domain.gleaning import merge_rounds, render_answer
 from services.extractor.domain.grounding import mark_grounded
 from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.domain.parsing import parse_answer
-from services.extractor.domain.prompt import continue_prompt, prompt_version, system_prompt, user_prompt
+from services.extractor.domain.prompt import (
+    continue_prompt,
+    prompt_version,
+    system_prompt,
+    user_prompt,
+)
 from services.extractor.port import RoundGivenUp
 
 ROWLESS_TRIES = 3
-"""Answers without a row, each cut off at its length limit, after which a passage is given up: each of them is paid."""
+"""Answers without a row, each cut off at its length limit, after which a passage is given up: each
+of them is paid.
+"""
 
 
 class ModelExtractor:
-    """`Extractor` over a chat model that answers in rows or JSON, as `config` says. `count` returns a text's tokens."""
+    """`Extractor` over a chat model that answers in rows or JSON, as `config` says. `count` returns
+    a text's tokens.
+    """
 
     def __init__(self, chat: Chat, config: ExtractionConfig, count: Callable[[str], int]) -> None:
         self._chat, self._config, self._count = chat, config, count
@@ -29,14 +40,19 @@ class ModelExtractor:
         self._rowless = Attempts()
         self.model = chat.model
         self.draft_version = prompt_version(config, gleaning=False)
-        self.prompt_version = prompt_version(config, gleaning=True) if config.gleaning else self.draft_version
+        self.prompt_version = (
+            prompt_version(config, gleaning=True) if config.gleaning else self.draft_version
+        )
 
     async def extract(self, content: str, headings: Sequence[str]) -> Extraction:
         """See `Extractor.extract`.
 
-        An answer that was cut off before its first row raises `Unavailable`, and `ModelRefused` the third time.
+        An answer that was cut off before its first row raises `Unavailable`, and `ModelRefused` the
+        third time.
         """
-        completion = await self._chat.complete(self._messages(content, headings), json=self._config.json)
+        completion = await self._chat.complete(
+            self._messages(content, headings), json=self._config.json
+        )
         extraction = self._parse(completion, content)
         passage = sha256("\x1f".join((*headings, content)))
         if not completion.cut or extraction.entities or extraction.relations:
@@ -53,10 +69,12 @@ class ModelExtractor:
         )
 
     async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
-        """See `Extractor.glean`. Returns the first extraction if the conversation would be too long for the model.
+        """See `Extractor.glean`. Returns the first extraction if the conversation would be too long
+        for the model.
 
-        So it does if the model refuses this round for its content or length. Raises `RoundGivenUp` when this round has
-        failed too often though the model answers others, and the errors of `Chat` except `Poison`.
+        So it does if the model refuses this round for its content or length. Raises `RoundGivenUp`
+        when this round has failed too often though the model answers others, and the errors of
+        `Chat` except `Poison`.
         """
         messages = [
             *self._messages(content, headings),
@@ -75,14 +93,19 @@ class ModelExtractor:
         return replace(merged, warnings=doubts(merged, content, completion))
 
     def _is_too_long(self, messages: Sequence[Message]) -> bool:
-        """Return whether the conversation exceeds the limit; counted only if it may, for a token has a byte or more."""
+        """Return whether the conversation exceeds the limit; counted only if it may, for a token
+        has a byte or more.
+        """
         limit = self._config.max_input_tokens
         if sum(len(message.content.encode()) for message in messages) <= limit:
             return False
         return sum(self._count(message.content) for message in messages) > limit
 
     def _messages(self, content: str, headings: Sequence[str]) -> list[Message]:
-        return [Message("system", self._system), Message("user", user_prompt(self._config, content, headings))]
+        return [
+            Message("system", self._system),
+            Message("user", user_prompt(self._config, content, headings)),
+        ]
 
     def _parse(self, completion: Completion, content: str) -> Extraction:
         entities, relations = parse_answer(completion.text, self._config, cut=completion.cut)

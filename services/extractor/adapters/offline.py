@@ -8,7 +8,9 @@ from services.extractor.offline import extraction as offline
 
 
 class OfflineExtractor:
-    """`Extractor` over the rules in `services/extractor/offline`; `model` names them instead of a model."""
+    """`Extractor` over the rules in `services/extractor/offline`; `model` names them instead of a
+    model.
+    """
 
     model = offline.MODEL
     draft_version = prompt_version = offline.PROMPT_VERSION

@@ -13,13 +13,16 @@ _LONGEST_NAME = 60
 
 
 NARROW = (
-    "the model read only a part of the passage or of its instructions: its context window is too small, "
+    "the model read only a part of the passage or of its instructions: its context window is "
+    "too small, "
     "raise it where the model is served"
 )
 
 
 def doubts(extraction: Extraction, passage: str, completion: Completion) -> tuple[str, ...]:
-    """Return sentences on what an extraction may lack: none for one that is whole and has entities."""
+    """Return sentences on what an extraction may lack: none for one that is whole and has
+    entities.
+    """
     narrow = (NARROW,) if completion.narrow else ()
     return (*narrow, *_doubts(extraction, passage, completion.text, cut=completion.cut))
 
@@ -27,7 +30,12 @@ def doubts(extraction: Extraction, passage: str, completion: Completion) -> tupl
 def _doubts(extraction: Extraction, passage: str, answer: str, *, cut: bool) -> tuple[str, ...]:
     rows = len(extraction.entities) + len(extraction.relations)
     if cut and rows:
-        return (f"the model's answer ended before its end: {rows} rows of it are kept, others may be missing",)
+        return (
+            (
+                f"the model's answer ended before its end: {rows} rows of it are kept, others may "
+                "be missing"
+            ),
+        )
     if extraction.entities:
         return ()
     found = list(dict.fromkeys(name.text[:_LONGEST_NAME] for name in names(passage)))
@@ -35,5 +43,9 @@ def _doubts(extraction: Extraction, passage: str, answer: str, *, cut: bool) -> 
     if len(found) < (LEAST_NAMES if is_answer else 1):
         return ()
     shown = ", ".join(found[:_SHOWN])
-    what = "the model found no entity" if is_answer else "the model's answer has no rows that can be read"
+    what = (
+        "the model found no entity"
+        if is_answer
+        else "the model's answer has no rows that can be read"
+    )
     return (f"{what}, though the passage names {len(found)}, such as {shown}",)

@@ -1,7 +1,9 @@
-"""Escapes a passage for the prompt, so that nothing in it can be read as a delimiter, and puts it between fences.
+"""Escapes a passage for the prompt, so that nothing in it can be read as a delimiter, and puts it
+between fences.
 
-A word joiner, which has no width, goes between the characters of whatever could be read as a delimiter, so a model that
-copies from the passage forges no row. `unescape` returns exactly the text that `escape` was given.
+A word joiner, which has no width, goes between the characters of whatever could be read as a
+delimiter, so a model that copies from the passage forges no row. `unescape` returns exactly the
+text that `escape` was given.
 """
 
 import re

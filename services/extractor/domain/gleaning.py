@@ -1,4 +1,6 @@
-"""The second round of an extraction: writes the first answer into the conversation, and merges both answers."""
+"""The second round of an extraction: writes the first answer into the conversation, and merges both
+answers.
+"""
 
 import json
 from collections.abc import Mapping
@@ -14,10 +16,15 @@ _Key = TypeVar("_Key", str, tuple[str, str])
 
 
 def render_answer(config: ExtractionConfig, extraction: Extraction) -> str:
-    """Return the rows in the form the model was asked for; the same for a new answer and a cached one."""
+    """Return the rows in the form the model was asked for; the same for a new answer and a cached
+    one.
+    """
     if config.json:
         rows = {
-            "entities": [entity.model_dump(include={"name", "type", "description"}) for entity in extraction.entities],
+            "entities": [
+                entity.model_dump(include={"name", "type", "description"})
+                for entity in extraction.entities
+            ],
             "relationships": [
                 relation.model_dump(include={"source", "target", "description"})
                 | {"keywords": ", ".join(relation.keywords)}
@@ -25,12 +32,25 @@ def render_answer(config: ExtractionConfig, extraction: Extraction) -> str:
             ],
         }
         return json.dumps(rows, ensure_ascii=False)
-    fields = [("entity", entity.name, entity.type, entity.description) for entity in extraction.entities]
+    fields = [
+        ("entity", entity.name, entity.type, entity.description) for entity in extraction.entities
+    ]
     pairs = [
-        ("relation", relation.source, relation.target, ", ".join(relation.keywords), relation.description)
+        (
+            "relation",
+            relation.source,
+            relation.target,
+            ", ".join(relation.keywords),
+            relation.description,
+        )
         for relation in extraction.relations
     ]
-    return "\n".join([*(DELIMITER.join(escape(field) for field in row) for row in (*fields, *pairs)), COMPLETION_MARK])
+    return "\n".join(
+        [
+            *(DELIMITER.join(escape(field) for field in row) for row in (*fields, *pairs)),
+            COMPLETION_MARK,
+        ]
+    )
 
 
 def merge_rounds(first: Extraction, second: Extraction) -> Extraction:
@@ -40,7 +60,8 @@ def merge_rounds(first: Extraction, second: Extraction) -> Extraction:
     """
     return Extraction(
         entities=_merge_rows(
-            {entity.name: entity for entity in first.entities}, {entity.name: entity for entity in second.entities}
+            {entity.name: entity for entity in first.entities},
+            {entity.name: entity for entity in second.entities},
         ),
         relations=_merge_rows(
             {(relation.source, relation.target): relation for relation in first.relations},

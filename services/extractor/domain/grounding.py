@@ -12,15 +12,21 @@ _Row = TypeVar("_Row", ExtractedEntity, ExtractedRelation)
 
 
 def mark_grounded(extraction: Extraction, passage: str) -> Extraction:
-    """Return the extraction; `grounded` is False in rows of which a name does not occur in the passage."""
+    """Return the extraction; `grounded` is False in rows of which a name does not occur in the
+    passage.
+    """
     text = fold(passage)
     names = {entity.name for entity in extraction.entities}
-    names |= {name for relation in extraction.relations for name in (relation.source, relation.target)}
+    names |= {
+        name for relation in extraction.relations for name in (relation.source, relation.target)
+    }
     absent = {name for name in names if not contains_name(fold(name), text)}
     return replace(
         extraction,
         entities=tuple(_marked(e, e.name not in absent) for e in extraction.entities),
-        relations=tuple(_marked(r, absent.isdisjoint((r.source, r.target))) for r in extraction.relations),
+        relations=tuple(
+            _marked(r, absent.isdisjoint((r.source, r.target))) for r in extraction.relations
+        ),
     )
 
 
@@ -29,7 +35,9 @@ def _marked(row: _Row, grounded: bool) -> _Row:
 
 
 def contains_name(name: str, text: str) -> bool:
-    """Return whether a folded name occurs in a folded text, at the start of a word if its script has blanks."""
+    """Return whether a folded name occurs in a folded text, at the start of a word if its script
+    has blanks.
+    """
     place = text.find(name)
     while place >= 0:
         if place == 0 or not (_joins(text[place - 1]) and _joins(name[0])):

@@ -1,4 +1,6 @@
-"""What an installation can configure about extraction: entity types, examples of answers, limits."""
+"""What an installation can configure about extraction: entity types, examples of answers,
+limits.
+"""
 
 from dataclasses import dataclass
 
@@ -54,12 +56,16 @@ Office registers the ships of Port Elm."}]}"""
 
 def type_lines(types: dict[str, str]) -> str:
     """Return the types with their meanings, one a line, for the prompt."""
-    return "\n".join(f"    {name}: {meaning}" if meaning else f"    {name}" for name, meaning in types.items())
+    return "\n".join(
+        f"    {name}: {meaning}" if meaning else f"    {name}" for name, meaning in types.items()
+    )
 
 
 @dataclass(frozen=True)
 class Guidance:
-    """Entity types as lines of the prompt, and examples: in rows for `examples`, in JSON for `json_examples`."""
+    """Entity types as lines of the prompt, and examples: in rows for `examples`, in JSON for
+    `json_examples`.
+    """
 
     types: str = type_lines(ENTITY_TYPES)
     examples: tuple[str, ...] = (_SHIPS,)
@@ -71,8 +77,8 @@ class ExtractionConfig:
     """Everything besides model and passage that affects the result of an extraction.
 
     `gleaning`: rounds in which the model is asked for what it missed; more than 1 counts as 1.
-    `max_input_tokens`: tokens that the conversation of such a round may have; a longer round is skipped.
-    `max_records`: rows read from one answer; `max_entities`: entities among them.
+    `max_input_tokens`: tokens that the conversation of such a round may have; a longer round is
+    skipped. `max_records`: rows read from one answer; `max_entities`: entities among them.
     """
 
     language: str = "English"

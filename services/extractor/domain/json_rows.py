@@ -1,7 +1,9 @@
-"""Parses a model's answer in JSON into entities and relations. Never raises: what cannot be read is left out.
+"""Parses a model's answer in JSON into entities and relations. Never raises: what cannot be read is
+left out.
 
-Every entity and relation is an object without objects inside, so each is parsed on its own, wherever it stands: between
-fences, amid prose, in an answer that was cut off. A malformed one does not affect the others.
+Every entity and relation is an object without objects inside, so each is parsed on its own,
+wherever it stands: between fences, amid prose, in an answer that was cut off. A malformed one does
+not affect the others.
 """
 
 import json
@@ -16,7 +18,9 @@ from services.extractor.domain.row_collector import RowCollector
 
 _OBJECT = re.compile(r"(?=\{\s*\"\w{1,40}\"\s*:)")
 _ESCAPE = re.compile(r"\\(?:([\"\\/nrt]|u[0-9a-fA-F]{4}|[bf](?![a-zA-Z]))|)")
-"""A backslash, with what makes it an escape; nobody means the backspace of `\\beta` or the form feed of `\\frac`."""
+"""A backslash, with what makes it an escape; nobody means the backspace of `\\beta` or the form
+feed of `\\frac`.
+"""
 _DECODER = json.JSONDecoder(strict=False)
 _LONGEST = 10_000
 """Characters of one object that are read."""
@@ -62,7 +66,9 @@ def _object(piece: str) -> Mapping[str, Any]:
 
 
 def _repaired(piece: str) -> Any:
-    """Return the object as json-repair reads it; None for one that is cut off, whose texts would be incomplete."""
+    """Return the object as json-repair reads it; None for one that is cut off, whose texts would be
+    incomplete.
+    """
     if "}" not in piece:
         return None
     value: Any = repaired_json(piece)
@@ -74,11 +80,15 @@ def _repaired(piece: str) -> Any:
 
 
 def _text(values: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    """Return the first of these values that is a text, a number or a list of them, as text; empty if none is."""
+    """Return the first of these values that is a text, a number or a list of them, as text; empty
+    if none is.
+    """
     for key in keys:
         value = values.get(key)
         if isinstance(value, list):
-            value = ",".join(str(part) for part in cast(list[Any], value) if isinstance(part, str | int | float))
+            value = ",".join(
+                str(part) for part in cast(list[Any], value) if isinstance(part, str | int | float)
+            )
         if isinstance(value, str | int | float) and str(value).strip():
             return str(value)
     return ""

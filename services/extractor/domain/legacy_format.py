@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 
 _BEGIN = re.compile(
-    r"\([ \t]*[\"'“”]?(entity|relationship|relation|content_keywords)[\"'“”]?\s*(?=<\|#?\|?>)", re.IGNORECASE
+    r"\([ \t]*[\"'“”]?(entity|relationship|relation|content_keywords)[\"'“”]?\s*(?=<\|#?\|?>)",
+    re.IGNORECASE,
 )
 _DELIMITER = re.compile(r"<\|#?\|?>")
 _END = re.compile(r"##|\)[ \t]*(?:\n|\Z)|\n(?=[^\w\n(]{0,4}(?:entity|relation))", re.IGNORECASE)
@@ -25,7 +26,8 @@ def without_legacy_rows(text: str) -> str:
 
 
 def legacy_rows(text: str) -> Iterator[tuple[list[str], str]]:
-    """Yield each record's fields in today's order, and the strength of a relation, empty without one.
+    """Yield each record's fields in today's order, and the strength of a relation, empty without
+    one.
 
     The order is kind, name, type, description or kind, source, target, keywords, description.
     """
@@ -40,7 +42,9 @@ def legacy_rows(text: str) -> Iterator[tuple[list[str], str]]:
 
 
 def _records(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield for each record where it begins, where it ends, and its kind and fields without brackets."""
+    """Yield for each record where it begins, where it ends, and its kind and fields without
+    brackets.
+    """
     begins = list(_BEGIN.finditer(text))
     limits = [*(begin.start() for begin in begins), len(text)][1:]
     for begin, limit in zip(begins, limits, strict=True):

@@ -1,4 +1,6 @@
-"""Parses a model's answer, in rows or in JSON as it was asked for, or else in the form that the model chose."""
+"""Parses a model's answer, in rows or in JSON as it was asked for, or else in the form that the
+model chose.
+"""
 
 from contracts.values import ExtractedEntity, ExtractedRelation
 from services.extractor.domain.guidance import ExtractionConfig
@@ -10,9 +12,11 @@ Rows = tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRelation, ...]]
 
 
 def parse_answer(answer: str, config: ExtractionConfig, *, cut: bool = False) -> Rows:
-    """Return the entities and relations of an answer: by the parser of the form that was asked for, else by another.
+    """Return the entities and relations of an answer: by the parser of the form that was asked for,
+    else by another.
 
-    `cut`: the answer ended before its end; a row that is not whole then is left out, unless it is the only one.
+    `cut`: the answer ended before its end; a row that is not whole then is left out, unless it is
+    the only one.
     """
     before, newline, _ = answer.rstrip().rpartition("\n")
     lines = before if cut and newline else answer

@@ -1,6 +1,7 @@
 """The extraction prompts, version 2, for answers in rows and in JSON.
 
-`prompt_version` identifies everything that affects a result, so that the cache never mixes two configurations.
+`prompt_version` identifies everything that affects a result, so that the cache never mixes two
+configurations.
 """
 
 from collections.abc import Sequence
@@ -85,7 +86,9 @@ unfinished.
 
 
 def system_prompt(config: ExtractionConfig) -> str:
-    """Return the instructions; they are the same for every passage, so that providers can cache them."""
+    """Return the instructions; they are the same for every passage, so that providers can cache
+    them.
+    """
     guidance = config.guidance
     examples = guidance.json_examples if config.json else guidance.examples
     return _SYSTEM.format(
@@ -94,15 +97,21 @@ def system_prompt(config: ExtractionConfig) -> str:
         rows=config.max_records,
         entities=config.max_entities,
         language=config.language,
-        examples="\n\n".join(f"Example {number}\n{text}" for number, text in enumerate(examples, 1)),
+        examples="\n\n".join(
+            f"Example {number}\n{text}" for number, text in enumerate(examples, 1)
+        ),
     ).rstrip()
 
 
 def user_prompt(config: ExtractionConfig, text: str, headings: Sequence[str] = ()) -> str:
     """Return the user message for one passage. Headings are cut to 80 characters each."""
-    path = " → ".join(" ".join(heading.split())[:_LONGEST_HEADING] for heading in headings)[:_LONGEST_PATH]
+    path = " → ".join(" ".join(heading.split())[:_LONGEST_HEADING] for heading in headings)[
+        :_LONGEST_PATH
+    ]
     return _USER.format(
-        answer_form="as one JSON object" if config.json else f"as rows, the last line {COMPLETION_MARK}",
+        answer_form="as one JSON object"
+        if config.json
+        else f"as rows, the last line {COMPLETION_MARK}",
         language=config.language,
         headings=f"Headings above it, for orientation only: {escape(path)}" if path else "",
         passage=fence(text if config.json else escape(text)),
@@ -111,16 +120,26 @@ def user_prompt(config: ExtractionConfig, text: str, headings: Sequence[str] = (
 
 def continue_prompt(config: ExtractionConfig) -> str:
     """Return the user message of the second round, which asks for what the first answer missed."""
-    rows = f"The last line is {COMPLETION_MARK} again; where nothing is missing, it is the only one."
+    rows = (
+        f"The last line is {COMPLETION_MARK} again; where nothing is missing, it is the only one."
+    )
     nothing = "Where nothing is missing, answer with two empty lists." if config.json else rows
     return _CONTINUE.format(language=config.language, nothing=nothing)
 
 
 def prompt_version(config: ExtractionConfig, *, gleaning: bool) -> str:
-    """Return an id of everything that affects a result: of the second round with `gleaning`, else of the first."""
+    """Return an id of everything that affects a result: of the second round with `gleaning`, else
+    of the first.
+    """
     texts = [system_prompt(config), user_prompt(config, "", ["heading"])]
     texts += [continue_prompt(config), str(config.max_input_tokens)] if gleaning else []
     form = "json" if config.json else "rows"
-    return ":".join([
-        PROMPT_VERSION, config.language, form, f"gleaning-{int(gleaning)}", sha256("\x1f".join(texts))[:12]
-    ])  # fmt: skip
+    return ":".join(
+        [
+            PROMPT_VERSION,
+            config.language,
+            form,
+            f"gleaning-{int(gleaning)}",
+            sha256("\x1f".join(texts))[:12],
+        ]
+    )

@@ -10,7 +10,9 @@ MAX_DESCRIPTION = 4000
 """Characters of a description; a longer one is cut."""
 
 MAX_BYTES = 80 * 1024
-"""Bytes in UTF-8 of all names, keywords and descriptions of one answer: two answers fit into one event."""
+"""Bytes in UTF-8 of all names, keywords and descriptions of one answer: two answers fit into one
+event.
+"""
 
 MAX_WEIGHT = 100.0
 """Strengths are asked for on a scale to 10; some models answer in per cent."""
@@ -36,24 +38,46 @@ class RowCollector:
 
     def add_entity(self, name: str, kind: str, description: str) -> None:
         """Add an entity from the fields of a row, unless they are invalid or a limit is reached."""
-        name, kind, description = _name(name), _type(kind), clean_text(description)[:MAX_DESCRIPTION].strip()
-        if not (name and kind and description) or name in self.entities or len(self.entities) >= self._max_entities:
+        name, kind, description = (
+            _name(name),
+            _type(kind),
+            clean_text(description)[:MAX_DESCRIPTION].strip(),
+        )
+        if (
+            not (name and kind and description)
+            or name in self.entities
+            or len(self.entities) >= self._max_entities
+        ):
             return
         if self._has_room(name, description):
             self.entities[name] = ExtractedEntity(name=name, type=kind, description=description)
 
-    def add_relation(self, source: str, target: str, keywords: str, description: str, *, strength: str = "") -> None:
+    def add_relation(
+        self, source: str, target: str, keywords: str, description: str, *, strength: str = ""
+    ) -> None:
         """Add a relation from the fields of a row, unless they are invalid or a limit is reached.
 
         `strength` becomes its weight, which is 1 where that is no number above 0.
         """
-        source, target, description = _name(source), _name(target), clean_text(description)[:MAX_DESCRIPTION].strip()
-        if not (source and target and description) or source == target or (source, target) in self.relations:
+        source, target, description = (
+            _name(source),
+            _name(target),
+            clean_text(description)[:MAX_DESCRIPTION].strip(),
+        )
+        if (
+            not (source and target and description)
+            or source == target
+            or (source, target) in self.relations
+        ):
             return
         words = _keywords(keywords)
         if self._has_room(source, target, description, *words):
             self.relations[source, target] = ExtractedRelation(
-                source=source, target=target, keywords=words, description=description, weight=_weight(strength)
+                source=source,
+                target=target,
+                keywords=words,
+                description=description,
+                weight=_weight(strength),
             )
 
     def _has_room(self, *texts: str) -> bool:
@@ -75,7 +99,9 @@ def _weight(strength: str) -> float:
 
 
 def _type(field: str) -> str:
-    """Return the type in lower case without blanks, the first of a list; an empty one if it is invalid."""
+    """Return the type in lower case without blanks, the first of a list; an empty one if it is
+    invalid.
+    """
     kind = _COMMA.split(field.strip())[0]
     if _BAD_TYPE.search(kind):
         return ""
@@ -84,5 +110,8 @@ def _type(field: str) -> str:
 
 
 def _keywords(field: str) -> tuple[str, ...]:
-    words = (word.strip()[:_LONGEST_KEYWORD].strip() for word in _COMMA.split(one_spelling(clean_text(field))))
+    words = (
+        word.strip()[:_LONGEST_KEYWORD].strip()
+        for word in _COMMA.split(one_spelling(clean_text(field)))
+    )
     return tuple(dict.fromkeys(word for word in words if word))[:_MOST_KEYWORDS]

@@ -1,8 +1,9 @@
-"""Parses a model's answer in rows into entities and relations. Never raises: what cannot be read is left out.
+"""Parses a model's answer in rows into entities and relations. Never raises: what cannot be read is
+left out.
 
-A row with the right number of fields is taken as it is; only the others are repaired, so no repair can harm a valid
-row. Also parsed: rows on one line, delimiters that are misspelt or replaced by another mark,
-and the older form `("entity"<|>name<|>type<|>description)##`.
+A row with the right number of fields is taken as it is; only the others are repaired, so no repair
+can harm a valid row. Also parsed: rows on one line, delimiters that are misspelt or replaced by
+another mark, and the older form `("entity"<|>name<|>type<|>description)##`.
 """
 
 import re
@@ -20,22 +21,27 @@ _EXACT = re.compile(r"<\|#\|>\|?")
 _KIND = re.compile(r"(?:^|[\s.)\]\"'!?;,*。])(entity|relationship|relation)[\"'*]*$", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?$")
 _MISSPELT = re.compile(
-    "|".join((
-        r"<\|\|#\|\|>",              # each pipe twice
-        r"<\|#\|?\|?#?\|>\|?",       # as it should be; <|##|>, <|#||#|>; a pipe behind it
-        r"<\|\\#\|>",               # escaped
-        r"<.\|#\|>|<\|#\|.>",       # a stray character outside of a pipe
-        r"<[^\s<>|]?#\|>|<\|#[^\s<>|]?>|<#>",  # a pipe is missing or is another character
-        r"<\|\|#>",                 # both pipes on one side
-        r"<\|#\|\|?(?!>)|<\|#:",    # the end is missing
-        r"(?<=\S)<\|{1,2}>(?=\S)",  # the hash is missing
-        r"(?<=\S)<\|\|(?=[^\s#>|])",  # only the beginning is there
-        r"\|\|#\|\||\|#\|>",       # the beginning is missing
-    ))
-)  # fmt: skip
-"""A delimiter, or what models write instead of it. Of two that begin at one place the first counts."""
+    "|".join(
+        (
+            r"<\|\|#\|\|>",  # each pipe twice
+            r"<\|#\|?\|?#?\|>\|?",  # as it should be; <|##|>, <|#||#|>; a pipe behind it
+            r"<\|\\#\|>",  # escaped
+            r"<.\|#\|>|<\|#\|.>",  # a stray character outside of a pipe
+            r"<[^\s<>|]?#\|>|<\|#[^\s<>|]?>|<#>",  # a pipe is missing or is another character
+            r"<\|\|#>",  # both pipes on one side
+            r"<\|#\|\|?(?!>)|<\|#:",  # the end is missing
+            r"(?<=\S)<\|{1,2}>(?=\S)",  # the hash is missing
+            r"(?<=\S)<\|\|(?=[^\s#>|])",  # only the beginning is there
+            r"\|\|#\|\||\|#\|>",  # the beginning is missing
+        )
+    )
+)
+"""A delimiter, or what models write instead of it. Of two that begin at one place the first
+counts.
+"""
 _OTHER_MARK = re.compile(
-    r"\W{0,4}(?:entity|relationship|relation)[\"'*`]{0,3}\s*(<[^<>\s\u2060]{1,8}>|<\|+|\|+>?|\t|::|;;)", re.I
+    r"\W{0,4}(?:entity|relationship|relation)[\"'*`]{0,3}\s*(<[^<>\s\u2060]{1,8}>|<\|+|\|+>?|\t|::|;;)",
+    re.I,
 )
 
 
@@ -89,11 +95,15 @@ def _is_sound(fields: Sequence[str]) -> bool:
     kind = _kind(fields[0])
     if kind == "entity":
         return len(fields) == 4 or (len(fields) == 5 and not _KIND.match(fields[4]))
-    return bool(kind) and (len(fields) == 5 or (len(fields) == 6 and _NUMBER.match(fields[5]) is not None))
+    return bool(kind) and (
+        len(fields) == 5 or (len(fields) == 6 and _NUMBER.match(fields[5]) is not None)
+    )
 
 
 def _split_rows(fields: list[str]) -> Iterator[list[str]]:
-    """Yield the rows in one line: a field that ends with the name of a kind may begin the next row."""
+    """Yield the rows in one line: a field that ends with the name of a kind may begin the next
+    row.
+    """
     begins = [place for place in range(1, len(fields)) if _KIND.search(fields[place])]
     known, start, first = set(begins), 0, fields[0]
     while start < len(fields):
@@ -102,7 +112,8 @@ def _split_rows(fields: list[str]) -> Iterator[list[str]]:
         if len(fields) - start <= 6 and _is_sound(rest):
             yield rest
             return
-        # Where the row is whole, the next one begins behind it; else at the first field that looks like a beginning.
+        # Where the row is whole, the next one begins behind it; else at the first field that looks
+        # like a beginning.
         whole = next((place for place in (start + size, start + size - 1) if place in known), None)
         following = bisect_right(begins, start)
         place = whole or (begins[following] if following < len(begins) else len(fields))
@@ -113,10 +124,16 @@ def _split_rows(fields: list[str]) -> Iterator[list[str]]:
 
 
 def _row_before(fields: Sequence[str], place: int, size: int) -> list[str]:
-    """Return the row before `place`, with the text there that precedes the name of the next row's kind."""
+    """Return the row before `place`, with the text there that precedes the name of the next row's
+    kind.
+    """
     row = list(fields[:place])
     if place < min(size, len(fields)):
-        row.append(_KIND.sub(lambda match: match[0][: match.start(1) - match.start()], fields[place]).strip())
+        row.append(
+            _KIND.sub(
+                lambda match: match[0][: match.start(1) - match.start()], fields[place]
+            ).strip()
+        )
     return row
 
 

@@ -1,4 +1,6 @@
-"""Parses a Markdown table into entities and relations, by the names of its columns. Never raises."""
+"""Parses a Markdown table into entities and relations, by the names of its columns. Never
+raises.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -59,7 +61,9 @@ def _rows(answer: str) -> Iterator[Mapping[str, str]]:
         elif _RULE.fullmatch(line.strip()):
             columns = [_COLUMNS.get(cell.lower(), "") for cell in _cells(before)]
         elif columns:
-            yield {column: cell for column, cell in zip(columns, _cells(line), strict=False) if column}
+            yield {
+                column: cell for column, cell in zip(columns, _cells(line), strict=False) if column
+            }
         before = line
 
 

@@ -1,7 +1,8 @@
-"""Extracts without a language model: names become entities, names that share a sentence become relations.
+"""Extracts without a language model: names become entities, names that share a sentence become
+relations.
 
-It does not understand the text: descriptions are sentences of the passage itself, preferably one that defines the
-entity. The result is a function of the text and the headings alone.
+It does not understand the text: descriptions are sentences of the passage itself, preferably one
+that defines the entity. The result is a function of the text and the headings alone.
 """
 
 import re
@@ -32,7 +33,9 @@ LONGEST_DESCRIPTION = 400
 
 _DEFINED = 3.0
 _MOST_KEYWORDS = 6
-_MARKUP = re.compile(r"^(?:#{1,6}|[-*+•>]|\d{1,3}[.)])\s+|\*\*|``?|\||(?<=[\s(])\*(?=\S)|(?<=\S)\*(?=[\s).,;:]|$)")
+_MARKUP = re.compile(
+    r"^(?:#{1,6}|[-*+•>]|\d{1,3}[.)])\s+|\*\*|``?|\||(?<=[\s(])\*(?=\S)|(?<=\S)\*(?=[\s).,;:]|$)"
+)
 _LINK = re.compile(r"!?\[([^\[\]]{0,200})\](?:\([^()\s]{0,500}\)|\[[^\[\]]{0,100}\])")
 _ROLE = re.compile(r":[a-z]{2,12}(?::[a-z]{2,12})?:(?=`)")
 _BLANKS = re.compile(r"\s+")
@@ -49,13 +52,15 @@ class _Entity:
 def extract(text: str, headings: Sequence[str] = ()) -> Extraction:
     """Return at most 40 entities and 60 relations of a passage, in order of first mention.
 
-    `headings` are evidence that a word is a name; nothing is extracted from them. Never raises, and an empty or blank
-    text gives an empty extraction.
+    `headings` are evidence that a word is a name; nothing is extracted from them. Never raises, and
+    an empty or blank text gives an empty extraction.
     """
     text = one_spelling(text)
     headings = [one_spelling(heading) for heading in headings]
     all_sentences = sentences(text)
-    heading_names = {word.text for heading in headings for word in words(heading) if word.shape == "proper"}
+    heading_names = {
+        word.text for heading in headings for word in words(heading) if word.shape == "proper"
+    }
     occurrences = _significant_names(names_in(text, all_sentences, heading_names), all_sentences)
     entities = _most_mentioned(_entities(occurrences))
     antecedents = {
@@ -65,38 +70,65 @@ def extract(text: str, headings: Sequence[str] = ()) -> Extraction:
     rows = [_extracted_entity(text, entity, all_sentences) for entity in entities.values()]
     rows = [*rows, *_from_headings(text, antecedents, entities, all_sentences)][:MOST_ENTITIES]
     names = {place.start: entity.name for entity in entities.values() for place in entity.places}
-    names |= {name.start: name.text for name in antecedents.values() if name.text in {entity.name for entity in rows}}
-    return Extraction(tuple(rows), tuple(_relations(text, all_sentences, occurrences, names, antecedents)))
+    names |= {
+        name.start: name.text
+        for name in antecedents.values()
+        if name.text in {entity.name for entity in rows}
+    }
+    return Extraction(
+        tuple(rows), tuple(_relations(text, all_sentences, occurrences, names, antecedents))
+    )
 
 
 def _resolve_name(name: str, entities: Mapping[str, _Entity]) -> str:
-    """Return the name of the only entity mentioned by this name, or that contains it; else the name itself."""
-    candidates = [entity.name for entity in entities.values() if any(place.text == name for place in entity.places)]
+    """Return the name of the only entity mentioned by this name, or that contains it; else the name
+    itself.
+    """
+    candidates = [
+        entity.name
+        for entity in entities.values()
+        if any(place.text == name for place in entity.places)
+    ]
     candidates = candidates or [key for key in entities if f" {name} " in f" {key} "]
     return candidates[0] if len(candidates) == 1 else name
 
 
 def _significant_names(occurrences: Sequence[Name], sentences: Sequence[Sentence]) -> list[Name]:
-    """Return the names outside of code; identifiers only if they name a type or setting, or occur twice."""
+    """Return the names outside of code; identifiers only if they name a type or setting, or occur
+    twice.
+    """
     prose = [name for name in occurrences if not sentences[name.sentence].code]
     counts = Counter(name.text for name in prose)
-    return [name for name in prose if name.kind != "code" or is_telling(name.text) or counts[name.text] > 1]
+    return [
+        name
+        for name in prose
+        if name.kind != "code" or is_telling(name.text) or counts[name.text] > 1
+    ]
 
 
 def _from_headings(
-    text: str, antecedents: Mapping[int, Name], entities: Mapping[str, _Entity], sentences: Sequence[Sentence]
+    text: str,
+    antecedents: Mapping[int, Name],
+    entities: Mapping[str, _Entity],
+    sentences: Sequence[Sentence],
 ) -> Iterator[ExtractedEntity]:
-    """Yield the subject that only a heading names, if any, described by the first sentence with a pronoun for it."""
+    """Yield the subject that only a heading names, if any, described by the first sentence with a
+    pronoun for it.
+    """
     for number, name in sorted(antecedents.items()):
         if name.text not in entities:
             description = bounded(plain(sentences[number].text), LONGEST_DESCRIPTION)
             grounded = name.text in text
-            yield ExtractedEntity(name=name.text, type=guess(name), description=description, grounded=grounded)
+            yield ExtractedEntity(
+                name=name.text, type=guess(name), description=description, grounded=grounded
+            )
             return
 
 
 def _entities(occurrences: Sequence[Name]) -> dict[str, _Entity]:
-    """Return the entities by name; a last name alone counts for the only full name that ends with it."""
+    """Return the entities by name; a last name alone counts for the only full name that ends with
+    it.
+    """
     entities: dict[str, _Entity] = {}
     full = _full_names(occurrences)
     for name in occurrences:
@@ -106,7 +138,9 @@ def _entities(occurrences: Sequence[Name]) -> dict[str, _Entity]:
 
 
 def _full_names(occurrences: Sequence[Name]) -> dict[str, str]:
-    """Return full names by last name (`Curie`: `Marie Curie`), if the only such name occurs before the short one."""
+    """Return full names by last name (`Curie`: `Marie Curie`), if the only such name occurs before
+    the short one.
+    """
     longer: dict[str, dict[str, int]] = {}
     for name in occurrences:
         last = name.text.split(" ")[-1]
@@ -124,14 +158,18 @@ def _full_names(occurrences: Sequence[Name]) -> dict[str, str]:
 
 def _most_mentioned(entities: Mapping[str, _Entity]) -> dict[str, _Entity]:
     """Return the entities mentioned most, in order of first mention; of equals the earlier ones."""
-    ranked = sorted(entities.values(), key=lambda entity: (-len(entity.places), entity.places[0].start))
+    ranked = sorted(
+        entities.values(), key=lambda entity: (-len(entity.places), entity.places[0].start)
+    )
     names = {entity.name for entity in ranked[:MOST_ENTITIES]}
     return {name: entity for name, entity in entities.items() if name in names}
 
 
 def _extracted_entity(text: str, entity: _Entity, sentences: Sequence[Sentence]) -> ExtractedEntity:
     mention = max(entity.places, key=lambda place: (guess(place) != "other", -place.start))
-    return ExtractedEntity(name=entity.name, type=guess(mention), description=_description(text, entity, sentences))
+    return ExtractedEntity(
+        name=entity.name, type=guess(mention), description=_description(text, entity, sentences)
+    )
 
 
 def _description(text: str, entity: _Entity, sentences: Sequence[Sentence]) -> str:
@@ -148,7 +186,10 @@ def _description(text: str, entity: _Entity, sentences: Sequence[Sentence]) -> s
             chosen.append(number)
     if scores[ranked[0]] < _DEFINED:
         chosen.sort()
-    return bounded(" ".join(plain(sentences[number].text) for number in chosen), LONGEST_DESCRIPTION) or entity.name
+    return (
+        bounded(" ".join(plain(sentences[number].text) for number in chosen), LONGEST_DESCRIPTION)
+        or entity.name
+    )
 
 
 def _score(text: str, place: Name, sentence: Sentence) -> float:
@@ -175,20 +216,26 @@ def _relations(
     names: Mapping[int, str],
     antecedents: Mapping[int, Name],
 ) -> Iterator[ExtractedRelation]:
-    """Yield relations between names that share a sentence, also with the antecedent of a pronoun at its beginning.
+    """Yield relations between names that share a sentence, also with the antecedent of a pronoun at
+    its beginning.
 
-    `names` are the names of entities by offset, `antecedents` the names that pronouns stand for by sentence.
+    `names` are the names of entities by offset, `antecedents` the names that pronouns stand for by
+    sentence.
     """
     relations: dict[tuple[str, str], _Relation] = {}
     for number, places in _by_sentence(occurrences):
-        mentions = _distinct([*([antecedents[number]] if number in antecedents else []), *places], names)
+        mentions = _distinct(
+            [*([antecedents[number]] if number in antecedents else []), *places], names
+        )
         subjects = mentions[:1]
         for left, right in list(pairwise(mentions))[:PAIRS_PER_SENTENCE]:
             tie_keywords = tie(text, left, right, sentences[number])
             key = pair(names[subjects[-1].start], names[right.start])
             # What follows an alias or abbreviation relates to the entity itself.
             subjects.append(subjects[-1] if tie_keywords[0] in (ALIAS, ABBREVIATION) else right)
-            row = relations.setdefault(key, _Relation([], bounded(plain(sentences[number].text), LONGEST_DESCRIPTION)))
+            row = relations.setdefault(
+                key, _Relation([], bounded(plain(sentences[number].text), LONGEST_DESCRIPTION))
+            )
             row.keywords += [word for word in tie_keywords if word not in row.keywords]
     for (source, target), relation in list(relations.items())[:MOST_RELATIONS]:
         informative = [word for word in relation.keywords if word != TOGETHER] or [TOGETHER]
@@ -224,7 +271,9 @@ def plain(text: str) -> str:
 
 
 def bounded(text: str, longest: int) -> str:
-    """Return at most `longest` characters of the text, cut at a blank if possible, with an ellipsis."""
+    """Return at most `longest` characters of the text, cut at a blank if possible, with an
+    ellipsis.
+    """
     if len(text) <= longest:
         return text
     cut = text[: longest - 1]

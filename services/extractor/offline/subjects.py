@@ -1,4 +1,6 @@
-"""Resolves pronouns at the beginning of sentences: finds the name, the antecedent, that each stands for."""
+"""Resolves pronouns at the beginning of sentences: finds the name, the antecedent, that each stands
+for.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,20 +11,28 @@ from runtime.text.terms import Word, is_verb, words
 from runtime.text.words import FOREIGN_OPENERS, NO_NAMES, OPENERS
 from services.extractor.offline.types import guess
 
-_PRONOUN = re.compile(r"(?P<person>He|She|His|Her)\b|(?:It|Its)\b(?! (?:is|was) (?:\w+ to|\w+ that|not|also)\b)")
+_PRONOUN = re.compile(
+    r"(?P<person>He|She|His|Her)\b|(?:It|Its)\b(?! (?:is|was) (?:\w+ to|\w+ that|not|also)\b)"
+)
 _THINGS = frozenset({"location", "organization", "event", "content", "concept"})
 
 
 def referred(
     text: str, sentences: Sequence[Sentence], occurrences: Sequence[Name], headings: Sequence[str]
 ) -> dict[int, Name]:
-    """Return, by number of the sentence, the antecedent of the pronoun it begins with, at the pronoun's place.
+    """Return, by number of the sentence, the antecedent of the pronoun it begins with, at the
+    pronoun's place.
 
-    The antecedent is the name at the beginning of the sentence before, else the subject of the passage: the name that
-    the last heading consists of, else the name at the beginning of the passage.
+    The antecedent is the name at the beginning of the sentence before, else the subject of the
+    passage: the name that the last heading consists of, else the name at the beginning of the
+    passage.
     """
     leading = _leading(text, sentences, occurrences)
-    prose = [number for number, sentence in enumerate(sentences) if not (sentence.code or sentence.heading)]
+    prose = [
+        number
+        for number, sentence in enumerate(sentences)
+        if not (sentence.code or sentence.heading)
+    ]
     subject = _of_headings(headings) or leading.get(prose[0] if prose else -1)
     antecedents: dict[int, Name] = {}
     for number in prose:
@@ -30,12 +40,18 @@ def referred(
         name = leading.get(number - 1) or antecedents.get(number - 1) or subject
         if pronoun and name and _fits(name, person=pronoun["person"] is not None):
             start = sentences[number].start
-            antecedents[number] = Name(name.text, start, start + pronoun.end(), number, name.kind, name.title)
+            antecedents[number] = Name(
+                name.text, start, start + pronoun.end(), number, name.kind, name.title
+            )
     return antecedents
 
 
-def _leading(text: str, sentences: Sequence[Sentence], occurrences: Sequence[Name]) -> Mapping[int, Name]:
-    """Return, by number of the sentence, the name it begins with, apart from articles and titles."""
+def _leading(
+    text: str, sentences: Sequence[Sentence], occurrences: Sequence[Name]
+) -> Mapping[int, Name]:
+    """Return, by number of the sentence, the name it begins with, apart from articles and
+    titles.
+    """
     # What stands before the first name of a sentence stands before the others too.
     first: dict[int, Name] = {}
     for name in occurrences:
@@ -52,7 +68,11 @@ def _of_headings(headings: Sequence[str]) -> Name | None:
     """Return the last heading if all of it is a name."""
     parts = words(headings[-1]) if headings else []
     bare = " ".join(word.text for word in parts)
-    if not 0 < len(parts) < 5 or bare != headings[-1].strip() or any(not _is_named(word) for word in parts):
+    if (
+        not 0 < len(parts) < 5
+        or bare != headings[-1].strip()
+        or any(not _is_named(word) for word in parts)
+    ):
         return None
     return Name(bare, 0, len(bare), 0)
 

@@ -1,4 +1,6 @@
-"""Finds how two names in a sentence are related: by a phrase, a definition, or as names of the same thing."""
+"""Finds how two names in a sentence are related: by a phrase, a definition, or as names of the same
+thing.
+"""
 
 import re
 from collections.abc import Sequence
@@ -39,13 +41,17 @@ def defines(text: str, name: Name, sentence: Sentence) -> bool:
 
 
 def tie(text: str, left: Name, right: Name, sentence: Sentence) -> list[str]:
-    """Return keywords, at least one, for the relation of two names in a sentence, the most informative first."""
+    """Return keywords, at least one, for the relation of two names in a sentence, the most
+    informative first.
+    """
     between = text[left.end : right.start]
     if _ALSO.fullmatch(between):
         return [ALIAS]
     if between.strip() in ("(", "（") and _abbreviates(left.text, right.text):
         return [ABBREVIATION]
-    phrase = _predicate(words(text, left.end, right.start)) or _han_verb(text, left, right, sentence)
+    phrase = _predicate(words(text, left.end, right.start)) or _han_verb(
+        text, left, right, sentence
+    )
     keywords = [phrase] if phrase else []
     if not keywords and not _BREAK.search(between):
         keywords = _phrase_after(text, right, sentence)
@@ -63,17 +69,25 @@ def _abbreviates(one: str, other: str) -> bool:
 
 
 def _predicate(between: Sequence[Word]) -> str:
-    """Return the phrase that joins two names: content words and prepositions, beginning with a content word."""
+    """Return the phrase that joins two names: content words and prepositions, beginning with a
+    content word.
+    """
     phrase = [word for word in between if _is_content_word(word) or word.lower in PREPOSITIONS]
     while phrase and not _is_content_word(phrase[0]):
         phrase = phrase[1:]
     if len(phrase) > _LONGEST_PHRASE:
-        phrase = [phrase[0], phrase[-1]] if phrase[-1].lower in PREPOSITIONS else phrase[:_LONGEST_PHRASE]
+        phrase = (
+            [phrase[0], phrase[-1]]
+            if phrase[-1].lower in PREPOSITIONS
+            else phrase[:_LONGEST_PHRASE]
+        )
     return " ".join(word.lower for word in phrase)
 
 
 def _han_verb(text: str, left: Name, right: Name, sentence: Sentence) -> str:
-    """Return the Chinese verb between two names, else the one behind them in their clause, else an empty text."""
+    """Return the Chinese verb between two names, else the one behind them in their clause, else an
+    empty text.
+    """
     stop = _CLAUSE.search(text, right.end, sentence.end)
     verb = HAN_VERBS.search(text, left.end, right.start) or HAN_VERBS.search(
         text, right.end, stop.start() if stop else sentence.end

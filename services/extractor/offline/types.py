@@ -5,12 +5,31 @@ from runtime.text.names import Name
 from runtime.text.terms import is_abbreviated
 from runtime.text.words import CONTENT, EVENT, GIVEN_NAMES, LOCATION, ORGANIZATION
 
-_BY_WORD = (("organization", ORGANIZATION), ("event", EVENT), ("location", LOCATION), ("content", CONTENT))
-_PLACE_BEGINNINGS = ("St.", "Mount ", "Lake ", "Cape ", "Fort ", "Port ", "New ", "San ", "Santa ", "Los ", "Las ")
+_BY_WORD = (
+    ("organization", ORGANIZATION),
+    ("event", EVENT),
+    ("location", LOCATION),
+    ("content", CONTENT),
+)
+_PLACE_BEGINNINGS = (
+    "St.",
+    "Mount ",
+    "Lake ",
+    "Cape ",
+    "Fort ",
+    "Port ",
+    "New ",
+    "San ",
+    "Santa ",
+    "Los ",
+    "Las ",
+)
 
 
 def guess(name: Name) -> str:
-    """Return `person`, `organization`, `location`, `event`, `content`, `concept` (code) or `other`."""
+    """Return `person`, `organization`, `location`, `event`, `content`, `concept` (code) or
+    `other`.
+    """
     if name.kind == "work":
         return "content"
     if name.kind == "code":
@@ -23,7 +42,9 @@ def guess(name: Name) -> str:
 
 
 def _by_words(words: list[str]) -> str | None:
-    """Return the type that the last telling word names; words before `of` count before those behind it."""
+    """Return the type that the last telling word names; words before `of` count before those behind
+    it.
+    """
     lower = [word.lower() for word in words]
     head = lower[: lower.index("of")] if "of" in lower[1:] else lower
     for word in (*reversed(head), *reversed(lower)):
@@ -41,4 +62,8 @@ def _by_beginning(name: str) -> str | None:
     words = name.split()
     initials = [word for word in words if is_abbreviated(word.rstrip("."))]
     letters = all(word.rstrip(".").isalpha() for word in words)
-    return "person" if initials and letters and len(words) > len(initials) and not is_abbreviated(words[-1]) else None
+    return (
+        "person"
+        if initials and letters and len(words) > len(initials) and not is_abbreviated(words[-1])
+        else None
+    )

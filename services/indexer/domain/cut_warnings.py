@@ -8,7 +8,8 @@ from contracts.values import document_warnings
 
 
 def cut_warnings(event: ChunksCreated, cuts: Mapping[str, int], model: str) -> tuple[str, ...]:
-    """Return the warning about the chunks of which only a beginning was embedded, none without such chunks.
+    """Return the warning about the chunks of which only a beginning was embedded, none without such
+    chunks.
 
     `cuts`: texts that were cut, with the number of characters that were embedded.
     """
@@ -18,8 +19,10 @@ def cut_warnings(event: ChunksCreated, cuts: Mapping[str, int], model: str) -> t
         return ()
     return document_warnings(
         [
-            f"{len(shortest)} of {len(texts)} chunks are longer than the embedding model {model} reads: "
-            f"searches by meaning know their beginnings only (at least {min(shortest)} characters); "
+            f"{len(shortest)} of {len(texts)} chunks are longer than the embedding model "
+            f"{model} reads: "
+            f"searches by meaning know their beginnings only (at least {min(shortest)} "
+            "characters); "
             "smaller chunks (CHUNK_SIZE) avoid that"
         ]
     )

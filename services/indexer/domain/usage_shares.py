@@ -8,13 +8,15 @@ from contracts.values import TokenUsage
 def usage_shares(usage: TokenUsage, texts: Sequence[int]) -> list[TokenUsage]:
     """Return a share for each event, by its number of texts; together they are the whole usage.
 
-    Tokens and calls are whole numbers: each event gets what falls to it and to those before it, less what those got.
-    Where no event has a text the first gets everything.
+    Tokens and calls are whole numbers: each event gets what falls to it and to those before it,
+    less what those got. Where no event has a text the first gets everything.
     """
     weights = list(texts) if any(texts) else [1] * min(1, len(texts)) + [0] * (len(texts) - 1)
     total, before, shares = sum(weights), 0, list[TokenUsage]()
     for weight in weights:
-        upto = {name: value * (before + weight) // total for name, value in usage.model_dump().items()}
+        upto = {
+            name: value * (before + weight) // total for name, value in usage.model_dump().items()
+        }
         given = {name: value * before // total for name, value in usage.model_dump().items()}
         shares.append(TokenUsage(**{name: upto[name] - given[name] for name in upto}))
         before += weight

@@ -21,18 +21,29 @@ def row_of(chunk: str, version: int, contributions: Sequence[Contribution]) -> R
         fields,
         (
             {
-                "names": list(c.names), "description": c.description, "kind": c.kind, "type": c.type,
-                "keywords": list(c.keywords), "weight": c.weight,
+                "names": list(c.names),
+                "description": c.description,
+                "kind": c.kind,
+                "type": c.type,
+                "keywords": list(c.keywords),
+                "weight": c.weight,
             }
             for c in contributions
         ),
-    )  # fmt: skip
+    )
 
 
 def contributions_in(row: Row, keys: Iterable[Key]) -> list[Contribution]:
-    """Return what the chunk contributes to each of these keys; a retracted contribution where it says nothing."""
+    """Return what the chunk contributes to each of these keys; a retracted contribution where it
+    says nothing.
+    """
     said = {tuple(one[0]): one for one in row["said"]}
-    chunk, document, order, version = row["chunk_id"], row["document_id"], row["order"], row["version"]
+    chunk, document, order, version = (
+        row["chunk_id"],
+        row["document_id"],
+        row["order"],
+        row["version"],
+    )
     added_at, file_path = row["added_at"], row["file_path"]
     contributions: list[Contribution] = []
     for key in keys:
@@ -40,11 +51,23 @@ def contributions_in(row: Row, keys: Iterable[Key]) -> list[Contribution]:
             _, description, kind, type_, keywords, weight = one
             contributions.append(
                 Contribution(
-                    kind, key, description, chunk, document, order, version, added_at, file_path, type_,
-                    tuple(keywords), weight,
+                    kind,
+                    key,
+                    description,
+                    chunk,
+                    document,
+                    order,
+                    version,
+                    added_at,
+                    file_path,
+                    type_,
+                    tuple(keywords),
+                    weight,
                 )
-            )  # fmt: skip
+            )
         else:
-            nothing = Contribution("entity", key, "", chunk, document, order, version, added_at, "", retracted=True)
+            nothing = Contribution(
+                "entity", key, "", chunk, document, order, version, added_at, "", retracted=True
+            )
             contributions.append(nothing)
     return contributions

@@ -17,7 +17,8 @@ from services.merger.port import Summary
 class ModelSummarizer:
     """`Summarizer` over a chat model, with a cache in the document store that no rebuild replaces.
 
-    `context` and `length` are in tokens: of what one call reads, and of what it is asked to write at most.
+    `context` and `length` are in tokens: of what one call reads, and of what it is asked to write
+    at most.
     """
 
     def __init__(self, chat: Chat, rows: Rows, *, language: str, context: int, length: int) -> None:
@@ -37,13 +38,17 @@ class ModelSummarizer:
             summary = await self._ask(group)
         else:
             summaries = [await self.summarize(workspace, Group(group.key, part)) for part in parts]
-            combined = await self.summarize(workspace, Group(group.key, tuple(one.text for one in summaries)))
+            combined = await self.summarize(
+                workspace, Group(group.key, tuple(one.text for one in summaries))
+            )
             summary = Summary(combined.text, sum((one.usage for one in summaries), combined.usage))
         await self._rows.put(table, {key: {"text": summary.text}})
         return summary
 
     def _parts(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return runs of texts that fit into one call, at least two texts in each, so that every round leaves fewer."""
+        """Return runs of texts that fit into one call, at least two texts in each, so that every
+        round leaves fewer.
+        """
         runs: list[list[str]] = [[]]
         tokens_left = self._context
         for text in texts:
@@ -56,9 +61,13 @@ class ModelSummarizer:
         return [tuple(run) for run in runs]
 
     async def _ask(self, group: Group) -> Summary:
-        completion = await self._chat.complete([Message("user", summary_prompt(group, self._language, self._length))])
+        completion = await self._chat.complete(
+            [Message("user", summary_prompt(group, self._language, self._length))]
+        )
         if completion.cut:
-            raise ModelRefused(f"{self.model} reached its length limit before the end of a summary", "length")
+            raise ModelRefused(
+                f"{self.model} reached its length limit before the end of a summary", "length"
+            )
         if not (text := completion.text.strip()):
             raise Unavailable(f"{self.model} wrote an empty summary")
         return Summary(text, completion.usage)

@@ -1,7 +1,8 @@
-"""Keeps the groups of one key's descriptions up to date: a further fragment changes one group per level.
+"""Keeps the groups of one key's descriptions up to date: a further fragment changes one group per
+level.
 
-Equals `describe`, which makes all groups anew. A group is updated only when a fragment or a summary below it has
-changed, and its summary is looked up only once.
+Equals `describe`, which makes all groups anew. A group is updated only when a fragment or a summary
+below it has changed, and its summary is looked up only once.
 """
 
 from bisect import bisect_left, insort
@@ -9,7 +10,14 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 
 from contracts.folding.contributions import Key
-from contracts.folding.descriptions import MAX_JOINED, Description, Group, SummaryLimits, depth_of, join
+from contracts.folding.descriptions import (
+    MAX_JOINED,
+    Description,
+    Group,
+    SummaryLimits,
+    depth_of,
+    join,
+)
 from contracts.folding.fold import Position
 from contracts.ids import sha256
 from services.merger.domain.ranked_values import DistinctValues, FirstPositionChange
@@ -17,11 +25,15 @@ from services.merger.domain.ranked_values import DistinctValues, FirstPositionCh
 DIGITS = "0123456789abcdef"
 
 Node = tuple[int, str]
-"""A group: its level, and its path, the first hexadecimal digits of the hashes in it, one for each level."""
+"""A group: its level, and its path, the first hexadecimal digits of the hashes in it, one for each
+level.
+"""
 
 
 class DescriptionTree:
-    """Distinct fragments in canonical order, their groups, and the summaries that are known of them."""
+    """Distinct fragments in canonical order, their groups, and the summaries that are known of
+    them.
+    """
 
     def __init__(self, key: Key, limits: SummaryLimits) -> None:
         self._key, self._limits = key, limits
@@ -40,14 +52,17 @@ class DescriptionTree:
         self._move(fragment, self._fragments.remove(fragment, place))
 
     def pending_summaries(self) -> set[str]:
-        """Return hashes of groups whose summaries have to be looked up before `description` knows which are missing."""
+        """Return hashes of groups whose summaries have to be looked up before `description` knows
+        which are missing.
+        """
         if not self._limits.are_exceeded_by(self._first()):
             return set()
         self._update()
         return set(self._pending)
 
     def apply_summaries(self, known: Mapping[str, str], asked: Collection[str]) -> None:
-        """Use these summaries, by hash of group, instead of any before; of those `asked` for there are no others.
+        """Use these summaries, by hash of group, instead of any before; of those `asked` for there
+        are no others.
 
         Idempotent: a summary that is used already changes nothing, and leaves nothing pending.
         """
@@ -59,7 +74,9 @@ class DescriptionTree:
         self._pending -= set(asked)
 
     def description(self, *, missing: bool = True) -> Description:
-        """Return what `describe` returns for the same fragments and summaries; the text alone unless `missing`."""
+        """Return what `describe` returns for the same fragments and summaries; the text alone
+        unless `missing`.
+        """
         first = self._first()
         if not self._limits.are_exceeded_by(first):
             return Description(join(first))
@@ -71,7 +88,9 @@ class DescriptionTree:
         return Description(join(first), tuple(ordered.values()), is_whole=False)
 
     def _first(self) -> list[str]:
-        """Return enough of the first fragments to join them, and to tell whether the limits are exceeded."""
+        """Return enough of the first fragments to join them, and to tell whether the limits are
+        exceeded.
+        """
         return self._fragments.first(max(MAX_JOINED, self._limits.fragments))
 
     def _rebuild(self, depth: int) -> None:
@@ -105,7 +124,9 @@ class DescriptionTree:
         self._stale[depth].add(leaf)
 
     def _update(self) -> int | None:
-        """Update stale groups from the leaves up to the first level that lacks summaries; return it, or None."""
+        """Update stale groups from the leaves up to the first level that lacks summaries; return
+        it, or None.
+        """
         for level in range(self._depth, -1, -1):
             for place in self._stale[level]:
                 self._update_group((level, place))
@@ -150,7 +171,8 @@ class DescriptionTree:
     def _set_texts(self, node: Node, texts: list[str]) -> None:
         """Set the texts that represent the group in the level above; none without fragments.
 
-        The group above becomes stale only if they differ: two replicas that apply summaries in turn come to an end.
+        The group above becomes stale only if they differ: two replicas that apply summaries in turn
+        come to an end.
         """
         level, place = node
         if self._texts[level].get(place) == texts:

@@ -8,7 +8,9 @@ _SUMMARY = "#"
 
 @dataclass(frozen=True)
 class Changes:
-    """What changed a key between two revisions: hashes of chunks, and of the groups that were summarised."""
+    """What changed a key between two revisions: hashes of chunks, and of the groups that were
+    summarised.
+    """
 
     chunks: set[str]
     summaries: set[str]
@@ -16,14 +18,18 @@ class Changes:
 
 @dataclass(frozen=True)
 class History:
-    """The revision of a key, which counts its changes, and a note of each of the last changes, the newest last."""
+    """The revision of a key, which counts its changes, and a note of each of the last changes, the
+    newest last.
+    """
 
     revision: int
     notes: tuple[str, ...] = ()
 
     @staticmethod
     def note(chunks: Iterable[str], summaries: Collection[str] = ()) -> str:
-        """Return the note of one change: which chunks contribute anew or no more, which groups have a summary."""
+        """Return the note of one change: which chunks contribute anew or no more, which groups have
+        a summary.
+        """
         return " ".join((*chunks, *(_SUMMARY + hash for hash in summaries)))
 
     def since(self, revision: int) -> Changes | None:
@@ -36,7 +42,9 @@ class History:
         return Changes(entries - summaries, {entry[1:] for entry in summaries})
 
     def new_since(self, revision: int) -> set[str] | None:
-        """Return what changes after that revision name and none before has named; None if notes of some are missing."""
+        """Return what changes after that revision name and none before has named; None if notes of
+        some are missing.
+        """
         if (count := max(self.revision - revision, 0)) > len(self.notes):
             return None
         start = len(self.notes) - count

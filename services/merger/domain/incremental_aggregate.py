@@ -1,6 +1,8 @@
-"""Keeps the aggregate of one key up to date: a further contribution costs O(log n), where `aggregate` reads all n.
+"""Keeps the aggregate of one key up to date: a further contribution costs O(log n), where
+`aggregate` reads all n.
 
-It equals what `aggregate` and `describe` return for the same set of contributions, in whatever order they came.
+It equals what `aggregate` and `describe` return for the same set of contributions, in whatever
+order they came.
 """
 
 from bisect import bisect_left, insort
@@ -22,26 +24,32 @@ STEPS = 1074
 """Every float is a whole number of steps of 2 to the power of minus this."""
 
 EMPTY, OVERHEAD = 5000, 1100
-"""Bytes of an empty aggregate, and of each contribution in it besides description and keywords; measured."""
+"""Bytes of an empty aggregate, and of each contribution in it besides description and keywords;
+measured.
+"""
 
 
 class IncrementalAggregate:
     """The active contributions to one canonical key, and what they add up to.
 
-    `sources`: whose contributions these are; others need another aggregate.
-    `revision`: it contains all that was contributed up to this revision. `size`: about how many bytes it takes.
+    `sources`: whose contributions these are; others need another aggregate. `revision`: it contains
+    all that was contributed up to this revision. `size`: about how many bytes it takes.
     """
 
     def __init__(self, key: Key, limits: SummaryLimits, sources: tuple[Source, ...] = ()) -> None:
         self.key, self.sources, self.revision, self.size = key, sources, 0, EMPTY
-        # By chunk, or by key and chunk where the original key is another one: it may contribute to several.
+        # By chunk, or by key and chunk where the original key is another one: it may contribute to
+        # several.
         self._contributions: dict[str | tuple[Key, str], Contribution] = {}
         self._chunks = Counter[str]() if len(sources) > 1 else None
         self._order: list[Position] = []
         self._types, self._paths, self._keywords = DistinctValues(), DistinctValues(), WordCounts()
         # An exact sum: with floats, adding and removing a weight would leave a rounding error.
         self._steps = 0
-        self._descriptions, self._relation_descriptions = DescriptionTree(key, limits), DescriptionTree(key, limits)
+        self._descriptions, self._relation_descriptions = (
+            DescriptionTree(key, limits),
+            DescriptionTree(key, limits),
+        )
 
     @property
     def fragments(self) -> DescriptionTree:
@@ -83,14 +91,18 @@ class IncrementalAggregate:
         )
 
     def _first_chunks(self) -> Iterator[str]:
-        """Return the chunks of the first contributions, enough of them though a chunk may contribute to each source."""
+        """Return the chunks of the first contributions, enough of them though a chunk may
+        contribute to each source.
+        """
         enough = MAX_SOURCES * max(1, len(self.sources))
         return (chunk for *_, chunk in self._order[:enough])
 
     def _add(self, new: Contribution) -> None:
         position = position_of(new)
         insort(self._order, position)
-        (self._relation_descriptions if new.kind == "end" else self._descriptions).add(new.description, position)
+        (self._relation_descriptions if new.kind == "end" else self._descriptions).add(
+            new.description, position
+        )
         if new.kind == "entity":
             self._types.add(new.type, position)
         if new.file_path != UNKNOWN_SOURCE:
@@ -100,7 +112,9 @@ class IncrementalAggregate:
     def _remove(self, old: Contribution) -> None:
         position = position_of(old)
         del self._order[bisect_left(self._order, position)]
-        (self._relation_descriptions if old.kind == "end" else self._descriptions).remove(old.description, position)
+        (self._relation_descriptions if old.kind == "end" else self._descriptions).remove(
+            old.description, position
+        )
         if old.kind == "entity":
             self._types.remove(old.type, position)
         if old.file_path != UNKNOWN_SOURCE:
@@ -116,4 +130,8 @@ class IncrementalAggregate:
         self._steps += by * (numerator << STEPS) // denominator
         for word in set(contribution.keywords):
             self._keywords.change(word, by)
-        self.size += by * (OVERHEAD + getsizeof(contribution.description) + sum(map(getsizeof, contribution.keywords)))
+        self.size += by * (
+            OVERHEAD
+            + getsizeof(contribution.description)
+            + sum(map(getsizeof, contribution.keywords))
+        )

@@ -1,7 +1,8 @@
-"""Keeps the values of many contributions in order while contributions are added and removed one by one.
+"""Keeps the values of many contributions in order while contributions are added and removed one by
+one.
 
-Lists are kept sorted with `bisect`: a search takes O(log n) comparisons, and moving the pointers behind an insertion is
-cheap even for ten thousand of them.
+Lists are kept sorted with `bisect`: a search takes O(log n) comparisons, and moving the pointers
+behind an insertion is cheap even for ten thousand of them.
 """
 
 from bisect import bisect_left, insort
@@ -54,8 +55,12 @@ class DistinctValues:
         return list(self._order)
 
     def most_frequent(self) -> str | None:
-        """Return the value with the most positions, in case of a tie the first; None without values."""
-        return min(self._places, key=lambda value: (-self._count(value), self._first(value)), default=None)
+        """Return the value with the most positions, in case of a tie the first; None without
+        values.
+        """
+        return min(
+            self._places, key=lambda value: (-self._count(value), self._first(value)), default=None
+        )
 
     def _first(self, value: str) -> Position | None:
         places = self._places.get(value)
@@ -65,7 +70,9 @@ class DistinctValues:
         places = self._places[value]
         return len(places) if isinstance(places, list) else 1
 
-    def _moved(self, value: str, before: Position | None, after: Position | None) -> FirstPositionChange:
+    def _moved(
+        self, value: str, before: Position | None, after: Position | None
+    ) -> FirstPositionChange:
         if before != after:
             if before is not None:
                 del self._order[bisect_left(self._order, (before, value))]

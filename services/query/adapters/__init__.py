@@ -1,1 +1,3 @@
-"""The ports of this service over the document store, the models and their caches. Only the wiring imports them."""
+"""The ports of this service over the document store, the models and their caches. Only the wiring
+imports them.
+"""

@@ -1,9 +1,17 @@
-"""Reads aliases from the merger's rows: the edits that decide them, and the names that entities go by."""
+"""Reads aliases from the merger's rows: the edits that decide them, and the names that entities go
+by.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
-from contracts.contribution_rows import EDITS_COUNTER, EDITS_TABLE, FOLDED_TABLE, MENTIONS_TABLE, aliases_in
+from contracts.contribution_rows import (
+    EDITS_COUNTER,
+    EDITS_TABLE,
+    FOLDED_TABLE,
+    MENTIONS_TABLE,
+    aliases_in,
+)
 from contracts.graph import Partition
 from contracts.values import ALIAS_OPERATIONS
 from runtime.stores.documents.port import Rows, Table
@@ -25,7 +33,11 @@ class RowAliases:
         edits: list[AliasEdit] = []
         after = ""
         while page := await self._rows.scan(Table(EDITS_TABLE, partition), after, PAGE):
-            edits += [_edit(row) for _, row in page if row["operation"] in (*ALIAS_OPERATIONS, "merge_entities")]
+            edits += [
+                _edit(row)
+                for _, row in page
+                if row["operation"] in (*ALIAS_OPERATIONS, "merge_entities")
+            ]
             after = page[-1][0]
         return edits
 
@@ -33,8 +45,12 @@ class RowAliases:
         """See `EntityAliases.of`."""
         aliases: list[tuple[str, str]] = []
         after = _ENTITIES
-        while after < _BEHIND_ENTITIES and (page := await self._rows.scan(Table(FOLDED_TABLE, partition), after, PAGE)):
-            aliases += [pair for key, row in page if key < _BEHIND_ENTITIES for pair in aliases_in(row)]
+        while after < _BEHIND_ENTITIES and (
+            page := await self._rows.scan(Table(FOLDED_TABLE, partition), after, PAGE)
+        ):
+            aliases += [
+                pair for key, row in page if key < _BEHIND_ENTITIES for pair in aliases_in(row)
+            ]
             after = page[-1][0]
         return sorted(aliases)
 

@@ -1,4 +1,5 @@
-"""Cache of the model's answers. Each row has the hash of all inputs of its answer, so that no stale answer is returned.
+"""Cache of the model's answers. Each row has the hash of all inputs of its answer, so that no stale
+answer is returned.
 
 There is one row per question: a new answer overwrites a stale one.
 """
@@ -25,7 +26,9 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """`CachedAnswer` in the question's row; `basis` is the hash of the current inputs of its answer."""
+    """`CachedAnswer` in the question's row; `basis` is the hash of the current inputs of its
+    answer.
+    """
 
     cache: RowCache
     workspace: str
@@ -50,7 +53,9 @@ class StoredAnswer:
                 await self._write(answer.text)
             return answer
 
-    async def store_stream(self, pieces: AsyncGenerator[AnswerPiece]) -> AsyncGenerator[AnswerPiece]:
+    async def store_stream(
+        self, pieces: AsyncGenerator[AnswerPiece]
+    ) -> AsyncGenerator[AnswerPiece]:
         """See `CachedAnswer.store_stream`."""
         parts: list[str] = []
         is_cut = False
@@ -72,7 +77,8 @@ class StoredAnswer:
         try:
             await self.cache.put(self.workspace, self.key, {"basis": self.basis, "text": text})
         except Unavailable as error:
-            # The answer is returned all the same, although the next equal question must pay for it again.
+            # The answer is returned all the same, although the next equal question must pay for it
+            # again.
             logger.warning("an answer is not remembered", error=str(error))
 
 
@@ -95,5 +101,8 @@ class StoredAnswers:
             return None
         key = sha256("\x1f".join((self._model, ANSWER_VERSION, repr(question))))
         state = f"{[partition.generation for partition in partitions]} {newest}"
-        # The prompt lacks events that the projections had not yet applied, so the newest sequence is hashed, too.
-        return lambda prompt: StoredAnswer(self._cache, workspace, key, sha256(f"{state}\x1f{prompt.text}"))
+        # The prompt lacks events that the projections had not yet applied, so the newest sequence
+        # is hashed, too.
+        return lambda prompt: StoredAnswer(
+            self._cache, workspace, key, sha256(f"{state}\x1f{prompt.text}")
+        )

@@ -11,14 +11,23 @@ from contracts.subjects import token
 from contracts.text import one_line
 from runtime.stores.documents.port import Containing, Row, Rows, Table, Where
 from services.query.passage import Passage
-from services.query.status.document_status import LEAVING, SETTLED, STATUSES, STEPS, DocumentStatus, Failure
+from services.query.status.document_status import (
+    LEAVING,
+    SETTLED,
+    STATUSES,
+    STEPS,
+    DocumentStatus,
+    Failure,
+)
 from services.query.status.port import Change, Listing, Page
 from services.query.status.scope import Scope
 
 _PAGE = 1000
 """Rows per read of a scan."""
 _OLDEST = 100
-"""Unsettled documents, first in the log, that are compared by time, because the clocks of publishers differ."""
+"""Unsettled documents, first in the log, that are compared by time, because the clocks of
+publishers differ.
+"""
 
 PASSAGE_FIELDS = tuple(field.name for field in fields(Passage))
 STATUS_FIELDS = tuple(field.name for field in fields(DocumentStatus))
@@ -31,24 +40,32 @@ class RowDocuments:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
-    async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
+    async def get(
+        self, partition: Partition, ids: Collection[str]
+    ) -> dict[str, tuple[DocumentStatus, int]]:
         """See `Documents.get`."""
         rows = await self._rows.get(_documents(partition), [token(id) for id in ids])
         return {row["id"]: (_status(row), row["rev"]) for row in rows.values()}
 
-    async def update(self, partition: Partition, ids: Collection[str], change: Change) -> list[DocumentStatus]:
+    async def update(
+        self, partition: Partition, ids: Collection[str], change: Change
+    ) -> list[DocumentStatus]:
         """See `Documents.update`."""
 
         def changed(stored: Mapping[str, Row]) -> dict[str, Row]:
             revisions = {row["id"]: row["rev"] for row in stored.values()}
             states = change({row["id"]: _status(row) for row in stored.values()})
-            return {token(state.id): _row(state, revisions.get(state.id, 0) + 1) for state in states}
+            return {
+                token(state.id): _row(state, revisions.get(state.id, 0) + 1) for state in states
+            }
 
         written = await self._rows.update(_documents(partition), [token(id) for id in ids], changed)
         return [_status(row) for row in written.values()]
 
     async def put(self, partition: Partition, statuses: Sequence[DocumentStatus]) -> None:
-        """Write these states, whatever is stored: for a rebuild, into a generation that nobody else writes."""
+        """Write these states, whatever is stored: for a rebuild, into a generation that nobody else
+        writes.
+        """
         rows = {token(status.id): _row(status, revision=1) for status in statuses}
         await self._rows.put(_documents(partition), rows)
 
@@ -72,8 +89,14 @@ class RowDocuments:
     async def in_scope(self, partition: Partition, scope: Scope) -> set[str]:
         """See `Documents.in_scope`."""
         if scope.document_ids:
-            statuses = [status for status, _ in (await self.get(partition, scope.document_ids)).values()]
-            return {status.id for status in statuses if status.status not in LEAVING and scope.admits(status)}
+            statuses = [
+                status for status, _ in (await self.get(partition, scope.document_ids)).values()
+            ]
+            return {
+                status.id
+                for status in statuses
+                if status.status not in LEAVING and scope.admits(status)
+            }
         admitted: set[str] = set()
         after = ""
         while page := await self._rows.scan(_documents(partition), after, _PAGE):
@@ -85,7 +108,9 @@ class RowDocuments:
     async def oldest_unsettled(self, partition: Partition) -> int | None:
         """See `Documents.oldest_unsettled`."""
         working = [status for status in STATUSES if status not in SETTLED]
-        rows = await self._rows.find(_documents(partition), {"status": working}, order="version", limit=_OLDEST)
+        rows = await self._rows.find(
+            _documents(partition), {"status": working}, order="version", limit=_OLDEST
+        )
         return min((_status(row).added for _, row in rows), default=None)
 
     async def counts(self, partition: Partition) -> dict[str, int]:
@@ -118,12 +143,18 @@ class RowPassages:
         rows = await self._rows.scan(Table("chunks", partition), after, limit)
         return {key: _passage(row) for key, row in rows}
 
-    async def remove_obsolete(self, partition: Partition, document_id: str, extent: DocumentBounds) -> None:
+    async def remove_obsolete(
+        self, partition: Partition, document_id: str, extent: DocumentBounds
+    ) -> None:
         """See `Passages.remove_obsolete`."""
         rows = await self._rows.find(Table("chunks", partition), {"document_id": document_id})
-        obsolete = [key for key, row in rows if extent.is_obsolete_chunk(row["order"], row["version"])]
+        obsolete = [
+            key for key, row in rows if extent.is_obsolete_chunk(row["order"], row["version"])
+        ]
         # A newer version may have been written under the same key meanwhile.
-        await self._rows.delete_older(Table("chunks", partition), obsolete, "version", extent.version)
+        await self._rows.delete_older(
+            Table("chunks", partition), obsolete, "version", extent.version
+        )
 
 
 CLEARED = ("extractions", "keywords", "answers")
@@ -163,7 +194,9 @@ def _row(status: DocumentStatus, revision: int) -> Row:
         "bits": {step: f"{bits:x}" for step, bits in status.bits.items()},
         "text_warnings": list(status.text_warnings),
         # Pairs, because no field of a document store may have any name.
-        "chunk_warnings": [[text, f"{bits:x}"] for text, bits in sorted(status.chunk_warnings.items())],
+        "chunk_warnings": [
+            [text, f"{bits:x}"] for text, bits in sorted(status.chunk_warnings.items())
+        ],
         "rev": revision,
     }
 
@@ -176,7 +209,8 @@ def _status(row: Row) -> DocumentStatus:
     values["text_warnings"] = tuple(row.get("text_warnings", ()))
     values["chunk_warnings"] = {text: int(bits, 16) for text, bits in row.get("chunk_warnings", ())}
     if "added" not in row and row["updated_at"]:
-        # Rows of older versions of this code have no `added`; the document was added no later than this.
+        # Rows of older versions of this code have no `added`; the document was added no later than
+        # this.
         values["added"] = microseconds(datetime.fromisoformat(row["updated_at"]))
     return DocumentStatus(**values)
 

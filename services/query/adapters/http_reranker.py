@@ -1,7 +1,8 @@
-"""A model that scores how well texts answer a question, behind the HTTP shapes of Cohere, Jina, Aliyun and TEI.
+"""A model that scores how well texts answer a question, behind the HTTP shapes of Cohere, Jina,
+Aliyun and TEI.
 
-Many self-hosted servers (vLLM, Infinity, llama.cpp, TEI behind a proxy) are asked in Jina's shape. The shape of an
-answer is read as it comes, whatever was asked.
+Many self-hosted servers (vLLM, Infinity, llama.cpp, TEI behind a proxy) are asked in Jina's shape.
+The shape of an answer is read as it comes, whatever was asked.
 """
 
 import math
@@ -66,19 +67,28 @@ SHAPES: dict[Binding, Shape] = {
 
 
 class HttpReranker:
-    """`Reranker` at one provider. `url` is the whole address; it and `model` may be empty for the provider's own.
+    """`Reranker` at one provider. `url` is the whole address; it and `model` may be empty for the
+    provider's own.
 
     Raises ConfigurationError without an address where the provider has none of its own.
     """
 
     def __init__(
-        self, binding: Binding, url: str, model: str, api_key: str, *, timeout: float = 30.0,
+        self,
+        binding: Binding,
+        url: str,
+        model: str,
+        api_key: str,
+        *,
+        timeout: float = 30.0,
         limiter: RateLimiter | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._shape = SHAPES[binding]
         self._url, self.model = url or self._shape.url, model or self._shape.model
         if not self._url:
-            raise ConfigurationError(f"set RERANK_BINDING_HOST: RERANK_BINDING={binding} has no address of its own")
+            raise ConfigurationError(
+                f"set RERANK_BINDING_HOST: RERANK_BINDING={binding} has no address of its own"
+            )
         limiter = limiter or RateLimiter(self.model, Limits(calls=4))
         self._endpoint = Endpoint(self._url, api_key, limiter, timeout, "RERANK", retries=1)
         self._kind = CallKind("rerank", self.model, self._endpoint.settings)
@@ -109,7 +119,9 @@ class HttpReranker:
             raise self._endpoint.sender.refused(error, None)
         scores = _scores(_results(answer), count)
         if not scores:
-            raise Unavailable(f"{self.model} gave no scores in a format that is known; check RERANK_BINDING")
+            raise Unavailable(
+                f"{self.model} gave no scores in a format that is known; check RERANK_BINDING"
+            )
         return scores
 
     async def close(self) -> None:
@@ -118,19 +130,27 @@ class HttpReranker:
 
 
 def _tokens(answer: Any) -> int:
-    """Return the tokens that the provider counted, 0 where it counts something else, such as searches."""
+    """Return the tokens that the provider counted, 0 where it counts something else, such as
+    searches.
+    """
     body = as_dict(answer)
     usage, tokens = as_dict(body.get("usage")), as_dict(as_dict(body.get("meta")).get("tokens"))
     return count_of(usage.get("total_tokens", tokens.get("input_tokens")))
 
 
 def _results(answer: Any) -> list[Any]:
-    """Return the list of results of an answer: the answer itself, or what stands under a usual name."""
+    """Return the list of results of an answer: the answer itself, or what stands under a usual
+    name.
+    """
     if isinstance(answer, list):
         return cast("list[Any]", answer)
     body = as_dict(answer)
     inner = as_dict(body.get("output"))
-    lists = [fields.get(name) for fields in (body, inner) for name in ("results", "data", "rankings", "scores")]
+    lists = [
+        fields.get(name)
+        for fields in (body, inner)
+        for name in ("results", "data", "rankings", "scores")
+    ]
     return next((cast("list[Any]", each) for each in lists if isinstance(each, list)), list[Any]())
 
 
@@ -139,7 +159,9 @@ def _scores(results: list[Any], count: int) -> dict[int, float]:
 
     As many results as there are texts, of which none has an index, are in the order of the texts.
     """
-    in_order = len(results) == count and all(as_dict(result).get("index") is None for result in results)
+    in_order = len(results) == count and all(
+        as_dict(result).get("index") is None for result in results
+    )
     scores: dict[int, float] = {}
     for place, result in enumerate(results):
         fields = as_dict(result)
@@ -162,7 +184,12 @@ def _number(value: Any) -> float | None:
 
 
 def _probabilities(scores: Mapping[int, float]) -> Mapping[int, float]:
-    """Return the scores on a scale from 0 to 1: where any lies outside of it they are logits, and get a sigmoid."""
+    """Return the scores on a scale from 0 to 1: where any lies outside of it they are logits, and
+    get a sigmoid.
+    """
     if all(0.0 <= score <= 1.0 for score in scores.values()):
         return scores
-    return {index: 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, score)))) for index, score in scores.items()}
+    return {
+        index: 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, score))))
+        for index, score in scores.items()
+    }

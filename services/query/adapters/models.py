@@ -28,13 +28,16 @@ NO_KEYWORDS_BY_MODEL = (
 )
 
 UNREAD = 256 * 1024
-"""Most buffered characters of a streamed answer for a slow client; longer than any model's answer."""
+"""Most buffered characters of a streamed answer for a slow client; longer than any model's
+answer.
+"""
 
 
 class ModelKeywordExtractor:
     """Extracts keywords with the model, once per question if there is a cache.
 
-    If the model rejects the request, or fails for it alone, the names and words of the question are the keywords.
+    If the model rejects the request, or fails for it alone, the names and words of the question are
+    the keywords.
     """
 
     def __init__(self, chat: Chat, language: str, cache: RowCache | None = None) -> None:
@@ -59,7 +62,9 @@ class ModelKeywordExtractor:
                 return Keywords(tuple(row["high"]), tuple(row["low"]))
             # An empty result is not cached, because a later call may succeed.
             if keywords := await self._request_keywords(question):
-                self._cache.put_soon(workspace, key, {"high": list(keywords.high), "low": list(keywords.low)})
+                self._cache.put_soon(
+                    workspace, key, {"high": list(keywords.high), "low": list(keywords.low)}
+                )
             return keywords
 
     async def close(self) -> None:
@@ -90,7 +95,8 @@ class ModelFollowUps:
                 return str(row["reply"])
             completion = await self._request(prompt)
             reply = completion.text
-            # A reply that cannot be read or is not whole is not cached, because a later one may be better.
+            # A reply that cannot be read or is not whole is not cached, because a later one may be
+            # better.
             if parse_follow_up(reply) is not None and not completion.cut:
                 try:
                     await self._cache.put(workspace, key, {"reply": reply})
@@ -103,7 +109,9 @@ class ModelFollowUps:
             with calls_to("assessment"):
                 return await self._chat.complete([Message("user", prompt)], json=True)
         except (Retryable, Poison) as error:
-            logger.warning("what was found is not assessed", model=self._chat.model, error=str(error))
+            logger.warning(
+                "what was found is not assessed", model=self._chat.model, error=str(error)
+            )
             raise
 
 
@@ -140,8 +148,8 @@ class Reranker(Protocol):
 
         Without texts there is no request.
 
-        Raises `RateLimited`; `Unavailable`, also for a response without any usable score; `Poison` if the provider
-        rejects this request for good.
+        Raises `RateLimited`; `Unavailable`, also for a response without any usable score; `Poison`
+        if the provider rejects this request for good.
         """
         ...
 
@@ -151,7 +159,9 @@ class Reranker(Protocol):
 
 
 class ModelReranker:
-    """`PassageReranker` by a model. If the model fails, the passages keep their order and the question is answered."""
+    """`PassageReranker` by a model. If the model fails, the passages keep their order and the
+    question is answered.
+    """
 
     def __init__(self, model: Reranker, cut: Callable[[str], str]) -> None:
         """`cut` shortens a text to what the model reads."""
@@ -162,7 +172,9 @@ class ModelReranker:
     ) -> Sequence[tuple[Passage, float | None]]:
         """One call."""
         try:
-            scored = await self._model.rerank(question, [self._cut(passage.content) for passage in passages], top_n)
+            scored = await self._model.rerank(
+                question, [self._cut(passage.content) for passage in passages], top_n
+            )
         except (Retryable, Poison) as error:
             logger.warning("passages are not reranked", model=self._model.model, error=str(error))
             return [(passage, None) for passage in passages]

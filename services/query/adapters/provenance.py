@@ -1,4 +1,5 @@
-"""Reads the contributions of single chunks to an entity or relation from the merger's rows, page by page.
+"""Reads the contributions of single chunks to an entity or relation from the merger's rows, page by
+page.
 
 An entity's node lists at most 200 of its chunks; here are all of them.
 """
@@ -28,10 +29,11 @@ LEAST_READ = 100
 
 
 class RowProvenance:
-    """`ProvenanceReader` over `Rows`. It leaves out contributions that newer versions or deletions retracted.
+    """`ProvenanceReader` over `Rows`. It leaves out contributions that newer versions or deletions
+    retracted.
 
-    For a renamed or merged entity it returns the contributions under all original names, without those that an edit
-    has deleted; one chunk may then appear under several names.
+    For a renamed or merged entity it returns the contributions under all original names, without
+    those that an edit has deleted; one chunk may then appear under several names.
     """
 
     def __init__(self, rows: Rows) -> None:
@@ -46,25 +48,37 @@ class RowProvenance:
         limit: int = 100,
         among: Collection[str] | None = None,
     ) -> list[Provenance]:
-        """Return up to `limit` contributions after the row key `after`, in the fixed order of row keys (hashes).
+        """Return up to `limit` contributions after the row key `after`, in the fixed order of row
+        keys (hashes).
 
-        `among` restricts them to these documents. Fewer than `limit` means there are no more. Without `among` a page
-        reads only its own rows and the retracted ones between them; with it, each page reads all contributions of
-        these documents to the names. Raises what `Rows` raises.
+        `among` restricts them to these documents. Fewer than `limit` means there are no more.
+        Without `among` a page reads only its own rows and the retracted ones between them; with it,
+        each page reads all contributions of these documents to the names. Raises what `Rows`
+        raises.
         """
         result: list[Provenance] = []
         for prefix, sources in sorted((await self._sources(partition, names)).items()):
             start = max(after, prefix)
             while len(result) < limit and start.startswith(prefix):
-                places, start = await self._mentions(partition, prefix, start, among, limit - len(result))
+                places, start = await self._mentions(
+                    partition, prefix, start, among, limit - len(result)
+                )
                 result += await self._contributions(partition, places, sources, among)
         return result[:limit]
 
-    async def of_chunks(self, partition: Partition, chunks: Collection[str]) -> dict[str, list[ChunkContribution]]:
+    async def of_chunks(
+        self, partition: Partition, chunks: Collection[str]
+    ) -> dict[str, list[ChunkContribution]]:
         """See `ProvenanceReader.of_chunks`. One read of as many rows."""
-        rows = await self._rows.get(Table(CONTRIBUTIONS_TABLE, partition), [chunk_hash(chunk) for chunk in chunks])
+        rows = await self._rows.get(
+            Table(CONTRIBUTIONS_TABLE, partition), [chunk_hash(chunk) for chunk in chunks]
+        )
         row_of = {chunk: rows.get(chunk_hash(chunk)) for chunk in chunks}
-        return {chunk: said for chunk, row in row_of.items() if row and (said := chunk_contributions_in(row))}
+        return {
+            chunk: said
+            for chunk, row in row_of.items()
+            if row and (said := chunk_contributions_in(row))
+        }
 
     async def _sources(self, partition: Partition, names: Names) -> dict[str, list[Source]]:
         """Return the sources of the names by the prefix of their mentions."""
@@ -76,20 +90,37 @@ class RowProvenance:
         return sources
 
     async def _mentions(
-        self, partition: Partition, prefix: str, after: str, among: Collection[str] | None, limit: int
+        self,
+        partition: Partition,
+        prefix: str,
+        after: str,
+        among: Collection[str] | None,
+        limit: int,
     ) -> tuple[list[str], str]:
-        """Return row keys of mentions after `after`, and the key to read on from; empty after the last."""
+        """Return row keys of mentions after `after`, and the key to read on from; empty after the
+        last.
+        """
         if among is not None:
             table = Table(CONTRIBUTIONS_TABLE, partition)
-            chunks = [key for key, _ in await self._rows.find(table, {"document_id": sorted(among)})]
-            return sorted(place for place in (prefix + chunk for chunk in chunks) if place > after), ""
+            chunks = [
+                key for key, _ in await self._rows.find(table, {"document_id": sorted(among)})
+            ]
+            return sorted(
+                place for place in (prefix + chunk for chunk in chunks) if place > after
+            ), ""
         size = max(limit, LEAST_READ)
-        page = [key for key, _ in await self._rows.scan(Table(MENTIONS_TABLE, partition), after, size)]
+        page = [
+            key for key, _ in await self._rows.scan(Table(MENTIONS_TABLE, partition), after, size)
+        ]
         own = [key for key in page if key.startswith(prefix)]
         return own, own[-1] if len(own) == size else ""
 
     async def _contributions(
-        self, partition: Partition, places: Sequence[str], sources: Sequence[Source], among: Collection[str] | None
+        self,
+        partition: Partition,
+        places: Sequence[str],
+        sources: Sequence[Source],
+        among: Collection[str] | None,
     ) -> list[Provenance]:
         """Return what the chunks of these mentions say of the key that all these sources have."""
         table = Table(CONTRIBUTIONS_TABLE, partition)
@@ -97,7 +128,9 @@ class RowProvenance:
 
         def counts(row: Row) -> bool:
             id, version = row["document_id"], row["version"]
-            of_document = any(id in source.documents and version > source.cutoff for source in sources)
+            of_document = any(
+                id in source.documents and version > source.cutoff for source in sources
+            )
             return of_document and (among is None or id in among)
 
         placed = [(place, row) for place in places if (row := rows.get(mentioning_chunk(place)))]

@@ -10,9 +10,11 @@ T = TypeVar("T", bound=Sized)
 
 
 async def read_ahead(pieces: AsyncGenerator[T], most: int) -> AsyncGenerator[T]:
-    """Yield the pieces, read ahead while fewer than `most` characters are buffered. Raises what `pieces` raises.
+    """Yield the pieces, read ahead while fewer than `most` characters are buffered. Raises what
+    `pieces` raises.
 
-    `pieces` is closed when it ends, even if its buffer is not yet consumed, or when this generator is closed.
+    `pieces` is closed when it ends, even if its buffer is not yet consumed, or when this generator
+    is closed.
     """
     queue: deque[T] = deque()
     has_pieces, has_space = asyncio.Event(), asyncio.Event()

@@ -29,9 +29,11 @@ class RowCache:
         await self._rows.put(self._of(workspace), {key: row})
 
     def put_soon(self, workspace: str, key: str, row: Row) -> None:
-        """Write the row beside what the caller does next, with others that come meanwhile; `get` finds it at once.
+        """Write the row beside what the caller does next, with others that come meanwhile; `get`
+        finds it at once.
 
-        For keys that are never given another value. What is not written when the process ends is lost.
+        For keys that are never given another value. What is not written when the process ends is
+        lost.
         """
         table = self._of(workspace)
         if not self._behind.keep(table, {key: row}):

@@ -1,4 +1,6 @@
-"""Searches each generation of vectors with the embedding model that created it, whatever the settings name."""
+"""Searches each generation of vectors with the embedding model that created it, whatever the
+settings name.
+"""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

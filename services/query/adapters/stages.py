@@ -18,7 +18,9 @@ def measured_stage(stage: AnswerStage, mode: Mode, /, *, nested: bool = True) ->
     )
     with ExitStack() as stack:
         stack.callback(span.end)
-        stack.enter_context(instruments.timed(instruments.query, {names.MODE: mode, names.STAGE: stage}))
+        stack.enter_context(
+            instruments.timed(instruments.query, {names.MODE: mode, names.STAGE: stage})
+        )
         if nested:
             stack.enter_context(trace.use_span(span))
         yield

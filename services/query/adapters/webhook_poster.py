@@ -11,7 +11,9 @@ TIMEOUT = 15.0
 
 
 class HttpPoster:
-    """`Poster`. No connection is used twice: one to an address must not serve another host of that address."""
+    """`Poster`. No connection is used twice: one to an address must not serve another host of that
+    address.
+    """
 
     @cached_property
     def _client(self) -> Any:
@@ -23,7 +25,8 @@ class HttpPoster:
             trust_env=False,
             follow_redirects=False,
             timeout=TIMEOUT,
-            # No pool: who waits for the connections of others is not sent to. Callers bound the attempts.
+            # No pool: who waits for the connections of others is not sent to. Callers bound the
+            # attempts.
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
             verify=ssl.create_default_context(),
         )

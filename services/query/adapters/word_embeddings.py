@@ -15,10 +15,17 @@ class CachedWordEmbedder:
         self._known: OrderedDict[str, array[float]] = OrderedDict()
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector per text, in order, in single precision. Raises what `Embedder.embed` raises."""
+        """Return one vector per text, in order, in single precision. Raises what `Embedder.embed`
+        raises.
+        """
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        new_vectors = dict(zip(missing, await self._embedder.embed(missing), strict=True)) if missing else {}
-        vectors = {text: array("f", new_vectors[text]) if text in new_vectors else self._known[text] for text in texts}
+        new_vectors = (
+            dict(zip(missing, await self._embedder.embed(missing), strict=True)) if missing else {}
+        )
+        vectors = {
+            text: array("f", new_vectors[text]) if text in new_vectors else self._known[text]
+            for text in texts
+        }
         self._known |= vectors
         for text in vectors:
             self._known.move_to_end(text)

@@ -10,13 +10,15 @@ from services.query.answering.safe_markdown import SafeMarkdown
 class StreamCleaner:
     """Removes invented references and unsafe Markdown from a streamed text, however it is split.
 
-    `references` maps file path to reference id; citations and lists of other references are removed. With None,
-    numbers in brackets are no citations and stay.
+    `references` maps file path to reference id; citations and lists of other references are
+    removed. With None, numbers in brackets are no citations and stay.
     """
 
     def __init__(self, references: Mapping[str, str] | None) -> None:
         reference_filters = (
-            [] if references is None else [ReferenceListFilter(references), CitationFilter(references.values())]
+            []
+            if references is None
+            else [ReferenceListFilter(references), CitationFilter(references.values())]
         )
         # It runs last, because removing citations may join text that was separate.
         self._filters = [*reference_filters, SafeMarkdown()]

@@ -23,7 +23,8 @@ NO_CONTEXT = "Sorry, nothing in the documents answers that question. [no-context
 """The answer to a question without any context; clients look for the marker at its end."""
 
 NEEDS_MODEL = (
-    "The mode bypass puts the question to a language model, and none is configured: set LLM_BASE_URL or LLM_API_KEY, "
+    "The mode bypass puts the question to a language model, and none is configured: set "
+    "LLM_BASE_URL or LLM_API_KEY, "
     "or ask in another mode."
 )
 
@@ -32,8 +33,9 @@ NEEDS_MODEL = (
 class Answer:
     """An answer with the retrieval result that it is based on.
 
-    `pieces` yields a streamed answer. The reader closes it, which also stops an unfinished generation. `truncated`:
-    the model ended before the answer's end. `reasoning`: what the model wrote before it; never cached.
+    `pieces` yields a streamed answer. The reader closes it, which also stops an unfinished
+    generation. `truncated`: the model ended before the answer's end. `reasoning`: what the model
+    wrote before it; never cached.
     """
 
     text: str
@@ -54,14 +56,19 @@ async def ask(
 ) -> Answer:
     """Answer the question; streamed if `streamed` is set and a model answers.
 
-    Raises `Unavailable` when a store or a model does not respond; `Answer.pieces` raises what `Chat.stream` raises.
+    Raises `Unavailable` when a store or a model does not respond; `Answer.pieces` raises what
+    `Chat.stream` raises.
     """
     with deps.measure("total", question.mode):
         return await _ask(question, partitions, deps, output, streamed)
 
 
 async def _ask(
-    question: Question, partitions: Partitions, deps: QueryDependencies, output: Output, streamed: bool
+    question: Question,
+    partitions: Partitions,
+    deps: QueryDependencies,
+    output: Output,
+    streamed: bool,
 ) -> Answer:
     bypass = question.mode == "bypass"
     cache = deps.answer_cache if output == "answer" else None
@@ -72,7 +79,9 @@ async def _ask(
     context = (
         ""
         if bypass
-        else build_context(retrieval.entities, retrieval.relations, retrieval.passages, retrieval.references)
+        else build_context(
+            retrieval.entities, retrieval.relations, retrieval.passages, retrieval.references
+        )
     )
     if output == "context":
         return Answer(context, retrieval)
@@ -90,13 +99,17 @@ async def _ask(
         return Answer(clean(cached_text, references), retrieval, by_model=True)
     if streamed and (pieces := deps.answer_generator.stream(prompt)):
         pieces = _measured(entry.store_stream(pieces) if entry else pieces, deps, question.mode)
-        return Answer("", retrieval, deps.answer_generator.uses_model, _clean_stream(pieces, references))
+        return Answer(
+            "", retrieval, deps.answer_generator.uses_model, _clean_stream(pieces, references)
+        )
     with deps.measure("generate", question.mode):
         return await _generate(prompt, retrieval, references, entry, deps)
 
 
 def _no_context(retrieval: RetrievalResult) -> str:
-    """Return the answer without context, with the reason if the search was a poor one; its marker ends it."""
+    """Return the answer without context, with the reason if the search was a poor one; its marker
+    ends it.
+    """
     note = retrieval.info.get("keywords_note")
     sentence, _, marker = NO_CONTEXT.rpartition(" ")
     return f"{sentence} ({note}) {marker}" if note else NO_CONTEXT
@@ -109,7 +122,9 @@ async def _generate(
     entry: CachedAnswer | None,
     deps: QueryDependencies,
 ) -> Answer:
-    """Generate the answer. `entry` caches the text before cleaning, because the rules of cleaning may change."""
+    """Generate the answer. `entry` caches the text before cleaning, because the rules of cleaning
+    may change.
+    """
     answers = deps.answer_generator
     create = partial(answers.answer, prompt, retrieval.passages)
     completion = await (entry.get_or_create(create) if entry else create())
@@ -124,9 +139,13 @@ async def _generate(
 
 
 def _only_cited(text: str, retrieval: RetrievalResult) -> RetrievalResult:
-    """Return the result with those references that the quotations cite: the other passages do not answer."""
+    """Return the result with those references that the quotations cite: the other passages do not
+    answer.
+    """
     cited = cited_ids(text, retrieval.references.values())
-    return replace(retrieval, references={path: id for path, id in retrieval.references.items() if id in cited})
+    return replace(
+        retrieval, references={path: id for path, id in retrieval.references.items() if id in cited}
+    )
 
 
 async def _measured(
@@ -142,7 +161,9 @@ async def _measured(
 async def _clean_stream(
     pieces: AsyncGenerator[AnswerPiece], references: Mapping[str, str] | None
 ) -> AsyncGenerator[AnswerPiece]:
-    """Yield the cleaned text in pieces, and the reasoning without what loads or runs when it is shown."""
+    """Yield the cleaned text in pieces, and the reasoning without what loads or runs when it is
+    shown.
+    """
     text = StreamCleaner(references)
     reasoning = SafeMarkdown()
     is_cut = False
@@ -151,7 +172,9 @@ async def _clean_stream(
             if piece.resets:
                 text = StreamCleaner(references)
             is_cut = is_cut or piece.cut
-            part = AnswerPiece(text.feed(piece.text), reasoning.feed(piece.reasoning), resets=piece.resets)
+            part = AnswerPiece(
+                text.feed(piece.text), reasoning.feed(piece.reasoning), resets=piece.resets
+            )
             if part or part.resets:
                 yield part
     last = AnswerPiece(text.end(), reasoning.end(), is_cut)

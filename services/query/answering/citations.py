@@ -23,7 +23,8 @@ _CLOSES_UP = frozenset(" \t\n.,;:!?)，。；：！？）、")
 
 
 def remove_unknown_citations(text: str, ids: Collection[str]) -> str:
-    """Return the text without citations of unknown references: if only 1 is known, `[1, 9]` becomes `[1]`.
+    """Return the text without citations of unknown references: if only 1 is known, `[1, 9]` becomes
+    `[1]`.
 
     A citation without any known reference is removed. Code and Markdown links are left unchanged.
     """
@@ -34,14 +35,17 @@ def remove_unknown_citations(text: str, ids: Collection[str]) -> str:
 def cited_ids(text: str, ids: Collection[str]) -> frozenset[str]:
     """Return the reference ids that the text cites in brackets, singly or in a range."""
     spans = {span for inside in _CITED.findall(text) for span in _CITED_NUMBERS.findall(inside)}
-    return frozenset(id for id in ids for first, last in spans if int(first) <= int(id) <= int(last or first))
+    return frozenset(
+        id for id in ids for first, last in spans if int(first) <= int(id) <= int(last or first)
+    )
 
 
 class CitationFilter:
-    """Streaming form of `remove_unknown_citations`: the output is the same however the input is split.
+    """Streaming form of `remove_unknown_citations`: the output is the same however the input is
+    split.
 
-    It buffers text that may become a citation (at most 83 characters, usually three) and runs of backticks at the end
-    of the input, which may continue.
+    It buffers text that may become a citation (at most 83 characters, usually three) and runs of
+    backticks at the end of the input, which may continue.
     """
 
     def __init__(self, ids: Collection[str]) -> None:
@@ -50,7 +54,9 @@ class CitationFilter:
         self._size_to_read = 0
         """Characters that the buffer must have before it is read again."""
         self._closing_marks = ""
-        """What ends the current code or address: a run of backticks or tildes, or `)`; empty in prose."""
+        """What ends the current code or address: a run of backticks or tildes, or `)`; empty in
+        prose.
+        """
         self._fenced = self._in_info_line = False
         """Whether the text is in a fenced code block, and whether in its first line."""
         self._at_start = True
@@ -74,7 +80,11 @@ class CitationFilter:
     def _parts(self, text: str, *, last: bool) -> Iterator[str]:
         at = 0
         while at < len(text):
-            step = self._in_code(text, at, last) if self._closing_marks else self._in_prose(text, at, last)
+            step = (
+                self._in_code(text, at, last)
+                if self._closing_marks
+                else self._in_prose(text, at, last)
+            )
             if step is None:
                 break
             end, part = step
@@ -83,7 +93,9 @@ class CitationFilter:
         self._buffer = text[at:]
 
     def _in_prose(self, text: str, at: int, last: bool) -> tuple[int, str] | None:
-        """Return the end offset of the next part of the text and its replacement; None if more input is needed."""
+        """Return the end offset of the next part of the text and its replacement; None if more
+        input is needed.
+        """
         if not last and (_PART_OF_CITATION.match(text, at) or text[at:] in ("\\", "]")):
             return None
         if citation := _CITATION.match(text, at):
@@ -105,7 +117,9 @@ class CitationFilter:
         return end, self._plain(text[at:end])
 
     def _citation(self, citation: re.Match[str], text: str) -> tuple[int, str] | None:
-        """Return the end offset of a bracket with numbers and its replacement; None if it is no citation."""
+        """Return the end offset of a bracket with numbers and its replacement; None if it is no
+        citation.
+        """
         gap, inside = citation.groups()
         if text.startswith("(", citation.end()) or not _NUMBERS.fullmatch(inside):
             return None
@@ -120,7 +134,9 @@ class CitationFilter:
         return citation.end(), f"{gap}[{', '.join(known_numbers)}]"
 
     def _members(self, inside: str) -> tuple[list[str], list[str]]:
-        """Return the numbers that a citation names, with ranges written out, and the known ones among them."""
+        """Return the numbers that a citation names, with ranges written out, and the known ones
+        among them.
+        """
         numbers: list[str] = []
         for first, final in _MEMBER.findall(inside):
             low, high = int(first), int(final or first)
@@ -128,7 +144,9 @@ class CitationFilter:
         return numbers, [number for number in numbers if number in self._ids]
 
     def _plain(self, part: str) -> str:
-        """Return text that stays, after the pending blank unless punctuation or another blank follows."""
+        """Return text that stays, after the pending blank unless punctuation or another blank
+        follows.
+        """
         blank, self._pending_blank = self._pending_blank, None
         if blank is not None and part[0] in _CLOSES_UP:
             blank = ""
@@ -141,7 +159,9 @@ class CitationFilter:
         return (blank or "") + part
 
     def _open(self, run: re.Match[str], at: int) -> tuple[int, str]:
-        """Begin code if the run is of backticks or, at the start of a line, of three or more tildes."""
+        """Begin code if the run is of backticks or, at the start of a line, of three or more
+        tildes.
+        """
         marks = run.group()
         fence = self._at_start and len(marks) >= 3
         if fence or marks[0] == "`":
@@ -183,4 +203,6 @@ class CitationFilter:
             return False
         if not self._fenced:
             return marks == self._closing_marks
-        return len(marks) >= len(self._closing_marks) and (self._at_start or (self._in_info_line and marks[0] == "`"))
+        return len(marks) >= len(self._closing_marks) and (
+            self._at_start or (self._in_info_line and marks[0] == "`")
+        )

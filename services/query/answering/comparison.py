@@ -27,17 +27,29 @@ CompareAnswers = Callable[[str, str, Generations, Generations], Awaitable[Compar
 
 
 async def compare_answers(
-    dependencies: QueryDependencies, question: str, workspace: str, live: Generations, new: Generations
+    dependencies: QueryDependencies,
+    question: str,
+    workspace: str,
+    live: Generations,
+    new: Generations,
 ) -> ComparedAnswers:
-    """Return what either side answers. A model is asked once where both sides give it the same to read."""
+    """Return what either side answers. A model is asked once where both sides give it the same to
+    read.
+    """
     sides = Partitions.of(workspace, live), Partitions.of(workspace, new)
     prompts = [await _answered(dependencies, question, side, "prompt") for side in sides]
     before = await _answered(dependencies, question, sides[0], "answer")
-    after = before if prompts[0] == prompts[1] else await _answered(dependencies, question, sides[1], "answer")
+    after = (
+        before
+        if prompts[0] == prompts[1]
+        else await _answered(dependencies, question, sides[1], "answer")
+    )
     return ComparedAnswers(before == after, _shortened(before), _shortened(after))
 
 
-async def _answered(dependencies: QueryDependencies, question: str, partitions: Partitions, output: Output) -> str:
+async def _answered(
+    dependencies: QueryDependencies, question: str, partitions: Partitions, output: Output
+) -> str:
     async with dependencies.for_generation(partitions.vectors.generation) as of_generation:
         return (await ask(Question(question), partitions, of_generation, output=output)).text
 

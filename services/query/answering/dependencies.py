@@ -3,7 +3,13 @@
 from dataclasses import dataclass, field
 
 from runtime.costs.port import Ledger
-from services.query.answering.port import AnswerCache, AnswerGenerator, EffortLimits, FollowUps, ModelResultCaches
+from services.query.answering.port import (
+    AnswerCache,
+    AnswerGenerator,
+    EffortLimits,
+    FollowUps,
+    ModelResultCaches,
+)
 from services.query.retrieval.dependencies import RetrievalDependencies
 
 

@@ -1,6 +1,8 @@
-"""Retrieval with more effort: several rounds, in which a model reads what was found and asks for what is missing.
+"""Retrieval with more effort: several rounds, in which a model reads what was found and asks for
+what is missing.
 
-Without a model more effort is one wider search. Every round is listed under `rounds` in `RetrievalResult.info`.
+Without a model more effort is one wider search. Every round is listed under `rounds` in
+`RetrievalResult.info`.
 """
 
 import asyncio
@@ -42,8 +44,12 @@ class Round:
     ended: str = ""
 
 
-async def retrieve_with_effort(question: Question, partitions: Partitions, deps: QueryDependencies) -> RetrievalResult:
-    """Return what `retrieve` finds, after as many rounds as the question's effort allows. Raises `Unavailable`."""
+async def retrieve_with_effort(
+    question: Question, partitions: Partitions, deps: QueryDependencies
+) -> RetrievalResult:
+    """Return what `retrieve` finds, after as many rounds as the question's effort allows. Raises
+    `Unavailable`.
+    """
     if question.effort == "low" or question.mode == "bypass":
         return await retrieve(question, partitions, deps)
     if deps.follow_ups is None:
@@ -59,11 +65,15 @@ async def retrieve_with_effort(question: Question, partitions: Partitions, deps:
             before = {passage.id for _, passage in retrieval.passages}
             retrieval = combine(results, question, deps.count_tokens)
             new = sum(passage.id not in before for _, passage in retrieval.passages)
-            round_ = replace(round_, new_passages=new, ended="" if new else "the searches found nothing new")
+            round_ = replace(
+                round_, new_passages=new, ended="" if new else "the searches found nothing new"
+            )
             asked += follow_up.searches
         rounds.append(round_)
     if rounds and not rounds[-1].ended:
-        rounds[-1] = replace(rounds[-1], ended=f"effort {question.effort} has at most {allowed} rounds")
+        rounds[-1] = replace(
+            rounds[-1], ended=f"effort {question.effort} has at most {allowed} rounds"
+        )
     return _with_rounds(retrieval, question, rounds)
 
 
@@ -75,7 +85,9 @@ async def _plan(
     partitions: Partitions,
     deps: QueryDependencies,
 ) -> tuple[Round, FollowUp]:
-    """Let the model read what was found; return the round and what to search for. A bad reply ends the rounds."""
+    """Let the model read what was found; return the round and what to search for. A bad reply ends
+    the rounds.
+    """
     limits, count = deps.effort_limits, deps.count_tokens
     assert deps.follow_ups
     empty = count(follow_up_prompt(question.query, asked, limits.searches, ""))
@@ -93,7 +105,9 @@ async def _plan(
     if follow_up is None:
         return Round((), tokens=tokens, ended="the model's reply could not be read"), FollowUp()
     known = {each.casefold() for each in asked}
-    searches = tuple(each for each in follow_up.searches if each.casefold() not in known)[: limits.searches]
+    searches = tuple(each for each in follow_up.searches if each.casefold() not in known)[
+        : limits.searches
+    ]
     if not searches:
         ended = "nothing else to search for" if follow_up.missing else "nothing is missing"
         return Round((), follow_up.missing, tokens=tokens, ended=ended), FollowUp()
@@ -103,29 +117,48 @@ async def _plan(
 async def _search(
     question: Question, searches: Sequence[str], partitions: Partitions, deps: QueryDependencies
 ) -> list[RetrievalResult]:
-    """Search for each, in the mode and the documents of the question. Each is its own keyword: no call names others."""
+    """Search for each, in the mode and the documents of the question. Each is its own keyword: no
+    call names others.
+    """
     quiet = replace(deps, on_progress=ignore_progress)
     return await asyncio.gather(
         *(
-            retrieve(replace(question, query=each, keywords=Keywords((each,), (each,))), partitions, quiet)
+            retrieve(
+                replace(question, query=each, keywords=Keywords((each,), (each,))),
+                partitions,
+                quiet,
+            )
             for each in searches
         )
     )
 
 
-async def _widely(question: Question, partitions: Partitions, deps: QueryDependencies) -> RetrievalResult:
+async def _widely(
+    question: Question, partitions: Partitions, deps: QueryDependencies
+) -> RetrievalResult:
     """Search once for several times as much, within the limits of a request."""
     factor = WIDER[question.effort]
     top_k = max(question.top_k, min(question.top_k * factor, MOST_SEARCHED))
     chunk_top_k = max(question.chunk_top_k, min(question.chunk_top_k * factor, MOST_SEARCHED))
-    retrieval = await retrieve(replace(question, top_k=top_k, chunk_top_k=chunk_top_k), partitions, deps)
+    retrieval = await retrieve(
+        replace(question, top_k=top_k, chunk_top_k=chunk_top_k), partitions, deps
+    )
     ended = f"no language model: one search with top_k {top_k} and chunk_top_k {chunk_top_k}"
     return _with_rounds(
-        retrieval, question, [Round([question.query], new_passages=len(retrieval.passages), ended=ended)]
+        retrieval,
+        question,
+        [Round([question.query], new_passages=len(retrieval.passages), ended=ended)],
     )
 
 
-def _with_rounds(retrieval: RetrievalResult, question: Question, rounds: Sequence[Round]) -> RetrievalResult:
+def _with_rounds(
+    retrieval: RetrievalResult, question: Question, rounds: Sequence[Round]
+) -> RetrievalResult:
     return replace(
-        retrieval, info={**retrieval.info, "effort": question.effort, "rounds": [asdict(each) for each in rounds]}
+        retrieval,
+        info={
+            **retrieval.info,
+            "effort": question.effort,
+            "rounds": [asdict(each) for each in rounds],
+        },
     )

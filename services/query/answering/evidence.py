@@ -26,8 +26,11 @@ Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
 
 
-def combine(results: Sequence[RetrievalResult], question: Question, count: Count) -> RetrievalResult:
-    """Return the best of all results by reciprocal rank fusion, no more of it than one result may have.
+def combine(
+    results: Sequence[RetrievalResult], question: Question, count: Count
+) -> RetrievalResult:
+    """Return the best of all results by reciprocal rank fusion, no more of it than one result may
+    have.
 
     Keywords and counts are those of the first result, that of the question itself.
     """
@@ -41,13 +44,19 @@ def combine(results: Sequence[RetrievalResult], question: Question, count: Count
         question.max_relation_tokens,
         lambda each: count(relation_line(each)),
     )
-    passages = _best_first(results, lambda result: {passage.id: passage for _, passage in result.passages})
+    passages = _best_first(
+        results, lambda result: {passage.id: passage for _, passage in result.passages}
+    )
     doubles = {id: same for result in reversed(results) for id, same in result.doubles.items()}
     frame = frame_tokens(question, count)
     budget = question.max_total_tokens - frame - count_context_tokens(entities, relations, count)
     # Two searches may have chosen different ones of those that say the same.
-    distinct = distinct_passages(each for passage in passages for each in (passage, *doubles.get(passage.id, ())))
-    chosen = fit_budget(distinct.passages[: question.chunk_top_k], budget, partial(count_passage, count))
+    distinct = distinct_passages(
+        each for passage in passages for each in (passage, *doubles.get(passage.id, ()))
+    )
+    chosen = fit_budget(
+        distinct.passages[: question.chunk_top_k], budget, partial(count_passage, count)
+    )
     ids = assign_reference_ids([passage.file_path for passage in chosen])
     return replace(
         results[0],
@@ -55,7 +64,9 @@ def combine(results: Sequence[RetrievalResult], question: Question, count: Count
         relations=relations,
         passages=[(ids.get(passage.file_path, ""), passage) for passage in chosen],
         references=ids,
-        doubles={each.id: distinct.doubles[each.id] for each in chosen if each.id in distinct.doubles},
+        doubles={
+            each.id: distinct.doubles[each.id] for each in chosen if each.id in distinct.doubles
+        },
         info={**results[0].info, "final_chunks_count": len(chosen)},
     )
 
@@ -63,7 +74,8 @@ def combine(results: Sequence[RetrievalResult], question: Question, count: Count
 def _best_first(
     results: Sequence[RetrievalResult], items: Callable[[RetrievalResult], Mapping[Key, Item]]
 ) -> list[Item]:
-    """Return what the results have, each once as the first of them has it, by reciprocal rank fusion.
+    """Return what the results have, each once as the first of them has it, by reciprocal rank
+    fusion.
 
     `items`: what one result has by what tells it apart, the best first.
     """
@@ -73,8 +85,11 @@ def _best_first(
     return [by_key[key] for key in order]
 
 
-def token_use(retrieval: RetrievalResult, question: Question, count: Count) -> dict[str, dict[str, int]]:
-    """Return the tokens of entities, relations and passages in the context of an answer, each with its limit.
+def token_use(
+    retrieval: RetrievalResult, question: Question, count: Count
+) -> dict[str, dict[str, int]]:
+    """Return the tokens of entities, relations and passages in the context of an answer, each with
+    its limit.
 
     That of `total` also holds the frame around them and the question.
     """
@@ -85,13 +100,21 @@ def token_use(retrieval: RetrievalResult, question: Question, count: Count) -> d
     return {
         "entities": {"used": entities, "limit": question.max_entity_tokens},
         "relations": {"used": relations, "limit": question.max_relation_tokens},
-        "passages": {"used": passages, "limit": max(0, question.max_total_tokens - frame - entities - relations)},
-        "total": {"used": entities + relations + passages + frame, "limit": question.max_total_tokens},
+        "passages": {
+            "used": passages,
+            "limit": max(0, question.max_total_tokens - frame - entities - relations),
+        },
+        "total": {
+            "used": entities + relations + passages + frame,
+            "limit": question.max_total_tokens,
+        },
     }
 
 
 def excerpts(retrieval: RetrievalResult, budget: int, count: Count) -> str:
-    """Return the context of what was found as far as it fits the budget of tokens, the passages first."""
+    """Return the context of what was found as far as it fits the budget of tokens, the passages
+    first.
+    """
     passages = fit_budget(retrieval.passages, budget, lambda each: count(passage_line(*each)))
     left = budget - sum(count(passage_line(*each)) for each in passages)
     relations = fit_budget(retrieval.relations, left, lambda each: count(relation_line(each)))

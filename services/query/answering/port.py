@@ -15,7 +15,9 @@ class ModelResultCaches(Protocol):
     """Results of language models that were paid for and may be requested again."""
 
     async def clear(self, workspace: str) -> None:
-        """Delete the cached extractions, keywords and answers of the workspace. Cached embeddings stay."""
+        """Delete the cached extractions, keywords and answers of the workspace. Cached embeddings
+        stay.
+        """
         ...
 
 
@@ -49,11 +51,15 @@ class AnswerGenerator(Protocol):
     uses_model: bool
 
     async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> Completion:
-        """Return the answer. `passages` are pairs of a reference id and a passage, the best first."""
+        """Return the answer. `passages` are pairs of a reference id and a passage, the best
+        first.
+        """
         ...
 
     def stream(self, prompt: Prompt) -> AsyncGenerator[AnswerPiece] | None:
-        """Return the answer in pieces; closing the generator ends the model's work. None if it cannot stream."""
+        """Return the answer in pieces; closing the generator ends the model's work. None if it
+        cannot stream.
+        """
         ...
 
 
@@ -61,11 +67,14 @@ class CachedAnswer(Protocol):
     """One entry of the answer cache. A failure to write it never fails an answer."""
 
     async def get(self) -> str | None:
-        """Return the cached answer, or None. Waits for an equal question that is being answered unstreamed."""
+        """Return the cached answer, or None. Waits for an equal question that is being answered
+        unstreamed.
+        """
         ...
 
     async def get_or_create(self, make: Callable[[], Awaitable[Completion]]) -> Completion:
-        """Return the cached answer, else that of `make`; equal questions at one time share one call.
+        """Return the cached answer, else that of `make`; equal questions at one time share one
+        call.
 
         A whole answer is stored, without its reasoning.
         """
@@ -82,8 +91,10 @@ class AnswerCache(Protocol):
     async def entry_factory(
         self, question: Question, partitions: Sequence[Partition]
     ) -> Callable[[Prompt], CachedAnswer] | None:
-        """Return a function from a prompt to its cache entry; None if the answer must not be cached.
+        """Return a function from a prompt to its cache entry; None if the answer must not be
+        cached.
 
-        Call it before retrieval reads these partitions of one workspace: what changes later makes the entry stale.
+        Call it before retrieval reads these partitions of one workspace: what changes later makes
+        the entry stale.
         """
         ...

@@ -1,4 +1,6 @@
-"""Removes reference lists that a model invented; the true references are returned beside the answer."""
+"""Removes reference lists that a model invented; the true references are returned beside the
+answer.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,13 +8,48 @@ from collections.abc import Iterator, Mapping
 from services.query.answering.buffering import size_to_read_again
 
 TITLES = (
-    "references", "reference", "reference list", "reference document list", "sources", "source", "source documents",
-    "sources cited", "citations", "bibliography", "works cited", "quellen", "quellenverzeichnis", "literatur",
-    "literaturverzeichnis", "references:", "références", "références bibliographiques", "bibliographie", "fuentes",
-    "referencias", "bibliografía", "fonti", "riferimenti", "bibliografia", "fontes", "referências", "bronnen",
-    "källor", "referenser", "источники", "список литературы", "参考文献", "参考资料", "參考文獻", "参考来源", "引用",
-    "来源", "出典", "참고문헌", "참고 자료",
-)  # fmt: skip
+    "references",
+    "reference",
+    "reference list",
+    "reference document list",
+    "sources",
+    "source",
+    "source documents",
+    "sources cited",
+    "citations",
+    "bibliography",
+    "works cited",
+    "quellen",
+    "quellenverzeichnis",
+    "literatur",
+    "literaturverzeichnis",
+    "references:",
+    "références",
+    "références bibliographiques",
+    "bibliographie",
+    "fuentes",
+    "referencias",
+    "bibliografía",
+    "fonti",
+    "riferimenti",
+    "bibliografia",
+    "fontes",
+    "referências",
+    "bronnen",
+    "källor",
+    "referenser",
+    "источники",
+    "список литературы",
+    "参考文献",
+    "参考资料",
+    "參考文獻",
+    "参考来源",
+    "引用",
+    "来源",
+    "出典",
+    "참고문헌",
+    "참고 자료",
+)
 """Titles of such lists, each alone in a line, in the languages that answers are often in."""
 
 LONGEST_ENTRY = 600
@@ -22,28 +59,35 @@ _MARKS = " \t#*_>"
 _ITEM = r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?"
 _NUMBERED = re.compile(rf"{_ITEM}\\?\[\^?(\d{{1,3}})\\?\]:?[ \t]*(.*)", re.DOTALL)
 _MAYBE_NUMBERED = re.compile(
-    r"[ \t]*(?:(?:[-*+•]|\d{1,3}(?:[.)]|\Z))(?:[ \t]+|\Z))?(?:\\?(?:\[|\Z)\^?\d{0,3}(?:\\?\].*)?)?\Z"
+    r"[ \t]*(?:(?:[-*+•]|\d{1,3}(?:[.)]|\Z))(?:[ \t]+|\Z))?(?:\\?(?:\[|\Z)\^?\d{0,3}(?:\\?\].*)?)?\Z"  # noqa: E501
 )
-_FILE = re.compile(r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t].*(?:https?://\S+|\.\w{1,5})[)\]>*_`]*[ \t]*", re.IGNORECASE)
+_FILE = re.compile(
+    r"[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t].*(?:https?://\S+|\.\w{1,5})[)\]>*_`]*[ \t]*", re.IGNORECASE
+)
 _ADDRESS = re.compile(r"[`*_<(\[]*(?:https?://\S+|\S+\.\w{1,5})[`*_>)\]]*", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
 
 
 class ReferenceListFilter:
-    """Removes invented lists from a streamed text; the output is the same however the input is split.
+    """Removes invented lists from a streamed text; the output is the same however the input is
+    split.
 
-    It removes lists under a title such as `References`, and single lines that assign a wrong file or address to a
-    number. `references` maps each file path to its true reference id.
+    It removes lists under a title such as `References`, and single lines that assign a wrong file
+    or address to a number. `references` maps each file path to its true reference id.
     """
 
     def __init__(self, references: Mapping[str, str]) -> None:
         self._files = {id: path for path, id in references.items()}
         self._buffer = self._title = self._blanks = ""
-        """The start of the current line, a title that may begin a list, and the blank lines after the last output."""
+        """The start of the current line, a title that may begin a list, and the blank lines after
+        the last output.
+        """
         self._size_to_read = 0
         """Characters that the buffer must have before it is read again."""
         self._released = self._listing = self._code = False
-        """Whether the start of the line was already returned, whether the text is in a list, and whether in code."""
+        """Whether the start of the line was already returned, whether the text is in a list, and
+        whether in code.
+        """
 
     def feed(self, piece: str) -> str:
         """Take the next piece of input and return the output that is certain so far."""
@@ -74,7 +118,9 @@ class ReferenceListFilter:
             self._buffer = rest
 
     def _maybe(self, line: str) -> bool:
-        """Return whether the line must be buffered because it may become a title or an entry of a list."""
+        """Return whether the line must be buffered because it may become a title or an entry of a
+        list.
+        """
         if self._title or self._listing:
             return True
         if len(line) >= LONGEST_ENTRY:
@@ -88,7 +134,9 @@ class ReferenceListFilter:
         return may_be_title or bool(_MAYBE_NUMBERED.match(line))
 
     def _line(self, line: str) -> str:
-        """Return the output for a line, or for the start of a line that is neither a title nor in a list."""
+        """Return the output for a line, or for the start of a line that is neither a title nor in a
+        list.
+        """
         if self._released:
             return line
         bare = line.strip()

@@ -1,9 +1,10 @@
-"""Sanitises a model's Markdown: images become links, unsafe addresses `#`, and HTML text, except for a few tags.
+"""Sanitises a model's Markdown: images become links, unsafe addresses `#`, and HTML text, except
+for a few tags.
 
-A document can inject instructions into the model's prompt, and pages show answers as Markdown: a browser fetches an
-image without a click and so sends out the data in its address. Code is left unchanged, but only where every Markdown
-parser reads it as code; where parsers may differ, the text is treated as prose.
-Time is linear in the text, however small its pieces are.
+A document can inject instructions into the model's prompt, and pages show answers as Markdown: a
+browser fetches an image without a click and so sends out the data in its address. Code is left
+unchanged, but only where every Markdown parser reads it as code; where parsers may differ, the text
+is treated as prose. Time is linear in the text, however small its pieces are.
 """
 
 import html
@@ -31,12 +32,16 @@ _ANGLED = re.compile(r"<[^<>\n]*>?")
 _NO_BLANKS = re.compile(r"\S*")
 _PARENTHESIS = re.compile(r"(?<!\\)[()]")
 _SCHEME = re.compile(r"(?:[^:/?#&\[\]()<>`]|&(?:\\?#)?)*:?")
-"""What may be a scheme, however obfuscated: it ends at a colon, and before a character that no scheme can have."""
+"""What may be a scheme, however obfuscated: it ends at a colon, and before a character that no
+scheme can have.
+"""
 _MARKS = re.compile(r"!*")
 _AUTOLINK = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}):[^\s<>]*>")
 _MAIL = re.compile(r"<[\w.!#$%&'*+/=?^{|}~-]+@[A-Za-z0-9.-]+>", re.ASCII)
 _MAYBE_AUTOLINK = re.compile(r"<[^\s<>]*\Z")
-_PLAIN_TAG = re.compile(r"</?(?:br|sub|sup|b|i|em|strong|u|s|del|ins|mark|small|kbd|think) ?/?>", re.IGNORECASE)
+_PLAIN_TAG = re.compile(
+    r"</?(?:br|sub|sup|b|i|em|strong|u|s|del|ins|mark|small|kbd|think) ?/?>", re.IGNORECASE
+)
 _TAG = re.compile(r"<(?:/?[A-Za-z][A-Za-z0-9-]*(?=[\s/>]|\Z)|[!?])")
 _PROSE = re.compile(r"[^\\!\]<`~\n]+")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -54,7 +59,9 @@ def safe(text: str) -> str:
 
 
 class SafeMarkdown:
-    """Streaming form of `safe`: the returned pieces join to the same text however the input is split."""
+    """Streaming form of `safe`: the returned pieces join to the same text however the input is
+    split.
+    """
 
     def __init__(self) -> None:
         self._buffer = ""
@@ -63,15 +70,23 @@ class SafeMarkdown:
         self._blank = self._at_start = True
         """Whether the current line is blank so far, and whether it is empty so far."""
         self._trusts_code = True
-        """Whether code is certain to be code; once parsers may differ, the rest of the text is prose."""
+        """Whether code is certain to be code; once parsers may differ, the rest of the text is
+        prose.
+        """
         self._trusts_spans = self._no_html = True
-        """Whether inline code is certain, and whether no HTML block has begun; a blank line resets both to True."""
+        """Whether inline code is certain, and whether no HTML block has begun; a blank line resets
+        both to True.
+        """
         self._size_to_read = 0
         """Characters that the buffer must have before it is read again."""
         self._line_end = self._word_end = 0
-        """Offsets in the current text: ends of the line and of the run without blanks that were looked up last."""
+        """Offsets in the current text: ends of the line and of the run without blanks that were
+        looked up last.
+        """
         self._closing: dict[int, int] = {}
-        """Of that run: the offset of the closing parenthesis, by the offset behind the opening one."""
+        """Of that run: the offset of the closing parenthesis, by the offset behind the opening
+        one.
+        """
 
     def feed(self, piece: str) -> str:
         """Take the next piece of input and return the output that is certain so far."""
@@ -144,8 +159,13 @@ class SafeMarkdown:
                 self._fence = fence
                 return fence.end(), fence[0]
         steps: dict[str, Callable[[str, int, bool], Step]] = {
-            "\\": self._escape, "!": self._picture, "]": self._address, "<": self._tag, "`": self._run, "~": self._run,
-        }  # fmt: skip
+            "\\": self._escape,
+            "!": self._picture,
+            "]": self._address,
+            "<": self._tag,
+            "`": self._run,
+            "~": self._run,
+        }
         if step := steps.get(text[at]):
             return step(text, at, last)
         prose = _PROSE.match(text, at)
@@ -211,7 +231,9 @@ class SafeMarkdown:
         return at + 1, "&lt;" if autolink or _TAG.match(text, at) else "<"
 
     def _run(self, text: str, at: int, last: bool) -> Step:
-        """Return inline code unchanged where it is certain; else the run of backticks or tildes as prose."""
+        """Return inline code unchanged where it is certain; else the run of backticks or tildes as
+        prose.
+        """
         run = _RUN.match(text, at)
         assert run
         if run.end() == len(text) and not last:
@@ -254,7 +276,9 @@ def _closing_parentheses(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def unsafe(address: str) -> bool:
-    """Return whether an address has a scheme that is not allowed, even if the scheme is obfuscated."""
+    """Return whether an address has a scheme that is not allowed, even if the scheme is
+    obfuscated.
+    """
     beginning = _SCHEME.match(address.lstrip("<"))
     plain = _UNSEEN.sub("", html.unescape(_ESCAPED.sub(r"\1", beginning[0] if beginning else "")))
     scheme, colon, _ = plain.partition(":")

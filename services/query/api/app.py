@@ -1,4 +1,6 @@
-"""The FastAPI application: routes, middleware, and error handlers whose answers never show internals."""
+"""The FastAPI application: routes, middleware, and error handlers whose answers never show
+internals.
+"""
 
 from collections.abc import Callable
 from functools import cache
@@ -135,11 +137,23 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
 def _routes() -> tuple[BaseRoute, ...]:
     """Return the routes that every application has; nothing in them is of one of them.
 
-    FastAPI takes their parameters and models apart when the first request comes, once for each object returned here.
+    FastAPI takes their parameters and models apart when the first request comes, once for each
+    object returned here.
     """
     whole = APIRouter(dependencies=SECURITY_SCHEMES, responses=error_responses(*COMMON_CODES))
     of_graph = (graph, aliases, graph_past, provenance)
-    for routes in (questions, data, documents, lightrag_pipeline, feeds, *of_graph, system, login, ollama, openai):
+    for routes in (
+        questions,
+        data,
+        documents,
+        lightrag_pipeline,
+        feeds,
+        *of_graph,
+        system,
+        login,
+        ollama,
+        openai,
+    ):
         whole.include_router(routes.router)
     for routes in OPERATIONS:
         whole.include_router(routes.router, prefix="/operations", tags=["operations"])
@@ -177,7 +191,11 @@ def _add_middleware(app: FastAPI, config: AuthConfig) -> None:
         )
     app.add_middleware(SecurityHeadersMiddleware)
     if config.path_prefix or config.believes_proxies:
-        app.add_middleware(PathPrefixMiddleware, prefix=config.path_prefix, believes_proxies=config.believes_proxies)
+        app.add_middleware(
+            PathPrefixMiddleware,
+            prefix=config.path_prefix,
+            believes_proxies=config.believes_proxies,
+        )
 
 
 def _add_error_handlers(app: FastAPI) -> None:
@@ -224,10 +242,13 @@ def _add_error_handlers(app: FastAPI) -> None:
 def _invalid_request(path: str, error: RequestValidationError) -> JSONResponse:
     """Return the answer to a request whose body or parameters are not what the route takes."""
     faults = [
-        {"loc": list(fault["loc"]), "msg": encodable(fault["msg"]), "type": fault["type"]} for fault in error.errors()
+        {"loc": list(fault["loc"]), "msg": encodable(fault["msg"]), "type": fault["type"]}
+        for fault in error.errors()
     ]
     if path == data.PATH:
-        return JSONResponse(data.failure_body("; ".join(str(fault["msg"]) for fault in faults)), 400)
+        return JSONResponse(
+            data.failure_body("; ".join(str(fault["msg"]) for fault in faults)), 400
+        )
     return error_response(path, 422, faults)
 
 
@@ -239,11 +260,15 @@ def _when_to_retry(error: Retryable) -> dict[str, str]:
 
 
 def _allowed_methods(request: Request) -> str:
-    """Return the methods of a path, as `Allow` lists them. Starlette lists those of the first route of the path."""
+    """Return the methods of a path, as `Allow` lists them. Starlette lists those of the first route
+    of the path.
+    """
     scopes = {method: {**request.scope, "method": method} for method in METHODS}
     routes = request.app.routes
     return ", ".join(
-        method for method, scope in scopes.items() if any(route.matches(scope)[0] is Match.FULL for route in routes)
+        method
+        for method, scope in scopes.items()
+        if any(route.matches(scope)[0] is Match.FULL for route in routes)
     )
 
 

@@ -1,4 +1,6 @@
-"""Limits the size of request bodies by path: rejects by Content-Length at once, and else while the body is read."""
+"""Limits the size of request bodies by path: rejects by Content-Length at once, and else while the
+body is read.
+"""
 
 from dataclasses import dataclass
 
@@ -10,10 +12,14 @@ from runtime.bus.publisher import MAX_TEXT_BYTES
 from services.query.api.errors import error_response
 
 MAX_DOCUMENT_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024
-"""Bytes of a request that adds documents: JSON escapes usually take twice the bytes of UTF-8, also for Chinese."""
+"""Bytes of a request that adds documents: JSON escapes usually take twice the bytes of UTF-8, also
+for Chinese.
+"""
 
 MAX_REQUEST_BODY = 1024 * 1024
-"""Bytes of any other request: the longest question with every character escaped takes three quarters of it."""
+"""Bytes of any other request: the longest question with every character escaped takes three
+quarters of it.
+"""
 
 MAX_LOGIN_BODY = 16 * 1024
 """Bytes of a login, which needs no credentials."""
@@ -34,7 +40,9 @@ class BodyLimits:
         """Return the limit for a path in bytes, and the name of its setting."""
         if path in DOCUMENT_PATHS:
             return self.documents, "MAX_DOCUMENT_BODY"
-        return (self.login, "MAX_LOGIN_BODY") if path == "/login" else (self.other, "MAX_REQUEST_BODY")
+        return (
+            (self.login, "MAX_LOGIN_BODY") if path == "/login" else (self.other, "MAX_REQUEST_BODY")
+        )
 
 
 class BodyLimitMiddleware:
@@ -52,7 +60,9 @@ class BodyLimitMiddleware:
         limit_note = f"at most {most:,} are taken ({setting})"
         length = Headers(scope=scope).get("content-length", "")
         if length.isdigit() and int(length) > most:
-            refusal = error_response(scope["path"], 413, f"the request has {int(length):,} bytes, {limit_note}")
+            refusal = error_response(
+                scope["path"], 413, f"the request has {int(length):,} bytes, {limit_note}"
+            )
             await refusal(scope, receive, send)
             return
         size = 0

@@ -10,10 +10,11 @@ T = TypeVar("T")
 
 
 async def while_connected(request: Request | None, work: Coroutine[Any, Any, T]) -> T:
-    """Return the result of the work, which is cancelled when the client of the request disconnects before.
+    """Return the result of the work, which is cancelled when the client of the request disconnects
+    before.
 
-    The body of the request must have been read. Without a request the work is awaited. Raises ClientDisconnect, and
-    what the work raises.
+    The body of the request must have been read. Without a request the work is awaited. Raises
+    ClientDisconnect, and what the work raises.
     """
     if request is None:
         return await work

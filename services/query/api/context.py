@@ -1,4 +1,6 @@
-"""The dependencies of every route: the stores and settings of the service, and the workspace of the request."""
+"""The dependencies of every route: the stores and settings of the service, and the workspace of the
+request.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +32,8 @@ class PastAnswers(Protocol):
     async def at(
         self, past: Past, workspace: str, sequence: int, deps: QueryDependencies, generation: int, /
     ) -> tuple[QueryDependencies, Partitions]:
-        """Return where to search, by the embedding model of this generation of vectors, which is the live one.
+        """Return where to search, by the embedding model of this generation of vectors, which is
+        the live one.
 
         Raises TooLarge, Unavailable, and what embedding raises.
         """
@@ -81,7 +84,8 @@ class Context:
         return Scans(self.settings.input_dir, self.read_limits)
 
 
-# Coroutines, though they await nothing: FastAPI runs a plain function in another thread, which costs a millisecond.
+# Coroutines, though they await nothing: FastAPI runs a plain function in another thread, which
+# costs a millisecond.
 async def context(request: Request) -> Context:
     """Return the stores and settings of the service. Raises a 503 until they are set."""
     ctx: Context | None = getattr(request.app.state, "context", None)
@@ -91,13 +95,20 @@ async def context(request: Request) -> Context:
 
 
 def brand(app: FastAPI) -> tuple[str | None, str | None]:
-    """Return the title and description of this deployment; None where not set, or before the service is wired."""
+    """Return the title and description of this deployment; None where not set, or before the
+    service is wired.
+    """
     ctx: Context | None = getattr(app.state, "context", None)
-    return (ctx.settings.webui_title or None, ctx.settings.webui_description or None) if ctx else (None, None)
+    return (
+        (ctx.settings.webui_title or None, ctx.settings.webui_description or None)
+        if ctx
+        else (None, None)
+    )
 
 
 def _workspace_header(header: str) -> Any:
-    # For the OpenAPI document only: AuthMiddleware reads the header, and `checked_workspace` checks the value.
+    # For the OpenAPI document only: AuthMiddleware reads the header, and `checked_workspace` checks
+    # the value.
     schema = {"pattern": f"^$|{WORKSPACE_PATTERN}", "examples": ["default"]}
     return Header(alias=header, description="the workspace", json_schema_extra=schema)
 
@@ -107,18 +118,26 @@ async def workspace(
     _lightrag_workspace: Annotated[str | None, _workspace_header("lightrag-workspace")] = None,
     _x_workspace: Annotated[str | None, _workspace_header("x-workspace")] = None,
 ) -> str:
-    """Return the workspace of a request; AuthMiddleware has read its headers and checked the permissions."""
+    """Return the workspace of a request; AuthMiddleware has read its headers and checked the
+    permissions.
+    """
     return checked_workspace(request)
 
 
 def checked_workspace(request: Request) -> str:
-    """Return the workspace that AuthMiddleware permitted. Raises HTTPException for a name that none can have."""
+    """Return the workspace that AuthMiddleware permitted. Raises HTTPException for a name that none
+    can have.
+    """
     name: str = request.state.workspace
     try:
         Attributes(id="-", source="-", type="-", workspace=name)
     except ValueError:
         raise HTTPException(
-            422, "workspace: 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit, not with 'x-'"
+            422,
+            (
+                "workspace: 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or "
+                "digit, not with 'x-'"
+            ),
         ) from None
     return name
 

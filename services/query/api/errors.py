@@ -1,4 +1,6 @@
-"""Converts an error into a status code and a sentence. Details are only logged, under the id in the answer."""
+"""Converts an error into a status code and a sentence. Details are only logged, under the id in the
+answer.
+"""
 
 import math
 from collections.abc import Mapping
@@ -35,18 +37,26 @@ OPENAI_ERRORS = {
     502: ("server_error", "model_refused"),
     503: ("server_error", "unavailable"),
 }
-"""Type and code of OpenAI's errors, by status; any other is `invalid_request_error` without a code."""
+"""Type and code of OpenAI's errors, by status; any other is `invalid_request_error` without a
+code.
+"""
 
 
-def error_response(path: str, status: int, detail: Any, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """Return an error in the form that clients of the path expect. `detail`: a sentence, or a list of field errors."""
+def error_response(
+    path: str, status: int, detail: Any, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """Return an error in the form that clients of the path expect. `detail`: a sentence, or a list
+    of field errors.
+    """
     if not path.startswith((OLLAMA_PREFIX, OPENAI_PREFIX)):
         return JSONResponse({"detail": detail}, status, headers)
     # Neither protocol knows 422.
     status = 400 if status == 422 else status
     message = detail if isinstance(detail, str) else "; ".join(map(_field_error, detail))
     return JSONResponse(
-        {"error": message if path.startswith(OLLAMA_PREFIX) else openai_error(status, message)}, status, headers
+        {"error": message if path.startswith(OLLAMA_PREFIX) else openai_error(status, message)},
+        status,
+        headers,
     )
 
 
@@ -57,10 +67,17 @@ def openai_error(status: int, message: str, code: str | None = None) -> dict[str
 
 
 def protocol_errors(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
-    """Return `responses` for routes of a protocol, all of whose errors have the shape of the model."""
+    """Return `responses` for routes of a protocol, all of whose errors have the shape of the
+    model.
+    """
     # Without 4XX FastAPI would document its own 422 in the OpenAPI document.
-    codes = {str(code): HTTPStatus(code).phrase for code in (400, 401, 403, 404, 413, 429, 500, 502, 503)}
-    return {code: {"model": model, "description": phrase} for code, phrase in {**codes, "4XX": "Refused"}.items()}
+    codes = {
+        str(code): HTTPStatus(code).phrase for code in (400, 401, 403, 404, 413, 429, 500, 502, 503)
+    }
+    return {
+        code: {"model": model, "description": phrase}
+        for code, phrase in {**codes, "4XX": "Refused"}.items()
+    }
 
 
 def _field_error(fault: Mapping[str, Any]) -> str:
@@ -70,7 +87,10 @@ def _field_error(fault: Mapping[str, Any]) -> str:
 
 MODEL_REFUSALS = {
     "content": (422, "refuses to answer this: ask in other words"),
-    "length": (422, "takes no request of this length: ask for less, such as with a lower max_total_tokens"),
+    "length": (
+        422,
+        "takes no request of this length: ask for less, such as with a lower max_total_tokens",
+    ),
     "text": (422, "fails for this text each time, while it answers others: ask in other words"),
     "request": (502, "refused the request: whoever runs this service finds the reason in its log"),
 }
@@ -83,9 +103,13 @@ def describe_error(error: Exception, path: str) -> tuple[int, str]:
         return 422, str(error)
     id = uuid4().hex
     if isinstance(error, Poison) and error.model:
-        logger.warning("a model refused", error_id=id, path=path, model=error.model, error=str(error))
+        logger.warning(
+            "a model refused", error_id=id, path=path, model=error.model, error=str(error)
+        )
         unusable = (502, "answered what cannot be used")
-        status, sentence = MODEL_REFUSALS[error.reason] if isinstance(error, ModelRefused) else unusable
+        status, sentence = (
+            MODEL_REFUSALS[error.reason] if isinstance(error, ModelRefused) else unusable
+        )
         return status, f"the {error.model} {sentence}{_provider_sentence(error)} (error_id: {id})"
     if not isinstance(error, Retryable):
         logger.error("internal error", error_id=id, path=path, exc_info=error)
@@ -97,7 +121,9 @@ def describe_error(error: Exception, path: str) -> tuple[int, str]:
 
 
 def _provider_sentence(error: Poison | TextFailure) -> str:
-    """Return what the provider itself says, as the end of our sentence; it has no address and no key."""
+    """Return what the provider itself says, as the end of our sentence; it has no address and no
+    key.
+    """
     return f". Its provider says: {error.sentence}" if error.sentence else ""
 
 
@@ -106,8 +132,14 @@ def _unavailable(error: Retryable) -> str:
         return "a part of the system does not answer now; try again"
     if isinstance(error, TextFailure):
         advice = "try again, or ask in other words"
-        return f"the {error.model} failed for this text, while it answers others; {advice}{_provider_sentence(error)}"
+        return (
+            f"the {error.model} failed for this text, while it answers others; "
+            f"{advice}{_provider_sentence(error)}"
+        )
     if isinstance(error, RateLimited):
         wait = f" in {math.ceil(error.retry_after)} s" if error.retry_after else ""
-        return f"the {error.model} is paused or busy, as its provider asks to wait or fails; try again{wait}"
+        return (
+            f"the {error.model} is paused or busy, as its provider asks to wait or fails; try "
+            f"again{wait}"
+        )
     return f"the {error.model} does not answer now; try again"

@@ -45,7 +45,9 @@ class PastReader:
         return await while_connected(self.request, self.past.graph(self.workspace, sequence))
 
 
-async def past_reader(request: Request, ctx: Ctx, workspace: Workspace, places: CallerPlaces) -> PastReader:
+async def past_reader(
+    request: Request, ctx: Ctx, workspace: Workspace, places: CallerPlaces
+) -> PastReader:
     """Return the reader of a request."""
     return PastReader(ctx.past, workspace, request, places)
 

@@ -1,7 +1,9 @@
-"""The service below a path of a reverse proxy: redirects, `servers` of the OpenAPI document and pages know the prefix.
+"""The service below a path of a reverse proxy: redirects, `servers` of the OpenAPI document and
+pages know the prefix.
 
-A proxy may strip the prefix from the paths that it passes on, or leave it there. The prefix is LIGHTRAG_API_PREFIX, or
-where FORWARDED_ALLOW_IPS names proxies, what one of them says in `X-Forwarded-Prefix`.
+A proxy may strip the prefix from the paths that it passes on, or leave it there. The prefix is
+LIGHTRAG_API_PREFIX, or where FORWARDED_ALLOW_IPS names proxies, what one of them says in
+`X-Forwarded-Prefix`.
 """
 
 import re
@@ -25,7 +27,9 @@ def prefix_of(scope: Scope) -> str:
 
 
 class PathPrefixMiddleware:
-    """Takes the prefix from the paths of requests, where it is, and puts it before the paths of redirects."""
+    """Takes the prefix from the paths of requests, where it is, and puts it before the paths of
+    redirects.
+    """
 
     def __init__(self, app: ASGIApp, prefix: str, *, believes_proxies: bool) -> None:
         self._app, self._prefix, self._believes_proxies = app, prefix, believes_proxies
@@ -38,7 +42,9 @@ class PathPrefixMiddleware:
             return
         inner = {**scope, **_without_prefix(scope, prefix), _SCOPE_KEY: prefix}
         if inner["path"] == OPENAPI_PATH:
-            inner["root_path"] = prefix  # FastAPI makes `servers` of it; our paths have none, so no route needs it
+            inner["root_path"] = (
+                prefix  # FastAPI makes `servers` of it; our paths have none, so no route needs it
+            )
 
         async def send_with_prefix(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -50,7 +56,9 @@ class PathPrefixMiddleware:
         await self._app(inner, receive, send_with_prefix)
 
     def _prefix_for(self, scope: Scope) -> str:
-        forwarded = Headers(scope=scope).get("x-forwarded-prefix", "") if self._believes_proxies else ""
+        forwarded = (
+            Headers(scope=scope).get("x-forwarded-prefix", "") if self._believes_proxies else ""
+        )
         given = forwarded.rstrip("/")
         return given if _PREFIX.fullmatch(given) else self._prefix
 
@@ -61,11 +69,16 @@ def _without_prefix(scope: Scope, prefix: str) -> Scope:
     if path != prefix and not path.startswith(f"{prefix}/"):
         return {"path": path}
     raw: bytes = scope.get("raw_path") or b""
-    return {"path": path.removeprefix(prefix) or "/", "raw_path": raw.removeprefix(prefix.encode()) or b"/"}
+    return {
+        "path": path.removeprefix(prefix) or "/",
+        "raw_path": raw.removeprefix(prefix.encode()) or b"/",
+    }
 
 
 def _below(prefix: str, location: str, scope: Scope) -> str:
-    """Return where a redirect leads as a browser must see it: an address of this service begins with the prefix."""
+    """Return where a redirect leads as a browser must see it: an address of this service begins
+    with the prefix.
+    """
     own = str(URL(scope=scope).replace(path="", query="", fragment=""))
     path = location.removeprefix(own) if location.startswith(f"{own}/") else location
     return f"{prefix}{path}" if path.startswith("/") and not path.startswith("//") else location

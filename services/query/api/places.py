@@ -19,7 +19,7 @@ CallerPlaces = Annotated[Places, Depends(caller_places)]
 async def end_of_log(ctx: Ctx, places: Places) -> int:
     """Return the sequence behind which is what comes from now on.
 
-    For who does not see sequences it is that of its workspace's newest event: another number, whenever others did
-    something, would tell as much.
+    For who does not see sequences it is that of its workspace's newest event: another number,
+    whenever others did something, would tell as much.
     """
     return await ctx.log.last(places.workspace) if places.key else await ctx.feed.last_sequence()

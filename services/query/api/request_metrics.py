@@ -1,4 +1,6 @@
-"""Times of requests by route and status, and a span for each question, which joins the caller's trace."""
+"""Times of requests by route and status, and a span for each question, which joins the caller's
+trace.
+"""
 
 from contextlib import nullcontext
 from time import perf_counter
@@ -56,7 +58,8 @@ def _span(scope: Scope) -> Any:
 
 
 def _labels(scope: Scope, status: int) -> dict[str, str]:
-    # The template of the route, never the path, which names documents; without one, nothing was found.
+    # The template of the route, never the path, which names documents; without one, nothing was
+    # found.
     route = getattr(scope.get("route"), "path", "")
     method = scope["method"] if scope["method"] in METHODS else OTHER
     return {names.HTTP_METHOD: method, names.HTTP_ROUTE: route, names.HTTP_STATUS: str(status)}

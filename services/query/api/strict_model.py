@@ -24,4 +24,6 @@ Timestamp = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_text)
 """A date and time; JSON has no type for it."""
 
 Name = Annotated[str, Field(max_length=1024)]
-"""A name that is looked up. The limit also has it refused with a lone surrogate, which a plain `str` may have."""
+"""A name that is looked up. The limit also has it refused with a lone surrogate, which a plain
+`str` may have.
+"""

@@ -1,8 +1,10 @@
-"""Serves Lightstream's own web page at `/ui/`: the files that `make web` builds from `web/` into this package.
+"""Serves Lightstream's own web page at `/ui/`: the files that `make web` builds from `web/` into
+this package.
 
-Every file is public, as those of any page with a login must be. They hold no data: the page asks the API for those,
-with the credentials of whoever looks at it. The page's own addresses are behind `#`, so the server never sees which
-document or question somebody looks at, and serves one entry file only.
+Every file is public, as those of any page with a login must be. They hold no data: the page asks
+the API for those, with the credentials of whoever looks at it. The page's own addresses are behind
+`#`, so the server never sees which document or question somebody looks at, and serves one entry
+file only.
 """
 
 import os
@@ -15,7 +17,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 FOLDER = Path(__file__).with_name("web_page_files")
-"""The built page. It is no part of the source: where nobody has built it, the service runs without."""
+"""The built page. It is no part of the source: where nobody has built it, the service runs
+without.
+"""
 
 PATH = "/ui"
 
@@ -23,10 +27,13 @@ PUBLIC_PATHS = ("/", PATH, f"{PATH}/", f"{PATH}/assets/*", f"{PATH}/icon.svg")
 """Paths that a browser loads before the user signs in."""
 
 POLICY = (
-    "default-src 'self'; img-src 'self' data: blob:; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; "
+    "default-src 'self'; img-src 'self' data: blob:; worker-src 'self' blob:; object-src "
+    "'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
-"""The Content-Security-Policy of the page: files of this server only, and no script or style in the page itself."""
+"""The Content-Security-Policy of the page: files of this server only, and no script or style in the
+page itself.
+"""
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 """The Cache-Control of files in `assets/`, whose names contain a hash of their content."""
@@ -65,7 +72,11 @@ class PageFiles(StaticFiles):
 
 
 def set_file_headers(response: Response, path: str) -> None:
-    """Set how long browsers keep a file, and its media type; `path` is relative to the page's folder."""
-    response.headers["Cache-Control"] = IMMUTABLE if path.startswith(f"assets{os.sep}") else "no-cache"
+    """Set how long browsers keep a file, and its media type; `path` is relative to the page's
+    folder.
+    """
+    response.headers["Cache-Control"] = (
+        IMMUTABLE if path.startswith(f"assets{os.sep}") else "no-cache"
+    )
     if kind := MEDIA_TYPES.get(Path(path).suffix):
         response.headers["Content-Type"] = f"{kind}; charset=utf-8"

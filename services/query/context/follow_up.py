@@ -40,14 +40,21 @@ class FollowUp:
 
 
 def follow_up_prompt(question: str, asked: Sequence[str], most: int, excerpts: str) -> str:
-    """Return the user message that asks what is missing; `asked` are the searches so far, `most` those it may add."""
+    """Return the user message that asks what is missing; `asked` are the searches so far, `most`
+    those it may add.
+    """
     return _FOLLOW_UP.format(
-        question=question, asked="; ".join(asked), most=most, excerpts=excerpts or "(nothing was found)"
+        question=question,
+        asked="; ".join(asked),
+        most=most,
+        excerpts=excerpts or "(nothing was found)",
     )
 
 
 def parse_follow_up(reply: str) -> FollowUp | None:
-    """Return what the reply says, its JSON repaired if need be; None if it does not say whether anything is missing."""
+    """Return what the reply says, its JSON repaired if need be; None if it does not say whether
+    anything is missing.
+    """
     _, brace, rest = reply[:LONGEST_REPLY].partition("{")
     value: Any = repaired_json(brace + rest) if brace else None
     if isinstance(value, list):  # behind the object stood something else
@@ -60,7 +67,11 @@ def parse_follow_up(reply: str) -> FollowUp | None:
         return FollowUp()
     if not isinstance(searches, list):
         return None
-    texts = [" ".join(each.split())[:LONGEST_TEXT] for each in cast("list[Any]", searches) if isinstance(each, str)]
+    texts = [
+        " ".join(each.split())[:LONGEST_TEXT]
+        for each in cast("list[Any]", searches)
+        if isinstance(each, str)
+    ]
     missing = fields.get("missing")
     return FollowUp(
         " ".join(missing.split())[:LONGEST_TEXT] if isinstance(missing, str) else "",

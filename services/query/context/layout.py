@@ -31,24 +31,40 @@ def relation_line(relation: Relation) -> str:
     return _line(entity1=relation.source, entity2=relation.target, description=relation.description)
 
 
-def count_context_tokens(entities: Sequence[Entity], relations: Sequence[Relation], count: Callable[[str], int]) -> int:
+def count_context_tokens(
+    entities: Sequence[Entity], relations: Sequence[Relation], count: Callable[[str], int]
+) -> int:
     """Return the number of tokens in the lines of these entities and relations."""
-    return sum(count_entity(count, one) for one in entities) + sum(count_relation(count, one) for one in relations)
+    return sum(count_entity(count, one) for one in entities) + sum(
+        count_relation(count, one) for one in relations
+    )
 
 
 def count_entity(count: Callable[[str], int], entity: Entity) -> int:
-    """Return the number of tokens in the line of an entity with the line break behind it, often a part of one."""
-    return _count(count, ("entity", "type", "description"), entity.name, entity.type, entity.description)
+    """Return the number of tokens in the line of an entity with the line break behind it, often a
+    part of one.
+    """
+    return _count(
+        count, ("entity", "type", "description"), entity.name, entity.type, entity.description
+    )
 
 
 def count_relation(count: Callable[[str], int], relation: Relation) -> int:
     """Return the number of tokens in the line of a relation with the line break behind it."""
-    return _count(count, ("entity1", "entity2", "description"), relation.source, relation.target, relation.description)
+    return _count(
+        count,
+        ("entity1", "entity2", "description"),
+        relation.source,
+        relation.target,
+        relation.description,
+    )
 
 
 @lru_cache(maxsize=COUNTED_LINES)
 def _count(count: Callable[[str], int], names: tuple[str, ...], *values: str) -> int:
-    """Count once: many questions find the same lines, and making one takes longer than finding its texts here."""
+    """Count once: many questions find the same lines, and making one takes longer than finding its
+    texts here.
+    """
     return count(f"{_line(**dict(zip(names, values, strict=True)))}\n")
 
 
@@ -83,13 +99,19 @@ def build_context(
     if entities or relations:
         blocks += [
             ("Knowledge Graph Data (Entity):", [entity_line(entity) for entity in entities]),
-            ("Knowledge Graph Data (Relationship):", [relation_line(relation) for relation in relations]),
+            (
+                "Knowledge Graph Data (Relationship):",
+                [relation_line(relation) for relation in relations],
+            ),
         ]
     blocks += [
         (
             "Document Chunks (each names by reference_id its file in the Reference Document List):",
             [passage_line(reference, passage) for reference, passage in passages],
         ),
-        ("Reference Document List:", [_line(reference_id=id, file_path=path) for path, id in references.items()]),
+        (
+            "Reference Document List:",
+            [_line(reference_id=id, file_path=path) for path, id in references.items()],
+        ),
     ]
     return "\n\n".join("\n".join([title, "", "```json", *lines, "```"]) for title, lines in blocks)

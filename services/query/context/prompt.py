@@ -30,7 +30,10 @@ Additional instructions: {instructions}
 
 _WITH_GRAPH = {
     "excerpts": "facts of its graph of entities and relationships, and passages of its documents",
-    "combine": "Put facts and passages together: the facts say how things hang together, the passages say it in full.",
+    "combine": (
+        "Put facts and passages together: the facts say how things hang together, the passages "
+        "say it in full."
+    ),
 }
 _PASSAGES = {
     "excerpts": "passages of its documents",
@@ -60,7 +63,9 @@ class Prompt:
     @property
     def text(self) -> str:
         """The prompt as one text, for display."""
-        return "\n\n".join([*([self.system] if self.system else []), f"---User Query---\n{self.query}"])
+        return "\n\n".join(
+            [*([self.system] if self.system else []), f"---User Query---\n{self.query}"]
+        )
 
 
 def answer_prompt(question: Question, context: str) -> Prompt:

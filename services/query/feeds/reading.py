@@ -15,7 +15,9 @@ PAGE = 100
 
 @dataclass(frozen=True)
 class EventFilter:
-    """Which events of a workspace: of one document or all, of some types or all; and how their reader sees places."""
+    """Which events of a workspace: of one document or all, of some types or all; and how their
+    reader sees places.
+    """
 
     workspace: str
     document: str | None = None
@@ -24,7 +26,9 @@ class EventFilter:
 
     @property
     def subject(self) -> str:
-        """Return one filter of subjects that lets all of them through, and of several types others too."""
+        """Return one filter of subjects that lets all of them through, and of several types others
+        too.
+        """
         return self._subject_of(self.types[0] if len(self.types) == 1 else "*")
 
     @property
@@ -43,7 +47,9 @@ class EventFilter:
 
 @dataclass(frozen=True)
 class EventPage:
-    """A page of events in the order of the log, and how many there are beyond it in the direction of paging."""
+    """A page of events in the order of the log, and how many there are beyond it in the direction
+    of paging.
+    """
 
     events: Sequence[EventSummary]
     remaining: int
@@ -60,8 +66,12 @@ async def events_after(feed: EventFeed, wanted: EventFilter, after: int, limit: 
     return EventPage(events[:limit], remaining + len(events[limit:]))
 
 
-async def events_before(feed: EventFeed, wanted: EventFilter, before: int | None, limit: int) -> EventPage:
-    """Return the last `limit` events whose sequence is less than `before`; None: the newest of all."""
+async def events_before(
+    feed: EventFeed, wanted: EventFilter, before: int | None, limit: int
+) -> EventPage:
+    """Return the last `limit` events whose sequence is less than `before`; None: the newest of
+    all.
+    """
 
     async def count(after: int) -> int:
         return sum([await feed.count(subject, after) for subject in wanted.subjects])
@@ -76,7 +86,8 @@ async def events_before(feed: EventFeed, wanted: EventFilter, before: int | None
 
 
 async def _place(count: Callable[[int], Awaitable[int]], end: int, newer: int, limit: int) -> int:
-    """Return a sequence behind which there are `newer` events and at least `limit` others; 0 when there are fewer.
+    """Return a sequence behind which there are `newer` events and at least `limit` others; 0 when
+    there are fewer.
 
     There are at most twice `limit`, unless they lie side by side.
     """
@@ -88,12 +99,18 @@ async def _place(count: Callable[[int], Awaitable[int]], end: int, newer: int, l
     too_late = end
     while too_late - place > 1 and await count(place) > newer + 2 * limit:
         middle = (place + too_late) // 2
-        place, too_late = (middle, too_late) if await count(middle) >= newer + limit else (place, middle)
+        place, too_late = (
+            (middle, too_late) if await count(middle) >= newer + limit else (place, middle)
+        )
     return place
 
 
-async def _summaries(feed: EventFeed, subject: str, after: int, limit: int) -> tuple[list[EventSummary], int]:
-    """Return the summaries of the first `limit` events behind `after`, and how many come behind these."""
+async def _summaries(
+    feed: EventFeed, subject: str, after: int, limit: int
+) -> tuple[list[EventSummary], int]:
+    """Return the summaries of the first `limit` events behind `after`, and how many come behind
+    these.
+    """
     events = list[EventSummary]()
     while True:
         messages, left = await feed.page(subject, after, min(PAGE, limit - len(events)))
@@ -106,4 +123,11 @@ async def _summaries(feed: EventFeed, subject: str, after: int, limit: int) -> t
 async def event_at(feed: EventFeed, wanted: EventFilter, sequence: int) -> Message | None:
     """Return the event with this sequence if it is one of these, else None."""
     messages, _ = await feed.page(wanted.subject, sequence - 1, 1)
-    return next((message for message in messages if message.sequence == sequence and wanted.admits(message)), None)
+    return next(
+        (
+            message
+            for message in messages
+            if message.sequence == sequence and wanted.admits(message)
+        ),
+        None,
+    )

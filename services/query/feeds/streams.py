@@ -1,4 +1,6 @@
-"""Streams of events as they happen: a bounded number of them, each fed by a reader of the log of its own."""
+"""Streams of events as they happen: a bounded number of them, each fed by a reader of the log of
+its own.
+"""
 
 import asyncio
 import time
@@ -18,7 +20,9 @@ RETRY_AFTER = 10.0
 
 @dataclass
 class EventStreams:
-    """Counts the open streams of this process. `stopping`: set when the process is to stop, which ends all of them."""
+    """Counts the open streams of this process. `stopping`: set when the process is to stop, which
+    ends all of them.
+    """
 
     limit: int = 100
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -43,7 +47,9 @@ class EventStreams:
     def opened(self, principal: str) -> Generator[None]:
         """Count one stream of this principal. Raises `Unavailable` when too many are open."""
         if not self.free:
-            raise Unavailable(f"{self.limit} event streams are open (MAX_EVENT_STREAMS)", retry_after=RETRY_AFTER)
+            raise Unavailable(
+                f"{self.limit} event streams are open (MAX_EVENT_STREAMS)", retry_after=RETRY_AFTER
+            )
         self._open[principal] += 1
         try:
             yield
@@ -53,7 +59,8 @@ class EventStreams:
     async def follow(
         self, feed: EventFeed, wanted: EventFilter, after: int, *, wait: float, seconds: float
     ) -> AsyncGenerator[tuple[list[Message], int]]:
-        """Yield events behind `after`, with the sequence up to which all were seen, for about so many seconds.
+        """Yield events behind `after`, with the sequence up to which all were seen, for about so
+        many seconds.
 
         After `wait` seconds without an event it yields none.
         """
@@ -70,13 +77,16 @@ class EventStreams:
                 yield [message for message in messages if wanted.admits(message)], after
         finally:
             stopped.cancel()
-            # A client that is gone has this cancelled again and again, and a reader must not be closed while it reads.
+            # A client that is gone has this cancelled again and again, and a reader must not be
+            # closed while it reads.
             closing = asyncio.create_task(_close(pages, reading))
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
 
 
-async def _close(pages: AsyncGenerator[list[Message]], reading: asyncio.Task[list[Message]] | None) -> None:
+async def _close(
+    pages: AsyncGenerator[list[Message]], reading: asyncio.Task[list[Message]] | None
+) -> None:
     if reading:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)

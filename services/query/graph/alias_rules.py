@@ -1,7 +1,8 @@
-"""Proposes which names mean the same entity by rules about their letters: rather few and right than many.
+"""Proposes which names mean the same entity by rules about their letters: rather few and right than
+many.
 
-A rule only proposes. Each pair has a name that would become an alias and the entity it would mean; of two spellings
-(`SYMMETRIC`) the caller chooses which is which.
+A rule only proposes. Each pair has a name that would become an alias and the entity it would mean;
+of two spellings (`SYMMETRIC`) the caller chooses which is which.
 """
 
 import re
@@ -30,17 +31,75 @@ _UNTOLD = frozenset({"", "other", "unknown"})
 """Types that say nothing: such an entity may be of any other type."""
 _PROPER = frozenset({"person", "location", "geo", "place", "organization", "event"})
 """Types whose names have no plural: Adam is not Adams."""
-_TITLES = frozenset({
-    "dr", "prof", "professor", "mr", "mrs", "ms", "miss", "sir", "dame", "lord", "lady", "captain", "president",
-    "judge", "king", "queen", "herr", "frau", "madame",
-})  # fmt: skip
-_SMALL_WORDS = frozenset({
-    "a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "de", "des", "del", "der",
-    "die", "das", "du", "et", "für", "la", "le", "les", "und", "von", "y",
-})  # fmt: skip
-_LETTERS = str.maketrans({
-    "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "þ": "th", "ı": "i",
-})  # fmt: skip
+_TITLES = frozenset(
+    {
+        "dr",
+        "prof",
+        "professor",
+        "mr",
+        "mrs",
+        "ms",
+        "miss",
+        "sir",
+        "dame",
+        "lord",
+        "lady",
+        "captain",
+        "president",
+        "judge",
+        "king",
+        "queen",
+        "herr",
+        "frau",
+        "madame",
+    }
+)
+_SMALL_WORDS = frozenset(
+    {
+        "a",
+        "an",
+        "and",
+        "at",
+        "by",
+        "for",
+        "from",
+        "in",
+        "of",
+        "on",
+        "or",
+        "the",
+        "to",
+        "with",
+        "de",
+        "des",
+        "del",
+        "der",
+        "die",
+        "das",
+        "du",
+        "et",
+        "für",
+        "la",
+        "le",
+        "les",
+        "und",
+        "von",
+        "y",
+    }
+)
+_LETTERS = str.maketrans(
+    {
+        "ß": "ss",
+        "æ": "ae",
+        "œ": "oe",
+        "ø": "o",
+        "đ": "d",
+        "ð": "d",
+        "ł": "l",
+        "þ": "th",
+        "ı": "i",
+    }
+)
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[^\w]+(?=\d)")
 _DROPPED = re.compile(r"[\s\-‐-―.'’´`_]+")
@@ -66,7 +125,9 @@ class Pair(NamedTuple):
 
 
 def pairs(entities: Iterable[tuple[str, str]]) -> list[Pair]:
-    """Return what the rules propose for these names and types, each pair of names once, in the order of `RULES`."""
+    """Return what the rules propose for these names and types, each pair of names once, in the
+    order of `RULES`.
+    """
     named = [Named(name, type.lower()) for name, type in entities]
     pair_of: dict[frozenset[str], Pair] = {}
     for rule in (_spellings, _plurals, _titles, _abbreviations, _surnames):
@@ -76,10 +137,11 @@ def pairs(entities: Iterable[tuple[str, str]]) -> list[Pair]:
 
 
 def spelling_keys(name: str) -> set[str]:
-    """Return what the spellings of a name have in common: without case, accents, hyphens, blanks and full stops.
+    """Return what the spellings of a name have in common: without case, accents, hyphens, blanks
+    and full stops.
 
-    ä, ö, ü, ø and å have two: ü is written u and ue. In another script a name has its Latin letters too.
-    Between digits a separator stays: 3.11 is not 311.
+    ä, ö, ü, ø and å have two: ü is written u and ue. In another script a name has its Latin letters
+    too. Between digits a separator stays: 3.11 is not 311.
     """
     folded = fold(name)
     if folded.isascii():
@@ -113,7 +175,9 @@ def _spellings(named: Sequence[Named]) -> Iterator[Pair]:
 
 
 def _differ_in_kind(one: Named, other: Named) -> bool:
-    """Return whether case tells two short or single words apart: IT and it; polish and Polish of unlike types."""
+    """Return whether case tells two short or single words apart: IT and it; polish and Polish of
+    unlike types.
+    """
     if _is_abbreviation(one.name) != _is_abbreviation(other.name):
         return True
     same_but_case = one.name.casefold() == other.name.casefold()
@@ -130,7 +194,9 @@ def _plurals(named: Sequence[Named]) -> Iterator[Pair]:
 
 
 def _singulars(folded: str) -> list[str]:
-    """Return the singulars that a name may be the plural of, its last word of at least four letters."""
+    """Return the singulars that a name may be the plural of, its last word of at least four
+    letters.
+    """
     if len(folded.rpartition(" ")[2]) < MIN_LETTERS + 2 or folded.endswith(("ss", "us", "is")):
         return []
     singulars = [folded[:-1]] if folded.endswith("s") else []
@@ -151,7 +217,9 @@ def _titles(named: Sequence[Named]) -> Iterator[Pair]:
 
 
 def _without_title(folded: str) -> str:
-    """Return a folded name without its title, if at least two words are left, and without its article."""
+    """Return a folded name without its title, if at least two words are left, and without its
+    article.
+    """
     first, _, rest = folded.partition(" ")
     if first.rstrip(".") in _TITLES and " " in rest:
         return _without_title(rest)
@@ -168,9 +236,17 @@ def _abbreviations(named: Sequence[Named]) -> Iterator[Pair]:
         if bracketed := _BRACKETED.fullmatch(one.name):
             outer, inner = bracketed[1], bracketed[2].replace(".", "")
             if inner in _initials(outer):
-                yield from (Pair(other, one.name, "abbreviation") for other in (outer, inner) if other in names)
+                yield from (
+                    Pair(other, one.name, "abbreviation")
+                    for other in (outer, inner)
+                    if other in names
+                )
         elif _is_abbreviation(one.name):
-            meant = [other for other in by_initials.get(one.name.replace(".", ""), ()) if _compatible(one, other)]
+            meant = [
+                other
+                for other in by_initials.get(one.name.replace(".", ""), ())
+                if _compatible(one, other)
+            ]
             if len(meant) == 1:
                 yield Pair(one.name, meant[0].name, "abbreviation")
 
@@ -211,7 +287,9 @@ def _surnames(named: Sequence[Named]) -> Iterator[Pair]:
 
 
 def definition(text: str, one: str, other: str) -> str:
-    """Return where a text says `one (other)` or `other (one)`, as it stands there; empty if nowhere."""
+    """Return where a text says `one (other)` or `other (one)`, as it stands there; empty if
+    nowhere.
+    """
     for outer, inner in ((one, other), (other, one)):
         pattern = rf"{re.escape(outer)}[\"”’]? ?\([\"“‘]?{re.escape(inner)}[\"”’]?\)"
         if match := re.search(pattern, text, re.IGNORECASE):

@@ -1,4 +1,6 @@
-"""Aliases for people: what was decided about them, and deciding. A decision is an edit of the graph in the log."""
+"""Aliases for people: what was decided about them, and deciding. A decision is an edit of the graph
+in the log.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -62,10 +64,11 @@ async def decide(
     target: str,
     **said: str,
 ) -> EditResult[bool]:
-    """Publish a decision on names that may mean the entity `target`, and wait until the graph shows it.
+    """Publish a decision on names that may mean the entity `target`, and wait until the graph shows
+    it.
 
-    `said`: `proposed_by` and `evidence`, as in the event. Raises NotFound for an entity that is not there and for an
-    undoing of what nobody decided, BadRequest for an entity as an alias of itself.
+    `said`: `proposed_by` and `evidence`, as in the event. Raises NotFound for an entity that is not
+    there and for an undoing of what nobody decided, BadRequest for an entity as an alias of itself.
     """
     partition = await editor.partition()
     target = await known_name(editor.graph, partition, target)
@@ -73,10 +76,14 @@ async def decide(
     if target in names:
         raise BadRequest(f"{target!r} is no alias of itself")
     before = {(one.name, one.target): one for one in decided(await aliases.edits(partition))}
-    accepted_before = any((known := before.get((name, target))) and known.state == "accepted" for name in names)
+    accepted_before = any(
+        (known := before.get((name, target))) and known.state == "accepted" for name in names
+    )
     if decision in ("accept", "propose"):
         await editor.entity(target)
-    elif decision == "undo" and (unknown := [name for name in names if (name, target) not in before]):
+    elif decision == "undo" and (
+        unknown := [name for name in names if (name, target) not in before]
+    ):
         raise NotFound(f"nobody has decided whether {unknown[0]!r} means {target!r}")
     revision = await editor.revision(partition, target)
     sequence = await editor.publish(OPERATIONS[decision], names, target=target, **said)

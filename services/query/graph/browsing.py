@@ -1,4 +1,6 @@
-"""Reads the graph for display: entity names, and the neighbourhood of an entity. Every result is bounded."""
+"""Reads the graph for display: entity names, and the neighbourhood of an entity. Every result is
+bounded.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,9 @@ WHOLE_GRAPH = "*"
 """The label that stands for the whole graph."""
 
 CANDIDATE_FACTOR = 10
-"""Neighbours that are ranked by degree for each node that is wanted: an entity may have very many neighbours."""
+"""Neighbours that are ranked by degree for each node that is wanted: an entity may have very many
+neighbours.
+"""
 
 RELATIONS_PER_NODE = 10
 """Relations that are returned at most for each wanted node, the heaviest first."""
@@ -39,8 +43,8 @@ async def names(graph: Graph, partition: Partition) -> list[str]:
 
 
 async def search(graph: Graph, partition: Partition, text: str, limit: int) -> list[str]:
-    """Return names that contain a text, ignoring case: an equal name first, then those with that prefix, then shorter
-    ones.
+    """Return names that contain a text, ignoring case: an equal name first, then those with that
+    prefix, then shorter ones.
     """
     query = one_spelling(text).strip().casefold()
     if not query:
@@ -71,16 +75,24 @@ def match_score(wanted: str, name: str) -> int:
     return max(1, 100 - len(name)) + 50 * (f" {wanted}" in name or f"_{wanted}" in name)
 
 
-async def neighbourhood(graph: Graph, partition: Partition, label: str, depth: int, most: int) -> GraphPart:
-    """Return the entities within `depth` steps of a name, at most `most`, and the relations between them.
+async def neighbourhood(
+    graph: Graph, partition: Partition, label: str, depth: int, most: int
+) -> GraphPart:
+    """Return the entities within `depth` steps of a name, at most `most`, and the relations between
+    them.
 
-    Nearer entities come first, at the same distance those with more relations. An unknown name has no neighbourhood.
+    Nearer entities come first, at the same distance those with more relations. An unknown name has
+    no neighbourhood.
     """
     if label == WHOLE_GRAPH:
         hubs = await graph.hubs(partition, limit=most + 1)
         summaries = await _relation_summaries(graph, partition, hubs[:most], most)
-        return await _part_between(graph, partition, hubs[:most], most, {*summaries}, len(hubs) > most)
-    chosen = dict.fromkeys(await graph.entities(partition, [await known_name(graph, partition, label)]))
+        return await _part_between(
+            graph, partition, hubs[:most], most, {*summaries}, len(hubs) > most
+        )
+    chosen = dict.fromkeys(
+        await graph.entities(partition, [await known_name(graph, partition, label)])
+    )
     level, all_summaries, truncated = list(chosen), set[RelationSummary](), False
     for _ in range(depth):
         summaries = await _relation_summaries(graph, partition, level, CANDIDATE_FACTOR * most)
@@ -106,7 +118,12 @@ async def _relation_summaries(
 
 
 async def _part_between(
-    graph: Graph, partition: Partition, chosen: list[str], most: int, summaries: set[RelationSummary], truncated: bool
+    graph: Graph,
+    partition: Partition,
+    chosen: list[str],
+    most: int,
+    summaries: set[RelationSummary],
+    truncated: bool,
 ) -> GraphPart:
     """Return these entities and those of the relations that connect two of them."""
     entities = await graph.entities(partition, chosen)
@@ -114,7 +131,9 @@ async def _part_between(
         (summary for summary in summaries if entities.keys() >= {*summary.key}),
         key=lambda summary: (-summary.weight, summary.key),
     )
-    relations = await graph.relations(partition, [summary.key for summary in islice(inside, RELATIONS_PER_NODE * most)])
+    relations = await graph.relations(
+        partition, [summary.key for summary in islice(inside, RELATIONS_PER_NODE * most)]
+    )
     return GraphPart(
         [entities[name] for name in chosen if name in entities],
         [relations[summary.key] for summary in inside if summary.key in relations],
@@ -123,5 +142,7 @@ async def _part_between(
 
 
 def _entity_names(summaries: Iterable[RelationSummary]) -> dict[str, None]:
-    """Return the names of the entities that these relations connect, in the order of the relations."""
+    """Return the names of the entities that these relations connect, in the order of the
+    relations.
+    """
     return dict.fromkeys(name for summary in summaries for name in summary.key)

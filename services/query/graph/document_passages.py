@@ -20,9 +20,15 @@ class PassageWithGraph:
 
 
 async def document_passages(
-    passages: Passages, provenance: ProvenanceReader, partitions: Partitions, document_id: str, orders: range
+    passages: Passages,
+    provenance: ProvenanceReader,
+    partitions: Partitions,
+    document_id: str,
+    orders: range,
 ) -> list[PassageWithGraph]:
-    """Return the passages of these orders that are there, in order. Two reads, however many they are."""
+    """Return the passages of these orders that are there, in order. Two reads, however many they
+    are.
+    """
     ids = [chunk_id(document_id, order) for order in orders]
     passage_of = await passages.get(partitions.status, ids)
     said = await provenance.of_chunks(partitions.graph, list(passage_of))

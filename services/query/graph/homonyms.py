@@ -1,4 +1,6 @@
-"""Homonyms for people: one name that means two things is split by documents. A split is an edit in the log."""
+"""Homonyms for people: one name that means two things is split by documents. A split is an edit in
+the log.
+"""
 
 from collections.abc import Sequence
 
@@ -23,8 +25,9 @@ async def split(
 ) -> EditResult[bool]:
     """Let the name mean the entity `target` in these documents, and wait until the graph shows it.
 
-    `documents`: ids or file names. Raises NotFound for an entity that is not there; BadRequest for a target that is no
-    name, or is the name itself, and for a document that says nothing of the entity.
+    `documents`: ids or file names. Raises NotFound for an entity that is not there; BadRequest for
+    a target that is no name, or is the name itself, and for a document that says nothing of the
+    entity.
     """
     name = (await editor.entity(name)).name
     target = entity_name(target)
@@ -33,7 +36,9 @@ async def split(
     partition = await editor.partition()
     ids = await _documents_that_say(provenance, partition, name, documents)
     before = await editor.revision(partition, target)
-    sequence = await editor.publish("split_entity", [name], target=target, documents=ids, evidence=evidence)
+    sequence = await editor.publish(
+        "split_entity", [name], target=target, documents=ids, evidence=evidence
+    )
 
     async def look(partition: Partition) -> bool | None:
         return True if await editor.revision(partition, target) != before else None
@@ -47,7 +52,12 @@ async def _documents_that_say(
     """Return the ids of these documents, all of which say something of the entity."""
     possible = {document: {*spellings(document), *ids_of_name(document)} for document in documents}
     among = set[str]().union(*possible.values())
-    said = {one.document_id for one in await provenance.of(partition, (name,), limit=MAX_CONTRIBUTIONS, among=among)}
+    said = {
+        one.document_id
+        for one in await provenance.of(partition, (name,), limit=MAX_CONTRIBUTIONS, among=among)
+    }
     if silent := [document for document, some in possible.items() if not said & some]:
-        raise BadRequest(f"{silent[0]!r} says nothing of {name!r}; /graph/provenance lists what does")
+        raise BadRequest(
+            f"{silent[0]!r} says nothing of {name!r}; /graph/provenance lists what does"
+        )
     return tuple(sorted(said))

@@ -1,4 +1,6 @@
-"""Where an entity or a relation comes from: what each chunk says of it, and where that chunk stands."""
+"""Where an entity or a relation comes from: what each chunk says of it, and where that chunk
+stands.
+"""
 
 from dataclasses import dataclass
 
@@ -27,10 +29,13 @@ async def sources_of(
     after: str,
     limit: int,
 ) -> list[Source]:
-    """Return a page of the sources of an entity (one name) or a relation (two), behind the cursor `after`.
+    """Return a page of the sources of an entity (one name) or a relation (two), behind the cursor
+    `after`.
 
     Reads as much for a name that a hundred thousand chunks say as for another.
     """
-    said = await provenance.of(partitions.graph, names if len(names) == 1 else pair(*names), after=after, limit=limit)
+    said = await provenance.of(
+        partitions.graph, names if len(names) == 1 else pair(*names), after=after, limit=limit
+    )
     passage_of = await passages.get(partitions.status, [one.chunk_id for one in said])
     return [Source(one, passage_of.get(one.chunk_id)) for one in said]

@@ -1,1 +1,3 @@
-"""Adds documents to the log and removes them: texts, uploads and scans of folders; deletion and reprocessing."""
+"""Adds documents to the log and removes them: texts, uploads and scans of folders; deletion and
+reprocessing.
+"""

@@ -1,4 +1,6 @@
-"""Publishes texts as documents. A request has one track id; repeated with its Idempotency-Key it adds nothing."""
+"""Publishes texts as documents. A request has one track id; repeated with its Idempotency-Key it
+adds nothing.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -32,13 +34,16 @@ class IngestRequest:
 
     id: str
     key: str = ""
-    """The hash of its Idempotency-Key, from which the ids of its events derive; empty without a key."""
+    """The hash of its Idempotency-Key, from which the ids of its events derive; empty without a
+    key.
+    """
 
     @classmethod
     def of(cls, kind: str, key: str | None = None, body: str = "") -> "IngestRequest":
         """Return a request whose id begins with its kind: `insert`, `upload` or `scan`.
 
-        With a key the id is a function of key and body, without one it has the time and a random part, as LightRAG's.
+        With a key the id is a function of key and body, without one it has the time and a random
+        part, as LightRAG's.
         """
         if not key:
             return cls(f"{kind}_{datetime.now(UTC):%Y%m%d_%H%M%S}_{uuid4().hex[:8]}")
@@ -62,7 +67,8 @@ class NewDocument:
 
 
 async def new_document(text: str, name: str, chunking: Chunking | None = None) -> NewDocument:
-    """Return the document of a text, without inline pictures and other binary data, which its warnings tell.
+    """Return the document of a text, without inline pictures and other binary data, which its
+    warnings tell.
 
     Raises InvalidInput for a text that has nothing else.
     """
@@ -77,12 +83,15 @@ async def publish_documents(
 ) -> list[Added]:
     """Publish each document, and return what was added, in the same order.
 
-    Raises InvalidInput before anything is published when a name is invalid; what `publish_document` raises leaves the
-    documents before it published.
+    Raises InvalidInput before anything is published when a name is invalid; what `publish_document`
+    raises leaves the documents before it published.
     """
     for document in documents:
         validated_name(document.name)
-    return [await publish_document(publisher, request, document, number) for number, document in enumerate(documents)]
+    return [
+        await publish_document(publisher, request, document, number)
+        for number, document in enumerate(documents)
+    ]
 
 
 async def publish_document(
@@ -90,8 +99,8 @@ async def publish_document(
 ) -> Added:
     """Publish the `number`-th document of a request.
 
-    Raises InvalidInput for what `add_document` rejects and for a key that another request has used, Unavailable when
-    the log does not accept it.
+    Raises InvalidInput for what `add_document` rejects and for a key that another request has used,
+    Unavailable when the log does not accept it.
     """
     name = document.name if document.id else canonical_name(document.name)
     added = await add_document(
@@ -112,5 +121,7 @@ async def publish_document(
         key=f"{request.key}/{number}" if request.key else "",
     )
     if request.key and added.track_id != request.id and f"_{request.key}_" in added.track_id:
-        raise InvalidInput("this Idempotency-Key was used with another request: choose a new one for each")
+        raise InvalidInput(
+            "this Idempotency-Key was used with another request: choose a new one for each"
+        )
     return added

@@ -1,4 +1,6 @@
-"""Deletes documents, stops the work on them and has failed ones tried again, by publishing events."""
+"""Deletes documents, stops the work on them and has failed ones tried again, by publishing
+events.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
@@ -22,7 +24,9 @@ PARALLEL_EVENTS = 16
 
 
 async def delete(log: Log, workspace: str, ids: Collection[str]) -> int:
-    """Publish the deletion of these documents, and return how many of them exist; unknown ids are ignored."""
+    """Publish the deletion of these documents, and return how many of them exist; unknown ids are
+    ignored.
+    """
 
     async def one(id: str) -> Added | None:
         return await delete_document(log, workspace=workspace, id=id, source=SOURCE)
@@ -31,9 +35,15 @@ async def delete(log: Log, workspace: str, ids: Collection[str]) -> int:
 
 
 async def delete_all(log: Log, documents: Documents, partition: Partition) -> int:
-    """Publish the deletion of every document of the workspace that is in the log by now, and return how many."""
-    ids = set(await _listed(documents, partition, [status for status in STATUSES if status != "deleting"]))
-    return await delete(log, partition.workspace, ids | (await _unprojected(log, partition.workspace)).keys())
+    """Publish the deletion of every document of the workspace that is in the log by now, and return
+    how many.
+    """
+    ids = set(
+        await _listed(documents, partition, [status for status in STATUSES if status != "deleting"])
+    )
+    return await delete(
+        log, partition.workspace, ids | (await _unprojected(log, partition.workspace)).keys()
+    )
 
 
 async def cancel(log: Log, documents: Documents, partition: Partition, editor: str) -> list[str]:
@@ -45,21 +55,35 @@ async def cancel(log: Log, documents: Documents, partition: Partition, editor: s
     stopped_ids: list[str] = []
 
     async def one(id: str) -> object:
-        version = await cancel_document(log, workspace=partition.workspace, id=id, editor=editor, source=SOURCE)
+        version = await cancel_document(
+            log, workspace=partition.workspace, id=id, editor=editor, source=SOURCE
+        )
         stopped_ids.extend([id] if version else [])
         return version
 
-    listed, unseen = await _listed(documents, partition, working), await _unprojected(log, partition.workspace)
+    listed, unseen = (
+        await _listed(documents, partition, working),
+        await _unprojected(log, partition.workspace),
+    )
     states = await documents.get(partition, unseen)
-    new = {id for id, sequence in unseen.items() if id not in states or states[id][0].version < sequence}
+    new = {
+        id
+        for id, sequence in unseen.items()
+        if id not in states or states[id][0].version < sequence
+    }
     await _publish_each(listed.keys() | new, one)
     return sorted(stopped_ids)
 
 
 async def _unprojected(log: Log, workspace: str) -> dict[str, int]:
-    """Return the sequence, by id, of documents that the status projection may not have applied yet."""
+    """Return the sequence, by id, of documents that the status projection may not have applied
+    yet.
+    """
     sequences: dict[str, int] = {}
-    last, position = await log.last_sequence(), await log.handled("query-status", workspace=workspace)
+    last, position = (
+        await log.last_sequence(),
+        await log.handled("query-status", workspace=workspace),
+    )
     subject = subjects.of_type_in(workspace, "DocumentAdded")
     while (message := await log.following(position, subject)) and message.sequence <= last:
         position = message.sequence
@@ -69,7 +93,8 @@ async def _unprojected(log: Log, workspace: str) -> dict[str, int]:
 
 
 async def retry_failed(log: Log, documents: Documents, partition: Partition) -> int:
-    """Have what failed of every failed or partial document tried again, and return how many there were.
+    """Have what failed of every failed or partial document tried again, and return how many there
+    were.
 
     What was cancelled has not failed: such a document is published as a new version of itself.
     """
@@ -81,9 +106,13 @@ async def retry_failed(log: Log, documents: Documents, partition: Partition) -> 
         failures = states[id][0].open_failures if id in states else ()
         if all(failure.stage != "query" for failure in failures):
             request = RetryRequested(document_id=id)
-            if sequence := await request_retry(log, workspace=workspace, retry=request, source=SOURCE):
+            if sequence := await request_retry(
+                log, workspace=workspace, retry=request, source=SOURCE
+            ):
                 return sequence
-        return await reprocess_document(log, workspace=workspace, id=id, version=versions[id], source=SOURCE)
+        return await reprocess_document(
+            log, workspace=workspace, id=id, version=versions[id], source=SOURCE
+        )
 
     return await _publish_each(versions, one)
 
@@ -96,14 +125,18 @@ def _document_id(message: Message) -> str:
         return ""
 
 
-async def _listed(documents: Documents, partition: Partition, statuses: Collection[str]) -> dict[str, int]:
+async def _listed(
+    documents: Documents, partition: Partition, statuses: Collection[str]
+) -> dict[str, int]:
     """Return the version, by id, of all documents with any of these statuses."""
     listed = await list_documents(documents, partition, statuses)
     return {id: status.version for id, status in listed.items()}
 
 
 async def _publish_each(ids: Collection[str], publish: Callable[[str], Awaitable[object]]) -> int:
-    """Call `publish` for each id, `PARALLEL_EVENTS` at a time, and return how many calls returned a value."""
+    """Call `publish` for each id, `PARALLEL_EVENTS` at a time, and return how many calls returned a
+    value.
+    """
     count = 0
     for batch in batched(sorted(ids), PARALLEL_EVENTS):
         count += sum(result is not None for result in await asyncio.gather(*map(publish, batch)))

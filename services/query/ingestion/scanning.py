@@ -1,7 +1,8 @@
-"""Scans a workspace's folder on the server in the background, and publishes every file in it as a document.
+"""Scans a workspace's folder on the server in the background, and publishes every file in it as a
+document.
 
-A workspace's folder is that of its name in INPUT_DIR. It has at most one scan at a time, whose progress only the
-process that started it knows.
+A workspace's folder is that of its name in INPUT_DIR. It has at most one scan at a time, whose
+progress only the process that started it knows.
 """
 
 import asyncio
@@ -20,7 +21,12 @@ from runtime.parsing.files import parse
 from runtime.parsing.folders import is_document
 from runtime.parsing.names import validated_text
 from services.query.errors import NotFound, NotSupported
-from services.query.ingestion.adding import DocumentPublisher, IngestRequest, NewDocument, publish_document
+from services.query.ingestion.adding import (
+    DocumentPublisher,
+    IngestRequest,
+    NewDocument,
+    publish_document,
+)
 from services.query.ingestion.uploading import ReadLimits
 
 MAX_SCANS = 100
@@ -34,7 +40,9 @@ MAX_SAMPLES = 20
 
 
 class AlreadyRunning(Exception):
-    """A scan of the workspace is running. `track_id` is that of the scan, "" when another process runs it."""
+    """A scan of the workspace is running. `track_id` is that of the scan, "" when another process
+    runs it.
+    """
 
     def __init__(self, track_id: str = "") -> None:
         super().__init__("a scan of this workspace is running")
@@ -50,9 +58,13 @@ class Scan:
     status: Literal["running", "completed", "failed", "cancelled"] = "running"
     message: str = "the folder is being read"
     counts: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(("found", "processed", "unchanged", "error", "warning"), 0)
+        default_factory=lambda: dict.fromkeys(
+            ("found", "processed", "unchanged", "error", "warning"), 0
+        )
     )
-    samples: dict[str, list[str]] = field(default_factory=lambda: {"processed": [], "warning": [], "error": []})
+    samples: dict[str, list[str]] = field(
+        default_factory=lambda: {"processed": [], "warning": [], "error": []}
+    )
     created_at: float = field(default_factory=time.time)
     updated_at: float = field(default_factory=time.time)
     version: int = 0
@@ -63,7 +75,9 @@ class Scan:
     """Ids of the documents that the scan has read the files of."""
 
     def count(self, kind: str, said: str = "") -> None:
-        """Count one file of this outcome, and record `said` as a sample of it while there are few."""
+        """Count one file of this outcome, and record `said` as a sample of it while there are
+        few.
+        """
         self.counts[kind] += 1
         if said and len(self.samples[kind]) < MAX_SAMPLES:
             self.samples[kind].append(said)
@@ -84,8 +98,8 @@ class Scans:
     def start(self, publisher: DocumentPublisher) -> Scan:
         """Start a scan of the workspace's folder.
 
-        Raises NotSupported when INPUT_DIR is not set, NotFound when the workspace has no folder in it, and
-        AlreadyRunning while a scan of the workspace runs in any process of this machine.
+        Raises NotSupported when INPUT_DIR is not set, NotFound when the workspace has no folder in
+        it, and AlreadyRunning while a scan of the workspace runs in any process of this machine.
         """
         folder = self._folder_of(publisher.workspace)
         if running := self.running(publisher.workspace):
@@ -100,11 +114,14 @@ class Scans:
 
     def _folder_of(self, workspace: str) -> Path:
         if self._folder is None:
-            raise NotSupported("INPUT_DIR is not set, so there is no folder to scan: upload the files")
+            raise NotSupported(
+                "INPUT_DIR is not set, so there is no folder to scan: upload the files"
+            )
         folder = self._folder / workspace
         if not folder.is_dir():
             raise NotFound(
-                f"INPUT_DIR has no folder {workspace}: make it and put the files of this workspace there; files that "
+                f"INPUT_DIR has no folder {workspace}: make it and put the files of this "
+                "workspace there; files that "
                 "lie in INPUT_DIR itself belong to no workspace"
             )
         return folder
@@ -113,7 +130,10 @@ class Scans:
         """Return a scan of this process. Raises NotFound."""
         scan, _ = self._known.get(track_id, (None, None))
         if scan is None or scan.workspace != workspace:
-            raise NotFound("no scan of that id is known to this process; track_status has the documents it added")
+            raise NotFound(
+                "no scan of that id is known to this process; track_status has the documents "
+                "it added"
+            )
         return scan
 
     def unchanged(self, workspace: str, track_id: str) -> list[str]:
@@ -127,14 +147,21 @@ class Scans:
         return [scan for scan in scans if scan.workspace == workspace and scan.status == "running"]
 
     def cancel(self, workspace: str) -> int:
-        """End the running scans of the workspace after their current file, and return how many there were."""
+        """End the running scans of the workspace after their current file, and return how many
+        there were.
+        """
         scans = self.running(workspace)
         for scan in scans:
-            scan.status, scan.message = "cancelled", "cancelled; what was added by then is in the log"
+            scan.status, scan.message = (
+                "cancelled",
+                "cancelled; what was added by then is in the log",
+            )
             scan.touch()
         return len(scans)
 
-    async def _run(self, folder: Path, publisher: DocumentPublisher, request: IngestRequest, scan: Scan) -> None:
+    async def _run(
+        self, folder: Path, publisher: DocumentPublisher, request: IngestRequest, scan: Scan
+    ) -> None:
         try:
             for path in await asyncio.to_thread(lambda: sorted(_documents_in(folder))):
                 scan.counts["found"] += 1
@@ -158,24 +185,40 @@ class Scans:
             return file.read()
 
     async def _add(
-        self, folder: Path, path: Path, publisher: DocumentPublisher, request: IngestRequest, scan: Scan
+        self,
+        folder: Path,
+        path: Path,
+        publisher: DocumentPublisher,
+        request: IngestRequest,
+        scan: Scan,
     ) -> None:
         name = path.relative_to(folder).as_posix()
         try:
             validated_text(name)
             if path_id(name) in scan.ids:
-                raise InvalidInput(f"{name}: another file here has this name in another spelling; rename one of them")
+                raise InvalidInput(
+                    f"{name}: another file here has this name in another spelling; rename one "
+                    "of them"
+                )
             scan.ids.add(path_id(name))
             async with self._limits.slots.hold(publisher.workspace):
                 parsed = await parse(await asyncio.to_thread(self._read, folder, name), name)
             # A name with folders is an id of its own, as on the command line.
             id = path_id(name) if "/" in name else None
             document = NewDocument(
-                parsed.text, name, id, metadata=parsed.metadata, pages=parsed.pages, warnings=parsed.warnings
+                parsed.text,
+                name,
+                id,
+                metadata=parsed.metadata,
+                pages=parsed.pages,
+                warnings=parsed.warnings,
             )
             added = await publish_document(publisher, request, document)
         except (OSError, InvalidInput) as error:
-            scan.count("error", str(error) if isinstance(error, InvalidInput) else f"{name}: cannot be read")
+            scan.count(
+                "error",
+                str(error) if isinstance(error, InvalidInput) else f"{name}: cannot be read",
+            )
         else:
             if parsed.warnings:
                 scan.count("warning", f"{name}: {'; '.join(parsed.warnings)}")
@@ -187,9 +230,11 @@ class Scans:
 
 
 def _opened_beneath(folder: Path, name: str) -> BinaryIO:
-    """Open a file below the folder, by its path from there. Raises OSError where any part of the path is a link.
+    """Open a file below the folder, by its path from there. Raises OSError where any part of the
+    path is a link.
 
-    A user who may write into the folder could replace a file, or a folder above it, with a link after it was listed.
+    A user who may write into the folder could replace a file, or a folder above it, with a link
+    after it was listed.
     """
     *parents, last = name.split("/")
     here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -198,13 +243,17 @@ def _opened_beneath(folder: Path, name: str) -> BinaryIO:
             below = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
             os.close(here)
             here = below
-        return os.fdopen(os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here), "rb")
+        return os.fdopen(
+            os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here), "rb"
+        )
     finally:
         os.close(here)
 
 
 def _documents_in(folder: Path) -> Iterator[Path]:
-    """Yield the files below the folder that have a supported extension, without hidden files and links."""
+    """Yield the files below the folder that have a supported extension, without hidden files and
+    links.
+    """
     for here, folders, names in os.walk(folder, onerror=_raise):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for path in (Path(here, name) for name in names if not name.startswith(".")):
@@ -213,7 +262,8 @@ def _documents_in(folder: Path) -> Iterator[Path]:
 
 
 def _lock_folder(folder: Path) -> int:
-    """Lock the folder among the processes of this machine, and return the descriptor whose closing unlocks it.
+    """Lock the folder among the processes of this machine, and return the descriptor whose closing
+    unlocks it.
 
     Raises AlreadyRunning.
     """
@@ -223,7 +273,8 @@ def _lock_folder(folder: Path) -> int:
     except BlockingIOError:
         os.close(lock)
         raise AlreadyRunning from None
-    except OSError:  # some network file systems lock no folders; the same text twice is one document all the same
+    # Some network file systems lock no folders; the same text twice is one document all the same.
+    except OSError:
         return lock
     return lock
 

@@ -14,11 +14,17 @@ from runtime.parsing.files import MAX_FILE_BYTES, parse
 from runtime.parsing.kinds import refuse_kind
 from runtime.parsing.names import printable_name, validated_text
 from services.query.errors import BadRequest, Conflict, TooLarge
-from services.query.ingestion.adding import DocumentPublisher, IngestRequest, NewDocument, publish_document
+from services.query.ingestion.adding import (
+    DocumentPublisher,
+    IngestRequest,
+    NewDocument,
+    publish_document,
+)
 
 PARALLEL_FILES, PARALLEL_FILES_PER_WORKSPACE = 3, 2
-"""Files that are parsed at the same time, in all and per workspace: each may take a core, 1 GiB and two minutes, and
-one workspace must not take all slots."""
+"""Files that are parsed at the same time, in all and per workspace: each may take a core, 1 GiB and
+two minutes, and one workspace must not take all slots.
+"""
 
 
 @dataclass(frozen=True)
@@ -52,11 +58,15 @@ class ReadLimits:
 
     max_upload_size: int
     """MAX_UPLOAD_SIZE."""
-    slots: FairSemaphore = field(default_factory=lambda: FairSemaphore(PARALLEL_FILES, PARALLEL_FILES_PER_WORKSPACE))
+    slots: FairSemaphore = field(
+        default_factory=lambda: FairSemaphore(PARALLEL_FILES, PARALLEL_FILES_PER_WORKSPACE)
+    )
 
     @property
     def max_bytes(self) -> int:
-        """Return the size limit of a file in bytes: the setting, at most what the parsers accept."""
+        """Return the size limit of a file in bytes: the setting, at most what the parsers
+        accept.
+        """
         return min(self.max_upload_size, MAX_FILE_BYTES)
 
     def refuse_larger(self, size: int) -> None:
@@ -81,11 +91,13 @@ class UploadResult(NamedTuple):
 async def upload(
     publisher: DocumentPublisher, file: UploadedFile, options: UploadOptions, limits: ReadLimits
 ) -> UploadResult:
-    """Parse the file and publish its text under its base name, or under its whole path where folders are kept.
+    """Parse the file and publish its text under its base name, or under its whole path where
+    folders are kept.
 
-    The same text under the same name is not added again; the existing document is returned. Raises BadRequest for an
-    unsupported name, kind or encoding, InvalidInput for a file without text or that cannot be parsed, Conflict when
-    the name has another text, Unavailable when the log does not accept it.
+    The same text under the same name is not added again; the existing document is returned. Raises
+    BadRequest for an unsupported name, kind or encoding, InvalidInput for a file without text or
+    that cannot be parsed, Conflict when the name has another text, Unavailable when the log does
+    not accept it.
     """
     name, hint = (
         accepted_name(file.name, folders=options.folders),
@@ -96,11 +108,18 @@ async def upload(
     request = IngestRequest.of("upload", options.key, f"{file.sha256}/{name}")
     id = path_id(name) if "/" in name else None
     document = NewDocument(
-        parsed.text, name, id=id, metadata=parsed.metadata, pages=parsed.pages, warnings=parsed.warnings
+        parsed.text,
+        name,
+        id=id,
+        metadata=parsed.metadata,
+        pages=parsed.pages,
+        warnings=parsed.warnings,
     )
     if not options.replace:
         await _refuse_other_text(publisher, name, document)
-    return UploadResult(await publish_document(publisher, request, document), request, parsed.warnings)
+    return UploadResult(
+        await publish_document(publisher, request, document), request, parsed.warnings
+    )
 
 
 def accepted_name(name: str, *, folders: bool = False) -> str:
@@ -127,11 +146,16 @@ def _accepted_encoding(name: str) -> str:
         raise BadRequest(f"encoding: {error}") from None
 
 
-async def _refuse_other_text(publisher: DocumentPublisher, name: str, document: NewDocument) -> None:
+async def _refuse_other_text(
+    publisher: DocumentPublisher, name: str, document: NewDocument
+) -> None:
     id = document.id or document_id("", name)
-    current_hash = await current_content_hash(publisher.log, workspace=publisher.workspace, id=id, file_path=name)
+    current_hash = await current_content_hash(
+        publisher.log, workspace=publisher.workspace, id=id, file_path=name
+    )
     if current_hash not in {None, content_hash(document.text)}:
         raise Conflict(
-            f"there is another document of the name {name}: give replace=true to make this its new version, "
+            f"there is another document of the name {name}: give replace=true to make this "
+            "its new version, "
             "or give the file another name"
         )

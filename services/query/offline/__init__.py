@@ -1,1 +1,3 @@
-"""Keywords and answers without a language model: the question's own words, and sentences of the retrieved passages."""
+"""Keywords and answers without a language model: the question's own words, and sentences of the
+retrieved passages.
+"""

@@ -1,4 +1,6 @@
-"""Keywords of a question without a language model: low-level ones are names and words, high-level ones themes."""
+"""Keywords of a question without a language model: low-level ones are names and words, high-level
+ones themes.
+"""
 
 from collections.abc import Iterator
 
@@ -11,14 +13,17 @@ MOST = 12
 
 _LONGEST_THEME = 200
 _LONGEST = 4_000
-_ASKING = frozenset({"tell", "explain", "describe", "list", "compare", "summarize", "show", "name", "give", "find"})
+_ASKING = frozenset(
+    {"tell", "explain", "describe", "list", "compare", "summarize", "show", "name", "give", "find"}
+)
 
 
 def keywords(question: str) -> tuple[list[str], list[str]]:
     """(high-level, low-level) keywords of a question, at most 12 each.
 
-    Low: the names, then the remaining content words. High: phrases of several content words, else the question itself,
-    cut at 200 characters. Both are empty only for a blank question. Only the first 4,000 characters count.
+    Low: the names, then the remaining content words. High: phrases of several content words, else
+    the question itself, cut at 200 characters. Both are empty only for a blank question. Only the
+    first 4,000 characters count.
     """
     question = question.strip()[:_LONGEST]
     theme = " ".join(question.split())[:_LONGEST_THEME].strip()

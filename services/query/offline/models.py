@@ -15,7 +15,10 @@ from services.query.offline.relevance import agreement, lexical_scores, names, n
 from services.query.passage import Passage
 from services.query.question import Keywords
 
-NO_MODEL = "(No language model is configured: these sentences are quoted from the documents as they stand.)"
+NO_MODEL = (
+    "(No language model is configured: these sentences are quoted from the documents as they "
+    "stand.)"
+)
 
 
 NOT_SAID = "The documents do not say."
@@ -23,7 +26,8 @@ NOT_SAID = "The documents do not say."
 
 
 NO_MODEL_READ = (
-    "(No language model is configured: no sentence of what was found fits the question; only_need_context shows what "
+    "(No language model is configured: no sentence of what was found fits the question; "
+    "only_need_context shows what "
     "was found.)"
 )
 
@@ -45,15 +49,24 @@ BEST_PASSAGE = 0.1
 
 
 CANDIDATES = 16
-"""Most sentences that are embedded for one answer, each in up to four readings of a few milliseconds."""
+"""Most sentences that are embedded for one answer, each in up to four readings of a few
+milliseconds.
+"""
 
 
 UNRELATED = ("The weather is pleasant today.", "He put the box on the table.")
-"""Sentences whose similarity to a question is what the embedding model gives to texts that have nothing in common."""
+"""Sentences whose similarity to a question is what the embedding model gives to texts that have
+nothing in common.
+"""
 
 
-OVERVIEW = terms("document text file page content topic subject theme summary summarize overview main point describe")
-"""Words of questions about the documents as a whole, which no sentence answers and every sentence may illustrate."""
+OVERVIEW = terms(
+    "document text file page content topic subject theme summary summarize overview main "
+    "point describe"
+)
+"""Words of questions about the documents as a whole, which no sentence answers and every sentence
+may illustrate.
+"""
 
 
 class OfflineKeywordExtractor:
@@ -84,10 +97,11 @@ class Embeds(Protocol):
 class ExtractiveAnswerGenerator:
     """Quotes the sentences that answer, or says that the documents do not.
 
-    The score of a sentence is the share of the question's words in and around it (0 to 1), plus the similarity of
-    embeddings (0 to 1), plus small amounts for the kind of answer that is asked for and for the rank of its passage,
-    less half a point where a number or a time is asked for and it has none. A passage with none of the names in the
-    question answers nothing, nor does a sentence without its numbers.
+    The score of a sentence is the share of the question's words in and around it (0 to 1), plus the
+    similarity of embeddings (0 to 1), plus small amounts for the kind of answer that is asked for
+    and for the rank of its passage, less half a point where a number or a time is asked for and it
+    has none. A passage with none of the names in the question answers nothing, nor does a sentence
+    without its numbers.
     """
 
     uses_model = False
@@ -103,38 +117,54 @@ class ExtractiveAnswerGenerator:
         scored = await self.scored(prompt.query, passages)
         if not scored or (scored[0][0] < LEAST_SCORE and not terms(prompt.query) <= OVERVIEW):
             return Completion(f"{NOT_SAID}\n\n{NO_MODEL_READ}")
-        best = [candidate for score, candidate in scored if score >= RELATIVE_SCORE * scored[0][0]][:QUOTATIONS]
+        best = [candidate for score, candidate in scored if score >= RELATIVE_SCORE * scored[0][0]][
+            :QUOTATIONS
+        ]
         return Completion(f"{quotation(prompt.query, best)}\n\n{NO_MODEL}")
 
-    async def scored(self, question: str, passages: Sequence[tuple[str, Passage]]) -> list[tuple[float, Candidate]]:
-        """Return the `CANDIDATES` sentences that share most words with the question, with their scores, best first."""
+    async def scored(
+        self, question: str, passages: Sequence[tuple[str, Passage]]
+    ) -> list[tuple[float, Candidate]]:
+        """Return the `CANDIDATES` sentences that share most words with the question, with their
+        scores, best first.
+        """
         sentences = [
             each
             for each in candidates(
-                (reference, quotable(passage.content, passage.headings, begins_inside=passage.order > 0))
+                (
+                    reference,
+                    quotable(passage.content, passage.headings, begins_inside=passage.order > 0),
+                )
                 for reference, passage in passages
                 if _speaks_of(question, passage)
             )
             if numbers(question) <= numbers(f"{each.part.plain} {each.context}")
         ]
-        lexical = lexical_scores(question, [(terms(each.part.plain), terms(each.context)) for each in sentences])
-        order = sorted(range(len(sentences)), key=lambda i: (-lexical[i], sentences[i].passage, i))[:CANDIDATES]
+        lexical = lexical_scores(
+            question, [(terms(each.part.plain), terms(each.context)) for each in sentences]
+        )
+        order = sorted(range(len(sentences)), key=lambda i: (-lexical[i], sentences[i].passage, i))[
+            :CANDIDATES
+        ]
         if not order:
             return []
         similar = await self._similarities(question, [sentences[i].readings for i in order])
         scores = [
-            lexical[i] + meaning + agreement(question, sentences[i].part.plain)
+            lexical[i]
+            + meaning
+            + agreement(question, sentences[i].part.plain)
             + BEST_PASSAGE / (1 + sentences[i].passage)
             for i, meaning in zip(order, similar, strict=True)
-        ]  # fmt: skip
+        ]
         ranked = sorted(zip(scores, order, strict=True), key=lambda pair: (-pair[0], pair[1]))
         return [(score, sentences[i]) for score, i in ranked]
 
     async def _similarities(self, question: str, readings: Sequence[Sequence[str]]) -> list[float]:
-        """Return for each sentence the mean cosine of the question to those two of its readings that are most similar.
+        """Return for each sentence the mean cosine of the question to those two of its readings
+        that are most similar.
 
-        One alone would decide by chance, and all would let a heading that says nothing count against a sentence.
-        Cosines are scaled so that unrelated texts have 0 with every model.
+        One alone would decide by chance, and all would let a heading that says nothing count
+        against a sentence. Cosines are scaled so that unrelated texts have 0 with every model.
         """
         texts = list(dict.fromkeys([*UNRELATED, *chain.from_iterable(readings)]))
         vector, *vectors = await self._embedder.embed([question, *texts])
@@ -145,5 +175,9 @@ class ExtractiveAnswerGenerator:
 
 
 def _speaks_of(question: str, passage: Passage) -> bool:
-    """Return whether the passage has any of the names in the question; True for a question without names."""
-    return not names(question) or not names(question).isdisjoint(terms(f"{passage.content} {passage.headings}"))
+    """Return whether the passage has any of the names in the question; True for a question without
+    names.
+    """
+    return not names(question) or not names(question).isdisjoint(
+        terms(f"{passage.content} {passage.headings}")
+    )

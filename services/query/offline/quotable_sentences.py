@@ -1,7 +1,9 @@
-"""Quotable parts of a passage: its sentences, the items of its lists, and its table rows with the names of the columns.
+"""Quotable parts of a passage: its sentences, the items of its lists, and its table rows with the
+names of the columns.
 
-Left out are headings, questions, code, rules, and rows whose header is not in the passage, because the meaning of their
-cells is unknown. Paragraphs that are only indented look like code and are read as prose.
+Left out are headings, questions, code, rules, and rows whose header is not in the passage, because
+the meaning of their cells is unknown. Paragraphs that are only indented look like code and are read
+as prose.
 """
 
 import re
@@ -40,7 +42,9 @@ class Quotable:
     title: str = ""
     """The headings above the passage, or the first one in it."""
     lead: str = ""
-    """Of a list item the sentence with a colon that announces the list, else the question right before it."""
+    """Of a list item the sentence with a colon that announces the list, else the question right
+    before it.
+    """
     block: int = 0
     """Number of its paragraph, list or row in the passage."""
     item: bool = False
@@ -61,11 +65,14 @@ def _characters(parts: tuple[Quotable, ...]) -> int:
 
 
 @cached_by_characters(MAX_CACHED, key=_key, characters=_characters)
-def quotable(text: str, headings: tuple[str, ...] = (), *, begins_inside: bool = False) -> tuple[Quotable, ...]:
+def quotable(
+    text: str, headings: tuple[str, ...] = (), *, begins_inside: bool = False
+) -> tuple[Quotable, ...]:
     """Return the quotable parts in order; `headings` are those above the passage.
 
-    A table row reads `Ship: Grey Gull; Sailor: Ruth Thorn`. With `begins_inside` the passage is not the first of its
-    document, and a beginning that is no beginning of a sentence is left out. Results are cached.
+    A table row reads `Ship: Grey Gull; Sailor: Ruth Thorn`. With `begins_inside` the passage is not
+    the first of its document, and a beginning that is no beginning of a sentence is left out.
+    Results are cached.
     """
     reader = _Reader(heading=headings[-1] if headings else "", title=" ".join(headings))
     reader.read(text)
@@ -98,7 +105,9 @@ class _Reader:
                 code += [] if fenced else [sentence.text]
                 continue
             self._end_code(code)
-            self._take(text, sentence, apart=_BLANK_LINE.search(text, end, sentence.start) is not None)
+            self._take(
+                text, sentence, apart=_BLANK_LINE.search(text, end, sentence.start) is not None
+            )
             end = sentence.end
         self._end_code(code)
 
@@ -107,7 +116,9 @@ class _Reader:
         lines = [*code]
         code.clear()
         words = " ".join(lines).split()
-        if len(words) > 5 and sum(_PROSE_WORD.fullmatch(word) is not None for word in words) >= _PROSE * len(words):
+        if len(words) > 5 and sum(
+            _PROSE_WORD.fullmatch(word) is not None for word in words
+        ) >= _PROSE * len(words):
             self.read("\n\n" + "\n".join(line.strip() for line in lines))
 
     def _take(self, text: str, sentence: Sentence, *, apart: bool) -> None:
@@ -124,7 +135,11 @@ class _Reader:
             self._take_sentence(" ".join(sentence.text.split()), apart=apart)
 
     def _begin_section(self, heading: str) -> None:
-        self.heading, self.lead, self.item = " ".join(heading.strip(_HEADING_MARKS).split()), "", False
+        self.heading, self.lead, self.item = (
+            " ".join(heading.strip(_HEADING_MARKS).split()),
+            "",
+            False,
+        )
         self.title = self.title or self.heading
         self.block += 1
 
@@ -158,7 +173,9 @@ class _Reader:
 
 
 def _is_title(text: str) -> bool:
-    """Return whether a block that is no sentence is a title: a few words, all with capitals but the short ones."""
+    """Return whether a block that is no sentence is a title: a few words, all with capitals but the
+    short ones.
+    """
     words = [word for word in text.split() if len(word) > 3 or word.isupper()]
     return (
         1 < len(words) <= _LONGEST_TITLE

@@ -1,1 +1,3 @@
-"""What operators do with a running deployment: look at its projections, and try again what failed."""
+"""What operators do with a running deployment: look at its projections, and try again what
+failed.
+"""

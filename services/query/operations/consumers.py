@@ -15,7 +15,9 @@ Reading = tuple[datetime, Sequence[ConsumerState]]
 
 @dataclass(frozen=True)
 class ConsumerRate:
-    """A consumer, and the messages a second that it acknowledged since `since`; None while nothing is known."""
+    """A consumer, and the messages a second that it acknowledged since `since`; None while nothing
+    is known.
+    """
 
     state: ConsumerState
     rate: float | None
@@ -44,6 +46,8 @@ class ConsumerRates:
         earlier = {state.name: state.acknowledged for state in before}
         return [
             # A durable that was made anew counts from zero again.
-            ConsumerRate(state, max(0.0, state.acknowledged - earlier.get(state.name, 0)) / seconds, since)
+            ConsumerRate(
+                state, max(0.0, state.acknowledged - earlier.get(state.name, 0)) / seconds, since
+            )
             for state in states
         ]

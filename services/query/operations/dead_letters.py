@@ -1,4 +1,6 @@
-"""Dead letters as callers of the API see them: those of their workspace, or all of the deployment."""
+"""Dead letters as callers of the API see them: those of their workspace, or all of the
+deployment.
+"""
 
 from collections.abc import Sequence
 
@@ -10,8 +12,11 @@ from services.query.errors import NotFound
 from services.query.event_source import SOURCE
 
 
-async def list_letters(letters: DeadLetters, workspace: str | None, stage: str | None) -> list[DeadLetter]:
-    """Return the dead letters of a workspace (None: of all), and of one stage or of all, newest first.
+async def list_letters(
+    letters: DeadLetters, workspace: str | None, stage: str | None
+) -> list[DeadLetter]:
+    """Return the dead letters of a workspace (None: of all), and of one stage or of all, newest
+    first.
 
     Raises InvalidInput for a stage that there is none of, `Unavailable`.
     """
@@ -20,8 +25,12 @@ async def list_letters(letters: DeadLetters, workspace: str | None, stage: str |
     return [letter for letter in reversed(own) if stage in (None, letter.stage)]
 
 
-async def read_letters(letters: DeadLetters, workspace: str | None, numbers: Sequence[int]) -> list[DeadLetter]:
-    """Return these letters whole. Raises NotFound where one is not there, or of another workspace; `Unavailable`."""
+async def read_letters(
+    letters: DeadLetters, workspace: str | None, numbers: Sequence[int]
+) -> list[DeadLetter]:
+    """Return these letters whole. Raises NotFound where one is not there, or of another workspace;
+    `Unavailable`.
+    """
     chosen: list[DeadLetter] = []
     for number in numbers:
         letter = await letters.get(number)
@@ -34,9 +43,11 @@ async def read_letters(letters: DeadLetters, workspace: str | None, numbers: Seq
 async def redrive_letters(
     letters: DeadLetters, log: Log, workspace: str | None, numbers: Sequence[int], reason: str
 ) -> list[int]:
-    """Try these letters' messages again, and return the numbers of those that stay because they are obsolete.
+    """Try these letters' messages again, and return the numbers of those that stay because they are
+    obsolete.
 
-    Raises what `read_letters` raises before anything is tried, and InvalidInput for a letter that names no document.
+    Raises what `read_letters` raises before anything is tried, and InvalidInput for a letter that
+    names no document.
     """
     obsolete: list[int] = []
     for letter in await read_letters(letters, workspace, numbers):
@@ -45,8 +56,12 @@ async def redrive_letters(
     return obsolete
 
 
-async def drop_letters(letters: DeadLetters, workspace: str | None, numbers: Sequence[int]) -> list[DeadLetter]:
-    """Remove these letters for good, and return them. Raises what `read_letters` raises, before any is removed."""
+async def drop_letters(
+    letters: DeadLetters, workspace: str | None, numbers: Sequence[int]
+) -> list[DeadLetter]:
+    """Remove these letters for good, and return them. Raises what `read_letters` raises, before any
+    is removed.
+    """
     chosen = await read_letters(letters, workspace, numbers)
     await drop(letters, numbers)
     return chosen

@@ -15,9 +15,11 @@ from services.query.webhooks.delivery import Webhooks
 
 @dataclass(frozen=True)
 class Operations:
-    """The ports of operations. `read_projections` returns how far the projections are, `examine` what is wrong.
+    """The ports of operations. `read_projections` returns how far the projections are, `examine`
+    what is wrong.
 
-    `metrics` returns what Prometheus reads, `read_providers` what all replicas share about providers of models.
+    `metrics` returns what Prometheus reads, `read_providers` what all replicas share about
+    providers of models.
     """
 
     dead_letters: DeadLetters

@@ -1,7 +1,8 @@
-"""Ask that documents be erased, and read what was erased. The service itself may delete nothing from the log.
+"""Ask that documents be erased, and read what was erased. The service itself may delete nothing
+from the log.
 
-A request takes a document out of questions at once, for it is a deletion too. The erasure itself is done by an
-operator, with `lightstream erase --requested`.
+A request takes a document out of questions at once, for it is a deletion too. The erasure itself is
+done by an operator, with `lightstream erase --requested`.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -42,8 +43,12 @@ class Erased:
     actor: str | None
 
 
-async def request_erasures(log: Log, workspace: str, ids: Sequence[str], reason: str) -> ErasureRequests:
-    """Delete these documents and publish that they are to be erased. Repeats change nothing. Raises `Unavailable`."""
+async def request_erasures(
+    log: Log, workspace: str, ids: Sequence[str], reason: str
+) -> ErasureRequests:
+    """Delete these documents and publish that they are to be erased. Repeats change nothing. Raises
+    `Unavailable`.
+    """
     outcome = ErasureRequests()
     for id in dict.fromkeys(ids):
         added = await log.newest(workspace, id, "DocumentAdded")
@@ -66,11 +71,16 @@ async def request_erasures(log: Log, workspace: str, ids: Sequence[str], reason:
 
 
 async def list_erasures(log: Log, workspace: str) -> tuple[list[str], list[Erased]]:
-    """Return the ids of documents that are to be erased, and the erasures that were done, oldest first.
+    """Return the ids of documents that are to be erased, and the erasures that were done, oldest
+    first.
 
-    A request goes with the document's other events, so those that stand in the log are still to be done.
+    A request goes with the document's other events, so those that stand in the log are still to be
+    done.
     """
-    requested = [envelope.data.aggregate_id async for _, envelope in _events(log, workspace, ErasureRequested)]
+    requested = [
+        envelope.data.aggregate_id
+        async for _, envelope in _events(log, workspace, ErasureRequested)
+    ]
     erased = [
         Erased(event.document_id, envelope.time or at, event.receipt, event.reason, envelope.actor)
         async for at, envelope in _events(log, workspace, DocumentErased)
@@ -79,7 +89,9 @@ async def list_erasures(log: Log, workspace: str) -> tuple[list[str], list[Erase
     return list(dict.fromkeys(requested)), erased
 
 
-async def _events(log: Log, workspace: str, kind: type[Event]) -> AsyncGenerator[tuple[datetime, Envelope[Event]]]:
+async def _events(
+    log: Log, workspace: str, kind: type[Event]
+) -> AsyncGenerator[tuple[datetime, Envelope[Event]]]:
     subject, position = subjects.of_type_in(workspace, kind.type_name()), 0
     for _ in range(MAX_LISTED):
         if (message := await log.following(position, subject)) is None:

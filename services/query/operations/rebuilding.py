@@ -1,4 +1,6 @@
-"""Rebuilds, audits and backups, ordered and watched over the API. A process with the operator's rights makes them."""
+"""Rebuilds, audits and backups, ordered and watched over the API. A process with the operator's
+rights makes them.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -37,7 +39,8 @@ class Rebuilds:
 class RebuildState:
     """What is under way, waits for promotion, and became of the last order.
 
-    `takes_orders`: whether a process is there that does. `interrupted`: the last order's process ended before it.
+    `takes_orders`: whether a process is there that does. `interrupted`: the last order's process
+    ended before it.
     """
 
     running: RunningRebuild | None
@@ -65,7 +68,9 @@ async def read_state(rebuilds: Rebuilds) -> RebuildState:
 
 @dataclass(frozen=True)
 class TaskState:
-    """What became of the last audit, backup or digests that were ordered. The fields are those of `RebuildState`."""
+    """What became of the last audit, backup or digests that were ordered. The fields are those of
+    `RebuildState`.
+    """
 
     last: OrderOutcome | None
     takes_orders: bool
@@ -84,8 +89,8 @@ async def read_task(rebuilds: Rebuilds, task: Task) -> TaskState:
 async def order(rebuilds: Rebuilds, wanted: OperatorOrder) -> None:
     """Order a step of a rebuild, an audit, a backup or digests, and return once it is begun.
 
-    Raises Conflict during another order, and for a step during a rebuild, which the others do not mind;
-    `Unavailable`.
+    Raises Conflict during another order, and for a step during a rebuild, which the others do not
+    mind; `Unavailable`.
     """
     # `cleanup` and `promote` hold the lease as well: two at once would drop what the other fills.
     if wanted.task == "rebuild" and (work := await rebuild_lease.running(rebuilds.values)):

@@ -8,7 +8,9 @@ from services.query.status.listing import FAILED_STATUSES, list_documents
 from services.query.status.port import Documents
 
 
-async def ids_to_retry(documents: Documents, partition: Partition, names: Sequence[str]) -> list[str]:
+async def ids_to_retry(
+    documents: Documents, partition: Partition, names: Sequence[str]
+) -> list[str]:
     """Return the ids that these ids or file names mean; without any, those of all that failed."""
     failed = await list_documents(documents, partition, FAILED_STATUSES)
     file_paths = {id: status.file_path for id, status in failed.items()}

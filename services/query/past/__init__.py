@@ -1,1 +1,3 @@
-"""Documents and graph of a workspace at any place of its log, folded in memory; what changed, and undoing it."""
+"""Documents and graph of a workspace at any place of its log, folded in memory; what changed, and
+undoing it.
+"""

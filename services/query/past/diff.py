@@ -1,4 +1,6 @@
-"""Compares a workspace at two places of its log: documents, entities and relations that appeared, changed, went."""
+"""Compares a workspace at two places of its log: documents, entities and relations that appeared,
+changed, went.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +25,9 @@ K = TypeVar("K")
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not the same at both places. `fields`: those that differ, before and after; None: not there."""
+    """One thing that is not the same at both places. `fields`: those that differ, before and after;
+    None: not there.
+    """
 
     key: tuple[str, ...]
     change: Change
@@ -46,7 +50,8 @@ class Diff:
 def diff(before: PastState, after: PastState, *, document: str | None = None, limit: int) -> Diff:
     """Return what differs between two states, at most `limit` things of each kind.
 
-    Of a document (its id, or the name it was added under): itself, and what it speaks of in one of the two.
+    Of a document (its id, or the name it was added under): itself, and what it speaks of in one of
+    the two.
     """
     ids = None if document is None else _ids(document, before, after)
     keys = None if ids is None else _keys(ids, before) | _keys(ids, after)
@@ -55,7 +60,9 @@ def diff(before: PastState, after: PastState, *, document: str | None = None, li
     relations = _differences(before.relations, after.relations, _relation_fields, lambda key: key)
     if ids is not None and keys is not None:
         documents = [one for one in documents if one.key[0] in ids]
-        entities, relations = ([one for one in some if one.key in keys] for some in (entities, relations))
+        entities, relations = (
+            [one for one in some if one.key in keys] for some in (entities, relations)
+        )
     kinds = {"documents": documents, "entities": entities, "relations": relations}
     return Diff(
         before.sequence,
@@ -82,7 +89,11 @@ def _differences(
             continue
         of_old, of_new = ({} if one is None else fields(one) for one in (old, new))
         names = of_new if old is None else of_old
-        changed = {each: (of_old.get(each), of_new.get(each)) for each in names if of_old.get(each) != of_new.get(each)}
+        changed = {
+            each: (of_old.get(each), of_new.get(each))
+            for each in names
+            if of_old.get(each) != of_new.get(each)
+        }
         if old is None or new is None or changed:
             change: Change = "appeared" if old is None else "gone" if new is None else "changed"
             differences.append(Difference(key(name), change, changed))
@@ -90,7 +101,11 @@ def _differences(
 
 
 def _document_fields(record: DocumentRecord) -> dict[str, Any]:
-    return {"file_path": record.file_path, "content_sha256": record.content_hash, "sequence": record.sequence}
+    return {
+        "file_path": record.file_path,
+        "content_sha256": record.content_hash,
+        "sequence": record.sequence,
+    }
 
 
 def _entity_fields(entity: Entity) -> dict[str, Any]:
@@ -118,4 +133,8 @@ def _ids(document: str, *states: PastState) -> set[str]:
 
 def _keys(ids: set[str], state: PastState) -> set[Key]:
     """Return the keys to which one of these documents contributes."""
-    return {key for key, some in state.contributions.items() if any(one.document_id in ids for one in some)}
+    return {
+        key
+        for key, some in state.contributions.items()
+        if any(one.document_id in ids for one in some)
+    }

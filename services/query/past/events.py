@@ -1,7 +1,10 @@
-"""Reads from the log what the documents and the graph of one workspace follow from, to be folded at any place of it."""
+"""Reads from the log what the documents and the graph of one workspace follow from, to be folded at
+any place of it.
+"""
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,7 +70,9 @@ class ChunkRecord:
 
     @property
     def rank(self) -> tuple[int, int, str]:
-        """Return what decides which of several records of one chunk counts: the greatest, whatever came first."""
+        """Return what decides which of several records of one chunk counts: the greatest, whatever
+        came first.
+        """
         said = sorted(self.contributions, key=lambda one: one.names)
         return self.version, len(said), str(said) if said else ""
 
@@ -86,13 +91,21 @@ class SummaryRecord:
 
 @dataclass
 class WorkspaceEvents:
-    """What the log says of one workspace up to the sequence `end`, by what it is about, each list in its order."""
+    """What the log says of one workspace up to the sequence `end`, by what it is about, each list
+    in its order.
+    """
 
     workspace: str
     end: int = 0
-    documents: dict[str, list[DocumentRecord]] = field(default_factory=lambda: defaultdict[str, Any](list))
-    chunks: dict[str, list[ChunkRecord]] = field(default_factory=lambda: defaultdict[str, Any](list))
-    bounds: dict[str, list[tuple[int, DocumentBounds]]] = field(default_factory=lambda: defaultdict[str, Any](list))
+    documents: dict[str, list[DocumentRecord]] = field(
+        default_factory=lambda: defaultdict[str, Any](list)
+    )
+    chunks: dict[str, list[ChunkRecord]] = field(
+        default_factory=lambda: defaultdict[str, Any](list)
+    )
+    bounds: dict[str, list[tuple[int, DocumentBounds]]] = field(
+        default_factory=lambda: defaultdict[str, Any](list)
+    )
     """By document: its bounds, each with the sequence of the event that says them."""
     edits: list[Edit] = field(default_factory=list[Edit])
     summaries: list[SummaryRecord] = field(default_factory=list[SummaryRecord])
@@ -103,10 +116,14 @@ class WorkspaceEvents:
     """Sequence of the event that said too much; None while they fit in memory."""
 
     async def read(self, log: Log, until: int) -> None:
-        """Read on to the sequence `until`. Raises TooLarge, and Unavailable: then `end` stays, and nothing counts."""
+        """Read on to the sequence `until`. Raises TooLarge, and Unavailable: then `end` stays, and
+        nothing counts.
+        """
         for kind in READ:
             seen = 0
-            async with aclosing(log.history(self.workspace, None, kind.type_name(), self.end)) as messages:
+            async with aclosing(
+                log.history(self.workspace, None, kind.type_name(), self.end)
+            ) as messages:
                 async for message in messages:
                     if message.sequence > until:
                         break
@@ -124,6 +141,16 @@ class WorkspaceEvents:
             return
         self.note(Delivery(envelope, message.sequence, 1, message.published_at))
 
+    def _count(self, statements: Sequence[Contribution], sequence: int) -> None:
+        self.contributions += len(statements)
+        if self.contributions > MAX_CONTRIBUTIONS:
+            self.exceeded = sequence
+            raise TooLarge(
+                f"chunks of workspace {self.workspace!r} say more than "
+                f"{MAX_CONTRIBUTIONS:,} things of entities and relations: "
+                "its past does not fit in memory"
+            )
+
     def note(self, delivery: Delivery[Event]) -> None:
         """Note one event. Raises TooLarge when there are too many contributions."""
         sequence, at = delivery.sequence, microseconds(delivery.happened_at)
@@ -138,23 +165,25 @@ class WorkspaceEvents:
                 bounds = DocumentBounds(event.document.version, event.chunk_count)
                 self.bounds[event.document.id].append((sequence, bounds))
             case EntitiesExtracted() as event:
-                said = tuple(contributions(event))
-                self.chunks[event.chunk.id].append(ChunkRecord(sequence, at, event.document.version, said))
-                self.contributions += len(said)
-                if self.contributions > MAX_CONTRIBUTIONS:
-                    self.exceeded = sequence
-                    raise TooLarge(
-                        f"chunks of workspace {self.workspace!r} say more than {MAX_CONTRIBUTIONS:,} things of entities"
-                        " and relations: its past does not fit in memory"
-                    )
-            case StageFailed(document=DocumentVersion() as document, stage="extractor" | "merger") as event:
-                # A chunk that failed for good says nothing: what an older version of it said is retracted.
+                statements = tuple(contributions(event))
+                record = ChunkRecord(sequence, at, event.document.version, statements)
+                self.chunks[event.chunk.id].append(record)
+                self._count(statements, sequence)
+            case (
+                StageFailed(
+                    document=DocumentVersion() as document, stage="extractor" | "merger"
+                ) as event
+            ):
+                # A chunk that failed for good says nothing: what an older version of it said is
+                # retracted.
                 for chunk in event.chunks:
                     self.chunks[chunk.id].append(ChunkRecord(sequence, at, document.version, ()))
             case GraphEdited() as event:
                 self.edits.append(edit_of(sequence, at, event))
             case DescriptionSummarized() as event:
-                record = SummaryRecord(sequence, at, event.key, event.inputs_hash, event.text, event.model)
+                record = SummaryRecord(
+                    sequence, at, event.key, event.inputs_hash, event.text, event.model
+                )
                 self.summaries.append(record)
             case _:
                 pass

@@ -1,4 +1,6 @@
-"""The history of an entity: the events that made it what it is, oldest first, each with the chunk it is about."""
+"""The history of an entity: the events that made it what it is, oldest first, each with the chunk
+it is about.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,8 +12,10 @@ from services.query.past.events import ChunkRecord, WorkspaceEvents
 from services.query.past.state import PastState, current_chunks
 
 Effect = Literal["counts", "replaced", "deleted", "hidden", "renamed", "undone"]
-"""Whether an event still counts for the entity; why not: a newer version of the chunk replaced it, the chunk is no
-longer part of a document, an edit hides it, the name means another entity now, the edit was taken back."""
+"""Whether an event still counts for the entity; why not: a newer version of the chunk replaced it,
+the chunk is no longer part of a document, an edit hides it, the name means another entity now, the
+edit was taken back.
+"""
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,9 @@ class Statement:
 
 @dataclass(frozen=True)
 class HistoryEvent:
-    """One event of the history; what does not apply to its type is empty. `at`: microseconds since 1970."""
+    """One event of the history; what does not apply to its type is empty. `at`: microseconds since
+    1970.
+    """
 
     sequence: int
     at: int
@@ -49,7 +55,9 @@ class HistoryEvent:
 
 @dataclass(frozen=True)
 class EntityHistory:
-    """The history of an entity up to a sequence. `names`: those that documents use for it, or once meant it by."""
+    """The history of an entity up to a sequence. `names`: those that documents use for it, or once
+    meant it by.
+    """
 
     name: str
     sequence: int
@@ -59,7 +67,9 @@ class EntityHistory:
 
 
 def entity_history(events: WorkspaceEvents, state: PastState, name: str) -> EntityHistory:
-    """Return the history of the entity that has this name at the state's place of the log, or had it before."""
+    """Return the history of the entity that has this name at the state's place of the log, or had
+    it before.
+    """
     names = state.edits.all_original_names([name]) | {name}
     edits = [edit for edit in events.edits if edit.sequence <= state.sequence]
     said = list(_said(events, state, names, name))
@@ -75,25 +85,39 @@ def entity_history(events: WorkspaceEvents, state: PastState, name: str) -> Enti
     return EntityHistory(name, state.sequence, name in state.entities, sorted(used), ordered)
 
 
-def _said(events: WorkspaceEvents, state: PastState, names: set[str], name: str) -> Iterable[HistoryEvent]:
+def _said(
+    events: WorkspaceEvents, state: PastState, names: set[str], name: str
+) -> Iterable[HistoryEvent]:
     current = {id(record) for record in current_chunks(events, state.sequence)}
     for records in events.chunks.values():
-        last = max((record.version for record in records if record.sequence <= state.sequence), default=0)
+        last = max(
+            (record.version for record in records if record.sequence <= state.sequence), default=0
+        )
         for record in records:
             if record.sequence > state.sequence:
                 continue
             for one in record.contributions:
                 if one.kind != "relation" and one.names[0] in names:
-                    effect = _effect(one, state, name, counted=id(record) in current, newest=record.version == last)
+                    effect = _effect(
+                        one,
+                        state,
+                        name,
+                        counted=id(record) in current,
+                        newest=record.version == last,
+                    )
                     yield _statement(record, one, effect)
 
 
-def _effect(one: Contribution, state: PastState, name: str, *, counted: bool, newest: bool) -> Effect:
+def _effect(
+    one: Contribution, state: PastState, name: str, *, counted: bool, newest: bool
+) -> Effect:
     if not counted:
         return "deleted" if newest else "replaced"
     if one.version <= state.edits.cutoff(one.names, one.document_id):
         return "hidden"
-    return "counts" if state.edits.canonical_key(one.names, one.document_id) == (name,) else "renamed"
+    return (
+        "counts" if state.edits.canonical_key(one.names, one.document_id) == (name,) else "renamed"
+    )
 
 
 def _statement(record: ChunkRecord, one: Contribution, effect: Effect) -> HistoryEvent:
@@ -124,8 +148,11 @@ def _edited(edits: list[Edit], names: set[str]) -> Iterable[HistoryEvent]:
     standing = {edit.sequence for edit in standing_edits(ordered)}
     for edit in ordered:
         if not names.isdisjoint(edit.all_names):
-            # Proposals and undoings never stand among what changes the graph, but were not taken back.
-            taken_back = edit.sequence in undone or (edit.operation in _STANDS and edit.sequence not in standing)
+            # Proposals and undoings never stand among what changes the graph, but were not taken
+            # back.
+            taken_back = edit.sequence in undone or (
+                edit.operation in _STANDS and edit.sequence not in standing
+            )
             yield HistoryEvent(
                 edit.sequence,
                 edit.at,
@@ -154,7 +181,13 @@ def _deleted(events: WorkspaceEvents, sequence: int, documents: set[str]) -> Ite
                 break
             if not record.content_hash:
                 yield HistoryEvent(
-                    record.sequence, record.at, "DocumentDeleted", "counts", (), document_id=id, file_path=path
+                    record.sequence,
+                    record.at,
+                    "DocumentDeleted",
+                    "counts",
+                    (),
+                    document_id=id,
+                    file_path=path,
                 )
             path = record.file_path or path
 

@@ -11,8 +11,8 @@ from services.query.past.events import WorkspaceEvents
 class PresentPast:
     """A past that was read from the present.
 
-    `events` give the graph at its sequence, but neither the history nor the contents of documents. `rows` are those of
-    documents and chunks, as the status projection would have them.
+    `events` give the graph at its sequence, but neither the history nor the contents of documents.
+    `rows` are those of documents and chunks, as the status projection would have them.
     """
 
     events: WorkspaceEvents

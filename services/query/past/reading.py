@@ -1,4 +1,6 @@
-"""Keeps for a while what was read of the log and folded from it: the next look at the past is often a near one."""
+"""Keeps for a while what was read of the log and folded from it: the next look at the past is often
+a near one.
+"""
 
 import asyncio
 import threading
@@ -27,7 +29,9 @@ MAX_WORKSPACES, MAX_STATES, MAX_REFUSALS = 2, 4, 1000
 """Workspaces whose events, states, and workspaces whose refusals are kept in memory."""
 
 KEPT_SECONDS = 300.0
-"""Seconds after which events are read anew: what was erased from the log meanwhile must not be shown for long."""
+"""Seconds after which events are read anew: what was erased from the log meanwhile must not be
+shown for long.
+"""
 
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -36,7 +40,8 @@ MAX_BYTES = 64 * 1024 * 1024
 
 def _too_large(workspace: str) -> TooLarge:
     return TooLarge(
-        f"workspace {workspace!r} has more than {MAX_BYTES >> 20} MiB of events by then: too much to"
+        f"workspace {workspace!r} has more than {MAX_BYTES >> 20} MiB of events by then: too "
+        "much to"
         " answer from in memory; ask of an earlier moment, or of now without `as_of`"
     )
 
@@ -45,7 +50,8 @@ def _too_large(workspace: str) -> TooLarge:
 class Past:
     """The past of workspaces. One reader of a workspace at a time: two would read the same.
 
-    A workspace whose past is too large is remembered with the first sequence at which it is, and refused unread.
+    A workspace whose past is too large is remembered with the first sequence at which it is, and
+    refused unread.
     """
 
     log: Log
@@ -55,14 +61,18 @@ class Past:
     _presents: TTLCache[tuple[str, int], tuple[PresentPast, PastState]] = field(
         default_factory=lambda: TTLCache(MAX_WORKSPACES, KEPT_SECONDS)
     )
-    _events: TTLCache[str, WorkspaceEvents] = field(default_factory=lambda: TTLCache(MAX_WORKSPACES, KEPT_SECONDS))
+    _events: TTLCache[str, WorkspaceEvents] = field(
+        default_factory=lambda: TTLCache(MAX_WORKSPACES, KEPT_SECONDS)
+    )
     _states: TTLCache[tuple[str, int], tuple[WorkspaceEvents, PastState]] = field(
         default_factory=lambda: TTLCache(MAX_STATES, KEPT_SECONDS)
     )
     _graphs: TTLCache[str, tuple[PastState, MemoryGraph]] = field(
         default_factory=lambda: TTLCache(MAX_WORKSPACES, KEPT_SECONDS)
     )
-    _refusals: TTLCache[str, tuple[int, str]] = field(default_factory=lambda: TTLCache(MAX_REFUSALS, KEPT_SECONDS))
+    _refusals: TTLCache[str, tuple[int, str]] = field(
+        default_factory=lambda: TTLCache(MAX_REFUSALS, KEPT_SECONDS)
+    )
     _refused_presents: TTLCache[tuple[str, int], str] = field(
         default_factory=lambda: TTLCache(MAX_REFUSALS, KEPT_SECONDS)
     )
@@ -73,7 +83,9 @@ class Past:
         self._sizes = EventSizes(self.log, MAX_BYTES)
 
     async def point(self, workspace: str, point: str, places: Places = PLAIN) -> int:
-        """See `sequence_at`; a number is a place as its caller sees it. Raises BadRequest where it finds no place."""
+        """See `sequence_at`; a number is a place as its caller sees it. Raises BadRequest where it
+        finds no place.
+        """
         if places.key and point.strip().isdecimal():
             return min(places.sequence(int(point)), await self.log.last(workspace))
         try:
@@ -82,12 +94,19 @@ class Past:
             raise BadRequest(str(error)) from None
 
     async def time_of(self, workspace: str, sequence: int) -> int:
-        """Return when the log took the workspace's event at this sequence, in microseconds since 1970; 0 for none."""
-        message = await self.log.following(sequence - 1, subjects.of_workspace(workspace)) if sequence else None
+        """Return when the log took the workspace's event at this sequence, in microseconds since
+        1970; 0 for none.
+        """
+        message = (
+            await self.log.following(sequence - 1, subjects.of_workspace(workspace))
+            if sequence
+            else None
+        )
         return microseconds(message.published_at) if message and message.sequence == sequence else 0
 
     async def size(self, workspace: str, sequence: int) -> int:
-        """Return the bytes of the events of a past; any number above `MAX_BYTES` means more than that.
+        """Return the bytes of the events of a past; any number above `MAX_BYTES` means more than
+        that.
 
         Raises TooLarge where they are more than are read, and there is no present to read it from.
         """
@@ -106,7 +125,9 @@ class Past:
             return await self._of_present(workspace, sequence)
 
     async def events(self, workspace: str, until: int) -> WorkspaceEvents:
-        """Return the events of a workspace, at least up to a sequence. Raises TooLarge, Unavailable."""
+        """Return the events of a workspace, at least up to a sequence. Raises TooLarge,
+        Unavailable.
+        """
         async with self._turns.of_workspace(workspace):
             return await self._read(workspace, until)
 
@@ -117,13 +138,17 @@ class Past:
             return [await self._state(events, sequence) for sequence in sequences]
 
     async def graph(self, workspace: str, sequence: int) -> tuple[MemoryGraph, Partition]:
-        """Return the graph as it was at a sequence, and its partition. Raises what `events` raises."""
+        """Return the graph as it was at a sequence, and its partition. Raises what `events`
+        raises.
+        """
         state = await self._state_of_graph(workspace, sequence)
         partition = Partition(workspace, REVISION)
         known = self._graphs.get(workspace)
         if known is None or known[0] is not state:
             graph = MemoryGraph()
-            await graph.put(partition, list(state.entities.values()), list(state.relations.values()))
+            await graph.put(
+                partition, list(state.entities.values()), list(state.relations.values())
+            )
             known = self._graphs[workspace] = state, graph
         return known[1], partition
 
@@ -182,7 +207,9 @@ class Past:
         return known[1]
 
     async def _folded(self, events: WorkspaceEvents, sequence: int) -> PastState:
-        """Fold in another thread: of many documents it takes seconds. It stops when nobody waits any more."""
+        """Fold in another thread: of many documents it takes seconds. It stops when nobody waits
+        any more.
+        """
         abandoned = threading.Event()
         try:
             return await asyncio.to_thread(state_at, events, sequence, self.limits, abandoned)

@@ -38,10 +38,13 @@ class EventSizes:
 
     log: Log
     limit: int
-    _extents: TTLCache[str, _Extent] = field(default_factory=lambda: TTLCache(MOST_WORKSPACES, REMEMBERED_SECONDS))
+    _extents: TTLCache[str, _Extent] = field(
+        default_factory=lambda: TTLCache(MOST_WORKSPACES, REMEMBERED_SECONDS)
+    )
 
     async def until(self, workspace: str, sequence: int) -> int:
-        """Return the bytes of a workspace's events up to a sequence; any number above the limit means more than that.
+        """Return the bytes of a workspace's events up to a sequence; any number above the limit
+        means more than that.
 
         Calls for one workspace must come one after the other. Raises `Unavailable`.
         """

@@ -18,7 +18,9 @@ REVISION = 1
 
 @dataclass(frozen=True)
 class PastState:
-    """A workspace at one place of its log: what the log said by then, whether it was worked on already or not."""
+    """A workspace at one place of its log: what the log said by then, whether it was worked on
+    already or not.
+    """
 
     sequence: int
     documents: dict[str, DocumentRecord]
@@ -39,7 +41,8 @@ def state_at(
     limits: SummaryLimits,
     abandoned: threading.Event | None = None,
 ) -> PastState:
-    """Return the state at a sequence that was read. It is what the services make of the log up to there.
+    """Return the state at a sequence that was read. It is what the services make of the log up to
+    there.
 
     Raises `Abandoned` soon after `abandoned` is set, which another thread may do.
     """
@@ -74,7 +77,9 @@ def state_at(
 
 
 def current_chunks(events: WorkspaceEvents, sequence: int) -> list[ChunkRecord]:
-    """Return what counts of each chunk at a sequence: its newest version, unless its document has it no more."""
+    """Return what counts of each chunk at a sequence: its newest version, unless its document has
+    it no more.
+    """
     current: list[ChunkRecord] = []
     for records in events.chunks.values():
         record = newest(records, sequence)
@@ -84,7 +89,9 @@ def current_chunks(events: WorkspaceEvents, sequence: int) -> list[ChunkRecord]:
 
 
 def _is_obsolete(record: ChunkRecord, events: WorkspaceEvents, sequence: int) -> bool:
-    """Return whether a deletion or a newer text has taken the chunk out of its document, also if it has it again."""
+    """Return whether a deletion or a newer text has taken the chunk out of its document, also if it
+    has it again.
+    """
     first = record.contributions[0]
     return any(
         bound.is_obsolete_chunk(first.order, record.version)
@@ -100,7 +107,9 @@ def newest(records: Sequence[ChunkRecord], sequence: int) -> ChunkRecord | None:
         return None
     version = max(record.version for record in known)
     of_version = [record for record in known if record.version == version]
-    return of_version[0] if len(of_version) == 1 else max(of_version, key=lambda record: record.rank)
+    return (
+        of_version[0] if len(of_version) == 1 else max(of_version, key=lambda record: record.rank)
+    )
 
 
 def documents_at(events: WorkspaceEvents, sequence: int) -> dict[str, DocumentRecord]:

@@ -1,4 +1,6 @@
-"""Turns of reading the past: one at a time for each workspace, and few large pasts at once of all of them."""
+"""Turns of reading the past: one at a time for each workspace, and few large pasts at once of all
+of them.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -23,7 +25,9 @@ class PastTurns:
 
     @asynccontextmanager
     async def of_workspace(self, workspace: str) -> AsyncGenerator[None]:
-        """Wait until nobody else works on this workspace, and keep others from it until the block ends."""
+        """Wait until nobody else works on this workspace, and keep others from it until the block
+        ends.
+        """
         lock = self._workspaces.setdefault(workspace, asyncio.Lock())
         async with lock:
             yield

@@ -18,7 +18,9 @@ from services.query.event_source import SOURCE
 
 @dataclass(frozen=True)
 class Undoing:
-    """What takes an event back. `position`: when that was published, in microseconds since 1970; 0 while it is not."""
+    """What takes an event back. `position`: when that was published, in microseconds since 1970; 0
+    while it is not.
+    """
 
     sequence: int
     type: str
@@ -39,8 +41,9 @@ class Undo:
     async def plan(self, sequence: int) -> Undoing:
         """Return what would be published to take back the event at this sequence.
 
-        Raises NotFound where the workspace has no event there, BadRequest for one that cannot be taken back, Conflict
-        for one that was taken back already or that something newer has replaced.
+        Raises NotFound where the workspace has no event there, BadRequest for one that cannot be
+        taken back, Conflict for one that was taken back already or that something newer has
+        replaced.
         """
         match await self._event_at(sequence):
             case GraphEdited() as event:
@@ -50,16 +53,22 @@ class Undo:
             case DocumentAdded() as event:
                 return await self._restored(sequence, event.document_id, deleted=False)
             case event:
-                raise BadRequest(f"a {event.type_name()} cannot be undone: it is not what a person did")
+                raise BadRequest(
+                    f"a {event.type_name()} cannot be undone: it is not what a person did"
+                )
 
     async def apply(self, sequence: int) -> Undoing:
         """Publish what `plan` returns. Raises what it raises, and Unavailable."""
         planned = await self.plan(sequence)
         if isinstance(planned.event, GraphEdited):
-            position = await edit_graph(self.log, workspace=self.workspace, edit=planned.event, source=SOURCE)
+            position = await edit_graph(
+                self.log, workspace=self.workspace, edit=planned.event, source=SOURCE
+            )
         else:
             assert isinstance(planned.event, DocumentAdded)
-            added = await restore_document(self.log, workspace=self.workspace, event=planned.event, source=SOURCE)
+            added = await restore_document(
+                self.log, workspace=self.workspace, event=planned.event, source=SOURCE
+            )
             position = added.at
         return Undoing(planned.sequence, planned.type, planned.description, planned.event, position)
 
@@ -83,8 +92,12 @@ class Undo:
         by = undone_edits(edits).get(sequence)
         said = f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}"
         standing = {edit.sequence for edit in standing_edits(edits)}
-        if by or (event.operation in ("accept_alias", "merge_entities") and sequence not in standing):
-            raise Conflict(f"sequence {sequence} ({said}) is undone already{f', by {by}' if by else ''}")
+        if by or (
+            event.operation in ("accept_alias", "merge_entities") and sequence not in standing
+        ):
+            raise Conflict(
+                f"sequence {sequence} ({said}) is undone already{f', by {by}' if by else ''}"
+            )
         alias = event.operation in (*ALIAS_OPERATIONS, "merge_entities")
         compensating = GraphEdited(
             operation="undo_alias" if alias else "undo_edit",
@@ -102,20 +115,27 @@ class Undo:
         gone = [message.sequence for message in await self._history(id, "DocumentDeleted")]
         if newer or any(place > sequence for place in gone):
             what = "deleted" if deleted else "added"
-            raise Conflict(f"document {id!r} was {what} at {sequence}, and added or deleted again since")
+            raise Conflict(
+                f"document {id!r} was {what} at {sequence}, and added or deleted again since"
+            )
         before = [message for message in added if message.sequence < sequence]
         last_deletion = max((place for place in gone if place < sequence), default=0)
         if not before or (not deleted and before[-1].sequence < last_deletion):
             if deleted:
                 raise NotFound(f"the log has no text of document {id!r} from before its deletion")
-            raise BadRequest(f"document {id!r} had no text before {sequence}: to take it back, delete it")
+            raise BadRequest(
+                f"document {id!r} had no text before {sequence}: to take it back, delete it"
+            )
         event = _decoded(before[-1])
         assert isinstance(event, DocumentAdded)
         what = "deletion" if deleted else "new text"
         return Undoing(
             sequence,
             "DocumentDeleted" if deleted else "DocumentAdded",
-            f"undo the {what} of {event.file_path} ({id}): its text of sequence {before[-1].sequence} is added again",
+            (
+                f"undo the {what} of {event.file_path} ({id}): its text of sequence "
+                f"{before[-1].sequence} is added again"
+            ),
             event,
         )
 
@@ -129,4 +149,6 @@ def _decoded(message: Message) -> Event:
     try:
         return decode(message.data, message.subject, message.headers).data
     except ServiceError as error:
-        raise BadRequest(f"the event at sequence {message.sequence} cannot be read: {error}") from None
+        raise BadRequest(
+            f"the event at sequence {message.sequence} cannot be read: {error}"
+        ) from None

@@ -1,4 +1,6 @@
-"""Selects the chunks of entities and relations that are read: LightRAG's methods VECTOR and WEIGHT."""
+"""Selects the chunks of entities and relations that are read: LightRAG's methods VECTOR and
+WEIGHT.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -8,9 +10,11 @@ from contracts.graph import Entity, Relation
 
 
 def chunks_of(objects: Sequence[Entity | Relation], taken: Iterable[str] = ()) -> list[list[str]]:
-    """Return the chunks of each object that has any, those of most objects first; no chunk twice, none of `taken`.
+    """Return the chunks of each object that has any, those of most objects first; no chunk twice,
+    none of `taken`.
 
-    An object whose chunks all belong to others has an empty list: it counts where quotas are dealt out.
+    An object whose chunks all belong to others has an empty list: it counts where quotas are dealt
+    out.
     """
     counts = Counter(chain.from_iterable(item.source_ids for item in objects))
     used = set(taken)
@@ -24,7 +28,8 @@ def chunks_of(objects: Sequence[Entity | Relation], taken: Iterable[str] = ()) -
 
 
 def by_weight(lists: Sequence[Sequence[str]], most: int) -> list[str]:
-    """Return chunks by weighted polling: quotas fall linearly from `most` for the first list to 1 for the last.
+    """Return chunks by weighted polling: quotas fall linearly from `most` for the first list to 1
+    for the last.
 
     Quota that a list cannot use goes to the first lists that have chunks left.
     """
@@ -37,14 +42,21 @@ def by_weight(lists: Sequence[Sequence[str]], most: int) -> list[str]:
     picked = [list(chunks[:quota]) for chunks, quota in zip(lists, quotas, strict=True)]
     unused = sum(quotas) - sum(map(len, picked))
     result = [chunk for chunks in picked for chunk in chunks]
-    rest = [chunk for chunks, own in zip(lists, picked, strict=True) for chunk in chunks[len(own) :]]
+    rest = [
+        chunk for chunks, own in zip(lists, picked, strict=True) for chunk in chunks[len(own) :]
+    ]
     return result + rest[:unused]
 
 
 def select_chunks(
-    lists: Sequence[Sequence[str]], compared: Collection[str], scores: Mapping[str, float], most: int
+    lists: Sequence[Sequence[str]],
+    compared: Collection[str],
+    scores: Mapping[str, float],
+    most: int,
 ) -> list[str]:
-    """Return the chunks of these lists to read: by similarity, or by polling if a compared one has no score."""
+    """Return the chunks of these lists to read: by similarity, or by polling if a compared one has
+    no score.
+    """
     candidates = [chunk for chunks in lists for chunk in chunks if chunk in compared]
     if not candidates or any(chunk not in scores for chunk in candidates):
         return by_weight(lists, most)
@@ -52,7 +64,9 @@ def select_chunks(
 
 
 def quota(objects: int, most: int) -> int:
-    """Return how many chunks the method VECTOR takes for this number of objects: half of `most` for each."""
+    """Return how many chunks the method VECTOR takes for this number of objects: half of `most` for
+    each.
+    """
     return int(most * objects / 2)
 
 

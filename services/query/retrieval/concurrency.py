@@ -9,7 +9,9 @@ from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import Unavailable
 
 MAX_CONCURRENT = 16
-"""Concurrent retrievals of one process. More make each slower until all exceed the stores' timeouts."""
+"""Concurrent retrievals of one process. More make each slower until all exceed the stores'
+timeouts.
+"""
 
 MAX_WAIT = 120.0
 """Seconds a question waits for its turn."""
@@ -17,7 +19,9 @@ MAX_WAIT = 120.0
 
 @dataclass(frozen=True)
 class ConcurrencyLimit:
-    """Fair semaphore: first come, first served within a workspace; round robin between workspaces."""
+    """Fair semaphore: first come, first served within a workspace; round robin between
+    workspaces.
+    """
 
     max_concurrent: int = MAX_CONCURRENT
     max_wait: float = MAX_WAIT

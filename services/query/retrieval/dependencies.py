@@ -1,7 +1,12 @@
 """The dependencies of retrieval; `wiring.py` fills them in."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
@@ -67,13 +72,18 @@ class ProgressCallback(Protocol):
 class MeasureStage(Protocol):
     """Measures one stage of answering a question, the block inside.
 
-    `nested`: what is called inside belongs to the stage; False where the block ends in another task than it began in.
+    `nested`: what is called inside belongs to the stage; False where the block ends in another task
+    than it began in.
     """
 
-    def __call__(self, stage: AnswerStage, mode: Mode, /, *, nested: bool = True) -> AbstractContextManager[None]: ...
+    def __call__(
+        self, stage: AnswerStage, mode: Mode, /, *, nested: bool = True
+    ) -> AbstractContextManager[None]: ...
 
 
-def unmeasured(stage: AnswerStage, mode: Mode, /, *, nested: bool = True) -> AbstractContextManager[None]:
+def unmeasured(
+    stage: AnswerStage, mode: Mode, /, *, nested: bool = True
+) -> AbstractContextManager[None]:
     """Measure nothing."""
     return nullcontext()
 
@@ -117,7 +127,9 @@ class RetrievalDependencies:
 
     @asynccontextmanager
     async def for_generation(self, generation: int) -> AsyncGenerator[Self]:
-        """Yield a copy that searches this generation of vectors. Raises ModelChanged, Unavailable."""
+        """Yield a copy that searches this generation of vectors. Raises ModelChanged,
+        Unavailable.
+        """
         if self.vector_searches is None:
             yield self
             return

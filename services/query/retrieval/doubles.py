@@ -1,4 +1,6 @@
-"""Passages that say the same take one place of the context, as the same text does under two names."""
+"""Passages that say the same take one place of the context, as the same text does under two
+names.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -26,5 +28,9 @@ def distinct_passages(passages: Iterable[Passage]) -> DistinctPassages:
 
 
 def _key(passage: Passage) -> tuple[str, ...]:
-    """Return the texts of a passage as they are compared: in one spelling, each run of blanks as one."""
-    return tuple(" ".join(one_spelling(text).split()) for text in (passage.content, *passage.headings))
+    """Return the texts of a passage as they are compared: in one spelling, each run of blanks as
+    one.
+    """
+    return tuple(
+        " ".join(one_spelling(text).split()) for text in (passage.content, *passage.headings)
+    )

@@ -1,6 +1,8 @@
-"""What a question is searched by in a conversation: a follow-up question has the names that were spoken of before.
+"""What a question is searched by in a conversation: a follow-up question has the names that were
+spoken of before.
 
-"And who keeps it today?" names nothing. Without a model the names of the last turns stand for the word that refers.
+"And who keeps it today?" names nothing. Without a model the names of the last turns stand for the
+word that refers.
 """
 
 import re
@@ -10,7 +12,9 @@ from runtime.text.terms import is_content, words
 from services.query.question import Question
 
 MAX_TURNS = 2
-"""Turns at the end of the conversation whose names are searched by: the question before, and its answer."""
+"""Turns at the end of the conversation whose names are searched by: the question before, and its
+answer.
+"""
 
 MAX_NAMES = 6
 MAX_READ = 4_000
@@ -23,23 +27,35 @@ _REFERS = re.compile(
     r"|[他她它]|[这那]",
     re.IGNORECASE,
 )
-"""Words that mean what was spoken of before, in the languages whose names are found without a model."""
+"""Words that mean what was spoken of before, in the languages whose names are found without a
+model.
+"""
 
-_GOES_ON = re.compile(r"\W*(?:and|but|so|also|und|aber|et|mais|y|pero|e|ma)\b|\W*(?:那么?|还有)", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r"\W*(?:and|but|so|also|und|aber|et|mais|y|pero|e|ma)\b|\W*(?:那么?|还有)", re.IGNORECASE
+)
 
 
 def search_text(question: Question) -> str:
-    """Return the text to search by: the question, with the names of the last turns where it refers to them."""
+    """Return the text to search by: the question, with the names of the last turns where it refers
+    to them.
+    """
     if not question.history or not _is_follow_up(question.query):
         return question.query
-    spoken = [turn.content[:MAX_READ] for turn in question.history if turn.role != "system"][-MAX_TURNS:]
+    spoken = [turn.content[:MAX_READ] for turn in question.history if turn.role != "system"][
+        -MAX_TURNS:
+    ]
     known = {name.text for name in names(question.query)}
-    found = dict.fromkeys(name.text for text in spoken for name in names(text) if name.text not in known)
+    found = dict.fromkeys(
+        name.text for text in spoken for name in names(text) if name.text not in known
+    )
     return f"{question.query} ({', '.join(list(found)[:MAX_NAMES])})" if found else question.query
 
 
 def _is_follow_up(query: str) -> bool:
-    """Return whether a question refers to something before it, goes on from it, or says nothing by itself."""
+    """Return whether a question refers to something before it, goes on from it, or says nothing by
+    itself.
+    """
     if _REFERS.search(query) or _GOES_ON.match(query):
         return True
     return not names(query) and not any(is_content(word) for word in words(query))

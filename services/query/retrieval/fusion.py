@@ -10,7 +10,9 @@ DEFAULT_K = 60
 
 
 def reciprocal_rank_fusion(*lists: tuple[Sequence[T], float], k: int = DEFAULT_K) -> list[T]:
-    """Return items by reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009) of weighted rankings."""
+    """Return items by reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009) of weighted
+    rankings.
+    """
     scores: dict[T, float] = {}
     for items, weight in lists:
         for rank, item in enumerate(items, 1):

@@ -1,4 +1,6 @@
-"""Links a question or a passage to the entities it names: longest match first, then by surname and by spelling."""
+"""Links a question or a passage to the entities it names: longest match first, then by surname and
+by spelling.
+"""
 
 import re
 from bisect import bisect_right
@@ -25,7 +27,9 @@ _QUALIFIER = re.compile(r"\s*\(([^()]*)\)")
 
 @dataclass(frozen=True)
 class Link:
-    """A span of the text with the names of the entities that it may mean, and how they were found."""
+    """A span of the text with the names of the entities that it may mean, and how they were
+    found.
+    """
 
     text: str
     start: int
@@ -33,23 +37,34 @@ class Link:
     names: tuple[str, ...]
     method: LinkMethod
     qualifier: str = ""
-    """What stands in brackets right after the name, as in "Blue Harbour (1931 film)"; the span includes it."""
+    """What stands in brackets right after the name, as in "Blue Harbour (1931 film)"; the span
+    includes it.
+    """
     passages: tuple[int, ...] = ()
     """Of a title that is no name of an entity: numbers of the passages that open with it."""
     small: bool = False
-    """Of several words: whether none has a capital in a question that has some, as in "the reign of terror"."""
+    """Of several words: whether none has a capital in a question that has some, as in "the reign of
+    terror".
+    """
 
 
 def link_entities(question: str, index: NameIndex) -> list[Link]:
     """Return the links of a question in the order of the text; links never overlap.
 
-    Exact names have priority, then misspelt names of several words, then surnames, then single misspelt words.
+    Exact names have priority, then misspelt names of several words, then surnames, then single
+    misspelt words.
     """
     question_words = words(question)
-    # A year has no case: it does not make a question in lower case one that writes its names with capitals.
-    cased = any(question[word.start].isupper() and not word.is_stopword for word in question_words[1:])
+    # A year has no case: it does not make a question in lower case one that writes its names with
+    # capitals.
+    cased = any(
+        question[word.start].isupper() and not word.is_stopword for word in question_words[1:]
+    )
     links = list(_exact_links(question, question_words, index, cased))
-    longer = [_longer_misspelt(question, question_words, links, link, index, cased) for link in links[:MAX_CORRECTED]]
+    longer = [
+        _longer_misspelt(question, question_words, links, link, index, cased)
+        for link in links[:MAX_CORRECTED]
+    ]
     links = [new or old for new, old in zip_longest(longer, links)]
     links += _spelling_links(question, _runs(question_words, links), index, cased, _SEVERAL_WORDS)
     for word in _unlinked(question_words, links):
@@ -60,31 +75,46 @@ def link_entities(question: str, index: NameIndex) -> list[Link]:
 
 
 def _with_qualifiers(question: str, links: Iterable[Link]) -> list[Link]:
-    """Return links that include what stands in brackets right after them, without the links in there."""
+    """Return links that include what stands in brackets right after them, without the links in
+    there.
+    """
     qualified: list[Link] = []
     for link in links:
         if qualified and link.start < qualified[-1].end:
             continue
         if match := _QUALIFIER.match(question, link.end):
-            link = replace(link, text=question[link.start : match.end()], end=match.end(), qualifier=match[1])
+            link = replace(
+                link, text=question[link.start : match.end()], end=match.end(), qualifier=match[1]
+            )
         qualified.append(link)
     return qualified
 
 
 def _longer_misspelt(
-    question: str, question_words: Sequence[Word], links: Sequence[Link], link: Link, index: NameIndex, cased: bool
+    question: str,
+    question_words: Sequence[Word],
+    links: Sequence[Link],
+    link: Link,
+    index: NameIndex,
+    cased: bool,
 ) -> Link | None:
-    """Return the link of a misspelt longer name of which this link is one word, as a first name that is a name itself.
+    """Return the link of a misspelt longer name of which this link is one word, as a first name
+    that is a name itself.
 
     The words beside it must be unlinked, and only they may be misspelt.
     """
-    unlinked = {word.start for word in _unlinked(question_words, [other for other in links if other is not link])}
+    unlinked = {
+        word.start
+        for word in _unlinked(question_words, [other for other in links if other is not link])
+    }
     place = next(number for number, word in enumerate(question_words) if word.start == link.start)
     word = question_words[place]
     if word.end != link.end:
         return None
     for length in _SEVERAL_WORDS:
-        for first in range(max(0, place - length + 1), min(place, len(question_words) - length) + 1):
+        for first in range(
+            max(0, place - length + 1), min(place, len(question_words) - length) + 1
+        ):
             part = question_words[first : first + length]
             if not all(other.start in unlinked and _may_name([other], cased) for other in part):
                 continue
@@ -95,10 +125,16 @@ def _longer_misspelt(
     return None
 
 
-def _exact_links(question: str, question_words: Sequence[Word], index: NameIndex, cased: bool) -> Iterator[Link]:
+def _exact_links(
+    question: str, question_words: Sequence[Word], index: NameIndex, cased: bool
+) -> Iterator[Link]:
     position = 0
     while position < len(question_words):
-        for length in range(min(index.max_words(question_words[position].form), len(question_words) - position), 0, -1):
+        for length in range(
+            min(index.max_words(question_words[position].form), len(question_words) - position),
+            0,
+            -1,
+        ):
             part = question_words[position : position + length]
             small = not _may_name(part, cased)
             names = () if small and not _is_long(part) else index.by_name(normal_form(part))
@@ -121,7 +157,9 @@ def _unlinked(question_words: Sequence[Word], links: Iterable[Link]) -> list[Wor
 
 
 def _runs(question_words: Sequence[Word], links: Sequence[Link]) -> list[list[Word]]:
-    """Return the first `MAX_CORRECTED` unlinked words of the question, grouped into runs of adjacent words."""
+    """Return the first `MAX_CORRECTED` unlinked words of the question, grouped into runs of
+    adjacent words.
+    """
     runs: list[list[Word]] = [[]]
     unlinked_starts = {word.start for word in _unlinked(question_words, links)[:MAX_CORRECTED]}
     for word in question_words:
@@ -133,12 +171,20 @@ def _runs(question_words: Sequence[Word], links: Sequence[Link]) -> list[list[Wo
 
 
 def _spelling_links(
-    question: str, runs: Sequence[Sequence[Word]], index: NameIndex, cased: bool, lengths: Iterable[int]
+    question: str,
+    runs: Sequence[Sequence[Word]],
+    index: NameIndex,
+    cased: bool,
+    lengths: Iterable[int],
 ) -> Iterator[Link]:
-    """Yield links for spans of so many words that are spelt like a name, in the order of the lengths."""
+    """Yield links for spans of so many words that are spelt like a name, in the order of the
+    lengths.
+    """
     linked_starts: set[int] = set()
     for length in lengths:
-        for part in [run[start : start + length] for run in runs for start in range(len(run) - length + 1)]:
+        for part in [
+            run[start : start + length] for run in runs for start in range(len(run) - length + 1)
+        ]:
             if part[0].is_stopword or part[-1].is_stopword or not _may_name(part, cased):
                 continue
             if linked_starts.isdisjoint(word.start for word in part) and (
@@ -149,12 +195,18 @@ def _spelling_links(
 
 
 def _may_name(part: Sequence[Word], cased: bool) -> bool:
-    """Return whether the words may be a name: not if the question capitalises names and none of these words is."""
-    return any(not word.is_stopword for word in part) and (not cased or any(word.is_capitalised for word in part))
+    """Return whether the words may be a name: not if the question capitalises names and none of
+    these words is.
+    """
+    return any(not word.is_stopword for word in part) and (
+        not cased or any(word.is_capitalised for word in part)
+    )
 
 
 def _is_long(part: Sequence[Word]) -> bool:
-    """Return whether the words say enough to be a name without capitals: two of them are no stopwords."""
+    """Return whether the words say enough to be a name without capitals: two of them are no
+    stopwords.
+    """
     return sum(not word.is_stopword for word in part) > 1
 
 
@@ -164,13 +216,19 @@ def _link(question: str, part: Sequence[Word], names: tuple[str, ...], method: L
 
 
 def unlinked_forms(question: str, links: Sequence[Link], longest: int = 5) -> list[str]:
-    """Return further spans of at most `longest` words that may be names, as written, for a lookup beyond the index."""
+    """Return further spans of at most `longest` words that may be names, as written, for a lookup
+    beyond the index.
+    """
     unlinked = _unlinked(words(question), links)
     forms: dict[str, None] = {}
     for start, word in enumerate(unlinked):
         for last in unlinked[start : start + longest]:
             text = question[word.start : last.end]
-            if not word.is_stopword and not last.is_stopword and (word.is_capitalised or last.is_capitalised):
+            if (
+                not word.is_stopword
+                and not last.is_stopword
+                and (word.is_capitalised or last.is_capitalised)
+            ):
                 forms.setdefault(text)
         if len(forms) >= MAX_FORMS:
             break

@@ -10,9 +10,14 @@ from services.query.retrieval.results import SearchResult
 
 
 def choose_mode(linked: Sequence[Mapping[str, Any]]) -> tuple[Mode, str]:
-    """Return `walk` for a question in which a walk has linked names, else `mix`; and why, in a sentence for people."""
+    """Return `walk` for a question in which a walk has linked names, else `mix`; and why, in a
+    sentence for people.
+    """
     if not linked:
-        return "mix", "The question names no entity of the graph: what walk and mix find is put together."
+        return (
+            "mix",
+            "The question names no entity of the graph: what walk and mix find is put together.",
+        )
     named = ", ".join(dict.fromkeys(link["said"] for link in linked))
     return "walk", f"The question names entities of the graph: {named}."
 

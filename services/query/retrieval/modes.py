@@ -1,6 +1,8 @@
-"""LightRAG's modes: parallel vector searches, the graph around their hits, and the chunks these are based on.
+"""LightRAG's modes: parallel vector searches, the graph around their hits, and the chunks these are
+based on.
 
-Each stage reads a store at most once, in batches. The decisions of each stage are pure functions in other modules.
+Each stage reads a store at most once, in batches. The decisions of each stage are pure functions in
+other modules.
 """
 
 import asyncio
@@ -33,7 +35,9 @@ MAX_RELATIONS = 2000
 """Limit of relations read per entity: as many as the store gives."""
 
 MAX_COMPARED = 1000
-"""Chunks of entities and relations that are compared with the question. Of more the nearest are asked for first."""
+"""Chunks of entities and relations that are compared with the question. Of more the nearest are
+asked for first.
+"""
 
 ENTITIES_BY_NAME = {"local", "hybrid", "mix"}
 RELATIONS_BY_THEME = {"global", "hybrid", "mix"}
@@ -72,7 +76,9 @@ async def search_by_mode(
     deps: RetrievalDependencies,
     documents: DocumentIds = None,
 ) -> SearchResult:
-    """Return entities, relations and chunk ids for one of LightRAG's modes, restricted to `documents` if given."""
+    """Return entities, relations and chunk ids for one of LightRAG's modes, restricted to
+    `documents` if given.
+    """
     vectors, _ = await asyncio.gather(
         _embed_texts(question, keywords, deps), _refresh_caches(question, partitions, deps)
     )
@@ -83,7 +89,9 @@ async def search_by_mode(
         _search(question, "chunks", by_question, partitions, deps, documents),
     )
     keys = await _graph_keys(entity_hits, relation_hits, partitions, deps)
-    context = await _restrict(await _read_within_budgets(question, keys, partitions, deps), documents, partitions, deps)
+    context = await _restrict(
+        await _read_within_budgets(question, keys, partitions, deps), documents, partitions, deps
+    )
     related = await _related_chunks(context, vectors["query"], partitions, deps)
     direct_hits = [hit.names[0] for hit in chunk_hits]
     merged = interleave(direct_hits, *related, key=lambda id: id)
@@ -96,7 +104,9 @@ async def search_by_mode(
     )
 
 
-async def _refresh_caches(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> None:
+async def _refresh_caches(
+    question: Question, partitions: Partitions, deps: RetrievalDependencies
+) -> None:
     if question.mode in READS_GRAPH:
         await deps.cache_invalidation.refresh(partitions.graph, partitions.vectors)
 
@@ -124,7 +134,8 @@ async def _search(
     if vector is None:
         return []
     deps.on_progress(PROGRESS_STEPS[kind])
-    # What is cached is as current as the last look at the log, and a mode that does not read the graph takes none.
+    # What is cached is as current as the last look at the log, and a mode that does not read the
+    # graph takes none.
     vectors = deps.vector_reader if question.mode in READS_GRAPH else deps.vectors
     top_k = question.chunk_top_k if kind == "chunks" else question.top_k
     return await vectors.search(
@@ -133,9 +144,14 @@ async def _search(
 
 
 async def _graph_keys(
-    entities: Sequence[Hit], relations: Sequence[Hit], partitions: Partitions, deps: RetrievalDependencies
+    entities: Sequence[Hit],
+    relations: Sequence[Hit],
+    partitions: Partitions,
+    deps: RetrievalDependencies,
 ) -> GraphKeys:
-    """Return names and pairs: hits interleaved with the relations of entity hits and the ends of relation hits."""
+    """Return names and pairs: hits interleaved with the relations of entity hits and the ends of
+    relation hits.
+    """
     names = [hit.names[0] for hit in entities]
     pairs = [(hit.names[0], hit.names[1]) for hit in relations]
     at_entities = await _relations_of(names, partitions, deps) if names else []
@@ -149,7 +165,9 @@ async def _relations_of(
     names: Sequence[str], partitions: Partitions, deps: RetrievalDependencies
 ) -> list[tuple[str, str]]:
     """Return the relations at these entities, those between the best connected ends first."""
-    by_name = await deps.graph_reader.relation_summaries(partitions.graph, names, limit=MAX_RELATIONS)
+    by_name = await deps.graph_reader.relation_summaries(
+        partitions.graph, names, limit=MAX_RELATIONS
+    )
     summaries = [summary for some in by_name.values() for summary in some]
     ends = dict.fromkeys(name for summary in summaries for name in summary.key)
     degrees = await deps.graph_reader.degrees(partitions.graph, ends) if ends else {}
@@ -181,43 +199,73 @@ async def _read_within_budgets(
 
 
 async def _restrict(
-    context: GraphContext, documents: DocumentIds, partitions: Partitions, deps: RetrievalDependencies
+    context: GraphContext,
+    documents: DocumentIds,
+    partitions: Partitions,
+    deps: RetrievalDependencies,
 ) -> GraphContext:
-    """Return the entities and relations as these documents alone describe them; unchanged for None."""
+    """Return the entities and relations as these documents alone describe them; unchanged for
+    None.
+    """
     if documents is None:
         return context
     entities = await restrict_to_documents(context.entities, documents, partitions, deps)
     relations = await restrict_to_documents(context.relations, documents, partitions, deps)
-    return GraphContext(entities, relations, count_context_tokens(entities, relations, deps.count_tokens))
+    return GraphContext(
+        entities, relations, count_context_tokens(entities, relations, deps.count_tokens)
+    )
 
 
 async def _related_chunks(
-    context: GraphContext, question_vector: Vector, partitions: Partitions, deps: RetrievalDependencies
+    context: GraphContext,
+    question_vector: Vector,
+    partitions: Partitions,
+    deps: RetrievalDependencies,
 ) -> tuple[list[str], list[str]]:
-    """Select chunks of the entities and then of the relations: by similarity, or by weight if a vector is missing."""
+    """Select chunks of the entities and then of the relations: by similarity, or by weight if a
+    vector is missing.
+    """
     of_entities, of_relations = chunks_of(context.entities), chunks_of(context.relations)
     compared: Collection[str] = ()
     if deps.chunk_pick_method == "VECTOR":
         compared = await _compared([*of_entities, *of_relations], question_vector, partitions, deps)
-    scores = await deps.vector_reader.similarities(partitions.vectors, compared, question_vector) if compared else {}
+    scores = (
+        await deps.vector_reader.similarities(partitions.vectors, compared, question_vector)
+        if compared
+        else {}
+    )
     by_entities = select_chunks(of_entities, compared, scores, deps.related_chunks)
     further = [chunks for chunks in chunks_of(context.relations, taken=by_entities) if chunks]
     return by_entities, select_chunks(further, compared, scores, deps.related_chunks)
 
 
 async def _compared(
-    lists: Sequence[Sequence[str]], question_vector: Vector, partitions: Partitions, deps: RetrievalDependencies
+    lists: Sequence[Sequence[str]],
+    question_vector: Vector,
+    partitions: Partitions,
+    deps: RetrievalDependencies,
 ) -> Collection[str]:
-    """Return the chunks of these lists to compare: all, or of very many the nearest and the first of each list."""
+    """Return the chunks of these lists to compare: all, or of very many the nearest and the first
+    of each list.
+    """
     candidates = {chunk for chunks in lists for chunk in chunks}
     if len(candidates) <= MAX_COMPARED:
         return candidates
-    nearest = await deps.vector_reader.search(partitions.vectors, "chunks", question_vector, top_k=MAX_COMPARED)
-    return {*candidates.intersection(hit.names[0] for hit in nearest), *round_robin(lists, MAX_COMPARED)}
+    nearest = await deps.vector_reader.search(
+        partitions.vectors, "chunks", question_vector, top_k=MAX_COMPARED
+    )
+    return {
+        *candidates.intersection(hit.names[0] for hit in nearest),
+        *round_robin(lists, MAX_COMPARED),
+    }
 
 
 def _processing_info(
-    question: Question, keys: GraphKeys, context: GraphContext, direct_hits: Sequence[str], merged: Sequence[str]
+    question: Question,
+    keys: GraphKeys,
+    context: GraphContext,
+    direct_hits: Sequence[str],
+    merged: Sequence[str],
 ) -> dict[str, Any]:
     if question.mode == "naive":
         return {"total_chunks_found": len(direct_hits)}

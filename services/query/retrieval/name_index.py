@@ -19,7 +19,9 @@ MAX_ENTITIES_PER_NAME = 3
 MIN_MISSPELT_LETTERS = 5
 """Shortest form that is corrected, in characters; also the characters per allowed typing error."""
 LIKE_ENOUGH = 0.3
-"""Lowest Dice coefficient of letter trigrams, 0 to 1, at which two spellings are compared letter by letter."""
+"""Lowest Dice coefficient of letter trigrams, 0 to 1, at which two spellings are compared letter by
+letter.
+"""
 COMPARED = 20
 """Largest number of names that one form is compared with letter by letter."""
 
@@ -29,7 +31,9 @@ _numbers = count()
 
 
 class NameIndex:
-    """Index of one workspace's entity names by normal form, surname and spelling; `add` fills it."""
+    """Index of one workspace's entity names by normal form, surname and spelling; `add` fills
+    it.
+    """
 
     def __init__(self) -> None:
         self.number = next(_numbers)
@@ -39,7 +43,9 @@ class NameIndex:
         self._by_last: dict[str, list[int]] = {}
         self._longest: dict[str, int] = {}
         self._by_reading: dict[str, list[int]] = {}
-        """Of names in scripts that are compared by characters: what they are called in Latin letters."""
+        """Of names in scripts that are compared by characters: what they are called in Latin
+        letters.
+        """
         self._forms: list[str] = []
         self._trigrams: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
 
@@ -65,7 +71,9 @@ class NameIndex:
                 self._by_last.setdefault(some[-1].form, []).append(number)
 
     def add_aliases(self, aliases: Iterable[tuple[str, str]]) -> None:
-        """Add pairs of another name and the entity it means, of entities that are in the index already."""
+        """Add pairs of another name and the entity it means, of entities that are in the index
+        already.
+        """
         numbers = {name: number for number, name in enumerate(self._names)}
         for alias, name in aliases:
             if name in numbers and 0 < len(some := words(one_spelling(alias))) <= MAX_NAME_WORDS:
@@ -86,32 +94,44 @@ class NameIndex:
         self._longest[some[0].form] = max(len(some), self._longest.get(some[0].form, 0))
 
     def max_words(self, first: str) -> int:
-        """Return how many words the longest name has that begins with the word `first`; 0 without such a name."""
+        """Return how many words the longest name has that begins with the word `first`; 0 without
+        such a name.
+        """
         return self._longest.get(first, 0)
 
     def by_name(self, form: str) -> tuple[str, ...]:
-        """Return the entities with this normal form, else reading; none if more than `MAX_ENTITIES_PER_NAME`."""
+        """Return the entities with this normal form, else reading; none if more than
+        `MAX_ENTITIES_PER_NAME`.
+        """
         numbers = self._by_form.get(form) or self._by_reading.get(form, ())
-        return tuple(self._names[n] for n in numbers) if len(numbers) <= MAX_ENTITIES_PER_NAME else ()
+        return (
+            tuple(self._names[n] for n in numbers) if len(numbers) <= MAX_ENTITIES_PER_NAME else ()
+        )
 
     def by_surname(self, form: str) -> tuple[str, ...]:
-        """Return the only entity whose name ends with this word; nothing if there is none or more than one."""
+        """Return the only entity whose name ends with this word; nothing if there is none or more
+        than one.
+        """
         numbers = self._by_last.get(form, ())
         return (self._names[numbers[0]],) if len(numbers) == 1 else ()
 
     def short_forms(self, some: Sequence[Word], names: Collection[str]) -> tuple[str, ...]:
-        """Return the entities that a person of these names may be called too: without first, or without middle, names.
+        """Return the entities that a person of these names may be called too: without first, or
+        without middle, names.
 
         `some` are the words of the long name; nothing for the name of something else than a person.
         """
-        if len(some) < 3 or not any(self._names[n] in names for n in self._by_last.get(some[-1].form, ())):
+        if len(some) < 3 or not any(
+            self._names[n] in names for n in self._by_last.get(some[-1].form, ())
+        ):
             return ()
         shorter = [[some[0], some[-1]], *(some[first:] for first in range(1, len(some) - 1))]
         found = dict.fromkeys(name for part in shorter for name in self.by_name(normal_form(part)))
         return tuple(name for name in found if name not in names)
 
     def by_spelling(self, form: str, misspelt: int | None = None) -> tuple[str, ...]:
-        """Return the names nearest in spelling, with at most one typing error per `MIN_MISSPELT_LETTERS` characters.
+        """Return the names nearest in spelling, with at most one typing error per
+        `MIN_MISSPELT_LETTERS` characters.
 
         `misspelt`: how many of the characters may be wrong words', all if None.
         """
@@ -121,17 +141,29 @@ class NameIndex:
         most = (len(form) if misspelt is None else misspelt) // MIN_MISSPELT_LETTERS
         # Optimal string alignment also counts two swapped neighbours as one error.
         slips = {n: OSA.distance(form, self._forms[n], score_cutoff=most) for n in likely}
-        allowed = {n: s for n, s in slips.items() if s <= min(most, len(self._forms[n]) // MIN_MISSPELT_LETTERS)}
+        allowed = {
+            n: s
+            for n, s in slips.items()
+            if s <= min(most, len(self._forms[n]) // MIN_MISSPELT_LETTERS)
+        }
         if not allowed:
             return ()
         best = min(allowed.values())
-        names = [name for n, s in allowed.items() if s == best for name in self.by_name(self._forms[n])]
+        names = [
+            name for n, s in allowed.items() if s == best for name in self.by_name(self._forms[n])
+        ]
         return tuple(names) if len(names) <= MAX_ENTITIES_PER_NAME else ()
 
     def _similar_forms(self, form: str) -> list[int]:
-        """Return the numbers of the `COMPARED` forms that share most trigrams with this one, the most similar first."""
+        """Return the numbers of the `COMPARED` forms that share most trigrams with this one, the
+        most similar first.
+        """
         own = set(trigrams(form))
-        postings = [np.frombuffer(posting, np.uint32) for each in own if (posting := self._trigrams.get(each))]
+        postings = [
+            np.frombuffer(posting, np.uint32)
+            for each in own
+            if (posting := self._trigrams.get(each))
+        ]
         if not postings:
             return []
         shared = np.bincount(np.concatenate(postings))
@@ -143,7 +175,9 @@ class NameIndex:
 
 
 def _ends_with_surname(name: str, some: Sequence[Word]) -> bool:
-    """Return whether the last word of a name may stand for it: not the number of "Route 20", nor May for "mid-May"."""
+    """Return whether the last word of a name may stand for it: not the number of "Route 20", nor
+    May for "mid-May".
+    """
     last = some[-1]
     return (
         len(some) > 1

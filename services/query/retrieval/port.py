@@ -4,7 +4,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import ChunkContribution, Entity, Hit, Partition, Provenance, Relation, VectorKind
+from contracts.graph import (
+    ChunkContribution,
+    Entity,
+    Hit,
+    Partition,
+    Provenance,
+    Relation,
+    VectorKind,
+)
 from contracts.values import GraphOperation
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
@@ -16,10 +24,14 @@ from services.query.retrieval.passage_index.index import PassageIndex
 
 
 class CacheInvalidation(Protocol):
-    """Keeps what `GraphReader` and `VectorReader` cache of the projections no older than the log."""
+    """Keeps what `GraphReader` and `VectorReader` cache of the projections no older than the
+    log.
+    """
 
     async def refresh(self, *partitions: Partition) -> None:
-        """Invalidate every entry older than what the log says of these partitions at this moment."""
+        """Invalidate every entry older than what the log says of these partitions at this
+        moment.
+        """
         ...
 
 
@@ -36,10 +48,14 @@ class VectorReader(Protocol):
         min_score: float = -1.0,
         documents: Collection[str] | None = None,
     ) -> list[Hit]:
-        """See `Vectors.search`. It is as current as the last `CacheInvalidation.refresh`, which must come first."""
+        """See `Vectors.search`. It is as current as the last `CacheInvalidation.refresh`, which
+        must come first.
+        """
         ...
 
-    async def similarities(self, partition: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
+    async def similarities(
+        self, partition: Partition, chunks: Collection[str], asked: Vector
+    ) -> dict[str, float]:
         """Return the cosine similarity, -1 to 1, of each of these chunks that has a vector."""
         ...
 
@@ -67,13 +83,17 @@ class GraphReader(Protocol):
         """See `Graph.degrees`."""
         ...
 
-    async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(
+        self, partition: Partition, names: Collection[str], *, limit: int
+    ) -> Neighbourhood:
         """See `Graph.neighbourhood`."""
         ...
 
 
 class ProvenanceReader(Protocol):
-    """Reads the contributions of single chunks to an entity or relation; see `services.query.adapters.provenance`."""
+    """Reads the contributions of single chunks to an entity or relation; see
+    `services.query.adapters.provenance`.
+    """
 
     async def of(
         self,
@@ -84,17 +104,25 @@ class ProvenanceReader(Protocol):
         limit: int = 100,
         among: Collection[str] | None = None,
     ) -> list[Provenance]:
-        """Return up to `limit` contributions after the key `after`, only those of the documents `among` if given."""
+        """Return up to `limit` contributions after the key `after`, only those of the documents
+        `among` if given.
+        """
         ...
 
-    async def of_chunks(self, partition: Partition, chunks: Collection[str]) -> dict[str, list[ChunkContribution]]:
-        """Return by chunk id what these chunks say, in their documents' words; chunks that say nothing are left out."""
+    async def of_chunks(
+        self, partition: Partition, chunks: Collection[str]
+    ) -> dict[str, list[ChunkContribution]]:
+        """Return by chunk id what these chunks say, in their documents' words; chunks that say
+        nothing are left out.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class AliasEdit:
-    """An edit of the graph that is about aliases; a merge is the acceptance of each of its names."""
+    """An edit of the graph that is about aliases; a merge is the acceptance of each of its
+    names.
+    """
 
     operation: GraphOperation
     names: tuple[str, ...]
@@ -129,7 +157,9 @@ class EntityNames(Protocol):
     """Indexes of all entity names of each workspace, for linking texts."""
 
     async def of(self, partitions: Partitions) -> NameIndex:
-        """Return the index of this workspace; empty if the workspace has too many names. Raises `Unavailable`."""
+        """Return the index of this workspace; empty if the workspace has too many names. Raises
+        `Unavailable`.
+        """
         ...
 
 
@@ -139,7 +169,8 @@ class PassageIndexes(Protocol):
     async def of(self, partitions: Partitions, names: NameIndex) -> PassageIndex | None:
         """Return the index of this workspace by these names, which may be seconds old.
 
-        None if the workspace has too many passages, or the index is not ready yet. Raises `Unavailable`.
+        None if the workspace has too many passages, or the index is not ready yet. Raises
+        `Unavailable`.
         """
         ...
 
@@ -158,7 +189,8 @@ class PassageReranker(Protocol):
     async def rerank(
         self, question: str, passages: Sequence[Passage], top_n: int
     ) -> Sequence[tuple[Passage, float | None]]:
-        """Return at most `top_n` with scores from 0 to 1, the best first, and behind them those without a score.
+        """Return at most `top_n` with scores from 0 to 1, the best first, and behind them those
+        without a score.
 
         After a failure all are returned in their order, without scores.
         """

@@ -13,7 +13,8 @@ T = TypeVar("T")
 
 
 def interleave(*lists: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
-    """Return the first item of each list, then the second of each, and so on; of equal keys only the first stays.
+    """Return the first item of each list, then the second of each, and so on; of equal keys only
+    the first stays.
 
     What a list has twice takes no second turn.
     """
@@ -33,10 +34,18 @@ def _distinct(items: Iterable[T], key: Callable[[T], Hashable]) -> Iterable[T]:
     return by_key.values()
 
 
-def rank_relations(summaries: Iterable[RelationSummary], degrees: Mapping[str, int]) -> list[RelationSummary]:
-    """Return the relations by the degrees of their two ends together, then by weight, both descending, then by name."""
+def rank_relations(
+    summaries: Iterable[RelationSummary], degrees: Mapping[str, int]
+) -> list[RelationSummary]:
+    """Return the relations by the degrees of their two ends together, then by weight, both
+    descending, then by name.
+    """
     by_key = {summary.key: summary for summary in summaries}
     return sorted(
         by_key.values(),
-        key=lambda one: (-degrees.get(one.source, 0) - degrees.get(one.target, 0), -one.weight, one.key),
+        key=lambda one: (
+            -degrees.get(one.source, 0) - degrees.get(one.target, 0),
+            -one.weight,
+            one.key,
+        ),
     )

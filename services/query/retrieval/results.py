@@ -12,7 +12,9 @@ from services.query.question import NO_KEYWORDS, Keywords
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The result of a mode's own stages, before passages are read, reranked and cut to the budget."""
+    """The result of a mode's own stages, before passages are read, reranked and cut to the
+    budget.
+    """
 
     entities: Sequence[Entity] = ()
     relations: Sequence[Relation] = ()
@@ -35,15 +37,21 @@ class RetrievalResult:
     references: Mapping[str, str] = field(default_factory=dict[str, str])
     """File path to reference id."""
     doubles: Mapping[str, Sequence[Passage]] = field(default_factory=dict[str, Sequence[Passage]])
-    """By the id of a passage: those of other places that say the same and are not among the passages."""
+    """By the id of a passage: those of other places that say the same and are not among the
+    passages.
+    """
     keywords: Keywords = NO_KEYWORDS
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Counts of the results of each stage, under LightRAG's names in `processing_info`."""
 
     def files_of_doubles(self, reference: str, file_path: str) -> list[str]:
-        """Return the other files, without repeats, with passages that say the same as those of this reference."""
+        """Return the other files, without repeats, with passages that say the same as those of this
+        reference.
+        """
         passages = [passage for id, passage in self.passages if id == reference]
-        files = dict.fromkeys(double.file_path for passage in passages for double in self.doubles.get(passage.id, ()))
+        files = dict.fromkeys(
+            double.file_path for passage in passages for double in self.doubles.get(passage.id, ())
+        )
         return [file for file in files if file not in (file_path, UNKNOWN_SOURCE)]
 
     def __bool__(self) -> bool:

@@ -1,4 +1,6 @@
-"""Retrieval for a question: keywords, the stages of its mode, passages, reranking and the token budget."""
+"""Retrieval for a question: keywords, the stages of its mode, passages, reranking and the token
+budget.
+"""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -28,8 +30,12 @@ REFERENCES_RESERVE = 200
 """Tokens reserved for the list of references."""
 
 
-async def retrieve(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> RetrievalResult:
-    """Return entities, relations and passages for the question in its mode. Raises `Unavailable`."""
+async def retrieve(
+    question: Question, partitions: Partitions, deps: RetrievalDependencies
+) -> RetrievalResult:
+    """Return entities, relations and passages for the question in its mode. Raises
+    `Unavailable`.
+    """
     if question.mode == "bypass":
         return RetrievalResult()
     question = replace(question, query=search_text(question))
@@ -41,13 +47,18 @@ async def retrieve(question: Question, partitions: Partitions, deps: RetrievalDe
         mode, reason = choose_mode(walked.info["linked"])
         if mode == "walk":
             result = await _select_passages(walking, walked, partitions, own)
-            return replace(result, keywords=question.keywords, info={**result.info, "mode_reason": reason})
+            return replace(
+                result, keywords=question.keywords, info={**result.info, "mode_reason": reason}
+            )
     result = await _retrieve(replace(question, mode=mode), partitions, deps, walked)
     return replace(result, info={**result.info, "mode_reason": reason})
 
 
 async def _retrieve(
-    question: Question, partitions: Partitions, deps: RetrievalDependencies, walked: SearchResult | None = None
+    question: Question,
+    partitions: Partitions,
+    deps: RetrievalDependencies,
+    walked: SearchResult | None = None,
 ) -> RetrievalResult:
     """Return what the mode of the question finds, with the chunks of a walk if there was one."""
     keywords = await _keywords(question, partitions, deps)
@@ -61,8 +72,12 @@ async def _retrieve(
 
 
 @asynccontextmanager
-async def _slot(partitions: Partitions, deps: RetrievalDependencies) -> AsyncGenerator[RetrievalDependencies]:
-    """Wait for one of the slots of the process; yield dependencies that search the partitions' generation."""
+async def _slot(
+    partitions: Partitions, deps: RetrievalDependencies
+) -> AsyncGenerator[RetrievalDependencies]:
+    """Wait for one of the slots of the process; yield dependencies that search the partitions'
+    generation.
+    """
     async with (
         deps.concurrency.acquire(partitions.status.workspace),
         deps.for_generation(partitions.vectors.generation) as of_generation,
@@ -80,35 +95,52 @@ async def _search(
         return await stages(question, keywords, partitions, deps, documents)
 
 
-async def _keywords(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> Keywords:
+async def _keywords(
+    question: Question, partitions: Partitions, deps: RetrievalDependencies
+) -> Keywords:
     """Return the keywords to search by."""
     if question.mode not in WITHOUT_KEYWORDS:
         deps.on_progress("extracting_keywords")
     if question.mode in WITHOUT_KEYWORDS or question.keywords:
         return question.keywords
     with deps.measure("keywords", question.mode):
-        extracted = await deps.keyword_extractor.extract(partitions.status.workspace, question.query)
+        extracted = await deps.keyword_extractor.extract(
+            partitions.status.workspace, question.query
+        )
     return search_keywords(question, extracted)
 
 
 async def _select_passages(
-    question: Question, search_result: SearchResult, partitions: Partitions, deps: RetrievalDependencies
+    question: Question,
+    search_result: SearchResult,
+    partitions: Partitions,
+    deps: RetrievalDependencies,
 ) -> RetrievalResult:
-    """Read the passages, rerank them, and drop those that exceed the tokens left by the rest of the prompt."""
+    """Read the passages, rerank them, and drop those that exceed the tokens left by the rest of the
+    prompt.
+    """
     # A reranker judges all of them; without one only the first are used.
-    most = len(search_result.chunk_ids) if question.rerank and deps.reranker else question.chunk_top_k
+    most = (
+        len(search_result.chunk_ids) if question.rerank and deps.reranker else question.chunk_top_k
+    )
     with deps.measure("gather", question.mode):
         distinct = await _read_passages(search_result.chunk_ids, most, partitions, deps)
     passages = await _rerank(question, distinct.passages, deps)
-    budget = question.max_total_tokens - search_result.tokens - frame_tokens(question, deps.count_tokens)
-    selection = fit_budget(passages[: question.chunk_top_k], budget, partial(count_passage, deps.count_tokens))
+    budget = (
+        question.max_total_tokens - search_result.tokens - frame_tokens(question, deps.count_tokens)
+    )
+    selection = fit_budget(
+        passages[: question.chunk_top_k], budget, partial(count_passage, deps.count_tokens)
+    )
     ids = assign_reference_ids([passage.file_path for passage in selection])
     return RetrievalResult(
         search_result.entities,
         search_result.relations,
         [(ids.get(passage.file_path, ""), passage) for passage in selection],
         ids,
-        doubles={one.id: distinct.doubles[one.id] for one in selection if one.id in distinct.doubles},
+        doubles={
+            one.id: distinct.doubles[one.id] for one in selection if one.id in distinct.doubles
+        },
         info={"mode": question.mode, **search_result.info, "final_chunks_count": len(selection)},
     )
 
@@ -116,7 +148,9 @@ async def _select_passages(
 async def _read_passages(
     ids: Sequence[str], most: int, partitions: Partitions, deps: RetrievalDependencies
 ) -> DistinctPassages:
-    """Return the first `most` passages that exist and say something else than those before, in this order."""
+    """Return the first `most` passages that exist and say something else than those before, in this
+    order.
+    """
     passages: list[Passage] = []
     distinct = distinct_passages(())
     for start in range(0, len(ids), max(1, most)):
@@ -129,8 +163,12 @@ async def _read_passages(
     return distinct._replace(passages=distinct.passages[:most])
 
 
-async def _rerank(question: Question, passages: Sequence[Passage], deps: RetrievalDependencies) -> Sequence[Passage]:
-    """Return passages in the reranker's order, without those below the minimum score; unchanged without a reranker."""
+async def _rerank(
+    question: Question, passages: Sequence[Passage], deps: RetrievalDependencies
+) -> Sequence[Passage]:
+    """Return passages in the reranker's order, without those below the minimum score; unchanged
+    without a reranker.
+    """
     if question.rerank and passages:
         deps.on_progress("reranking")
     if not (question.rerank and deps.reranker and passages):
@@ -141,5 +179,7 @@ async def _rerank(question: Question, passages: Sequence[Passage], deps: Retriev
 
 
 def frame_tokens(question: Question, count: Callable[[str], int]) -> int:
-    """Return the number of tokens of a prompt without what was found: instructions, question, list of references."""
+    """Return the number of tokens of a prompt without what was found: instructions, question, list
+    of references.
+    """
     return count(answer_prompt(question, "").system) + count(question.query) + REFERENCES_RESERVE

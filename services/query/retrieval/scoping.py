@@ -19,22 +19,35 @@ MAX_PROVENANCE = 200
 """Contributions of these documents that are read per entity or relation."""
 
 
-async def documents_in_scope(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> DocumentIds:
-    """Return the ids of the documents in the question's scope; None for an empty scope, which means all."""
-    return frozenset(await deps.documents.in_scope(partitions.status, question.scope)) if question.scope else None
+async def documents_in_scope(
+    question: Question, partitions: Partitions, deps: RetrievalDependencies
+) -> DocumentIds:
+    """Return the ids of the documents in the question's scope; None for an empty scope, which means
+    all.
+    """
+    return (
+        frozenset(await deps.documents.in_scope(partitions.status, question.scope))
+        if question.scope
+        else None
+    )
 
 
 async def restrict_to_documents(
     things: Sequence[T], documents: DocumentIds, partitions: Partitions, deps: RetrievalDependencies
 ) -> Sequence[T]:
-    """Return the entities or relations as these documents alone describe them; others are left out."""
+    """Return the entities or relations as these documents alone describe them; others are left
+    out.
+    """
     if documents is None:
         return things
 
     async def restrict(thing: T) -> T | None:
         names = (thing.name,) if isinstance(thing, Entity) else thing.key
         return restricted(
-            thing, await deps.provenance.of(partitions.graph, names, limit=MAX_PROVENANCE, among=documents)
+            thing,
+            await deps.provenance.of(
+                partitions.graph, names, limit=MAX_PROVENANCE, among=documents
+            ),
         )
 
     return [thing for thing in await asyncio.gather(*map(restrict, things)) if thing]

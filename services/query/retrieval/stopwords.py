@@ -10,6 +10,6 @@ STOPWORDS = frozenset(
     der die das den dem des ein eine und oder ist war wer wie was wo wann welche welcher welches von zu im in mit für
     auf le la les un une des du de et ou est qui que quel quelle dans avec pour el los las una y o es quien cual del
     con para
-    """.split()  # noqa: SIM905 (a list of literals reads worse)
+    """.split()  # noqa: SIM905
 )
 """Words that are never a name by themselves and that tell nothing about the topic of a question."""

@@ -17,7 +17,8 @@ async def read_within_budget(
     cost: Callable[[T], int],
     last_cost: Callable[[T], int],
 ) -> tuple[list[T], int]:
-    """Return the values of the keys, in order, until the next would exceed the budget; and the cost of all.
+    """Return the values of the keys, in order, until the next would exceed the budget; and the cost
+    of all.
 
     Keys without a value are skipped. A value that fits with `last_cost` only may be the last one.
     """

@@ -1,7 +1,8 @@
-"""Words of questions and passages in a normal form: in Latin letters, without case, accents and punctuation.
+"""Words of questions and passages in a normal form: in Latin letters, without case, accents and
+punctuation.
 
-Each Han character, kana or Hangul syllable counts as one word, so that names are found in scripts that put no blanks
-between words; these keep their script.
+Each Han character, kana or Hangul syllable counts as one word, so that names are found in scripts
+that put no blanks between words; these keep their script.
 """
 
 import re
@@ -38,12 +39,20 @@ class Word(NamedTuple):
 
 
 def words(text: str) -> list[Word]:
-    """Return the words in the first `MAX_TEXT` characters of a text, without the s of a possessive."""
+    """Return the words in the first `MAX_TEXT` characters of a text, without the s of a
+    possessive.
+    """
     result: list[Word] = []
     for match in _WORD.finditer(text[:MAX_TEXT]):
         start, end = match.span()
         raw = match[0]
-        if raw in "sS" and start and text[start - 1] in "'’" and result and result[-1].end == start - 1:
+        if (
+            raw in "sS"
+            and start
+            and text[start - 1] in "'’"
+            and result
+            and result[-1].end == start - 1
+        ):
             continue
         form, capital, stopword = _properties(raw)
         result.append(Word(form, start, end, capital, stopword))
@@ -61,7 +70,10 @@ def normalised(word: str) -> str:
     """Return the word in Latin letters, without differences of case, accent and character width."""
     if word.isascii():
         return word.lower()
-    if not is_character(word) and (latin := anyascii(unicodedata.normalize("NFKC", word)).lower()).isalnum():
+    if (
+        not is_character(word)
+        and (latin := anyascii(unicodedata.normalize("NFKC", word)).lower()).isalnum()
+    ):
         return latin
     plain = unicodedata.normalize("NFKD", word).casefold()
     return unicodedata.normalize("NFKC", _ACCENTS.sub("", plain))

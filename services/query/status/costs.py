@@ -13,7 +13,9 @@ from runtime.costs.port import QUESTION_STAGE, CostEntry
 
 
 def cost_entries_of(delivery: Delivery[Event]) -> list[CostEntry]:
-    """Return the entries of an event, always in the same order: several only of what questions cost."""
+    """Return the entries of an event, always in the same order: several only of what questions
+    cost.
+    """
     event = delivery.event
     if isinstance(event, QuestionsCharged):
         return [_question_entry(delivery, cost) for cost in event.costs]
@@ -34,7 +36,9 @@ def _question_entry(delivery: Delivery[Event], cost: QuestionCost) -> CostEntry:
 
 
 def cost_entry(delivery: Delivery[Event]) -> CostEntry | None:
-    """Return the entry of an event; None where no tokens are named, as by the models of this machine."""
+    """Return the entry of an event; None where no tokens are named, as by the models of this
+    machine.
+    """
     event = delivery.event
     if not isinstance(event, EntitiesExtracted | DescriptionSummarized | VectorsIndexed):
         return None
@@ -59,7 +63,11 @@ def cost_entry(delivery: Delivery[Event]) -> CostEntry | None:
     )
 
 
-_STAGES = {"EntitiesExtracted": "extractor", "DescriptionSummarized": "merger", "VectorsIndexed": "indexer"}
+_STAGES = {
+    "EntitiesExtracted": "extractor",
+    "DescriptionSummarized": "merger",
+    "VectorsIndexed": "indexer",
+}
 
 
 def _document(event: EntitiesExtracted | DescriptionSummarized | VectorsIndexed) -> str:

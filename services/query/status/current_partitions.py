@@ -11,7 +11,9 @@ from services.query.partitions import Partitions
 from services.query.status.port import Positions
 
 CACHE_SECONDS = 0.5
-"""Seconds for which the live generations are taken as read, with a position from before they were read."""
+"""Seconds for which the live generations are taken as read, with a position from before they were
+read.
+"""
 
 MAX_CACHED = 1000
 """Workspaces whose partitions are cached: a caller may name any workspace."""
@@ -27,18 +29,23 @@ class _Read:
 class CurrentPartitions:
     """Partitions and position of each workspace, read together at most twice a second.
 
-    The position is read before the generations. So when a rebuild activates another generation, answers from the
-    former one carry a position from before: at that moment both hold everything.
+    The position is read before the generations. So when a rebuild activates another generation,
+    answers from the former one carry a position from before: at that moment both hold everything.
     """
 
     def __init__(
-        self, pointers: LiveGenerations, positions: Positions, clock: Callable[[], float] = time.monotonic
+        self,
+        pointers: LiveGenerations,
+        positions: Positions,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._pointers, self._positions, self._clock = pointers, positions, clock
         self._cached: LRUCache[str, _Read] = LRUCache(MAX_CACHED)
 
     async def of(self, workspace: str) -> tuple[Partitions, int]:
-        """Return where to search, and the position. Raises what `LiveGenerations.live` and `Positions.of` raise."""
+        """Return where to search, and the position. Raises what `LiveGenerations.live` and
+        `Positions.of` raise.
+        """
         read, now = self._cached.get(workspace), self._clock()
         if read is None or now - read.at >= CACHE_SECONDS:
             read = self._cached[workspace] = await self._read(workspace, now)

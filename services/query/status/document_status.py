@@ -1,7 +1,8 @@
-"""The state of one document, folded from its events. Their order does not matter, and duplicates change nothing.
+"""The state of one document, folded from its events. Their order does not matter, and duplicates
+change nothing.
 
-The chunks that a step has finished are a bit set, one bit per chunk order: a repeated event sets the same bit again,
-and a document of 10,000 chunks takes 1,250 bytes per step.
+The chunks that a step has finished are a bit set, one bit per chunk order: a repeated event sets
+the same bit again, and a document of 10,000 chunks takes 1,250 bytes per step.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,18 +13,32 @@ from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import MAX_WARNINGS, Scalar
 
 STATUSES = (
-    "pending", "parsing", "analyzing", "processing", "preprocessed", "processed", "partial", "failed", "deleting",
-)  # fmt: skip
-"""LightRAG's names, with `partial` (some chunks failed, the others are searchable) and `deleting` of our own."""
+    "pending",
+    "parsing",
+    "analyzing",
+    "processing",
+    "preprocessed",
+    "processed",
+    "partial",
+    "failed",
+    "deleting",
+)
+"""LightRAG's names, with `partial` (some chunks failed, the others are searchable) and `deleting`
+of our own.
+"""
 
 SETTLED = ("processed", "partial", "failed")
 """Statuses that do not change without a new request."""
 DELETED = "deleted"
-"""Status of a removed document. Lists and counts leave it out; its row stays for events that arrive late."""
+"""Status of a removed document. Lists and counts leave it out; its row stays for events that arrive
+late.
+"""
 LEAVING = ("deleting", DELETED)
 """Statuses of documents that questions no longer read."""
 STEPS = ("extracted", "merged", "embedded", "indexed")
-"""Steps of every chunk: `embedded` is done with its own vector, `indexed` with those of its entities and relations."""
+"""Steps of every chunk: `embedded` is done with its own vector, `indexed` with those of its
+entities and relations.
+"""
 
 
 @dataclass(frozen=True)
@@ -35,14 +50,18 @@ class Failure:
     order: int | None
     message: str
     cause: str = ""
-    """Id of the event that led to a failure without a version; the failure counts for the version that event added."""
+    """Id of the event that led to a failure without a version; the failure counts for the version
+    that event added.
+    """
     sequence: int = 0
     """Sequence of its StageFailed, of repeats the newest."""
 
 
 @dataclass(frozen=True)
 class DocumentStatus:
-    """The state of one document. `bits` maps each step to the bit set of the chunk orders that have finished it."""
+    """The state of one document. `bits` maps each step to the bit set of the chunk orders that have
+    finished it.
+    """
 
     id: str
     file_path: str = UNKNOWN_SOURCE
@@ -54,31 +73,44 @@ class DocumentStatus:
     updated_at: str = ""
     version: int = 0
     added: int = 0
-    """When this version was added, in microseconds since 1970; callers see it as the position of the document."""
+    """When this version was added, in microseconds since 1970; callers see it as the position of
+    the document.
+    """
     added_id: str = ""
     """Event id of the DocumentAdded of this version."""
     chunk_count: int = 0
     bits: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STEPS, 0))
     failures: tuple[Failure, ...] = ()
     deleted: int = 0
-    """Sequence of the newest DocumentDeleted; it does not apply to a version with a higher sequence."""
+    """Sequence of the newest DocumentDeleted; it does not apply to a version with a higher
+    sequence.
+    """
     erased: dict[str, int] = field(default_factory=dict[str, int])
-    """Progress of that deletion: bit sets `chunks` and `graph` of finished parts, and `parts` of the graph in all."""
+    """Progress of that deletion: bit sets `chunks` and `graph` of finished parts, and `parts` of
+    the graph in all.
+    """
     first_cut: int = 0
-    """The oldest version with a ChunksCreated event; if it is older than this version, old chunks may need removal."""
+    """The oldest version with a ChunksCreated event; if it is older than this version, old chunks
+    may need removal.
+    """
     sequence: int = 0
     """Sequence of the newest event that was applied."""
     retried: dict[str, int] = field(default_factory=dict[str, int])
-    """Sequence of the newest RetryRequested of the whole document, by stage; an empty stage stands for all."""
+    """Sequence of the newest RetryRequested of the whole document, by stage; an empty stage stands
+    for all.
+    """
     text_warnings: tuple[str, ...] = ()
     """What whoever published the text says of it, as a parser of what it left out."""
     chunk_warnings: dict[str, int] = field(default_factory=dict[str, int])
-    """Warning of a later stage → the bit set of the orders of chunks it is about; 0 where it is not about a chunk."""
+    """Warning of a later stage → the bit set of the orders of chunks it is about; 0 where it is not
+    about a chunk.
+    """
 
     def changed(self, **values: Any) -> "DocumentStatus":
         """Return the state with these fields changed.
 
-        `dataclasses.replace` looks at every field, which takes a fifth of what folding an event does.
+        `dataclasses.replace` looks at every field, which takes a fifth of what folding an event
+        does.
         """
         new = object.__new__(DocumentStatus)
         vars(new).update(vars(self))
@@ -88,7 +120,8 @@ class DocumentStatus:
     def with_warnings(self, texts: Iterable[str], bits: int) -> "DocumentStatus":
         """Return the state with these warnings about the chunks whose orders are in the bit set.
 
-        Of more than `MAX_WARNINGS` the first by their words are kept, so that the order of events does not matter.
+        Of more than `MAX_WARNINGS` the first by their words are kept, so that the order of events
+        does not matter.
         """
         warnings = dict(self.chunk_warnings)
         for text in texts:
@@ -98,7 +131,10 @@ class DocumentStatus:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What may be missing or wrong in what became of this version, in sentences for people."""
-        of_chunks = [self._with_count(text, bits.bit_count()) for text, bits in sorted(self.chunk_warnings.items())]
+        of_chunks = [
+            self._with_count(text, bits.bit_count())
+            for text, bits in sorted(self.chunk_warnings.items())
+        ]
         return tuple(dict.fromkeys((*self.text_warnings, *of_chunks)))
 
     def _with_count(self, text: str, count: int) -> str:
@@ -114,8 +150,14 @@ class DocumentStatus:
 
     @property
     def open_failures(self) -> tuple[Failure, ...]:
-        """The failures of this version that no later success has resolved, and that nobody has asked to try again."""
-        return tuple(f for f in self.failures if self._concerns(f) and not self._healed(f) and not self._retried(f))
+        """The failures of this version that no later success has resolved, and that nobody has
+        asked to try again.
+        """
+        return tuple(
+            f
+            for f in self.failures
+            if self._concerns(f) and not self._healed(f) and not self._retried(f)
+        )
 
     def _retried(self, failure: Failure) -> bool:
         return failure.sequence < max(self.retried.get(failure.stage, 0), self.retried.get("", 0))
@@ -134,10 +176,12 @@ class DocumentStatus:
     def status(self) -> str:
         """One of STATUSES, or DELETED."""
         if not (self.version or self.failures or self.deleted) and self.retried:
-            return DELETED  # of a document that does not exist, or whose other events have not come yet
+            # Of a document that does not exist, or whose other events have not come yet.
+            return DELETED
         if self.deleted > self.version:
             everywhere = (
-                self.erased.get("chunks") and self.erased.get("graph") == (1 << self.erased.get("parts", 0)) - 1
+                self.erased.get("chunks")
+                and self.erased.get("graph") == (1 << self.erased.get("parts", 0)) - 1
             )
             return DELETED if everywhere else "deleting"
         failures = self.open_failures

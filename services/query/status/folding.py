@@ -1,4 +1,6 @@
-"""Folds events into the state of a document. Their order does not matter, and duplicates change nothing."""
+"""Folds events into the state of a document. Their order does not matter, and duplicates change
+nothing.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +47,9 @@ class RecordedEvent:
 
 
 def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatus | None:
-    """Return the document's state after one more event; unchanged for an event that is not about its progress."""
+    """Return the document's state after one more event; unchanged for an event that is not about
+    its progress.
+    """
     event = record.event
     state = status or DocumentStatus(event.aggregate_id)
     if isinstance(event, DocumentAdded):
@@ -58,9 +62,16 @@ def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatu
         changed = _with_retry(state, event, record.sequence)
     elif isinstance(event, DocumentCancelled):
         changed = _cancelled(state, event, record)
-    elif isinstance(event, (GraphMerged, VectorsIndexed)) and event.document and event.document.deleted:
+    elif (
+        isinstance(event, (GraphMerged, VectorsIndexed))
+        and event.document
+        and event.document.deleted
+    ):
         changed = _with_removed_part(state, event, event.document.version)
-    elif isinstance(event, (ChunksCreated, EntitiesExtracted, GraphMerged, VectorsIndexed)) and event.document:
+    elif (
+        isinstance(event, (ChunksCreated, EntitiesExtracted, GraphMerged, VectorsIndexed))
+        and event.document
+    ):
         base = _state_for_version(state, event.document, record)
         changed = _with_progress(base, event) if base else state
     else:
@@ -101,14 +112,23 @@ def _deleted(state: DocumentStatus, version: int) -> DocumentStatus:
     return state if version <= state.deleted else replace(state, deleted=version, erased={})
 
 
-def _with_removed_part(state: DocumentStatus, event: GraphMerged | VectorsIndexed, version: int) -> DocumentStatus:
-    """Record a part of a deletion as finished once it has reached the vectors; the graph's vectors come last."""
+def _with_removed_part(
+    state: DocumentStatus, event: GraphMerged | VectorsIndexed, version: int
+) -> DocumentStatus:
+    """Record a part of a deletion as finished once it has reached the vectors; the graph's vectors
+    come last.
+    """
     if version < state.deleted or isinstance(event, GraphMerged):
         return state
     state = _deleted(state, version)
     bits = state.erased.get(event.kind, 0) | 1 << event.part
     return replace(
-        state, erased={**state.erased, event.kind: bits, **({"parts": event.parts} if event.kind == "graph" else {})}
+        state,
+        erased={
+            **state.erased,
+            event.kind: bits,
+            **({"parts": event.parts} if event.kind == "graph" else {}),
+        },
     )
 
 
@@ -130,8 +150,12 @@ def _new_version(state: DocumentStatus, version: int) -> DocumentStatus:
 def _state_for_version(
     state: DocumentStatus, document: DocumentVersion, record: RecordedEvent
 ) -> DocumentStatus | None:
-    """Return the state that the event applies to: None if its version is older, an initial state if it is newer."""
-    if document.version == state.version or (state.added_id and record.correlation == state.added_id):
+    """Return the state that the event applies to: None if its version is older, an initial state if
+    it is newer.
+    """
+    if document.version == state.version or (
+        state.added_id and record.correlation == state.added_id
+    ):
         return state
     if document.version < state.version:
         return None
@@ -143,11 +167,14 @@ def _with_progress(
     base: DocumentStatus, event: ChunksCreated | EntitiesExtracted | GraphMerged | VectorsIndexed
 ) -> DocumentStatus:
     if not isinstance(event, GraphMerged) and event.warnings:
-        base = base.with_warnings(event.warnings, 1 << event.chunk.order if isinstance(event, EntitiesExtracted) else 0)
+        base = base.with_warnings(
+            event.warnings, 1 << event.chunk.order if isinstance(event, EntitiesExtracted) else 0
+        )
     if isinstance(event, ChunksCreated):
         first = event.chunks[0].content if event.part == 0 and event.chunks else ""
         return base.changed(
-            chunk_count=event.chunk_count or base.chunk_count, summary=base.summary or summary_of(first)
+            chunk_count=event.chunk_count or base.chunk_count,
+            summary=base.summary or summary_of(first),
         )
     if isinstance(event, EntitiesExtracted):
         return _with_step_done(base, "extracted", (event.chunk,))
@@ -173,12 +200,20 @@ def _failed(state: DocumentStatus, event: StageFailed, record: RecordedEvent) ->
     if event.file_path and not state.version:  # no version of it is known yet
         base = replace(base, file_path=min({state.file_path, event.file_path} - {UNKNOWN_SOURCE}))
     return _with_failures(
-        base, [Failure(event.stage, step, order, event.message, cause, record.sequence) for order in orders]
+        base,
+        [
+            Failure(event.stage, step, order, event.message, cause, record.sequence)
+            for order in orders
+        ],
     )
 
 
-def _cancelled(state: DocumentStatus, event: DocumentCancelled, record: RecordedEvent) -> DocumentStatus:
-    """Mark unfinished chunks as failed; the mark has no effect once all chunks are finished nevertheless."""
+def _cancelled(
+    state: DocumentStatus, event: DocumentCancelled, record: RecordedEvent
+) -> DocumentStatus:
+    """Mark unfinished chunks as failed; the mark has no effect once all chunks are finished
+    nevertheless.
+    """
     base = _state_for_version(state, event.document, record)
     message = f"cancelled by {event.editor}" if event.editor else "cancelled"
     failure = Failure("query", STEPS[-1], None, message, sequence=record.sequence)
@@ -186,7 +221,9 @@ def _cancelled(state: DocumentStatus, event: DocumentCancelled, record: Recorded
 
 
 def _with_retry(state: DocumentStatus, event: RetryRequested, sequence: int) -> DocumentStatus:
-    """Note the request. One for a single chunk changes nothing here: the chunk's success will show."""
+    """Note the request. One for a single chunk changes nothing here: the chunk's success will
+    show.
+    """
     stage = event.stage or ""
     if event.chunk_id or state.retried.get(stage, 0) >= sequence:
         return state
@@ -203,7 +240,9 @@ def _with_failures(base: DocumentStatus, new: Sequence[Failure]) -> DocumentStat
         (f for f in failures if not f.cause),
         key=lambda f: (-1 if f.order is None else f.order, f.stage, f.step, f.message),
     )
-    others = sorted((f for f in failures if f.cause), key=lambda f: (f.cause, f.stage, f.step, f.message))
+    others = sorted(
+        (f for f in failures if f.cause), key=lambda f: (f.cause, f.stage, f.step, f.message)
+    )
     return replace(base, failures=(*named, *others[:MAX_CAUSES]))
 
 

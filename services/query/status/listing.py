@@ -18,13 +18,16 @@ async def list_documents(
 ) -> dict[str, DocumentStatus]:
     """Return all documents with any of these statuses, by id.
 
-    Paging through a list that changes may skip a document, so the list is read again until it brings nothing new.
+    Paging through a list that changes may skip a document, so the list is read again until it
+    brings nothing new.
     """
     status_of: dict[str, DocumentStatus] = {}
     while True:
         previous_count, skip, more = len(status_of), 0, True
         while more:
-            page = await documents.page(partition, Listing(statuses=list(statuses), skip=skip, limit=PAGE_SIZE))
+            page = await documents.page(
+                partition, Listing(statuses=list(statuses), skip=skip, limit=PAGE_SIZE)
+            )
             status_of |= {status.id: status for status in page.documents}
             skip, more = skip + PAGE_SIZE, len(page.documents) == PAGE_SIZE
         if len(status_of) == previous_count:

@@ -39,26 +39,38 @@ NEWEST = Listing(order="updated_at", descending=True, limit=1)
 """The document that changed last."""
 
 Change = Callable[[Mapping[str, DocumentStatus]], Sequence[DocumentStatus]]
-"""Given the existing documents by id, returns the states to write, with these ids or others that were asked for."""
+"""Given the existing documents by id, returns the states to write, with these ids or others that
+were asked for.
+"""
 
 
 class Documents(Protocol):
     """The state of every document. Its contract is tested by `tests/contract/test_documents.py`."""
 
-    async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
-        """Return the existing documents among `ids`, each with its revision, which grows with every change."""
+    async def get(
+        self, partition: Partition, ids: Collection[str]
+    ) -> dict[str, tuple[DocumentStatus, int]]:
+        """Return the existing documents among `ids`, each with its revision, which grows with every
+        change.
+        """
         ...
 
-    async def update(self, partition: Partition, ids: Collection[str], change: Change) -> list[DocumentStatus]:
-        """Read the existing documents among `ids`, write those that `change` returns, and return what was written.
+    async def update(
+        self, partition: Partition, ids: Collection[str], change: Change
+    ) -> list[DocumentStatus]:
+        """Read the existing documents among `ids`, write those that `change` returns, and return
+        what was written.
 
-        One read and one write for all of them. Atomic per document: `change` is called again, with those documents
-        only, where another writer was faster. Raises `Unavailable` when one stays faster.
+        One read and one write for all of them. Atomic per document: `change` is called again, with
+        those documents only, where another writer was faster. Raises `Unavailable` when one stays
+        faster.
         """
         ...
 
     async def page(self, partition: Partition, listing: Listing) -> Page:
-        """Return the documents that the listing asks for, and how many they are without its `limit`."""
+        """Return the documents that the listing asks for, and how many they are without its
+        `limit`.
+        """
         ...
 
     async def by_track_id(self, partition: Partition, track_id: str) -> list[DocumentStatus]:
@@ -66,11 +78,15 @@ class Documents(Protocol):
         ...
 
     async def in_scope(self, partition: Partition, scope: Scope) -> set[str]:
-        """Return the ids of the documents that a scope admits. It reads all documents unless the scope has ids."""
+        """Return the ids of the documents that a scope admits. It reads all documents unless the
+        scope has ids.
+        """
         ...
 
     async def oldest_unsettled(self, partition: Partition) -> int | None:
-        """Return when the oldest unsettled document was added, in microseconds since 1970; None without any."""
+        """Return when the oldest unsettled document was added, in microseconds since 1970; None
+        without any.
+        """
         ...
 
     async def counts(self, partition: Partition) -> dict[str, int]:
@@ -92,7 +108,8 @@ class Positions(Protocol):
         ...
 
     async def wait_for(self, partition: Partition, position: int, seconds: float) -> int:
-        """Wait until all documents added by `position` are settled, for at most `seconds`; return the position.
+        """Wait until all documents added by `position` are settled, for at most `seconds`; return
+        the position.
 
         The result is at least `position` if they are settled, and less after a timeout.
         """
@@ -111,9 +128,13 @@ class Passages(Protocol):
         ...
 
     async def page(self, partition: Partition, after: str, limit: int) -> dict[str, Passage]:
-        """Return up to `limit` passages by key, those with keys greater than `after`, in order of the keys."""
+        """Return up to `limit` passages by key, those with keys greater than `after`, in order of
+        the keys.
+        """
         ...
 
-    async def remove_obsolete(self, partition: Partition, document_id: str, extent: DocumentBounds) -> None:
+    async def remove_obsolete(
+        self, partition: Partition, document_id: str, extent: DocumentBounds
+    ) -> None:
         """Remove the passages that no longer belong to the document."""
         ...

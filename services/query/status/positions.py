@@ -1,4 +1,6 @@
-"""Positions up to which answers are complete, from what the status projection has handled and settled."""
+"""Positions up to which answers are complete, from what the status projection has handled and
+settled.
+"""
 
 import asyncio
 import time
@@ -10,7 +12,9 @@ from runtime.bus.port import Log
 from services.query.status.port import Documents
 
 CACHE_SECONDS = 0.5
-"""Seconds for which a position is cached. A position is a lower bound, so an old one is still correct."""
+"""Seconds for which a position is cached. A position is a lower bound, so an old one is still
+correct.
+"""
 
 MAX_CACHED = 1000
 """Most workspaces with a cached position, because a caller may name any workspace."""
@@ -28,7 +32,9 @@ def _now() -> int:
 
 @dataclass(frozen=True)
 class _LogEnd:
-    """Sequence of the newest event of a workspace in the log, and when it was read, in microseconds since 1970."""
+    """Sequence of the newest event of a workspace in the log, and when it was read, in microseconds
+    since 1970.
+    """
 
     sequence: int
     at: int
@@ -58,17 +64,22 @@ class LogPositions:
         if previous and time.monotonic() - previous.read_at < CACHE_SECONDS:
             return previous.position
         mark = await self._newest(partition)
-        # While documents arrive without a pause, the newest event is never handled, but the previous newest is.
+        # While documents arrive without a pause, the newest event is never handled, but the
+        # previous newest is.
         marks = [mark] if previous is None else [mark, previous.mark]
         handled, oldest = await self._progress(partition)
         times = [one.at for one in marks if one.sequence <= handled]
         position = max(times, default=0)
         if oldest is not None:
             position = min(position, oldest - 1)
-        return self._remember(partition, position, mark if times or previous is None else previous.mark)
+        return self._remember(
+            partition, position, mark if times or previous is None else previous.mark
+        )
 
     async def wait_for(self, partition: Partition, position: int, seconds: float) -> int:
-        """See `Positions.wait_for`. It covers all events in the log at the time of the call, despite clock skew."""
+        """See `Positions.wait_for`. It covers all events in the log at the time of the call,
+        despite clock skew.
+        """
         end = time.monotonic() + seconds
         mark = await self._newest(partition)
         while True:

@@ -1,4 +1,6 @@
-"""The status projection: it consumes every event and publishes none. A rebuild replays the log through it."""
+"""The status projection: it consumes every event and publishes none. A rebuild replays the log
+through it.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -24,17 +26,26 @@ async def on_events(
     passages: Passages,
     ledger: Ledger,
 ) -> list[list[Event]]:
-    """Apply a batch: passages first, so that a document never counts chunks that cannot be read yet."""
+    """Apply a batch: passages first, so that a document never counts chunks that cannot be read
+    yet.
+    """
     for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.status)
         await passages.put(
-            partition, [p for d in deliveries if isinstance(d.event, ChunksCreated) for p in passages_of(d.event)]
+            partition,
+            [
+                p
+                for d in deliveries
+                if isinstance(d.event, ChunksCreated)
+                for p in passages_of(d.event)
+            ],
         )
         records: dict[str, list[RecordedEvent]] = defaultdict(list)
         for delivery in deliveries:
             records[delivery.event.aggregate_id].append(recorded(delivery))
         states = await _fold(partition, records, documents)
-        # After the write, so that of two replicas with two versions the one that writes last removes.
+        # After the write, so that of two replicas with two versions the one that writes last
+        # removes.
         for state in states:
             if extent := _new_bounds(state, records[state.id]):
                 await passages.remove_obsolete(partition, state.id, extent)
@@ -44,7 +55,9 @@ async def on_events(
 
 
 def _new_bounds(state: DocumentStatus, records: Sequence[RecordedEvent]) -> DocumentBounds | None:
-    """Return the document's bounds if one of these events may have made passages obsolete; else None."""
+    """Return the document's bounds if one of these events may have made passages obsolete; else
+    None.
+    """
     if not any(isinstance(record.event, ChunksCreated | DocumentDeleted) for record in records):
         return None
     return obsolete_passages(state)
@@ -55,13 +68,17 @@ def obsolete_passages(state: DocumentStatus) -> DocumentBounds | None:
     if state.deleted > state.version:
         return DocumentBounds(state.deleted, 0)
     replaced = 0 < state.first_cut < state.version
-    return DocumentBounds(state.version, state.chunk_count) if replaced and state.chunk_count else None
+    return (
+        DocumentBounds(state.version, state.chunk_count) if replaced and state.chunk_count else None
+    )
 
 
 async def _fold(
     partition: Partition, records: Mapping[str, Sequence[RecordedEvent]], documents: Documents
 ) -> list[DocumentStatus]:
-    """Apply the events to all their documents in one read and one write. Returns the states, unchanged ones too."""
+    """Apply the events to all their documents in one read and one write. Returns the states,
+    unchanged ones too.
+    """
     unchanged: dict[str, DocumentStatus] = {}
 
     def change(stored: Mapping[str, DocumentStatus]) -> list[DocumentStatus]:
@@ -81,7 +98,9 @@ async def _fold(
 
 
 def cost_entries(deliveries: Sequence[Delivery[Event]]) -> dict[str, CostEntry]:
-    """Return the entries of the ledger by the ids of their events; of several with one id those of the first."""
+    """Return the entries of the ledger by the ids of their events; of several with one id those of
+    the first.
+    """
     entries: dict[str, CostEntry] = {}
     for delivery in sorted(deliveries, key=lambda one: one.sequence):
         key = event_key(delivery.envelope)

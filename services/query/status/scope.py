@@ -13,7 +13,9 @@ TAGS = "tags"
 
 @dataclass(frozen=True)
 class Scope:
-    """Conditions on documents, all of which must hold. Without any it admits every document, and is False."""
+    """Conditions on documents, all of which must hold. Without any it admits every document, and is
+    False.
+    """
 
     document_ids: tuple[str, ...] = ()
     """The document has one of these ids."""
@@ -35,7 +37,10 @@ class Scope:
             (not self.document_ids or document.id in self.document_ids)
             and {*map(one_spelling, self.tags)}
             <= {tag.strip() for tag in one_spelling(str(metadata.get(TAGS, ""))).split(",")}
-            and all(name in metadata and _is_same(metadata[name], value) for name, value in self.metadata)
+            and all(
+                name in metadata and _is_same(metadata[name], value)
+                for name, value in self.metadata
+            )
             and one_spelling(document.file_path).startswith(one_spelling(self.file_path_prefix))
             and self._in_time(document)
         )

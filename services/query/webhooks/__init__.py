@@ -1,1 +1,3 @@
-"""Webhooks: events of a workspace sent to addresses that somebody registered, signed by Standard Webhooks."""
+"""Webhooks: events of a workspace sent to addresses that somebody registered, signed by Standard
+Webhooks.
+"""

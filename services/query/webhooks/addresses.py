@@ -1,6 +1,7 @@
 """Where a webhook may lead: resolved once, checked, and then connected to by that very address.
 
-Whoever may register a webhook must not reach what only this machine can reach: other services, metadata of a cloud.
+Whoever may register a webhook must not reach what only this machine can reach: other services,
+metadata of a cloud.
 """
 
 import asyncio
@@ -42,17 +43,21 @@ SPECIAL = tuple(
         "3fff::/20",
     )
 )
-"""What IANA's registries of special-purpose addresses list, and multicast; of IPv6 what is below `UNICAST`. Among them
-are Teredo and 6to4, whose addresses stand for others."""
+"""What IANA's registries of special-purpose addresses list, and multicast; of IPv6 what is below
+`UNICAST`. Among them are Teredo and 6to4, whose addresses stand for others.
+"""
 
 UNICAST = ip_network("2000::/3")
-"""Where IPv6 addresses of the public internet are: what is local, mapped (but for IPv4's own), translated by NAT64 or
-reserved is elsewhere."""
+"""Where IPv6 addresses of the public internet are: what is local, mapped (but for IPv4's own),
+translated by NAT64 or reserved is elsewhere.
+"""
 
 RESOLVE_SECONDS = 5.0
 
 _PRINTABLE = re.compile(r"[!-\[\]-~]+")
-"""ASCII without spaces, control characters and backslashes: Python drops line breaks from an URL without a word."""
+"""ASCII without spaces, control characters and backslashes: Python drops line breaks from an URL
+without a word.
+"""
 
 
 class AddressRefused(BadRequest):
@@ -79,18 +84,22 @@ class Target:
     def authority(self) -> str:
         """Return the value of the header Host."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == {"http": 80, "https": 443}[self.scheme] else f"{host}:{self.port}"
+        return (
+            host if self.port == {"http": 80, "https": 443}[self.scheme] else f"{host}:{self.port}"
+        )
 
 
 async def resolved(url: str, allowed: Sequence[Network]) -> list[Target]:
-    """Return what to connect to, one for each address of the host, at least one. Raises AddressRefused.
+    """Return what to connect to, one for each address of the host, at least one. Raises
+    AddressRefused.
 
-    Private, local and reserved addresses are refused but for `allowed`; http is for these only. When a name has several
-    addresses, one that is refused is enough.
+    Private, local and reserved addresses are refused but for `allowed`; http is for these only.
+    When a name has several addresses, one that is refused is enough.
     """
     if not _PRINTABLE.fullmatch(url):
         raise AddressRefused(
-            "the address of the webhook is no URL: it has a line break, a space, a backslash or another character"
+            "the address of the webhook is no URL: it has a line break, a space, a backslash "
+            "or another character"
             " that must be written as %XX"
         )
     try:
@@ -98,14 +107,24 @@ async def resolved(url: str, allowed: Sequence[Network]) -> list[Target]:
         scheme, host, port = parts.scheme, parts.hostname or "", parts.port
     except ValueError:
         raise AddressRefused("the address of the webhook is no URL") from None
-    if scheme not in ("http", "https") or not host or parts.username or parts.password or parts.fragment:
-        raise AddressRefused("the address must be https://host/…, without a user, a password or a fragment")
+    if (
+        scheme not in ("http", "https")
+        or not host
+        or parts.username
+        or parts.password
+        or parts.fragment
+    ):
+        raise AddressRefused(
+            "the address must be https://host/…, without a user, a password or a fragment"
+        )
     port = port or {"http": 80, "https": 443}[scheme]
     addresses = await _addresses(host, port)
     for address in addresses:
         inside = any(address in network for network in allowed)
         if not inside and not _is_public(address):
-            raise AddressRefused("the host has a private or reserved address; see WEBHOOK_ALLOWED_NETWORKS")
+            raise AddressRefused(
+                "the host has a private or reserved address; see WEBHOOK_ALLOWED_NETWORKS"
+            )
         if not inside and scheme == "http":
             raise AddressRefused("a webhook needs https; http is for WEBHOOK_ALLOWED_NETWORKS only")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -115,7 +134,9 @@ async def resolved(url: str, allowed: Sequence[Network]) -> list[Target]:
 async def _addresses(host: str, port: int) -> list[IPv4Address | IPv6Address]:
     try:
         async with asyncio.timeout(RESOLVE_SECONDS):
-            infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            infos = await asyncio.get_running_loop().getaddrinfo(
+                host, port, type=socket.SOCK_STREAM
+            )
         # An IPv6 address of a link has its interface behind a percent sign.
         return [ip_address(str(entry[4][0]).partition("%")[0]) for entry in infos]
     except (OSError, TimeoutError, UnicodeError, ValueError):

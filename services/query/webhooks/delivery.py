@@ -13,7 +13,9 @@ from services.query.webhooks.endpoints import Endpoint, Endpoints
 from services.query.webhooks.signing import signed_headers
 
 ATTEMPT_SECONDS = 15.0
-"""Seconds that one attempt may take, with all of it: names, connections, every byte that the receiver sends."""
+"""Seconds that one attempt may take, with all of it: names, connections, every byte that the
+receiver sends.
+"""
 
 AT_ONCE = 8
 """Attempts of one workspace that a process makes at the same time."""
@@ -34,12 +36,16 @@ class Notification:
     @property
     def body(self) -> bytes:
         """Return the body, the same bytes at every attempt."""
-        return json.dumps({"type": self.type, "timestamp": self.timestamp, "data": self.data}).encode()
+        return json.dumps(
+            {"type": self.type, "timestamp": self.timestamp, "data": self.data}
+        ).encode()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an attempt went: `error` is empty when the receiver took the message. `gone`: it wants no more."""
+    """How an attempt went: `error` is empty when the receiver took the message. `gone`: it wants no
+    more.
+    """
 
     status: int = 0
     error: str = ""
@@ -47,10 +53,14 @@ class Outcome:
 
 
 class Poster(Protocol):
-    """Sends a request to an address, follows no redirect, and reads no more of the answer than its status."""
+    """Sends a request to an address, follows no redirect, and reads no more of the answer than its
+    status.
+    """
 
     async def post(self, target: Target, headers: dict[str, str], body: bytes) -> int:
-        """Return the status. Raises ConnectionRefusedError when nothing was sent, OSError when there is no answer."""
+        """Return the status. Raises ConnectionRefusedError when nothing was sent, OSError when
+        there is no answer.
+        """
         ...
 
 
@@ -68,12 +78,16 @@ class Webhooks:
     _turns: dict[str, asyncio.Semaphore] = field(default_factory=dict[str, asyncio.Semaphore])
 
     def turn(self, workspace: str) -> asyncio.Semaphore:
-        """Return what an attempt of the workspace waits for: slow receivers of one keep nobody else waiting."""
+        """Return what an attempt of the workspace waits for: slow receivers of one keep nobody else
+        waiting.
+        """
         return self._turns.setdefault(workspace, asyncio.Semaphore(AT_ONCE))
 
 
 async def deliver(webhooks: Webhooks, endpoint: Endpoint, message: Notification) -> Outcome:
-    """Send the message. The host is resolved for this attempt, and no other address is connected to."""
+    """Send the message. The host is resolved for this attempt, and no other address is connected
+    to.
+    """
     now = time.time()
     headers = {
         "content-type": "application/json",
@@ -96,7 +110,9 @@ async def deliver(webhooks: Webhooks, endpoint: Endpoint, message: Notification)
     return Outcome(status, why, gone=status == GONE)
 
 
-async def _posted(poster: Poster, targets: Sequence[Target], headers: dict[str, str], body: bytes) -> int:
+async def _posted(
+    poster: Poster, targets: Sequence[Target], headers: dict[str, str], body: bytes
+) -> int:
     """Return the status of the first address that can be connected to."""
     for target in targets[:-1]:
         with suppress(ConnectionRefusedError):

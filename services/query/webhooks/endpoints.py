@@ -1,7 +1,7 @@
 """Webhook endpoints and how far each is, in a bucket of the bus.
 
-The bucket is no part of the log: a secret in the log could never be taken back. Configuration and state have a key
-each, because the sender writes one and people write the other.
+The bucket is no part of the log: a secret in the log could never be taken back. Configuration and
+state have a key each, because the sender writes one and people write the other.
 """
 
 import json
@@ -44,7 +44,10 @@ class Endpoint:
 
     def secrets(self, now: float) -> list[str]:
         """Return the secrets that messages are signed with at that Unix time, the newest first."""
-        return [self.secret, *([self.former_secret] if self.former_secret and now < self.former_until else [])]
+        return [
+            self.secret,
+            *([self.former_secret] if self.former_secret and now < self.former_until else []),
+        ]
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,9 @@ class EndpointState:
 
     def enabled(self) -> "EndpointState":
         """Return the same, to be tried at once."""
-        return EndpointState(self.cursor, last_error=self.last_error, last_success=self.last_success)
+        return EndpointState(
+            self.cursor, last_error=self.last_error, last_success=self.last_success
+        )
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,9 @@ class Endpoints:
         return endpoint
 
     async def add(self, endpoint: Endpoint, cursor: int) -> Endpoint:
-        """Store a new one, which gets its id here, to be sent what comes behind `cursor`. Raises Conflict."""
+        """Store a new one, which gets its id here, to be sent what comes behind `cursor`. Raises
+        Conflict.
+        """
         if len(await self.all(endpoint.workspace)) >= MAX_ENDPOINTS:
             raise Conflict(f"a workspace has at most {MAX_ENDPOINTS} webhooks")
         new = replace(endpoint, id=uuid4().hex[:16], created_at=timestamp())
@@ -105,13 +112,17 @@ class Endpoints:
         return new
 
     async def rotate(self, id: str, secret: str, former_until: float) -> Endpoint:
-        """Give it a new secret; the one it had is valid until that Unix time, those before no more. Raises NotFound."""
+        """Give it a new secret; the one it had is valid until that Unix time, those before no more.
+        Raises NotFound.
+        """
         while True:
             value, revision = await self.values.read(f"config.{id}")
             if not value:
                 raise NotFound("there is no webhook of that id")
             before = _endpoint(value)
-            new = replace(before, secret=secret, former_secret=before.secret, former_until=former_until)
+            new = replace(
+                before, secret=secret, former_secret=before.secret, former_until=former_until
+            )
             if await self.values.write(f"config.{id}", _encoded(_fields(new)), revision):
                 return new
 
@@ -140,7 +151,9 @@ class Endpoints:
         return await self.values.write(f"state.{id}", json.dumps(asdict(new)).encode(), revision)
 
     async def change_state(self, id: str, **fields: Any) -> EndpointState:
-        """Let it be tried at once, with these fields changed, whatever its sender does. Raises NotFound."""
+        """Let it be tried at once, with these fields changed, whatever its sender does. Raises
+        NotFound.
+        """
         while stored := await self.state(id):
             new = replace(stored.state.enabled(), **fields)
             if await self.write_state(id, new, stored.revision):
@@ -160,7 +173,11 @@ class Endpoints:
 def _fields(endpoint: Endpoint) -> dict[str, Any]:
     """Return what is stored of it; of one secret only what releases without rotation can read."""
     fields = asdict(endpoint)
-    return fields if endpoint.former_secret else {k: v for k, v in fields.items() if not k.startswith("former_")}
+    return (
+        fields
+        if endpoint.former_secret
+        else {k: v for k, v in fields.items() if not k.startswith("former_")}
+    )
 
 
 def _endpoint(value: bytes) -> Endpoint:

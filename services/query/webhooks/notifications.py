@@ -1,4 +1,6 @@
-"""What of the log an endpoint is told: the events of its types, and once each what a document has come to."""
+"""What of the log an endpoint is told: the events of its types, and once each what a document has
+come to.
+"""
 
 import asyncio
 from collections import OrderedDict
@@ -29,7 +31,8 @@ MAX_TOLD = 10_000
 
 @dataclass
 class Notifier:
-    """Makes notifications of events. `told`: what documents came to when it was told last, by endpoint and document.
+    """Makes notifications of events. `told`: what documents came to when it was told last, by
+    endpoint and document.
 
     `places_of`: how a principal, by its name, sees places of a workspace.
     """
@@ -39,7 +42,9 @@ class Notifier:
     documents: Documents
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     places_of: Callable[[str, str], Places] = lambda _name, _workspace: PLAIN
-    told: OrderedDict[tuple[str, str], str] = field(default_factory=OrderedDict[tuple[str, str], str])
+    told: OrderedDict[tuple[str, str], str] = field(
+        default_factory=OrderedDict[tuple[str, str], str]
+    )
 
     async def notifications(self, endpoint: Endpoint, message: Message) -> list[Notification]:
         """Return what this event makes the endpoint be told. Raises `Unavailable`."""
@@ -58,7 +63,9 @@ class Notifier:
         """Return the notice that the document has come to something, unless it was told already."""
         await self._until_projected(endpoint.workspace, event.sequence)
         live = await self.pointers.live("status")
-        documents = await self.documents.get(Partition(endpoint.workspace, live.status), [event.document])
+        documents = await self.documents.get(
+            Partition(endpoint.workspace, live.status), [event.document]
+        )
         if event.document not in documents:
             return []
         status, _ = documents[event.document]
@@ -78,10 +85,13 @@ class Notifier:
             "track_id": status.track_id or None,
             "status": status.status,
             "chunks": status.chunk_count,
-            "errors": [f"{failure.stage}: {failure.message}"[:500] for failure in status.open_failures[:5]],
+            "errors": [
+                f"{failure.stage}: {failure.message}"[:500] for failure in status.open_failures[:5]
+            ],
             "sequence": places.shown(status.sequence),
         }
-        # Of the state as it stands, so that a process that forgot what it told makes the same id of the same state.
+        # Of the state as it stands, so that a process that forgot what it told makes the same id of
+        # the same state.
         id = f"{status.id}:{places.shown(status.version)}:{places.shown(status.sequence)}"
         return [Notification(id, kind, status.updated_at, data)]
 
@@ -94,7 +104,9 @@ class Notifier:
             waited += POLL_SECONDS
 
 
-def _of_event(event: EventSummary, message: Message, places: Places, *, with_body: bool) -> Notification:
+def _of_event(
+    event: EventSummary, message: Message, places: Places, *, with_body: bool
+) -> Notification:
     time, place = event.time.isoformat(), places.shown(event.sequence)
     tokens = event.tokens.model_dump() if event.tokens else None
     seen = {"sequence": place, "text": shown_text(event, places)}

@@ -1,6 +1,8 @@
-"""Sends to every endpoint what its cursor has in front of it: one sender at a time for each, in the order of the log.
+"""Sends to every endpoint what its cursor has in front of it: one sender at a time for each, in the
+order of the log.
 
-A message that is not taken stays in front: the log keeps what comes behind it, so nothing is lost or overtakes.
+A message that is not taken stays in front: the log keeps what comes behind it, so nothing is lost
+or overtakes.
 """
 
 import asyncio
@@ -19,7 +21,13 @@ from runtime.errors import Retryable
 from services.query.errors import NotFound
 from services.query.feeds.reading import EventFilter
 from services.query.webhooks.delivery import Webhooks, deliver
-from services.query.webhooks.endpoints import Endpoint, Endpoints, EndpointState, StoredState, timestamp
+from services.query.webhooks.endpoints import (
+    Endpoint,
+    Endpoints,
+    EndpointState,
+    StoredState,
+    timestamp,
+)
 from services.query.webhooks.notifications import Notifier
 
 logger = structlog.get_logger(__name__)
@@ -37,21 +45,26 @@ GIVE_UP = 3 * 24 * 3600.0
 """Seconds of failures after which an endpoint is disabled."""
 
 LEAST_FAILURES = 12
-"""Failures without which no endpoint is disabled: where the clock is set forward, days pass between two of them."""
+"""Failures without which no endpoint is disabled: where the clock is set forward, days pass between
+two of them.
+"""
 
 LEASE_EXPIRES = 60.0
 """Seconds without a renewal after which another process takes over; longer than an attempt."""
 
 
 WITHOUT_CREDENTIALS = (
-    "the key or user who registered this webhook is gone or may not write in the workspace any more:"
+    "the key or user who registered this webhook is gone or may not write in the workspace "
+    "any more:"
     " somebody who may can enable it"
 )
 
 
 @dataclass
 class Lease:
-    """Which process sends to an endpoint. It saves double sending; receivers are safe by the ids of messages."""
+    """Which process sends to an endpoint. It saves double sending; receivers are safe by the ids of
+    messages.
+    """
 
     endpoints: Endpoints
     id: str
@@ -66,7 +79,8 @@ class Lease:
         if now - self.renewed_at < LEASE_EXPIRES / 3:
             return True
         value, revision = await self.endpoints.values.read(key)
-        # Seconds are counted here from one revision to the next, for the clocks of two machines differ.
+        # Seconds are counted here from one revision to the next, for the clocks of two machines
+        # differ.
         if value and value != self.holder.encode():
             if revision != self.seen:
                 self.seen, self.seen_at = revision, now
@@ -85,7 +99,9 @@ class Lease:
 
 
 def failed(state: EndpointState, error: str, now: float, *, gone: bool = False) -> EndpointState:
-    """Return the state after a failed attempt: tried again later and later, disabled after days of failures."""
+    """Return the state after a failed attempt: tried again later and later, disabled after days of
+    failures.
+    """
     since = state.failing_since or now
     return replace(
         state,
@@ -132,7 +148,9 @@ class WebhookSender:
                         if endpoint.id not in self._tasks:
                             task = asyncio.create_task(self._send(endpoint.id, endpoint.workspace))
                             self._tasks[endpoint.id] = task
-                            task.add_done_callback(lambda _, id=endpoint.id: self._tasks.pop(id, None))
+                            task.add_done_callback(
+                                lambda _, id=endpoint.id: self._tasks.pop(id, None)
+                            )
                 await asyncio.sleep(POLL)
         finally:
             # A client in the middle of a fetch may swallow a cancellation: the loop asks then.
@@ -164,14 +182,18 @@ class WebhookSender:
             await lease.give_back()
 
     async def step(self, id: str, lease: Lease) -> bool:
-        """Send the next page of events; False when there is nothing to do now. Raises NotFound, `Unavailable`."""
+        """Send the next page of events; False when there is nothing to do now. Raises NotFound,
+        `Unavailable`.
+        """
         endpoint, stored = await self.endpoints.get(id), await self.endpoints.state(id)
         if stored is None or stored.state.disabled:
             return False
         if self._waits.left(id, stored.state.next_attempt, _pause(stored.state.failures)):
             return False
         if not self.webhooks.may_write(endpoint.created_by, endpoint.workspace):
-            await self._failed(endpoint, stored, failed(stored.state, WITHOUT_CREDENTIALS, time.time()))
+            await self._failed(
+                endpoint, stored, failed(stored.state, WITHOUT_CREDENTIALS, time.time())
+            )
             return False
         wanted = EventFilter(endpoint.workspace)
         messages, _ = await self.feed.page(wanted.subject, stored.state.cursor, PAGE)
@@ -181,7 +203,11 @@ class WebhookSender:
                 outcome = await deliver(self.webhooks, endpoint, notification)
                 if outcome.error:
                     self.notifier.told.pop((endpoint.id, notification.data["document"]), None)
-                    await self._failed(endpoint, stored, failed(state, outcome.error, time.time(), gone=outcome.gone))
+                    await self._failed(
+                        endpoint,
+                        stored,
+                        failed(state, outcome.error, time.time(), gone=outcome.gone),
+                    )
                     return False
                 state = EndpointState(state.cursor, last_success=timestamp())
                 if not await lease.hold():
@@ -194,7 +220,12 @@ class WebhookSender:
 
     async def _failed(self, endpoint: Endpoint, stored: StoredState, new: EndpointState) -> None:
         if new.disabled and not stored.state.disabled:
-            logger.warning("webhook disabled", webhook=endpoint.id, workspace=endpoint.workspace, error=new.last_error)
+            logger.warning(
+                "webhook disabled",
+                webhook=endpoint.id,
+                workspace=endpoint.workspace,
+                error=new.last_error,
+            )
         await self.endpoints.write_state(endpoint.id, new, stored.revision)
 
 
@@ -214,5 +245,9 @@ async def disabled_webhooks(endpoints: Endpoints) -> str | None:
     with suppress(Retryable):
         states = [await endpoints.state(endpoint.id) for endpoint in await endpoints.all()]
         disabled = sum(stored.state.disabled for stored in states if stored)
-        return f"{disabled} of {len(states)} are disabled: see `lightstream webhooks list`" if disabled else None
+        return (
+            f"{disabled} of {len(states)} are disabled: see `lightstream webhooks list`"
+            if disabled
+            else None
+        )
     return None

@@ -1,4 +1,6 @@
-"""Signatures of Standard Webhooks: HMAC-SHA256 over id, time and body, by the public specification."""
+"""Signatures of Standard Webhooks: HMAC-SHA256 over id, time and body, by the public
+specification.
+"""
 
 import base64
 import hashlib

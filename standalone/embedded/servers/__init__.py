@@ -1,1 +1,3 @@
-"""The three embedded servers, one module each: how it is configured, started and known to be ready."""
+"""The three embedded servers, one module each: how it is configured, started and known to be
+ready.
+"""

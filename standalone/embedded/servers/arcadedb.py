@@ -1,7 +1,7 @@
 """The embedded graph store: ArcadeDB from its wheel, a process of its own, spoken to over Bolt.
 
-`python -m standalone.embedded.servers.arcadedb ROOT HTTP_PORT BOLT_PORT` takes the password of user `root` from
-`ARCADEDB_PASSWORD`.
+`python -m standalone.embedded.servers.arcadedb ROOT HTTP_PORT BOLT_PORT` takes the password of user
+`root` from `ARCADEDB_PASSWORD`.
 """
 
 import ctypes
@@ -23,14 +23,17 @@ DATABASE = "neo4j"
 
 USER = "root"
 HOST = "127.0.0.1"
-PASSWORD_VARIABLE = "ARCADEDB_PASSWORD"  # noqa: S105 - the name of a variable, not a password
+PASSWORD_VARIABLE = "ARCADEDB_PASSWORD"  # noqa: S105
 SHORTEST_PASSWORD = 8
 
 START_TIMEOUT = 120.0
-"""Seconds until the Java machine must answer: 3 on an idle machine, over a minute on one with much else to do."""
+"""Seconds until the Java machine must answer: 3 on an idle machine, over a minute on one with much
+else to do.
+"""
 
 _JVM_ARGS = (
-    "-Darcadedb.txWalFlush=2",  # a commit is on the disk before it is acknowledged; the server's default is not
+    # A commit is on the disk before it is acknowledged; the server's default is not.
+    "-Darcadedb.txWalFlush=2",
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
 )
@@ -48,8 +51,8 @@ def bolt_uri(bolt_port: int) -> str:
 def arcadedb(folder: Path, *, http_port: int, bolt_port: int, password: str) -> Process:
     """The server process over `folder`, ready when it answers a query.
 
-    The heap is `ARC_HEAP` of the environment, 384m when it is not set. Raises ConfigurationError when the password
-    is too short for the server.
+    The heap is `ARC_HEAP` of the environment, 384m when it is not set. Raises ConfigurationError
+    when the password is too short for the server.
     """
     _check(password)
 
@@ -92,7 +95,8 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     root.mkdir(parents=True, exist_ok=True)
     lock = _lock_and_check(root)
     _end_with_parent()
-    # It keeps the password of its first start; without this file it takes the one that the environment names.
+    # It keeps the password of its first start; without this file it takes the one that the
+    # environment names.
     (root / "config" / "server-users.jsonl").unlink(missing_ok=True)
     os.chdir(root)  # it writes its logs relative to the working directory
 
@@ -101,7 +105,9 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     from arcadedb_embedded.jvm import start_jvm  # noqa: PLC0415
 
     recording = os.environ.get(CLASSES_VARIABLE)
-    start_jvm(heap_size=os.environ.get("ARC_HEAP", "384m"), jvm_args=(*_JVM_ARGS, *_classes(recording)))
+    start_jvm(
+        heap_size=os.environ.get("ARC_HEAP", "384m"), jvm_args=(*_JVM_ARGS, *_classes(recording))
+    )
     # Only now: the Java machine installs handlers of its own.
     stopping = _set_by_signals()
     server = arcadedb_embedded.create_server(
@@ -140,21 +146,27 @@ def _end(recording: str | None) -> None:
     """End the process: with a Bolt connection open the Java machine would never let it end."""
     sys.stdout.flush()
     if recording:
-        import jpype  # noqa: PLC0415 - as above
+        import jpype  # noqa: PLC0415
 
-        jpype.JClass("java.lang.System").exit(0)  # it writes its classes only when it ends by itself
+        jpype.JClass("java.lang.System").exit(
+            0
+        )  # it writes its classes only when it ends by itself
     os._exit(0)
 
 
 def class_cache() -> Path:
-    """Where java_classes.py keeps the classes of the Java machine: with the installed jars that they are of."""
-    import arcadedb_embedded  # noqa: PLC0415 - as above
+    """Where java_classes.py keeps the classes of the Java machine: with the installed jars that
+    they are of.
+    """
+    import arcadedb_embedded  # noqa: PLC0415
 
     return Path(arcadedb_embedded.__file__).parent / "java-classes.aot"
 
 
 def _classes(recording: str | None) -> list[str]:
-    """Return the arguments by which the Java machine records its classes, or has them from the cache."""
+    """Return the arguments by which the Java machine records its classes, or has them from the
+    cache.
+    """
     if recording:
         return [f"-XX:AOTCacheOutput={recording}"]
     return [f"-XX:AOTCache={cache}"] if (cache := class_cache()).exists() else []
@@ -162,11 +174,15 @@ def _classes(recording: str | None) -> list[str]:
 
 def _check(password: str) -> None:
     if len(password) < SHORTEST_PASSWORD:
-        raise ConfigurationError(f"{PASSWORD_VARIABLE} must have at least {SHORTEST_PASSWORD} characters")
+        raise ConfigurationError(
+            f"{PASSWORD_VARIABLE} must have at least {SHORTEST_PASSWORD} characters"
+        )
 
 
 def _lock_and_check(root: Path) -> TextIO:
-    """Lock the folder and check its files. Raises ConfigurationError when it is locked, or a file is truncated."""
+    """Lock the folder and check its files. Raises ConfigurationError when it is locked, or a file
+    is truncated.
+    """
     lock = _lock(root)
     if why := find_truncated_graph_file(root.parent):
         raise ConfigurationError(f"the data are damaged and are not opened: {why}")
@@ -185,7 +201,9 @@ def _lock(root: Path) -> TextIO:
 
 
 def _end_with_parent() -> None:
-    """Ask Linux for SIGTERM when the parent dies, so that a killed supervisor leaves no server behind."""
+    """Ask Linux for SIGTERM when the parent dies, so that a killed supervisor leaves no server
+    behind.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
@@ -196,7 +214,12 @@ def main() -> None:
         sys.exit("usage: python -m standalone.embedded.servers.arcadedb ROOT HTTP_PORT BOLT_PORT")
     root, http_port, bolt_port = sys.argv[1:]
     try:
-        run(Path(root).resolve(), int(http_port), int(bolt_port), os.environ.get(PASSWORD_VARIABLE, ""))
+        run(
+            Path(root).resolve(),
+            int(http_port),
+            int(bolt_port),
+            os.environ.get(PASSWORD_VARIABLE, ""),
+        )
     except ConfigurationError as error:
         sys.exit(str(error))
 

@@ -1,8 +1,9 @@
 """The classes of the graph store's Java machine, read and linked once for all its starts.
 
-`python -m standalone.embedded.servers.java_classes` starts a server over a folder that goes again, stores and reads a
-little, and keeps what it loaded beside its installed package: the cache of JEP 514, by which a start takes a third less
-CPU. The Java machine checks that the cache is of these jars, and goes on without it otherwise.
+`python -m standalone.embedded.servers.java_classes` starts a server over a folder that goes again,
+stores and reads a little, and keeps what it loaded beside its installed package: the cache of JEP
+514, by which a start takes a third less CPU. The Java machine checks that the cache is of these
+jars, and goes on without it otherwise.
 """
 
 import asyncio
@@ -37,7 +38,9 @@ def main() -> int:
 
 
 async def _record(folder: Path, cache: Path) -> None:
-    """Let a server do what each one does, and write the classes for it that it loaded when it ends."""
+    """Let a server do what each one does, and write the classes for it that it loaded when it
+    ends.
+    """
     password, port = secrets.token_urlsafe(), free_port()
     server = arcadedb.arcadedb(folder, http_port=free_port(), bolt_port=port, password=password)
     server.env = {**server.env, arcadedb.CLASSES_VARIABLE: str(cache)}

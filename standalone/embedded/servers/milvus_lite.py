@@ -1,6 +1,8 @@
-"""The embedded vector store: Milvus Lite's C++ server from its wheel, a process of its own, spoken to over gRPC.
+"""The embedded vector store: Milvus Lite's C++ server from its wheel, a process of its own, spoken
+to over gRPC.
 
-`python -m standalone.embedded.servers.milvus_lite FOLDER PORT` locks the folder and becomes the server.
+`python -m standalone.embedded.servers.milvus_lite FOLDER PORT` locks the folder and becomes the
+server.
 """
 
 import ctypes
@@ -22,7 +24,9 @@ from standalone.embedded.servers.milvus_lite_times import date_rows_to_now
 HOST = "127.0.0.1"
 DATABASE = "vectors.db"
 PAGE_BYTES = 2048
-"""Bytes of a page, of files that are new. With its own 4 kB pages one row of 384 numbers, 2.3 kB, takes a whole one."""
+"""Bytes of a page, of files that are new. With its own 4 kB pages one row of 384 numbers, 2.3 kB,
+takes a whole one.
+"""
 LOCK = "milvus-lite.lock"
 LIST_COLLECTIONS = "/milvus.proto.milvus.MilvusService/ShowCollections"
 _PR_SET_PDEATHSIG = 1
@@ -34,10 +38,12 @@ def uri(port: int) -> str:
 
 
 def milvus_lite(folder: Path, *, port: int) -> Process:
-    """The server process over `folder`, not yet started; ready when it, and no other server, answers a query.
+    """The server process over `folder`, not yet started; ready when it, and no other server,
+    answers a query.
 
-    It ends by itself, with the reason in its log, when another process serves the folder or listens on the port:
-    Milvus Lite would share both without an error. Raises ConfigurationError when this machine has no Milvus Lite.
+    It ends by itself, with the reason in its log, when another process serves the folder or listens
+    on the port: Milvus Lite would share both without an error. Raises ConfigurationError when this
+    machine has no Milvus Lite.
     """
     executable()
     folder = folder.resolve()
@@ -75,31 +81,41 @@ def executable() -> Path:
     spec = importlib.util.find_spec("milvus_lite")
     binary = Path(spec.origin).parent / "lib" / "milvus" if spec and spec.origin else None
     if binary is None or not binary.is_file():
-        raise ConfigurationError("no Milvus Lite in this Python environment: pip install 'lightstream[embedded]'")
+        raise ConfigurationError(
+            "no Milvus Lite in this Python environment: pip install 'lightstream[embedded]'"
+        )
     return binary
 
 
 def run(folder: Path, port: int) -> NoReturn:
-    """Lock the folder and become the server. Raises ConfigurationError when the folder or the port is taken."""
+    """Lock the folder and become the server. Raises ConfigurationError when the folder or the port
+    is taken.
+    """
     binary = executable()
     folder.mkdir(parents=True, exist_ok=True)
     _lock(folder)
     if listening(port):
-        raise ConfigurationError(f"port {port} is taken by another program; stop it, or choose another port")
+        raise ConfigurationError(
+            f"port {port} is taken by another program; stop it, or choose another port"
+        )
     _write_pid(folder)
     _choose_page_size(folder / DATABASE)
     # A database that cannot be read: the server says what is wrong with it.
     with suppress(sqlite3.Error):
         if dated := date_rows_to_now(folder / DATABASE):
-            sys.stderr.write(f"the clock was set back: {dated} rows of the future are dated to now\n")
+            sys.stderr.write(
+                f"the clock was set back: {dated} rows of the future are dated to now\n"
+            )
     _end_with_parent()
     libraries = {"LD_LIBRARY_PATH": str(binary.parent), "DYLD_LIBRARY_PATH": str(binary.parent)}
     argv = [str(binary), str(folder / DATABASE), f"{HOST}:{port}", "ERROR"]
-    os.execve(binary, argv, {**os.environ, **libraries})  # noqa: S606 - a path of ours, no shell is wanted
+    os.execve(binary, argv, {**os.environ, **libraries})  # noqa: S606
 
 
 def _lock(folder: Path) -> None:
-    """Lock the folder until this process, which becomes the server, ends: the descriptor is inherited."""
+    """Lock the folder until this process, which becomes the server, ends: the descriptor is
+    inherited.
+    """
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -110,7 +126,9 @@ def _lock(folder: Path) -> None:
 
 
 def _write_pid(folder: Path) -> None:
-    """Write our pid, which the server keeps, for the probe: it identifies the server on the port."""
+    """Write our pid, which the server keeps, for the probe: it identifies the server on the
+    port.
+    """
     (folder / LOCK).write_text(str(os.getpid()))
 
 
@@ -121,13 +139,18 @@ def _choose_page_size(file: Path) -> None:
     """
     if file.exists() and file.stat().st_size:
         return
-    with suppress(sqlite3.Error), closing(sqlite3.connect(file, isolation_level=None)) as connection:
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(file, isolation_level=None)) as connection,
+    ):
         connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
         connection.execute("VACUUM")  # a file without tables is written by nothing else
 
 
 def _serving_pid(folder: Path) -> int:
-    """Return the pid of the process that last locked the folder and found its port free, 0 if none did."""
+    """Return the pid of the process that last locked the folder and found its port free, 0 if none
+    did.
+    """
     try:
         return int((folder / LOCK).read_text() or 0)
     except FileNotFoundError:
@@ -135,7 +158,9 @@ def _serving_pid(folder: Path) -> int:
 
 
 def _end_with_parent() -> None:
-    """Ask Linux for SIGTERM when the parent dies, so that a killed supervisor leaves no server behind."""
+    """Ask Linux for SIGTERM when the parent dies, so that a killed supervisor leaves no server
+    behind.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 

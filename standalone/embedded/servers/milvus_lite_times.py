@@ -1,8 +1,8 @@
 """Rows of Milvus Lite that were written before the machine's clock was set back.
 
-Milvus Lite gives each row the time at which it was written, and hides rows of a time that has yet to come; it deletes
-none of them either. The time of a row decides about nothing else, so rows "of the future" are dated to now, while no
-server has them.
+Milvus Lite gives each row the time at which it was written, and hides rows of a time that has yet
+to come; it deletes none of them either. The time of a row decides about nothing else, so rows "of
+the future" are dated to now, while no server has them.
 """
 
 import re
@@ -15,7 +15,9 @@ CLOCK_SET_BACK = "clock-set-back"
 """A file beside the database, which tells the next server to look at every row."""
 
 NEWEST_ROWS = 1000
-"""Rows of a collection that are looked at in any case: the newest, for the clock may be wrong since the last start."""
+"""Rows of a collection that are looked at in any case: the newest, for the clock may be wrong since
+the last start.
+"""
 
 PAGE = 10_000
 """Rows read at once."""
@@ -26,21 +28,28 @@ TIME_BITS = 18
 TAIL = 64
 """Bytes at the end of a row in which its time stands."""
 
-TIME_FIELD = re.compile(rb"\x08\x05\x12\x09Timestamp\x1a\x0d\x1a\x0b\x0a\x09(.{9})\x28\x01", re.DOTALL)
-"""A row's field `Timestamp` as protobuf: type, name, one integer of nine bytes, the field's number."""
+TIME_FIELD = re.compile(
+    rb"\x08\x05\x12\x09Timestamp\x1a\x0d\x1a\x0b\x0a\x09(.{9})\x28\x01", re.DOTALL
+)
+"""A row's field `Timestamp` as protobuf: type, name, one integer of nine bytes, the field's
+number.
+"""
 
 
 def date_rows_to_now(file: Path) -> int:
     """Date rows of times that have yet to come to now, and return how many there were.
 
-    All rows are looked at where the file CLOCK_SET_BACK is there, which is removed then. Raises `sqlite3.Error`.
+    All rows are looked at where the file CLOCK_SET_BACK is there, which is removed then. Raises
+    `sqlite3.Error`.
     """
     if not file.exists() or not file.stat().st_size:
         return 0
     marker, now = file.parent / CLOCK_SET_BACK, int(time.time() * 1000) << TIME_BITS
     with closing(sqlite3.connect(file)) as connection:
         tables = _collections(connection)
-        if not marker.exists() and not any(_newest_in_future(connection, table, now) for table in tables):
+        if not marker.exists() and not any(
+            _newest_in_future(connection, table, now) for table in tables
+        ):
             return 0
         with connection:
             dated = sum(_date_rows(connection, table, now) for table in tables)
@@ -51,7 +60,9 @@ def date_rows_to_now(file: Path) -> int:
 def _collections(connection: sqlite3.Connection) -> list[str]:
     """Return the tables that hold rows, one for each collection."""
     columns = "SELECT group_concat(name) FROM pragma_table_info(sqlite_master.name)"
-    tables = f"SELECT name FROM sqlite_master WHERE type = 'table' AND ({columns}) = 'id,milvus_id,data'"  # noqa: S608
+    tables = (
+        f"SELECT name FROM sqlite_master WHERE type = 'table' AND ({columns}) = 'id,milvus_id,data'"  # noqa: S608
+    )
     return [name for (name,) in connection.execute(tables)]
 
 

@@ -1,4 +1,6 @@
-"""What a backup keeps of the bus beside events and texts: consumers' places, dead letters, parked events, buckets."""
+"""What a backup keeps of the bus beside events and texts: consumers' places, dead letters, parked
+events, buckets.
+"""
 
 from pathlib import Path
 
@@ -29,7 +31,9 @@ NOT_COPIED = (LIMITS_BUCKET, TURNS_BUCKET, CHECKPOINTS_BUCKET)
 
 
 async def copy_bus_state(jetstream: JetStreamContext, folder: Path, manifest: Manifest) -> None:
-    """Copy it into the folder and the manifest. Taken before the end of the log is read, so the log has it all."""
+    """Copy it into the folder and the manifest. Taken before the end of the log is read, so the log
+    has it all.
+    """
     manifest.floors = await consumer_floors(jetstream)
     # An event that is acknowledged because it is parked is on this list by now.
     manifest.parked = write_part(folder, "parked", await _all_records(jetstream, PARKED_STREAM))
@@ -38,7 +42,10 @@ async def copy_bus_state(jetstream: JetStreamContext, folder: Path, manifest: Ma
     for bucket in BUCKETS:
         if bucket.name not in NOT_COPIED:
             values = await NatsSharedValues.bind(jetstream, bucket.name)
-            read = {key: (await values.read(key))[0].decode("utf-8", "surrogateescape") for key in await values.keys()}
+            read = {
+                key: (await values.read(key))[0].decode("utf-8", "surrogateescape")
+                for key in await values.keys()
+            }
             manifest.values[bucket.name] = {key: value for key, value in read.items() if value}
 
 
@@ -46,7 +53,11 @@ async def consumer_floors(jetstream: JetStreamContext) -> dict[str, int]:
     """Return up to where each consumer of the log has handled everything. Raises `Unavailable`."""
     with translated():
         end = (await jetstream.stream_info(LOG)).state.last_seq
-        infos = [await jetstream.consumer_info(LOG, each.name) for each in CONSUMERS if each.stream == LOG]
+        infos = [
+            await jetstream.consumer_info(LOG, each.name)
+            for each in CONSUMERS
+            if each.stream == LOG
+        ]
     return {
         info.name: end
         if not info.num_pending and not info.num_ack_pending
@@ -56,11 +67,15 @@ async def consumer_floors(jetstream: JetStreamContext) -> dict[str, int]:
 
 
 async def _all_records(jetstream: JetStreamContext, stream: str) -> list[Record]:
-    return [record async for page in read_records(jetstream, stream) for record in page if record.data]
+    return [
+        record async for page in read_records(jetstream, stream) for record in page if record.data
+    ]
 
 
 async def restore_bus_state(jetstream: JetStreamContext, folder: Path, manifest: Manifest) -> None:
-    """Put it on a bus whose log is restored and whose topology is applied. Repeats change nothing."""
+    """Put it on a bus whose log is restored and whose topology is applied. Repeats change
+    nothing.
+    """
     for part, stream in ((manifest.dead, DEAD_STREAM), (manifest.parked, PARKED_STREAM)):
         with translated():
             held = (await jetstream.stream_info(stream)).state.messages
@@ -90,7 +105,9 @@ async def _publish_again(jetstream: JetStreamContext, stream: str, records: list
 
 
 async def _restore_generations(jetstream: JetStreamContext, manifest: Manifest) -> None:
-    """Go on counting where the backup stood: a number that was given out once never names other contents."""
+    """Go on counting where the backup stood: a number that was given out once never names other
+    contents.
+    """
     pointers = await NatsLiveGenerations.bind(jetstream)
     present, revision = await pointers.read()
     text = manifest.values.get(GENERATIONS_BUCKET, {}).get("pointers")

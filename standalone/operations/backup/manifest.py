@@ -1,9 +1,8 @@
 """The manifest of a backup: what its files are, and the hash of each.
 
-manifest.json                      what this module describes
-events/00000001-<hash>.jsonl.gz    messages of the log, one a line, in order; a part is never longer than a few MB
-blobs/ab/abcdef…                   texts too long for an event, under their SHA-256
-dead-<hash>.jsonl.gz               dead letters
+manifest.json                      what this module describes events/00000001-<hash>.jsonl.gz
+messages of the log, one a line, in order; a part is never longer than a few MB blobs/ab/abcdef…
+texts too long for an event, under their SHA-256 dead-<hash>.jsonl.gz               dead letters
 parked-<hash>.jsonl.gz             records of parked events
 """
 
@@ -25,7 +24,9 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class Blob:
-    """A long text that an event names. `parts`: messages that it takes on the bus; `place`: where, if not its hash."""
+    """A long text that an event names. `parts`: messages that it takes on the bus; `place`: where,
+    if not its hash.
+    """
 
     sha256: str
     size: int
@@ -40,7 +41,9 @@ class Blob:
 
 @dataclass(frozen=True)
 class Part:
-    """One file of lines. `sha256` is that of the lines, before compression; `blobs`: what its events name."""
+    """One file of lines. `sha256` is that of the lines, before compression; `blobs`: what its
+    events name.
+    """
 
     file: str
     first: int
@@ -54,11 +57,12 @@ class Part:
 class Manifest:
     """A backup of the log from behind `since` up to the sequence `last`.
 
-    `complete` is False while it is being taken. `floors`: up to where each consumer had handled the log. `values`: the
-    buckets' values by bucket and key, as text. `digests`: by workspace and projection, where all were up to date;
-    `undigested` says why they are missing. `erased`: sequences whose events were removed from it because they were
-    erased. `missing_blobs`: hashes of texts that the bus no longer had. `unreadable`: sequences whose messages the
-    server has and cannot read.
+    `complete` is False while it is being taken. `floors`: up to where each consumer had handled the
+    log. `values`: the buckets' values by bucket and key, as text. `digests`: by workspace and
+    projection, where all were up to date; `undigested` says why they are missing. `erased`:
+    sequences whose events were removed from it because they were erased. `missing_blobs`: hashes of
+    texts that the bus no longer had. `unreadable`: sequences whose messages the server has and
+    cannot read.
     """
 
     since: int = 0
@@ -88,7 +92,9 @@ class Manifest:
 
 
 def read(folder: Path) -> Manifest | None:
-    """Return the manifest of a backup; None where there is none. Raises InvalidInput for a damaged one."""
+    """Return the manifest of a backup; None where there is none. Raises InvalidInput for a damaged
+    one.
+    """
     try:
         text = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
@@ -97,7 +103,9 @@ def read(folder: Path) -> Manifest | None:
         manifest: dict[str, Any] = json.loads(text)
         claimed, form = manifest.pop("sha256"), manifest.pop("format")
         if form != FORMAT:
-            raise InvalidInput(f"{folder / MANIFEST} has format {form}, and this program reads format {FORMAT}")
+            raise InvalidInput(
+                f"{folder / MANIFEST} has format {form}, and this program reads format {FORMAT}"
+            )
         if claimed != sha256(_canonical(manifest)):
             raise ValueError("its content does not have the hash it names")
         return TypeAdapter(Manifest).validate_python(manifest)

@@ -22,7 +22,8 @@ COMPRESSION = 1
 def write_part(folder: Path, name: str, records: Sequence[Record]) -> Part:
     """Write the records as one file, and return its entry in the manifest.
 
-    The file is called by its content too: the one that the manifest names stays until the manifest names another.
+    The file is called by its content too: the one that the manifest names stays until the manifest
+    names another.
     """
     lines = b"".join(line_of(record) + b"\n" for record in records)
     digest = hashlib.sha256(lines).hexdigest()
@@ -46,14 +47,18 @@ def read_part(folder: Path, part: Part) -> list[Record]:
 
 
 def without(folder: Path, part: Part, sequences: Collection[int]) -> Part:
-    """Write a file without these sequences in place of one that has any of them; its range stays as it is."""
+    """Write a file without these sequences in place of one that has any of them; its range stays as
+    it is.
+    """
     if not any(part.first <= sequence <= part.last for sequence in sequences):
         return part
     records = read_part(folder, part)
     kept = [record for record in records if record.sequence not in sequences]
     if len(kept) == len(records):
         return part
-    return replace(write_part(folder, part.file.rpartition("-")[0], kept), first=part.first, last=part.last)
+    return replace(
+        write_part(folder, part.file.rpartition("-")[0], kept), first=part.first, last=part.last
+    )
 
 
 def blob_of(record: Record) -> Blob | None:
@@ -67,7 +72,9 @@ def blob_of(record: Record) -> Blob | None:
 
 
 def _own_place(record: Record, place: object) -> str | None:
-    """Return the place of a text if it is among those of the event's workspace: an event may name anything."""
+    """Return the place of a text if it is among those of the event's workspace: an event may name
+    anything.
+    """
     if not isinstance(place, str) or not re.fullmatch(PLACE_PATTERN, place):
         return None
     return place if place.partition(".")[0] == subjects.workspace_token(record.subject) else None

@@ -1,6 +1,8 @@
-"""Restores backups into an empty bus: every event at its sequence, with its headers and the time it was first taken.
+"""Restores backups into an empty bus: every event at its sequence, with its headers and the time it
+was first taken.
 
-Killed anywhere, it can be started again: it goes on when what the bus holds is the beginning of the backup.
+Killed anywhere, it can be started again: it goes on when what the bus holds is the beginning of the
+backup.
 """
 
 from collections.abc import Callable, Iterator
@@ -36,9 +38,11 @@ class Restore:
     replicas: int = 1
 
     async def run(self) -> int:
-        """Restore the bus, prove that it holds the backup event by event, and return how many events that are.
+        """Restore the bus, prove that it holds the backup event by event, and return how many
+        events that are.
 
-        Raises InvalidInput when the bus holds something else or services run on it, `Unavailable` without the bus.
+        Raises InvalidInput when the bus holds something else or services run on it, `Unavailable`
+        without the bus.
         """
         await self.refuse_services()
         end = await self._open_log()
@@ -64,7 +68,9 @@ class Restore:
             except NotFoundError:
                 continue
             if info.num_waiting:
-                raise InvalidInput(f"a service waits for events of {consumer.name}: stop the services first")
+                raise InvalidInput(
+                    f"a service waits for events of {consumer.name}: stop the services first"
+                )
 
     async def _open_log(self) -> int:
         """Return the last sequence of the log; make it anew if it never had an event."""
@@ -90,7 +96,9 @@ class Restore:
                     yield record
 
     async def _skip_restored(self, expected: Iterator[Record]) -> None:
-        """Take what the log holds from the records. Raises InvalidInput where it holds anything else."""
+        """Take what the log holds from the records. Raises InvalidInput where it holds anything
+        else.
+        """
         async with aclosing(read_records(self.jetstream, LOG)) as pages:
             async for page in pages:
                 for record in page:
@@ -99,7 +107,8 @@ class Restore:
                     wanted = next(expected, None)
                     if wanted is None or leaf(wanted) != leaf(record):
                         raise InvalidInput(
-                            f"the log is not empty: it holds another event at sequence {record.sequence} than the "
+                            "the log is not empty: it holds another event at sequence "
+                            f"{record.sequence} than the "
                             "backup; restore into an empty stack"
                         )
 

@@ -26,7 +26,12 @@ from standalone.operations.backup.taking import Backup
 from standalone.operations.backup.verifying import VerifiedBackup
 from standalone.operations.digest import digest
 from standalone.operations.projections import RebuildRequest, open_as_is, open_prepared
-from standalone.operations.target import Target, named_by_environment, select_target, target_of_environment
+from standalone.operations.target import (
+    Target,
+    named_by_environment,
+    select_target,
+    target_of_environment,
+)
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -34,7 +39,9 @@ Report = Callable[[dict[str, Any]], None]
 async def back_up(
     settings: Settings, folder: Path, since: int | None, report: Report, *, digests: bool
 ) -> tuple[Manifest, int]:
-    """Take a backup, and return its manifest and how many events are new in it. Raises what `Backup.run` raises."""
+    """Take a backup, and return its manifest and how many events are new in it. Raises what
+    `Backup.run` raises.
+    """
     async with connected(settings.nats_url, name="lightstream-cli") as client:
         backup = Backup(client.jetstream(), folder, report)
         manifest = await backup.run(since)
@@ -49,7 +56,9 @@ async def back_up(
 
 
 async def _add_digests(settings: Settings, manifest: Manifest) -> None:
-    """Add the digests of all workspaces, where the projections hold exactly what the backup holds."""
+    """Add the digests of all workspaces, where the projections hold exactly what the backup
+    holds.
+    """
     if manifest.parked and manifest.parked.messages:
         manifest.undigested = f"{manifest.parked.messages} events are parked"
     elif behind := [name for name, floor in manifest.floors.items() if floor < manifest.last]:
@@ -61,9 +70,12 @@ async def _add_digests(settings: Settings, manifest: Manifest) -> None:
             partitions = await stack.stores.rows.partitions("documents")
             digests: dict[str, dict[str, str]] = {}
             async with stack.stores_of_generation(live.vectors) as stores:
-                for workspace in sorted(each.workspace for each in partitions if each.generation == live.status):
+                for workspace in sorted(
+                    each.workspace for each in partitions if each.generation == live.status
+                ):
                     digests[workspace] = {
-                        name: (await digest(name, workspace, live, stores)).sha256 for name in PROJECTIONS
+                        name: (await digest(name, workspace, live, stores)).sha256
+                        for name in PROJECTIONS
                     }
             if await log.last_sequence() == manifest.last:
                 manifest.digests, manifest.undigested = digests, ""
@@ -73,7 +85,9 @@ async def _add_digests(settings: Settings, manifest: Manifest) -> None:
 
 @dataclass(frozen=True)
 class RestoredStack:
-    """What a restore has done. `digests`: by workspace and projection, whether it is the one noted in the backup."""
+    """What a restore has done. `digests`: by workspace and projection, whether it is the one noted
+    in the backup.
+    """
 
     stack: str
     events: int
@@ -92,9 +106,11 @@ def restore(
     replicas: int,
     reason: str = "",
 ) -> RestoredStack:
-    """Restore a backup into the empty stack of a data folder, or a deployment, and make its projections from it.
+    """Restore a backup into the empty stack of a data folder, or a deployment, and make its
+    projections from it.
 
-    Raises InvalidInput when the stack runs or is not empty, ConfigurationError when a server does not start.
+    Raises InvalidInput when the stack runs or is not empty, ConfigurationError when a server does
+    not start.
     """
     if named_by_environment(data):
         target = target_of_environment()
@@ -102,7 +118,10 @@ def restore(
     else:
         folder = DataFolder.at(data)
         if folder.is_running():
-            raise InvalidInput(f"a stack is running in {folder.path}: `lightstream down{folder.command_option}` first")
+            raise InvalidInput(
+                f"a stack is running in {folder.path}: `lightstream "
+                f"down{folder.command_option}` first"
+            )
         events = asyncio.run(_restore_folder(folder, backup, report))
         say("the log is restored; starting the stack")
         daemon.start(folder, say, api=None)
@@ -111,7 +130,9 @@ def restore(
         say("making status, graph and vectors from the log")
         rebuilt = asyncio.run(_rebuild(target, backup.last, report, reason))
     texts = sum(len(manifest.blobs) for manifest in backup.manifests)
-    return RestoredStack(target.name, events, texts, backup.last.last, rebuilt, backup.last.undigested)
+    return RestoredStack(
+        target.name, events, texts, backup.last.last, rebuilt, backup.last.undigested
+    )
 
 
 async def _restore_bus(url: str, backup: VerifiedBackup, report: Report, replicas: int) -> int:
@@ -126,7 +147,9 @@ async def _restore_folder(folder: DataFolder, backup: VerifiedBackup, report: Re
 
 @asynccontextmanager
 async def bus_of_folder(folder: DataFolder) -> AsyncGenerator[str]:
-    """Run the bus of a data folder alone, and give its address. Raises `Busy` while its stack runs."""
+    """Run the bus of a data folder alone, and give its address. Raises `Busy` while its stack
+    runs.
+    """
     with private_files(), folder.lock():
         end_orphans(folder, folder.read())
         port, password = free_port(), new_password()
@@ -139,7 +162,9 @@ async def bus_of_folder(folder: DataFolder) -> AsyncGenerator[str]:
 
 
 async def make_projections(target: Target, report: Report, reason: str) -> None:
-    """Make all projections from a log that was put in order, and have services take it for theirs."""
+    """Make all projections from a log that was put in order, and have services take it for
+    theirs.
+    """
     await projections.rebuild(target, RebuildRequest(PROJECTIONS, reason=reason), report)
     async with open_prepared(target.settings) as stack:
         # Stores that are older than the restore name another log.
@@ -149,7 +174,9 @@ async def make_projections(target: Target, report: Report, reason: str) -> None:
             await checkpoints.accept_loss(jetstream, rows)
 
 
-async def _rebuild(target: Target, manifest: Manifest, report: Report, reason: str) -> dict[str, dict[str, bool]]:
+async def _rebuild(
+    target: Target, manifest: Manifest, report: Report, reason: str
+) -> dict[str, dict[str, bool]]:
     """Make all projections, and compare their digests with those that the backup noted."""
     await make_projections(target, report, reason)
     same: dict[str, dict[str, bool]] = {}

@@ -1,6 +1,8 @@
-"""Takes a backup: the log from where the last one in the folder ended up to its end now, while everything goes on.
+"""Takes a backup: the log from where the last one in the folder ended up to its end now, while
+everything goes on.
 
-Each part is whole on disk before the manifest names it, so a backup that was killed goes on behind its last part.
+Each part is whole on disk before the manifest names it, so a backup that was killed goes on behind
+its last part.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -45,8 +47,8 @@ class Backup:
     async def run(self, since: int | None = None) -> Manifest:
         """Copy what the folder lacks. The manifest is complete but for the digests.
 
-        Raises InvalidInput where the folder holds another log or begins elsewhere than `since`, `LogDamaged` where
-        the log holds less than the folder, `Unavailable` without the bus.
+        Raises InvalidInput where the folder holds another log or begins elsewhere than `since`,
+        `LogDamaged` where the log holds less than the folder, `Unavailable` without the bus.
         """
         await self._begin(since)
         await copy_bus_state(self.jetstream, self.folder, self.manifest)
@@ -60,7 +62,10 @@ class Backup:
         self.manifest.unreadable += await unreadable(self.jetstream, LOG, tail)
         self.manifest.last = max(end, self.manifest.last)
         await self._copy_missing_blobs()
-        self.manifest.taken_at, self.manifest.complete = datetime.now(UTC).isoformat(timespec="seconds"), True
+        self.manifest.taken_at, self.manifest.complete = (
+            datetime.now(UTC).isoformat(timespec="seconds"),
+            True,
+        )
         manifests.write(self.folder, self.manifest)
         self._remove_unnamed_files()
         return self.manifest
@@ -69,7 +74,9 @@ class Backup:
         manifest = manifests.read(self.folder)
         if manifest is None:
             if self.folder.exists() and any(self.folder.iterdir()):
-                raise InvalidInput(f"{self.folder} holds other files: name an empty folder, or one of a backup")
+                raise InvalidInput(
+                    f"{self.folder} holds other files: name an empty folder, or one of a backup"
+                )
             await self._require_reached(since or 0)
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             manifest = Manifest(since=since or 0, last=since or 0)
@@ -83,11 +90,16 @@ class Backup:
         self.manifest.complete = False
 
     async def _require_reached(self, since: int) -> None:
-        """Refuse a beginning that the log has not reached: for a new folder that is a slip, and not a loss."""
+        """Refuse a beginning that the log has not reached: for a new folder that is a slip, and not
+        a loss.
+        """
         with translated():
             end = (await self.jetstream.stream_info(LOG)).state.last_seq
         if since > end:
-            raise InvalidInput(f"the log ends at sequence {end}: nothing is behind {since} yet; give a smaller --since")
+            raise InvalidInput(
+                f"the log ends at sequence {end}: nothing is behind {since} yet; give a "
+                "smaller --since"
+            )
 
     async def _require_same_log(self) -> None:
         """Compare the last event of the backup that is still in the log with the log's."""
@@ -95,15 +107,18 @@ class Backup:
             state = (await self.jetstream.stream_info(LOG)).state
         if state.last_seq < self.manifest.last:
             raise LogDamaged(
-                f"the log ends at sequence {state.last_seq}, and the backup in {self.folder} at {self.manifest.last}: "
-                "the log lost events, or is another one; `lightstream restore` puts them into an empty stack"
+                f"the log ends at sequence {state.last_seq}, and the backup in {self.folder} "
+                f"at {self.manifest.last}: "
+                "the log lost events, or is another one; `lightstream restore` puts them into "
+                "an empty stack"
             )
         for part in self.manifest.events[::-1]:
             for kept in read_part(self.folder, part)[::-1]:
                 record = await self._record_at(kept.sequence)
                 if record and leaf(record) != leaf(kept):
                     raise InvalidInput(
-                        f"sequence {kept.sequence} of the log is another event than in {self.folder}: another log"
+                        f"sequence {kept.sequence} of the log is another event than in "
+                        f"{self.folder}: another log"
                     )
                 return
 
@@ -114,7 +129,9 @@ class Backup:
         return None
 
     async def _parts(self, end: int) -> AsyncGenerator[list[Record]]:
-        """Yield the records behind the backup's end, up to `end`, as many at once as a part holds."""
+        """Yield the records behind the backup's end, up to `end`, as many at once as a part
+        holds.
+        """
         records: list[Record] = []
         size = 0
         if end <= self.manifest.last:
@@ -133,13 +150,19 @@ class Backup:
             yield records
 
     async def _add(self, records: Sequence[Record]) -> None:
-        """Copy a part with the texts it names, and take what it says was erased out of all parts."""
+        """Copy a part with the texts it names, and take what it says was erased out of all
+        parts.
+        """
         erased = {sequence for sequence, _ in erased_by(records)}
         before = self.manifest.messages
         self.manifest.events = [without(self.folder, part, erased) for part in self.manifest.events]
         self.manifest.erased += before - self.manifest.messages
         present = {record.sequence for record in records}
-        holes = [each for each in range(self.manifest.last + 1, records[-1].sequence) if each not in present]
+        holes = [
+            each
+            for each in range(self.manifest.last + 1, records[-1].sequence)
+            if each not in present
+        ]
         self.manifest.unreadable += await unreadable(self.jetstream, LOG, holes)
         kept = [record for record in records if record.sequence not in erased]
         part = write_part(self.folder, f"events/{len(self.manifest.events) + 1:08}", kept)
@@ -169,7 +192,11 @@ class Backup:
 
     def _remove_unnamed_files(self) -> None:
         manifest = self.manifest
-        named = {self.folder / part.file for part in [*manifest.events, manifest.dead, manifest.parked] if part}
+        named = {
+            self.folder / part.file
+            for part in [*manifest.events, manifest.dead, manifest.parked]
+            if part
+        }
         named |= {blob_path(self.folder, blob.sha256) for blob in manifest.blobs.values()}
         for pattern in ("events/*", "blobs/*/*", "dead-*", "parked-*"):
             for path in self.folder.glob(pattern):

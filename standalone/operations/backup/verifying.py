@@ -1,4 +1,6 @@
-"""Verifies backups: every file has its hash, every event its place, every text that an event names is there."""
+"""Verifies backups: every file has its hash, every event its place, every text that an event names
+is there.
+"""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -19,7 +21,9 @@ Report = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class VerifiedBackup:
-    """Backups that follow each other. `problems`: what is wrong with them; `erased`: events that must not come back."""
+    """Backups that follow each other. `problems`: what is wrong with them; `erased`: events that
+    must not come back.
+    """
 
     folders: Sequence[Path]
     manifests: Sequence[Manifest]
@@ -44,7 +48,9 @@ class VerifiedBackup:
 
 
 def verify(folders: Sequence[Path], report: Report) -> VerifiedBackup:
-    """Read everything in backups that follow each other. Raises InvalidInput where one has no readable manifest."""
+    """Read everything in backups that follow each other. Raises InvalidInput where one has no
+    readable manifest.
+    """
     read: list[Manifest] = []
     problems: list[str] = []
     erased: set[int] = set()
@@ -54,11 +60,22 @@ def verify(folders: Sequence[Path], report: Report) -> VerifiedBackup:
             raise InvalidInput(f"{folder} holds no backup: it has no {manifests.MANIFEST}")
         before = read[-1].last if read else 0
         if manifest.since != before:
-            problems.append(f"{folder} begins behind sequence {manifest.since}, and what is before it ends at {before}")
+            problems.append(
+                f"{folder} begins behind sequence {manifest.since}, and what is before it "
+                f"ends at {before}"
+            )
         if not manifest.complete:
-            problems.append(f"{folder} is not complete: `lightstream backup {folder}` goes on with it")
-        problems += [f"{folder}: the text {sha256} was missing on the bus" for sha256 in manifest.missing_blobs]
-        problems += [f"{folder}: the log could not read sequence {sequence}" for sequence in manifest.unreadable]
+            problems.append(
+                f"{folder} is not complete: `lightstream backup {folder}` goes on with it"
+            )
+        problems += [
+            f"{folder}: the text {sha256} was missing on the bus"
+            for sha256 in manifest.missing_blobs
+        ]
+        problems += [
+            f"{folder}: the log could not read sequence {sequence}"
+            for sequence in manifest.unreadable
+        ]
         read.append(manifest)
         after = manifest.since
         for part in [*manifest.events, manifest.dead, manifest.parked]:
@@ -82,7 +99,9 @@ def _read(folder: Path, part: Part, after: int) -> tuple[list[Record], list[str]
         return [], [str(error)]
     for record in records:
         if record.sequence <= after:
-            return records, [f"{folder / part.file}: sequence {record.sequence} stands behind {after}"]
+            return records, [
+                f"{folder / part.file}: sequence {record.sequence} stands behind {after}"
+            ]
         after = record.sequence
     return records, []
 

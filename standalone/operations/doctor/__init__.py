@@ -1,1 +1,3 @@
-"""`lightstream doctor`: findings about machine, bus, services and stores, each with a way to repair it."""
+"""`lightstream doctor`: findings about machine, bus, services and stores, each with a way to repair
+it.
+"""

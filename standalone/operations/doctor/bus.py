@@ -10,8 +10,12 @@ from runtime.findings import Finding
 from standalone.operations.publishing import connect_bus
 
 
-async def examine_bus(url: str, way_out: str, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:
-    """Yield every finding about the bus. `notes` are those of the services' health pages, None where unknown."""
+async def examine_bus(
+    url: str, way_out: str, notes: Mapping[str, str] | None
+) -> AsyncIterator[Finding]:
+    """Yield every finding about the bus. `notes` are those of the services' health pages, None
+    where unknown.
+    """
     try:
         async with connect_bus(url) as bus:
             async for finding in bus_examination.examine_bus(bus, notes):

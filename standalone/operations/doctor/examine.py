@@ -1,4 +1,6 @@
-"""Examines this machine and a stack, or a deployment: what is missing or unhealthy, and what to do."""
+"""Examines this machine and a stack, or a deployment: what is missing or unhealthy, and what to
+do.
+"""
 
 from collections.abc import AsyncIterator, Iterator
 
@@ -19,7 +21,9 @@ NOT_READY = "wait a moment; if it stays so, read its log"
 
 
 async def examine(folder: DataFolder, workspace: str) -> AsyncIterator[Finding]:
-    """Yield every finding about the machine and the stack of a folder. A fault is a finding, not an error."""
+    """Yield every finding about the machine and the stack of a folder. A fault is a finding, not an
+    error.
+    """
     for finding in examine_machine(folder.path):
         yield finding
     state = _recorded_state(folder)
@@ -39,7 +43,9 @@ async def examine(folder: DataFolder, workspace: str) -> AsyncIterator[Finding]:
         yield finding
     async for finding in _contents(folder, state, workspace):
         yield finding
-    async for finding in examine_bus(bus_url(state), "the supervisor starts it again; read its log", notes):
+    async for finding in examine_bus(
+        bus_url(state), "the supervisor starts it again; read its log", notes
+    ):
         yield finding
 
 
@@ -52,13 +58,25 @@ def _recorded_state(folder: DataFolder) -> StackState | Finding:
     except ConfigurationError as error:
         return Finding("fault", str(error), "stop what still runs by its pid, then remove the file")
     except OSError as error:
-        return Finding("fault", describe_folder_error(error), "nothing can be said of a folder that cannot be read")
+        return Finding(
+            "fault",
+            describe_folder_error(error),
+            "nothing can be said of a folder that cannot be read",
+        )
 
 
 async def examine_deployment(deployment: Target, workspace: str) -> AsyncIterator[Finding]:
-    """Yield every finding about servers and services that run elsewhere. A fault is a finding, not an error."""
-    yield Finding("note", f"this is {deployment.name}", "for the stack of a data folder give --data, or unset NATS_URL")
-    async for finding in examine_bus(deployment.settings.nats_url, "see its log, and whether NATS_URL is right", None):
+    """Yield every finding about servers and services that run elsewhere. A fault is a finding, not
+    an error.
+    """
+    yield Finding(
+        "note",
+        f"this is {deployment.name}",
+        "for the stack of a data folder give --data, or unset NATS_URL",
+    )
+    async for finding in examine_bus(
+        deployment.settings.nats_url, "see its log, and whether NATS_URL is right", None
+    ):
         yield finding
     async for finding in _stores(deployment):
         yield finding
@@ -73,7 +91,11 @@ async def _stores(target: Target) -> AsyncIterator[Finding]:
             yield Finding("fault", problem, "`lightstream stores apply`")
         yield Finding("well", "documents, graph and vectors answer")
     except ServiceError as error:
-        yield Finding("fault", f"a store does not answer: {error}", "see its log, and whether its variables are right")
+        yield Finding(
+            "fault",
+            f"a store does not answer: {error}",
+            "see its log, and whether its variables are right",
+        )
 
 
 def _damaged_stores(folder: DataFolder, state: StackState) -> Iterator[Finding]:
@@ -87,19 +109,32 @@ def _damaged_stores(folder: DataFolder, state: StackState) -> Iterator[Finding]:
             child.fault if child else ""
         )
         if why:
-            yield Finding("fault", why, "the log has everything, and no language model is paid again")
+            yield Finding(
+                "fault", why, "the log has everything, and no language model is paid again"
+            )
 
 
 def _stopped_stack(folder: DataFolder, state: StackState) -> Iterator[Finding]:
-    left = [name for name, child in state.children.items() if orphans.runs_in(child.identity, folder.path)]
+    left = [
+        name
+        for name, child in state.children.items()
+        if orphans.runs_in(child.identity, folder.path)
+    ]
     if left:
-        yield Finding("fault", f"the supervisor was killed and left running: {', '.join(left)}",
-                      f"`lightstream down{folder.command_option}` ends them")  # fmt: skip
+        yield Finding(
+            "fault",
+            f"the supervisor was killed and left running: {', '.join(left)}",
+            f"`lightstream down{folder.command_option}` ends them",
+        )
     elif state.phase == "failed":
-        yield Finding("fault", f"the last start failed: {state.failure}", "amend that and start again")
+        yield Finding(
+            "fault", f"the last start failed: {state.failure}", "amend that and start again"
+        )
     else:
         yield Finding(
-            "note", f"no stack is running in {folder.path}", f"`lightstream up --detach{folder.command_option}`"
+            "note",
+            f"no stack is running in {folder.path}",
+            f"`lightstream up --detach{folder.command_option}`",
         )
 
 
@@ -111,7 +146,9 @@ def _processes(folder: DataFolder, state: StackState) -> Iterator[Finding]:
             yield Finding("fault", f"{name} is not running; the supervisor starts it again", log)
         elif child.restarts:
             yield Finding("note", f"{name} was started again {child.restarts} times", log)
-    yield Finding("well", f"the stack is {state.phase}, {len(state.children)} processes, API {state.api}")
+    yield Finding(
+        "well", f"the stack is {state.phase}, {len(state.children)} processes, API {state.api}"
+    )
 
 
 async def _services(state: StackState, notes: dict[str, str]) -> AsyncIterator[Finding]:
@@ -135,12 +172,15 @@ async def _services(state: StackState, notes: dict[str, str]) -> AsyncIterator[F
         if name == "query" and "clock" in of_services:
             yield Finding("note", of_services["clock"], SET_CLOCK)
         for part, note in of_services.items():
-            # Why events are redelivered is reported with their number, and a paused provider by the bus.
+            # Why events are redelivered is reported with their number, and a paused provider by the
+            # bus.
             if ": " in part and not part.endswith((REDELIVERY_NOTE, PARKED_NOTE)):
                 yield Finding("note", f"{part}: {note}")
 
 
-async def _contents(folder: DataFolder, state: StackState, workspace: str) -> AsyncIterator[Finding]:
+async def _contents(
+    folder: DataFolder, state: StackState, workspace: str
+) -> AsyncIterator[Finding]:
     """Yield what is to be said of stores elsewhere, and of the documents."""
     if state.stores:
         async for finding in _stores(target_of_stack(folder, state)):
@@ -157,11 +197,18 @@ async def _documents(base: str, workspace: str) -> AsyncIterator[Finding]:
         yield Finding("fault", str(error), "docs/authentication.md explains keys and their rights")
         return
     except ServiceError as error:
-        yield Finding("fault", str(error), f"the query service should answer at {base}: read its log")
+        yield Finding(
+            "fault", str(error), f"the query service should answer at {base}: read its log"
+        )
         return
     broken = {name: numbers[name] for name in ("failed", "partial") if numbers.get(name)}
     if broken:
-        yield Finding("fault", ", ".join(f"{number} documents {name}" for name, number in broken.items()),
-                      "`lightstream status` says why; when that is mended, `lightstream retry --failed`")  # fmt: skip
+        yield Finding(
+            "fault",
+            ", ".join(f"{number} documents {name}" for name, number in broken.items()),
+            "`lightstream status` says why; when that is mended, `lightstream retry --failed`",
+        )
     else:
-        yield Finding("well", f"{numbers.get('all', 0)} documents in workspace {workspace}, none failed")
+        yield Finding(
+            "well", f"{numbers.get('all', 0)} documents in workspace {workspace}, none failed"
+        )

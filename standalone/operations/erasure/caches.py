@@ -1,7 +1,9 @@
-"""Empty the caches of a workspace that may hold what a document said; a rebuild fills them again where the log can.
+"""Empty the caches of a workspace that may hold what a document said; a rebuild fills them again
+where the log can.
 
-Which answer quotes a document, and which condensed text read it, is written nowhere. So whole tables go: extractions
-and summaries come back from the log, answers and keywords of questions are made anew when somebody asks again.
+Which answer quotes a document, and which condensed text read it, is written nowhere. So whole
+tables go: extractions and summaries come back from the log, answers and keywords of questions are
+made anew when somebody asks again.
 """
 
 from collections.abc import AsyncGenerator
@@ -33,7 +35,9 @@ async def empty_caches(rows: Rows, workspace: str) -> dict[str, int]:
 
 
 async def remove_from_archive(rows: Rows, workspace: str, id: str) -> int:
-    """Remove the copies of the document's events, and return how many there were. Raises Unavailable."""
+    """Remove the copies of the document's events, and return how many there were. Raises
+    Unavailable.
+    """
     table = Table(ARCHIVE, Partition(workspace, 0))
     records = await rows.find(table, {"document": subjects.token(id)})
     await rows.delete(table, [key for key, _ in records])
@@ -41,7 +45,8 @@ async def remove_from_archive(rows: Rows, workspace: str, id: str) -> int:
 
 
 async def sweep_embeddings(rows: Rows, vectors: Vectors, workspace: str, generation: int) -> int:
-    """Remove the cached vectors of texts that the live vectors do not have, and return how many. After a rebuild.
+    """Remove the cached vectors of texts that the live vectors do not have, and return how many.
+    After a rebuild.
 
     A text that is embedded at this very moment may be embedded once more later. Raises Unavailable.
     """

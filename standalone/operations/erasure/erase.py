@@ -1,8 +1,9 @@
 """Erase documents from a stack: the log without them, then every store made anew from that log.
 
-No store is searched for what it may hold of a document. Its events are removed, and projections are rebuilt from those
-that are left; so they are what they would be without the document, and older generations go. A killed erasure is simply
-started again: every step may be done twice, and the document's last tombstone says whether it ended.
+No store is searched for what it may hold of a document. Its events are removed, and projections are
+rebuilt from those that are left; so they are what they would be without the document, and older
+generations go. A killed erasure is simply started again: every step may be done twice, and the
+document's last tombstone says whether it ended.
 """
 
 import asyncio
@@ -64,13 +65,17 @@ class Erasure:
 
 
 async def plan(target: Target, erasure: Erasure) -> list[ErasurePlan]:
-    """Return what would be removed from the bus, changing nothing. Raises InvalidInput for an unknown document."""
+    """Return what would be removed from the bus, changing nothing. Raises InvalidInput for an
+    unknown document.
+    """
     async with connect_bus(target.settings.nats_url) as bus:
         return await _plans(bus, erasure)
 
 
 async def not_reached(target: Target) -> list[str]:
-    """Return sentences about what an erasure of this stack does not reach, with the way out. Raises Unavailable."""
+    """Return sentences about what an erasure of this stack does not reach, with the way out. Raises
+    Unavailable.
+    """
     async with connect_bus(target.settings.nats_url) as bus:
         return await _not_reached(bus, target)
 
@@ -82,22 +87,26 @@ async def _not_reached(bus: JetStreamContext, target: Target) -> list[str]:
 
 
 async def requested(target: Target, workspace: str) -> list[str]:
-    """Return the ids of the workspace's documents that somebody asked to have erased. Raises Unavailable."""
+    """Return the ids of the workspace's documents that somebody asked to have erased. Raises
+    Unavailable.
+    """
     ids: dict[str, None] = {}
     async with connect_bus(target.settings.nats_url) as bus:
         wanted = subjects.of_type_in(workspace, ErasureRequested.type_name())
         async for page in NatsLog(bus).read(0, [wanted]):
             for message in page:
                 with suppress(ServiceError):
-                    ids[decode(message.data, message.subject, message.headers).data.aggregate_id] = None
+                    ids[
+                        decode(message.data, message.subject, message.headers).data.aggregate_id
+                    ] = None
     return list(ids)
 
 
 async def erase(target: Target, erasure: Erasure, report: Report) -> list[Receipt]:
     """Erase the documents, and return a receipt for each.
 
-    Raises InvalidInput for an unknown document, ConfigurationError for a log whose server deletes nothing, and
-    Unavailable where a part does not answer: start again then.
+    Raises InvalidInput for an unknown document, ConfigurationError for a log whose server deletes
+    nothing, and Unavailable where a part does not answer: start again then.
     """
     async with connect_bus(target.settings.nats_url) as bus:
         await refuse_undeletable_log(bus)
@@ -120,20 +129,27 @@ async def _plans(bus: JetStreamContext, erasure: Erasure) -> list[ErasurePlan]:
                 plans[id] = planned
                 break
             if planned.history.tombstones:
-                raise InvalidInput(f"{name!r} is erased already: `lightstream log --document` has the receipt's hash")
+                raise InvalidInput(
+                    f"{name!r} is erased already: `lightstream log --document` has the "
+                    "receipt's hash"
+                )
         else:
             raise InvalidInput(f"no document {name!r} in workspace {erasure.workspace}")
     return list(plans.values())
 
 
 async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> list[ErasurePlan]:
-    """Delete the documents, wait until no service works on them, and return the plans of what is there then.
+    """Delete the documents, wait until no service works on them, and return the plans of what is
+    there then.
 
-    A deletion leads to further events, so the wait is over when none came while the ones before were handled.
+    A deletion leads to further events, so the wait is over when none came while the ones before
+    were handled.
     """
     plans, last = await _plans(bus, erasure), 0
     for one in plans:
-        await delete_document(NatsLog(bus), workspace=erasure.workspace, id=one.history.id, source=SOURCE)
+        await delete_document(
+            NatsLog(bus), workspace=erasure.workspace, id=one.history.id, source=SOURCE
+        )
     end = asyncio.get_running_loop().time() + PATIENCE
     while True:
         newest = max([await _newest(bus, erasure.workspace, one.history.id) for one in plans])
@@ -143,7 +159,8 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
         while not await _is_handled(bus, last):
             if asyncio.get_running_loop().time() > end:
                 raise Unavailable(
-                    "the services are still at work on what the log held before: see `lightstream doctor`, and start "
+                    "the services are still at work on what the log held before: see "
+                    "`lightstream doctor`, and start "
                     "again"
                 )
             await asyncio.sleep(PAUSE)
@@ -155,7 +172,9 @@ async def _newest(bus: JetStreamContext, workspace: str, id: str) -> int:
     """Return the sequence of the newest event of the document, 0 without any."""
     try:
         with translated():
-            return (await bus.get_last_msg(LOG, subjects.of_document(workspace, id), direct=False)).seq or 0
+            return (
+                await bus.get_last_msg(LOG, subjects.of_document(workspace, id), direct=False)
+            ).seq or 0
     except NotFoundError:
         return 0
 
@@ -178,7 +197,10 @@ async def _make_stores_anew(
     with target.rebuild_lock():
         async with open_prepared(target.settings) as stack:
             counts = await empty_caches(stack.stores.rows, workspace)
-            copies = [await remove_from_archive(stack.stores.rows, workspace, one.history.id) for one in plans]
+            copies = [
+                await remove_from_archive(stack.stores.rows, workspace, one.history.id)
+                for one in plans
+            ]
             counts["archive"] = sum(copies)
         if folder := target.folder_of_stores:
             await asyncio.to_thread(empty_stores, folder, "graph", report)
@@ -187,7 +209,9 @@ async def _make_stores_anew(
         async with open_prepared(target.settings) as stack:
             live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
             async with stack.stores_of_generation(live.vectors) as stores:
-                counts["embeddings"] = await sweep_embeddings(stores.rows, stores.vectors, workspace, live.vectors)
+                counts["embeddings"] = await sweep_embeddings(
+                    stores.rows, stores.vectors, workspace, live.vectors
+                )
         if target.folder:
             report("rewriting the files")
             counts |= await asyncio.to_thread(clean_files, target.folder.path)
@@ -198,13 +222,25 @@ def _steps(report: Report) -> Callable[[dict[str, Any]], None]:
     return lambda step: report(", ".join(f"{name} {value}" for name, value in step.items()))
 
 
-async def _finish(bus: JetStreamContext, target: Target, plan: ErasurePlan, counts: dict[str, int]) -> Receipt:
-    """Look once more, and publish the end of the erasure. Raises Unavailable when something came meanwhile."""
+async def _finish(
+    bus: JetStreamContext, target: Target, plan: ErasurePlan, counts: dict[str, int]
+) -> Receipt:
+    """Look once more, and publish the end of the erasure. Raises Unavailable when something came
+    meanwhile.
+    """
     workspace, id, log = plan.history.workspace, plan.history.id, NatsLog(bus)
-    messages = [one async for page in log.read(0, [subjects.of_document(workspace, id)]) for one in page]
+    messages = [
+        one async for page in log.read(0, [subjects.of_document(workspace, id)]) for one in page
+    ]
     left = read_history(workspace, id, messages)
     if left.leaves:
-        raise Unavailable(f"{len(left.leaves)} events of {id} came while it was erased: start again")
-    receipt = make_receipt(workspace, left.tombstones, counts, local_actor(), await _not_reached(bus, target))
-    await log.publish(envelope_of(workspace, receipt.last_part(len(left.tombstones)), receipt.sha256))
+        raise Unavailable(
+            f"{len(left.leaves)} events of {id} came while it was erased: start again"
+        )
+    receipt = make_receipt(
+        workspace, left.tombstones, counts, local_actor(), await _not_reached(bus, target)
+    )
+    await log.publish(
+        envelope_of(workspace, receipt.last_part(len(left.tombstones)), receipt.sha256)
+    )
     return receipt

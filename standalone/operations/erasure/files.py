@@ -1,8 +1,10 @@
-"""Remove from the files of a data folder what its stores have forgotten: free pages, journals, logs, leftovers.
+"""Remove from the files of a data folder what its stores have forgotten: free pages, journals,
+logs, leftovers.
 
-A database that deletes a row leaves its bytes in the file until something else is written there. SQLite rewrites a
-file on request, also while servers use it. ArcadeDB has nothing that would (tried: its compression leaves records that
-moved, and rebuilding its indexes loses them), so an erasure starts it with an empty folder, which the rebuild fills.
+A database that deletes a row leaves its bytes in the file until something else is written there.
+SQLite rewrites a file on request, also while servers use it. ArcadeDB has nothing that would
+(tried: its compression leaves records that moved, and rebuilding its indexes loses them), so an
+erasure starts it with an empty folder, which the rebuild fills.
 """
 
 import sqlite3
@@ -20,7 +22,8 @@ PATIENCE = 60.0
 
 
 def clean_files(folder: Path) -> dict[str, int]:
-    """Rewrite the databases, empty the logs, remove copies that were left; return how many bytes went, by what.
+    """Rewrite the databases, empty the logs, remove copies that were left; return how many bytes
+    went, by what.
 
     Raises Unavailable when somebody keeps a database busy.
     """
@@ -32,7 +35,9 @@ def clean_files(folder: Path) -> dict[str, int]:
 
 
 def _rewrite(file: Path) -> int:
-    """Write the database anew without its free space, empty its journal, and return by how many bytes it shrank."""
+    """Write the database anew without its free space, empty its journal, and return by how many
+    bytes it shrank.
+    """
     if not file.exists():
         return 0
     before = file.stat().st_size + _size(file.with_name(f"{file.name}-wal"))
@@ -47,9 +52,12 @@ def _rewrite(file: Path) -> int:
 
 
 def _empty_journal(connection: sqlite3.Connection) -> None:
-    """Copy the WAL into the file and cut it off; whoever reads at the moment delays it. Raises Unavailable."""
+    """Copy the WAL into the file and cut it off; whoever reads at the moment delays it. Raises
+    Unavailable.
+    """
     end = time.monotonic() + PATIENCE
-    # Three numbers: whether somebody was in the way, the WAL's pages, the copied ones. Without a WAL: 0, -1, -1.
+    # Three numbers: whether somebody was in the way, the WAL's pages, the copied ones. Without a
+    # WAL: 0, -1, -1.
     while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
         if time.monotonic() > end:
             raise Unavailable("the journal of a database is in use all the time: start again")
@@ -57,7 +65,9 @@ def _empty_journal(connection: sqlite3.Connection) -> None:
 
 
 def _logs(folder: Path) -> Iterator[Path]:
-    """Yield the logs of all processes: they are written by appending, so they can be emptied meanwhile."""
+    """Yield the logs of all processes: they are written by appending, so they can be emptied
+    meanwhile.
+    """
     yield from folder.glob("*.log")
     yield from folder.glob("*/*.log")
 

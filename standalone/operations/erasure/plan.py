@@ -1,4 +1,6 @@
-"""What an erasure removes from the bus: found from the document's own events, without removing anything."""
+"""What an erasure removes from the bus: found from the document's own events, without removing
+anything.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -35,7 +37,9 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True)
 class DocumentHistory:
-    """What the log holds of one document: its events, and what they say of other places where it is."""
+    """What the log holds of one document: its events, and what they say of other places where it
+    is.
+    """
 
     workspace: str
     id: str
@@ -64,10 +68,12 @@ class DocumentHistory:
 
 @dataclass(frozen=True)
 class ErasurePlan:
-    """What is to be removed from the bus for one document. The other stores are made anew from what is left.
+    """What is to be removed from the bus for one document. The other stores are made anew from what
+    is left.
 
-    `derived`: leaves of events elsewhere in the log that were made of the document; `letters`, `parked`: sequences in
-    KB_DEAD and KB_PARKED; `shared`: blobs of it that another document has too, which stay.
+    `derived`: leaves of events elsewhere in the log that were made of the document; `letters`,
+    `parked`: sequences in KB_DEAD and KB_PARKED; `shared`: blobs of it that another document has
+    too, which stay.
     """
 
     history: DocumentHistory
@@ -94,7 +100,9 @@ class ErasurePlan:
 
 
 def read_history(workspace: str, id: str, messages: Iterable[Message]) -> DocumentHistory:
-    """Return what these messages of the document's subject tell. Those that nobody can read are counted as such."""
+    """Return what these messages of the document's subject tell. Those that nobody can read are
+    counted as such.
+    """
     leaves: dict[int, str] = {}
     counts, blobs, keys = Counter[str](), dict[str, BlobRef](), set[Key]()
     tombstones: list[DocumentErased] = []
@@ -122,11 +130,14 @@ def keys_of(event: Event) -> set[Key]:
     return set()
 
 
-def is_derived(envelope: Envelope[Event], summaries_of: Collection[str], summary_ids: Collection[str]) -> bool:
+def is_derived(
+    envelope: Envelope[Event], summaries_of: Collection[str], summary_ids: Collection[str]
+) -> bool:
     """Return whether an event that is not the document's own was made of what it said.
 
-    That is a summary of a thing the document says something of (`summaries_of`: their aggregate ids), a failure of
-    one, and what the graph merged because of it. What people edited is not, nor what follows of that.
+    That is a summary of a thing the document says something of (`summaries_of`: their aggregate
+    ids), a failure of one, and what the graph merged because of it. What people edited is not, nor
+    what follows of that.
     """
     event = envelope.data
     if isinstance(event, DescriptionSummarized | StageFailed):
@@ -137,7 +148,9 @@ def is_derived(envelope: Envelope[Event], summaries_of: Collection[str], summary
 async def plan_erasure(bus: JetStreamContext, workspace: str, id: str) -> ErasurePlan:
     """Return what the bus holds of this document. Raises Unavailable."""
     log = NatsLog(bus)
-    messages = [one async for page in log.read(0, [subjects.of_document(workspace, id)]) for one in page]
+    messages = [
+        one async for page in log.read(0, [subjects.of_document(workspace, id)]) for one in page
+    ]
     history = read_history(workspace, id, messages)
     derived = await _derived(log, history)
     needed = await _blobs_of_others(log, history) if history.blobs else set[str]()
@@ -152,9 +165,13 @@ async def plan_erasure(bus: JetStreamContext, workspace: str, id: str) -> Erasur
 
 
 async def _derived(log: NatsLog, history: DocumentHistory) -> dict[int, str]:
-    """Return the leaves of what stands elsewhere in the log; nothing made of a document is older than it."""
+    """Return the leaves of what stands elsewhere in the log; nothing made of a document is older
+    than it.
+    """
     summaries_of = {
-        DescriptionSummarized(key=key, inputs_hash="0" * 64, prompt_version="", model="", text="").aggregate_id
+        DescriptionSummarized(
+            key=key, inputs_hash="0" * 64, prompt_version="", model="", text=""
+        ).aggregate_id
         for key in history.keys
     }
     workspace, summary_ids, derived = history.workspace, set[str](), dict[int, str]()
@@ -166,7 +183,11 @@ async def _derived(log: NatsLog, history: DocumentHistory) -> dict[int, str]:
     async for page in log.read(history.first - 1, filters):
         for message in page:
             envelope = _decoded(message)
-            if envelope and message.sequence not in history.leaves and is_derived(envelope, summaries_of, summary_ids):
+            if (
+                envelope
+                and message.sequence not in history.leaves
+                and is_derived(envelope, summaries_of, summary_ids)
+            ):
                 derived[message.sequence] = leaf(record_of(message))
                 summary_ids.add(envelope.id)
     return derived
@@ -183,8 +204,12 @@ async def _blobs_of_others(log: NatsLog, history: DocumentHistory) -> set[str]:
     return needed & history.blobs.keys()
 
 
-async def _letters(bus: JetStreamContext, history: DocumentHistory, derived: Collection[int]) -> list[int]:
-    """Return the numbers of the dead letters about the document, by the subject of the message that was given up."""
+async def _letters(
+    bus: JetStreamContext, history: DocumentHistory, derived: Collection[int]
+) -> list[int]:
+    """Return the numbers of the dead letters about the document, by the subject of the message that
+    was given up.
+    """
     prefix = subjects.of_document(history.workspace, history.id).removesuffix("*")
     return [
         letter.number
@@ -194,11 +219,17 @@ async def _letters(bus: JetStreamContext, history: DocumentHistory, derived: Col
 
 
 async def _parked(bus: JetStreamContext, workspace: str, sequences: Collection[int]) -> list[str]:
-    """Return the subjects of parked records of these events. A record has no text, but names what is erased."""
+    """Return the subjects of parked records of these events. A record has no text, but names what
+    is erased.
+    """
     wanted = subjects.parked(workspace=subjects.token(workspace))
     with translated():
         info = await bus.stream_info(PARKED_STREAM, subjects_filter=wanted)
-    return [subject for subject in info.state.subjects or {} if int(subject.rpartition(".")[2]) in sequences]
+    return [
+        subject
+        for subject in info.state.subjects or {}
+        if int(subject.rpartition(".")[2]) in sequences
+    ]
 
 
 def _decoded(message: Message) -> Envelope[Event] | None:

@@ -1,4 +1,6 @@
-"""Receipts of erasures: what was removed, as a document with a hash; the log keeps the hash and the counts."""
+"""Receipts of erasures: what was removed, as a document with a hash; the log keeps the hash and the
+counts.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,7 +11,10 @@ from contracts.events import DocumentErased
 from contracts.ids import sha256
 
 DEPLOYMENT_REMARKS = (
-    "MongoDB, Neo4j and Milvus remove rows by their own compaction: run it, or wait until it has run",
+    (
+        "MongoDB, Neo4j and Milvus remove rows by their own compaction: run it, or wait until it "
+        "has run"
+    ),
     "a cluster of NATS keeps entries of its own log until the next snapshot of it",
 )
 """What an erasure cannot do on servers that others run."""
@@ -22,7 +27,9 @@ REMARKS = (
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was erased of one document. `events` are the tombstone's lines: what stays of each event."""
+    """What was erased of one document. `events` are the tombstone's lines: what stays of each
+    event.
+    """
 
     workspace: str
     document: str
@@ -45,14 +52,24 @@ class Receipt:
     def last_part(self, part: int) -> DocumentErased:
         """Return the event that ends the erasure."""
         return DocumentErased(
-            document_id=self.document, part=part, counts=dict(self.counts), receipt=self.sha256, reason=self.reason
+            document_id=self.document,
+            part=part,
+            counts=dict(self.counts),
+            receipt=self.sha256,
+            reason=self.reason,
         )
 
 
 def make_receipt(
-    workspace: str, tombstones: Sequence[DocumentErased], counts: Mapping[str, int], actor: str, remarks: Sequence[str]
+    workspace: str,
+    tombstones: Sequence[DocumentErased],
+    counts: Mapping[str, int],
+    actor: str,
+    remarks: Sequence[str],
 ) -> Receipt:
-    """Return the receipt of the erasure that these tombstones began: all since the receipt before it."""
+    """Return the receipt of the erasure that these tombstones began: all since the receipt before
+    it.
+    """
     since = max((number + 1 for number, one in enumerate(tombstones) if one.receipt), default=0)
     begun = tombstones[since:]
     events = {erased.sequence: erased.sha256 for one in begun for erased in one.erased}

@@ -1,7 +1,8 @@
-"""Remove messages from the bus so that their bytes are gone: a deletion overwrites them, a purge only hides them.
+"""Remove messages from the bus so that their bytes are gone: a deletion overwrites them, a purge
+only hides them.
 
-In an order that survives a kill anywhere: first the tombstones, then what only the document's events lead to, then
-these events themselves. Whoever starts again finds what is left.
+In an order that survives a kill anywhere: first the tombstones, then what only the document's
+events lead to, then these events themselves. Whoever starts again finds what is left.
 """
 
 import asyncio
@@ -37,13 +38,17 @@ AT_ONCE = 16
 
 
 async def refuse_undeletable_log(bus: JetStreamContext) -> None:
-    """Raises ConfigurationError for a log that an older version made, whose server deletes no event for anybody."""
+    """Raises ConfigurationError for a log that an older version made, whose server deletes no event
+    for anybody.
+    """
     with translated():
         config = (await bus.stream_info(LOG)).config
     if config.deny_delete:
         raise ConfigurationError(
-            f"{LOG} was made by an older version, with deny_delete, which the server never takes back: its messages "
-            "can be hidden, not erased. `lightstream backup` and `restore` into a new stack make a log that can"
+            f"{LOG} was made by an older version, with deny_delete, which the server never "
+            "takes back: its messages "
+            "can be hidden, not erased. `lightstream backup` and `restore` into a new stack "
+            "make a log that can"
         )
 
 
@@ -52,7 +57,9 @@ async def publish_tombstones(bus: JetStreamContext, plan: ErasurePlan, reason: s
     log, leaves = NatsLog(bus), plan.leaves
     for part, some in enumerate(batched(sorted(leaves), LISTED)):
         erased = tuple(ErasedEvent(sequence=sequence, sha256=leaves[sequence]) for sequence in some)
-        tombstone = DocumentErased(document_id=plan.history.id, erased=erased, part=part, reason=reason)
+        tombstone = DocumentErased(
+            document_id=plan.history.id, erased=erased, part=part, reason=reason
+        )
         await log.publish(envelope_of(plan.history.workspace, tombstone, f"{some[0]}-{some[-1]}"))
 
 
@@ -60,7 +67,9 @@ def envelope_of(workspace: str, tombstone: DocumentErased, what: str) -> Envelop
     """Return the envelope of a tombstone, with an id that is derived from what it is about."""
     return wrap(
         tombstone,
-        id=event_id(f"{workspace}/{tombstone.document_id}/{what}", tombstone.type_name(), tombstone.part),
+        id=event_id(
+            f"{workspace}/{tombstone.document_id}/{what}", tombstone.type_name(), tombstone.part
+        ),
         source=SOURCE,
         workspace=workspace,
         time=datetime.now(UTC),

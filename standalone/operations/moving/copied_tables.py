@@ -1,6 +1,8 @@
-"""What of a document store no replay brings back: caches of what was paid for, the hash chains, the archive.
+"""What of a document store no replay brings back: caches of what was paid for, the hash chains, the
+archive.
 
-They are copied row by row into the other store. What is the same there already is not written again.
+They are copied row by row into the other store. What is the same there already is not written
+again.
 """
 
 from collections.abc import Sequence
@@ -23,7 +25,9 @@ PAGE = 500
 
 
 async def copy_tables(source: Rows, to: Rows, names: Sequence[str] = COPIED) -> dict[str, int]:
-    """Copy these tables and the notes, and return how many rows were written, by table. Raises Unavailable."""
+    """Copy these tables and the notes, and return how many rows were written, by table. Raises
+    Unavailable.
+    """
     # Read before the rows they speak of: a note never says more than what was copied.
     notes = await retry_outages(lambda: source.get(CHECKPOINTS, NOTES))
     counts = dict.fromkeys(names, 0)
@@ -45,7 +49,9 @@ async def _copy(table: Table, source: Rows, to: Rows) -> int:
 
 
 async def empty(stores: Stores) -> None:
-    """Remove every row, entity, relation and vector of any generation, and the checkpoints. Raises Unavailable."""
+    """Remove every row, entity, relation and vector of any generation, and the checkpoints. Raises
+    Unavailable.
+    """
     for name in (name for name in INDEXES if name not in ("schema", "checkpoints")):
         for partition in await stores.rows.partitions(name):
             await stores.rows.drop(Table(name, partition))
@@ -60,4 +66,6 @@ async def empty(stores: Stores) -> None:
 async def workspaces(rows: Rows, generation: int) -> list[str]:
     """Return the workspaces with documents in that generation of the status, sorted."""
     partitions: set[Partition] = await rows.partitions("documents")
-    return sorted(partition.workspace for partition in partitions if partition.generation == generation)
+    return sorted(
+        partition.workspace for partition in partitions if partition.generation == generation
+    )

@@ -1,4 +1,6 @@
-"""Where a stack is to move: the stores that a file of variables names, and what speaks against filling them."""
+"""Where a stack is to move: the stores that a file of variables names, and what speaks against
+filling them.
+"""
 
 import re
 from collections.abc import Mapping
@@ -32,8 +34,9 @@ _THIS_MACHINE = r"\blocalhost\b|\[::1\]"
 def read_destination(file: Path, target: Target) -> Settings:
     """Return the target's settings with the stores that the file names.
 
-    Raises InvalidInput for a file that lacks a store, or names another bus or a present store, ConfigurationError for
-    values of no use. Passwords of the present stores are not sent to the others.
+    Raises InvalidInput for a file that lacks a store, or names another bus or a present store,
+    ConfigurationError for values of no use. Passwords of the present stores are not sent to the
+    others.
     """
     names, given = _store_variables(), _read_variables(file)
     kept = {name: value for name, value in target.environ.items() if name.upper() not in names}
@@ -42,18 +45,27 @@ def read_destination(file: Path, target: Target) -> Settings:
     here, there = addresses(target.settings), addresses(settings)
     if same := [store for store in here if here[store] == there[store]]:
         raise InvalidInput(
-            f"{file} must name three other stores, and its {' and '.join(same)} is where this stack has it: "
+            f"{file} must name three other stores, and its {' and '.join(same)} is where this stack has it: "  # noqa: E501
             + ", ".join(there[store] for store in same)
         )
     return settings
 
 
 def read_stores(file: Path) -> dict[str, str]:
-    """Return where the stores are that a file names, by the name of the setting. Raises as `read_destination` does."""
+    """Return where the stores are that a file names, by the name of the setting. Raises as
+    `read_destination` does.
+    """
     given = _read_variables(file)
     settings = _settings_of(file, {name: given[name] for name in _store_variables() & given.keys()})
-    values = {name: getattr(settings, name) for name in Settings.model_fields if name.startswith(STORE_FIELDS)}
-    return {name: one.get_secret_value() if isinstance(one, SecretStr) else str(one) for name, one in values.items()}
+    values = {
+        name: getattr(settings, name)
+        for name in Settings.model_fields
+        if name.startswith(STORE_FIELDS)
+    }
+    return {
+        name: one.get_secret_value() if isinstance(one, SecretStr) else str(one)
+        for name, one in values.items()
+    }
 
 
 def _store_variables() -> set[str]:
@@ -66,9 +78,15 @@ def _store_variables() -> set[str]:
 
 
 def _read_variables(file: Path) -> dict[str, str]:
-    given = {name.upper(): value for name, value in dotenv_values(file, interpolate=False).items() if value}
+    given = {
+        name.upper(): value
+        for name, value in dotenv_values(file, interpolate=False).items()
+        if value
+    }
     if missing := [names[0] for names in _addresses_to_name() if not given.keys() & set(names)]:
-        raise InvalidInput(f"{file} does not name {', '.join(missing)}: all three stores are needed")
+        raise InvalidInput(
+            f"{file} does not name {', '.join(missing)}: all three stores are needed"
+        )
     return given
 
 
@@ -81,7 +99,10 @@ def _settings_of(file: Path, environ: Mapping[str, str]) -> Settings:
 
 
 def _addresses_to_name() -> list[tuple[str, ...]]:
-    return [variables(name, Settings.model_fields[name]) for name in ("documents_url", "neo4j_uri", "milvus_uri")]
+    return [
+        variables(name, Settings.model_fields[name])
+        for name in ("documents_url", "neo4j_uri", "milvus_uri")
+    ]
 
 
 def addresses(settings: Settings) -> Addresses:
@@ -96,7 +117,9 @@ def addresses(settings: Settings) -> Addresses:
 
 
 def mark_of(log: str, there: Addresses) -> dict[str, str]:
-    """Return the row that marks a document store as one that a move of this log fills, with these other two."""
+    """Return the row that marks a document store as one that a move of this log fills, with these
+    other two.
+    """
     return {"log": log, "graph": there["graph"], "vectors": there["vectors"]}
 
 
@@ -115,15 +138,20 @@ async def require_ours(stores: Stores, mark: Mapping[str, str]) -> None:
     }
     if nonempty := [store for store, full in filled.items() if full]:
         raise InvalidInput(
-            f"the other {' and '.join(nonempty)} already holds data, and not as a copy of this log: "
+            f"the other {' and '.join(nonempty)} already holds data, and not as a copy of "
+            "this log: "
             "nothing was changed. Name empty ones (another database, for example)"
         )
 
 
 async def _holds_vectors(vectors: Vectors) -> bool:
-    """Return whether a generation is in use. Collections that `stores apply` has made are empty, and no data."""
+    """Return whether a generation is in use. Collections that `stores apply` has made are empty,
+    and no data.
+    """
     try:
-        return any([await vectors.checkpoint(generation) for generation in await vectors.generations()])
+        return any(
+            [await vectors.checkpoint(generation) for generation in await vectors.generations()]
+        )
     except ModelChanged:
         return True
 
@@ -132,7 +160,8 @@ def _refuse_another_bus(given: str, target: Target) -> None:
     here = _server(target.settings.nats_url)
     if given and _server(given) != here:
         raise InvalidInput(
-            f"NATS_URL names another bus than {here}: the log stays where it is. A backup and a restore move it, and "
+            f"NATS_URL names another bus than {here}: the log stays where it is. A backup and "
+            "a restore move it, and "
             "fill the stores there"
         )
 

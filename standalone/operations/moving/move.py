@@ -1,8 +1,10 @@
-"""Fill other stores from the same log, under the numbers of the live generations, while the present stores serve.
+"""Fill other stores from the same log, under the numbers of the live generations, while the present
+stores serve.
 
-Services that are started with the other stores find there what the unchanged pointers name. Nothing is switched here,
-and no checkpoint of the others stands on the bus, for the present stores would then look as if they had lost something.
-Each of the other stores gets its checkpoint: a move that is repeated goes on behind the least of them.
+Services that are started with the other stores find there what the unchanged pointers name. Nothing
+is switched here, and no checkpoint of the others stands on the bus, for the present stores would
+then look as if they had lost something. Each of the other stores gets its checkpoint: a move that
+is repeated goes on behind the least of them.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -63,7 +65,9 @@ class Sides:
     """When the log's stream was created."""
 
     async def position(self) -> int:
-        """Return the sequence up to which the other stores hold the live generations of this log; 0 if one does not."""
+        """Return the sequence up to which the other stores hold the live generations of this log; 0
+        if one does not.
+        """
         record = await schema.read(self.other.rows)
         if any(record.is_owed(projection, self.live.of(projection)) for projection in PROJECTIONS):
             return 0
@@ -102,17 +106,26 @@ async def plan(target: Target, wanted: Move) -> dict[str, Any]:
     }
 
 
-async def move(target: Target, wanted: Move, report: Report, workspace: str = "default") -> dict[str, Any]:
-    """Fill the other stores, or go on filling them, and compare both sides. The digests told are of `workspace`.
+async def move(
+    target: Target, wanted: Move, report: Report, workspace: str = "default"
+) -> dict[str, Any]:
+    """Fill the other stores, or go on filling them, and compare both sides. The digests told are of
+    `workspace`.
 
-    Raises InvalidInput where the other stores hold anything else, or generations wait for promotion; ConfigurationError
-    for events newer than this program; Unavailable; `Busy` during a rebuild.
+    Raises InvalidInput where the other stores hold anything else, or generations wait for
+    promotion; ConfigurationError for events newer than this program; Unavailable; `Busy` during a
+    rebuild.
     """
     async with _open(target, wanted.destination) as both:
         values = await NatsSharedValues.bind(both.bus, CHECKPOINTS_BUCKET)
-        async with rebuild_lease.hold(values, PROJECTIONS, wanted.reason or "moving to other stores") as lease:
+        async with rebuild_lease.hold(
+            values, PROJECTIONS, wanted.reason or "moving to other stores"
+        ) as lease:
             if await rebuild_candidate.read(values):
-                raise InvalidInput("generations wait for promotion: `lightstream rebuild promote` or `cleanup` first")
+                raise InvalidInput(
+                    "generations wait for promotion: `lightstream rebuild promote` or "
+                    "`cleanup` first"
+                )
             pace = Pace()
 
             def tell(step: dict[str, Any]) -> None:
@@ -124,7 +137,9 @@ async def move(target: Target, wanted: Move, report: Report, workspace: str = "d
 
 
 async def _begin(both: Sides, wanted: Move) -> None:
-    """Empty the other stores, and mark them as those that this log fills. Raises what `require_ours` does."""
+    """Empty the other stores, and mark them as those that this log fills. Raises what
+    `require_ours` does.
+    """
     mark = mark_of(both.log, addresses(wanted.destination))
     await require_ours(both.other, mark)
     await empty(both.other)
@@ -135,12 +150,15 @@ def _require_known_versions(work: Rebuild) -> None:
     """Raises ConfigurationError where the log has events that only a newer program reads."""
     if work.newer:
         raise ConfigurationError(
-            f"{len(work.newer)} events of the log are of a version newer than this program, the first at sequence "
+            f"{len(work.newer)} events of the log are of a version newer than this program, "
+            "the first at sequence "
             f"{work.newer[0].sequence}: give this command with the newer program"
         )
 
 
-async def _fill(both: Sides, target: Target, wanted: Move, tell: Report, workspace: str) -> dict[str, Any]:
+async def _fill(
+    both: Sides, target: Target, wanted: Move, tell: Report, workspace: str
+) -> dict[str, Any]:
     other, present = both.other, both.present
     await other.rows.prepare()
     await other.graph.prepare()
@@ -151,10 +169,18 @@ async def _fill(both: Sides, target: Target, wanted: Move, tell: Report, workspa
     # Before the log is read: what was embedded or condensed once is not paid for again.
     copied = await copy_tables(present.rows, other.rows)
     work = Rebuild(
-        NatsLog(both.bus), await NatsLiveGenerations.bind(both.bus), other, both.embedding.embedder,
-        PROJECTIONS, tell, target.settings_of(MergerSettings), live_stores=present,
-        events_per_second=wanted.events_per_second, generations=both.live, position=position,
-    )  # fmt: skip
+        NatsLog(both.bus),
+        await NatsLiveGenerations.bind(both.bus),
+        other,
+        both.embedding.embedder,
+        PROJECTIONS,
+        tell,
+        target.settings_of(MergerSettings),
+        live_stores=present,
+        events_per_second=wanted.events_per_second,
+        generations=both.live,
+        position=position,
+    )
     if not position:
         for projection in PROJECTIONS:
             await schema.complete(other.rows, projection, both.live.of(projection))
@@ -166,11 +192,19 @@ async def _fill(both: Sides, target: Target, wanted: Move, tell: Report, workspa
     await both.record(work.position)
     result = await work.compare_with(workspace, both.live)
     differing = await _differing(both, tell)
-    return {**result, "resumed_at": position, "complete_to": work.position, "copied": copied, **differing}
+    return {
+        **result,
+        "resumed_at": position,
+        "complete_to": work.position,
+        "copied": copied,
+        **differing,
+    }
 
 
 async def _differing(both: Sides, tell: Report) -> dict[str, Any]:
-    """Compare every projection of every workspace; what came in meanwhile makes them differ, too."""
+    """Compare every projection of every workspace; what came in meanwhile makes them differ,
+    too.
+    """
     names = await workspaces(both.present.rows, both.live.status)
     differing: dict[str, list[Projection]] = {}
     for done, name in enumerate(names, 1):

@@ -1,4 +1,6 @@
-"""Which stores the stack of a data folder uses: those in the folder, or servers elsewhere that a move has filled."""
+"""Which stores the stack of a data folder uses: those in the folder, or servers elsewhere that a
+move has filled.
+"""
 
 from pathlib import Path
 
@@ -11,14 +13,17 @@ OWN = "own"
 
 
 def use_stores(folder: DataFolder, named: str) -> None:
-    """Have the stack of the folder use, from its next start on, the stores that a file of variables names, or its own.
+    """Have the stack of the folder use, from its next start on, the stores that a file of variables
+    names, or its own.
 
-    Raises `Busy` while it runs, InvalidInput for a folder without a stack and for a file that does not name all three.
+    Raises `Busy` while it runs, InvalidInput for a folder without a stack and for a file that does
+    not name all three.
     """
     stores = {} if named == OWN else read_stores(_file(named))
     if not (folder.path / "bus").is_dir():
         raise InvalidInput(
-            f"there is no stack in {folder.path}: start one, and fill the others by `lightstream rebuild all --to`"
+            f"there is no stack in {folder.path}: start one, and fill the others by "
+            "`lightstream rebuild all --to`"
         )
     with folder.lock():
         state = folder.read()

@@ -1,7 +1,7 @@
 """Plans and makes a repaired log.
 
-It is written to a folder first, as a backup, and verified; only then the stream is made anew from it. So whatever
-happens meanwhile, `lightstream restore` can finish the work.
+It is written to a folder first, as a backup, and verified; only then the stream is made anew from
+it. So whatever happens meanwhile, `lightstream restore` can finish the work.
 """
 
 from collections.abc import AsyncGenerator, Callable
@@ -40,7 +40,8 @@ PAGE = 200
 
 @dataclass
 class RepairPlan:
-    """What a repair does. `lost`: sequences that come back; `changed`: sequences at which the log has another event.
+    """What a repair does. `lost`: sequences that come back; `changed`: sequences at which the log
+    has another event.
 
     The log's own event there moves to its end: what was written in another's place is not lost.
     """
@@ -80,9 +81,13 @@ async def plan_repair(jetstream: JetStreamContext, source: Source) -> RepairPlan
 async def write_repaired(
     jetstream: JetStreamContext, source: Source, plan: RepairPlan, folder: Path, report: Report
 ) -> None:
-    """Write the log as it is to be into an empty folder, as a backup. Raises InvalidInput for a folder with files."""
+    """Write the log as it is to be into an empty folder, as a backup. Raises InvalidInput for a
+    folder with files.
+    """
     _make_empty(folder)
-    manifest = Manifest(taken_at=datetime.now(UTC).isoformat(timespec="seconds"), undigested="it is a repaired log")
+    manifest = Manifest(
+        taken_at=datetime.now(UTC).isoformat(timespec="seconds"), undigested="it is a repaired log"
+    )
     first_change = min(plan.restored, default=plan.last + 1)
     floors = await consumer_floors(jetstream)
     manifest.floors = {name: min(floor, first_change - 1) for name, floor in floors.items()}
@@ -93,12 +98,17 @@ async def write_repaired(
             buffer.append(record)
             size += len(record.data)
             if len(buffer) >= PART_MESSAGES or size >= PART_BYTES:
-                manifest.events.append(write_part(folder, f"events/{len(manifest.events) + 1:08}", buffer))
+                manifest.events.append(
+                    write_part(folder, f"events/{len(manifest.events) + 1:08}", buffer)
+                )
                 buffer, size = [], 0
                 report({"position": manifest.events[-1].last, "end": plan.last})
     if buffer:
         manifest.events.append(write_part(folder, f"events/{len(manifest.events) + 1:08}", buffer))
-    manifest.last, manifest.complete = max(plan.last, *(part.last for part in manifest.events)), True
+    manifest.last, manifest.complete = (
+        max(plan.last, *(part.last for part in manifest.events)),
+        True,
+    )
     manifests.write(folder, manifest)
 
 
@@ -108,8 +118,12 @@ def _make_empty(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
-async def _merged(jetstream: JetStreamContext, source: Source, plan: RepairPlan) -> AsyncGenerator[Record]:
-    """Yield the repaired log: its own events, those of the source in their places, and in the end those moved."""
+async def _merged(
+    jetstream: JetStreamContext, source: Source, plan: RepairPlan
+) -> AsyncGenerator[Record]:
+    """Yield the repaired log: its own events, those of the source in their places, and in the end
+    those moved.
+    """
     moved: list[Record] = []
     last: Record | None = None
     async with aclosing(_restored(source, plan)) as restored, aclosing(_log(jetstream)) as log:
@@ -143,8 +157,11 @@ async def _log(jetstream: JetStreamContext) -> AsyncGenerator[Record]:
                 yield record
 
 
-async def replace_log(jetstream: JetStreamContext, rows: Rows, folder: Path, report: Report, replicas: int) -> int:
-    """Make the stream anew from a verified copy, and have services take it for the log. Returns its events.
+async def replace_log(
+    jetstream: JetStreamContext, rows: Rows, folder: Path, report: Report, replicas: int
+) -> int:
+    """Make the stream anew from a verified copy, and have services take it for the log. Returns its
+    events.
 
     Raises InvalidInput for a damaged copy, and while services run.
     """

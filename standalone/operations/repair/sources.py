@@ -58,5 +58,14 @@ class BackupSource:
     async def get(self, sequences: Sequence[int]) -> list[Record]:
         """See `Source`."""
         wanted = set(sequences)
-        parts = [(f, p) for f, p in self.backup.parts if any(p.first <= each <= p.last for each in wanted)]
-        return [record for folder, part in parts for record in read_part(folder, part) if record.sequence in wanted]
+        parts = [
+            (f, p)
+            for f, p in self.backup.parts
+            if any(p.first <= each <= p.last for each in wanted)
+        ]
+        return [
+            record
+            for folder, part in parts
+            for record in read_part(folder, part)
+            if record.sequence in wanted
+        ]

@@ -24,7 +24,9 @@ Report = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class Repaired:
-    """What a repair has done, or would do: sequences that came back, those that had another event, the copy."""
+    """What a repair has done, or would do: sequences that came back, those that had another event,
+    the copy.
+    """
 
     stack: str
     lost: list[int]
@@ -35,7 +37,9 @@ class Repaired:
 
 @dataclass(frozen=True)
 class RepairRequest:
-    """A repair as an operator asks for it. `backups`: none for the archive; `yes`: do it, and do not only plan."""
+    """A repair as an operator asks for it. `backups`: none for the archive; `yes`: do it, and do
+    not only plan.
+    """
 
     backups: Sequence[Path]
     copy: Path
@@ -44,21 +48,29 @@ class RepairRequest:
     reason: str = ""
 
 
-def repair(data: Path | None, wanted: RepairRequest, report: Report, say: Callable[[str], None]) -> Repaired:
-    """Repair the log of a stack that does not run, or of a deployment whose services do not, then its projections.
+def repair(
+    data: Path | None, wanted: RepairRequest, report: Report, say: Callable[[str], None]
+) -> Repaired:
+    """Repair the log of a stack that does not run, or of a deployment whose services do not, then
+    its projections.
 
-    Raises InvalidInput while they run, for a damaged backup, and for a copy's folder that is not empty.
+    Raises InvalidInput while they run, for a damaged backup, and for a copy's folder that is not
+    empty.
     """
     backup = verify(wanted.backups, report) if wanted.backups else None
     if backup and backup.problems:
-        raise InvalidInput(f"the backup is not used: {backup.problems[0]}; `lightstream verify` lists all")
+        raise InvalidInput(
+            f"the backup is not used: {backup.problems[0]}; `lightstream verify` lists all"
+        )
     work = Work(backup, wanted, report, say)
     folder = None if named_by_environment(data) else DataFolder.at(data)
     if folder is None:
         target = target_of_environment()
         done = asyncio.run(work.run(target.name, target.settings))
     elif folder.is_running():
-        raise InvalidInput(f"a stack is running in {folder.path}: `lightstream down{folder.command_option}` first")
+        raise InvalidInput(
+            f"a stack is running in {folder.path}: `lightstream down{folder.command_option}` first"
+        )
     else:
         done = asyncio.run(work.run_folder(folder))
     if done.events:
@@ -84,9 +96,13 @@ class Work:
     async def run_folder(self, folder: DataFolder) -> Repaired:
         """Repair the log of a data folder, with its bus alone."""
         (folder.path / "documents").mkdir(parents=True, exist_ok=True)
-        stores = folder.read().stores or {"documents_url": f"sqlite://{folder.path / 'documents' / 'documents.db'}"}
+        stores = folder.read().stores or {
+            "documents_url": f"sqlite://{folder.path / 'documents' / 'documents.db'}"
+        }
         async with bus_of_folder(folder) as url:
-            return await self.run(f"the stack in {folder.path}", settings_from(Settings, {**stores, "nats_url": url}))
+            return await self.run(
+                f"the stack in {folder.path}", settings_from(Settings, {**stores, "nats_url": url})
+            )
 
     async def run(self, name: str, settings: Settings) -> Repaired:
         """Plan, and with `yes` repair, the log of these settings."""
@@ -100,7 +116,10 @@ class Work:
                     return Repaired(name, plan.lost, plan.changed)
                 copy = self.wanted.copy
                 await write_repaired(jetstream, source, plan, copy, self.report)
-                self.say(f"the repaired log is in {copy}; `lightstream restore {copy}` goes on if this is interrupted")
+                self.say(
+                    f"the repaired log is in {copy}; `lightstream restore {copy}` goes on if "
+                    "this is interrupted"
+                )
                 events = await replace_log(jetstream, rows, copy, self.report, self.wanted.replicas)
                 return Repaired(name, plan.lost, plan.changed, str(copy), events)
         finally:

@@ -1,4 +1,6 @@
-"""Stand-ins for the servers' images, where no registry answers: images of Debian with their programs mounted."""
+"""Stand-ins for the servers' images, where no registry answers: images of Debian with their
+programs mounted.
+"""
 
 import re
 import shutil
@@ -32,14 +34,28 @@ def server_images() -> dict[str, str]:
 
 
 def stand_ins(engine: Engine, folder: Path) -> dict[str, Any]:
-    """Have an image of every server; for each that is a stand-in, what docker-compose.yml has to mount besides."""
+    """Have an image of every server; for each that is a stand-in, what docker-compose.yml has to
+    mount besides.
+    """
     services: dict[str, Any] = {}
     for name in SERVERS:
         image = server_images()[f"{name.upper()}_IMAGE"]
         own = engine.has(image) and stands_in(engine, image)
-        there = engine.has(image) or not engine.run("pull", "--quiet", image, check=False, minutes=15.0).returncode
+        there = (
+            engine.has(image)
+            or not engine.run("pull", "--quiet", image, check=False, minutes=15.0).returncode
+        )
         if own or not there:
-            build = ["build", "--format", "docker", "--pull=never", "--build-arg", f"SERVER={name}", "--tag", image]
+            build = [
+                "build",
+                "--format",
+                "docker",
+                "--pull=never",
+                "--build-arg",
+                f"SERVER={name}",
+                "--tag",
+                image,
+            ]
             engine.run(*build, "--file", str(FILES / "Containerfile"), str(FILES))
         if stands_in(engine, image):
             services[name] = {"volumes": _programs(name, folder)}
@@ -48,8 +64,13 @@ def stand_ins(engine: Engine, folder: Path) -> dict[str, Any]:
 
 
 def _without_choice(folder: Path, names: set[str]) -> None:
-    """Write what a stand-in cannot be told: MongoDB's knows no users, Milvus's has one first password."""
-    changed = {"mongo": {"documents_url": "mongodb://mongo:27017"}, "milvus": {"milvus_root_token": milvus_server.ROOT}}
+    """Write what a stand-in cannot be told: MongoDB's knows no users, Milvus's has one first
+    password.
+    """
+    changed = {
+        "mongo": {"documents_url": "mongodb://mongo:27017"},
+        "milvus": {"milvus_root_token": milvus_server.ROOT},
+    }
     for name in names & set(changed):
         for secret, value in changed[name].items():
             file = folder / "secrets" / secret
@@ -69,7 +90,10 @@ def _programs(name: str, folder: Path) -> list[str]:
     if name == "milvus":
         return _milvus(folder)
     java = Path(shutil.which("java") or missing("stand-ins need java")).resolve().parents[1]
-    jvm = [f"{java}:/java:ro", *([f"{etc}:{etc}:ro" for etc in Path("/etc").glob("java-*-openjdk")])]
+    jvm = [
+        f"{java}:/java:ro",
+        *([f"{etc}:{etc}:ro" for etc in Path("/etc").glob("java-*-openjdk")]),
+    ]
     return [*jvm, *(_file_store() if name == "mongo" else [f"{neo4j_server.jars()}:/jars:ro"])]
 
 
@@ -77,7 +101,15 @@ def _file_store() -> list[str]:
     """The jars of mongo-java-server that keep a store in a file, and our launcher, compiled."""
     jars, launcher = HOME / "mongo", HOME / "launcher"
     if not jars.exists():
-        command = ["mvn", "-B", "-q", "-f", str(FILES), "dependency:copy-dependencies", "-DincludeScope=runtime"]
+        command = [
+            "mvn",
+            "-B",
+            "-q",
+            "-f",
+            str(FILES),
+            "dependency:copy-dependencies",
+            "-DincludeScope=runtime",
+        ]
         executed([*command, f"-DoutputDirectory={jars}.half"], minutes=10.0)
         Path(f"{jars}.half").rename(jars)
     executed(["javac", "-cp", f"{jars}/*", "-d", str(launcher), str(FILES / "FileLauncher.java")])
@@ -90,7 +122,9 @@ def _milvus(folder: Path) -> list[str]:
     config: Any = package.MilvusServerConfig(data_dir=str(folder / "milvus"))
     etcd = "    dir: {{ etcd_data_dir }}"
     assert etcd in config.template_text, "the configuration template has changed"
-    config.template_text = config.template_text.replace(etcd, f"{etcd}\n  config:\n    path: /milvus/configs/etcd.yaml")
+    config.template_text = config.template_text.replace(
+        etcd, f"{etcd}\n  config:\n    path: /milvus/configs/etcd.yaml"
+    )
     config.set("authorization_enabled", True)
     config.resolve_storage()
     config.write_config()

@@ -15,7 +15,9 @@ def provider() -> Generator[MisbehavingProvider]:
 
 
 @pytest.fixture(scope="package")
-def stack(tmp_path_factory: pytest.TempPathFactory, provider: MisbehavingProvider) -> Generator[Stack]:
+def stack(
+    tmp_path_factory: pytest.TempPathFactory, provider: MisbehavingProvider
+) -> Generator[Stack]:
     """A stack that asks many texts at once, so that cases which are tried again wait for nobody."""
     settings = {"LLM_MAX_ASYNC": "32", "LLM_TIMEOUT": "60", **provider.environment()}
     with running(tmp_path_factory.mktemp("cases") / "data", **settings) as stack:

@@ -65,8 +65,13 @@ def tracked() -> File:
 
 def controls() -> File:
     """Content controls around a paragraph, within one, and around a row of a table."""
-    around = f"<w:sdt><w:sdtContent>{_paragraph(_run('Otto Dunn drives piles.'))}</w:sdtContent></w:sdt>"
-    inline = _run("The cooper is ") + f"<w:sdt><w:sdtContent>{_run('Gideon Ashby')}</w:sdtContent></w:sdt>"
+    around = (
+        f"<w:sdt><w:sdtContent>{_paragraph(_run('Otto Dunn drives piles.'))}</w:sdtContent></w:sdt>"
+    )
+    inline = (
+        _run("The cooper is ")
+        + f"<w:sdt><w:sdtContent>{_run('Gideon Ashby')}</w:sdtContent></w:sdt>"
+    )
     row = f"<w:sdt><w:sdtContent><w:tr>{_cell('Ruth Thorn')}</w:tr></w:sdtContent></w:sdt>"
     table = f"<w:tbl><w:tblPr/><w:tblGrid><w:gridCol/></w:tblGrid>{row}</w:tbl>"
     data = _word(around, _paragraph(inline), table)
@@ -79,7 +84,9 @@ def irregular() -> File:
         f'<w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>{_cell("Wanda Frost")}</w:tr>',
         f"<w:tr>{_cell('Lena Brook')}{_cell('cutter')}{_cell('since May')}</w:tr>",
     ]
-    table = f"<w:tbl><w:tblPr/><w:tblGrid><w:gridCol/><w:gridCol/></w:tblGrid>{''.join(rows)}</w:tbl>"
+    table = (
+        f"<w:tbl><w:tblPr/><w:tblGrid><w:gridCol/><w:gridCol/></w:tblGrid>{''.join(rows)}</w:tbl>"
+    )
     return File("irregular.docx", _word(table), ("Wanda Frost", "Lena Brook", "since May"))
 
 
@@ -94,7 +101,9 @@ def merged() -> File:
     ]
     grid = "<w:tblGrid><w:gridCol/><w:gridCol/><w:gridCol/></w:tblGrid>"
     table = f"<w:tbl><w:tblPr/>{grid}{''.join(rows)}</w:tbl>"
-    return File("merged.docx", _word(table), ("Irma Stone", "Basil Moor"), ("Irma Stone | Irma Stone",))
+    return File(
+        "merged.docx", _word(table), ("Irma Stone", "Basil Moor"), ("Irma Stone | Irma Stone",)
+    )
 
 
 def formulas() -> File:
@@ -138,11 +147,26 @@ def notebook() -> File:
     picture_data = base64.b64encode(bytes(5000)).decode()
     output = {"output_type": "display_data", "data": {"image/png": picture_data}, "metadata": {}}
     cells = [
-        {"cell_type": "markdown", "metadata": {}, "source": ["# Tides\n", "Åsa Lind measures them."]},
-        {"cell_type": "code", "metadata": {}, "source": ["height = 3"], "outputs": [output], "execution_count": 1},
+        {
+            "cell_type": "markdown",
+            "metadata": {},
+            "source": ["# Tides\n", "Åsa Lind measures them."],
+        },
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "source": ["height = 3"],
+            "outputs": [output],
+            "execution_count": 1,
+        },
     ]
     body = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    return File("notebook.ipynb", json.dumps(body).encode(), ("Åsa Lind measures", "height = 3"), ("AAAAAAAA",))
+    return File(
+        "notebook.ipynb",
+        json.dumps(body).encode(),
+        ("Åsa Lind measures", "height = 3"),
+        ("AAAAAAAA",),
+    )
 
 
 def invisible() -> File:

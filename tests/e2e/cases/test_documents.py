@@ -1,4 +1,6 @@
-"""Documents whose language model misbehaves: a document for each row of docs/providers.md, all added at once."""
+"""Documents whose language model misbehaves: a document for each row of docs/providers.md, all
+added at once.
+"""
 
 import json
 from typing import Any
@@ -48,8 +50,15 @@ def part_name(marker: str) -> str:
 def parts(marker: str) -> str:
     """Return a text of three chunks, of which the second has the marker."""
     name = part_name(marker)
-    more = "Every morning the log of the harbour is read aloud, and every ship that lies at the quay is counted twice."
-    sentences = (f"Berta {name} keeps ropes.", f"Carl {name} boils tar. {marker}", f"Dora {name} mends nets.")
+    more = (
+        "Every morning the log of the harbour is read aloud, and every ship that lies at the quay "
+        "is counted twice."
+    )
+    sentences = (
+        f"Berta {name} keeps ropes.",
+        f"Carl {name} boils tar. {marker}",
+        f"Dora {name} mends nets.",
+    )
     return "\n\n".join(f"{sentence} {more}" for sentence in sentences)
 
 
@@ -66,7 +75,9 @@ def documents(stack: Stack) -> dict[str, Document]:
 
 def unfinished(stack: Stack) -> str:
     with stack.service(WORKSPACE) as service:
-        names = [document.file_path for document in service.all_documents() if not document.is_final]
+        names = [
+            document.file_path for document in service.all_documents() if not document.is_final
+        ]
     return f"unfinished: {names}\n{stack.logs()}"
 
 
@@ -78,7 +89,9 @@ def extracted(stack: Stack, document: Document) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", [*REFUSED, *EMBEDDED], ids=str)
-def test_a_refused_text_fails_with_the_providers_own_sentence(case: Case, documents: dict[str, Document]) -> None:
+def test_a_refused_text_fails_with_the_providers_own_sentence(
+    case: Case, documents: dict[str, Document]
+) -> None:
     document = documents[f"{case}.md"]
     assert document.status in ("failed", "partial"), document
     assert document.error_msg
@@ -131,7 +144,10 @@ def entity_names(stack: Stack, workspace: str) -> set[str]:
 def test_a_refused_chunk_takes_none_of_its_siblings_with_it_and_heals(
     stack: Stack, provider: MisbehavingProvider
 ) -> None:
-    chunking = Chunking(strategy="recursive_character", params={"chunk_token_size": 50, "chunk_overlap_token_size": 0})
+    chunking = Chunking(
+        strategy="recursive_character",
+        params={"chunk_token_size": 50, "chunk_overlap_token_size": 0},
+    )
     stack.add({f"{marker}.md": parts(marker) for marker in REFUSED_PARTS}, PARTIAL, chunking)
     stack.settled(len(REFUSED_PARTS), PARTIAL)
     for marker in REFUSED_PARTS:
@@ -176,7 +192,9 @@ def test_a_text_that_is_too_long_for_the_embedder_is_shortened_with_a_warning(
     assert len(warnings["long.md"]) == 1, warnings
 
 
-def test_a_window_that_is_smaller_than_the_prompt_is_noticed(stack: Stack, provider: MisbehavingProvider) -> None:
+def test_a_window_that_is_smaller_than_the_prompt_is_noticed(
+    stack: Stack, provider: MisbehavingProvider
+) -> None:
     (case,) = cases("A window that is smaller than the prompt")
     provider.set_mode(chat=case.marker)
     try:

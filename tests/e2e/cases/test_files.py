@@ -32,7 +32,9 @@ def events(stack: Stack, document: str, kind: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", cases("Files"), ids=str)
-def test_what_stands_in_a_file_is_read(case: Case, documents: dict[str, dict[str, Any]], stack: Stack) -> None:
+def test_what_stands_in_a_file_is_read(
+    case: Case, documents: dict[str, dict[str, Any]], stack: Stack
+) -> None:
     file, document = FILES[case.marker], documents[case.marker]
     assert document["status"] == "processed", document
     created = events(stack, document["id"], "ChunksCreated")

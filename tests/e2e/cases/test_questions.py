@@ -1,4 +1,6 @@
-"""Questions whose language model misbehaves, each row of docs/providers.md over every door that answers questions."""
+"""Questions whose language model misbehaves, each row of docs/providers.md over every door that
+answers questions.
+"""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +34,9 @@ def harbour(stack: Stack) -> None:
         assert stack.settled(1, workspace)["processed"] == 1
 
 
-def ask(stack: Stack, marker: str = "", workspace: str = WORKSPACE, number: int = 0) -> httpx.Response:
+def ask(
+    stack: Stack, marker: str = "", workspace: str = WORKSPACE, number: int = 0
+) -> httpx.Response:
     """Ask /query; another number makes it another question."""
     question = f"Who leads the harbour of Port Elm, question {number}? {marker}"
     with stack.client(workspace) as client:
@@ -60,9 +64,13 @@ def test_a_refused_question_is_an_error_for_its_asker_alone(case: Case, stack: S
 
 
 @pytest.mark.parametrize("is_streamed", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("path", ["/query/stream", "/v1/chat/completions", "/api/chat", "/api/generate"])
+@pytest.mark.parametrize(
+    "path", ["/query/stream", "/v1/chat/completions", "/api/chat", "/api/generate"]
+)
 @pytest.mark.parametrize("marker", ["ZZMODERATION", "ZZERROR200"])
-def test_every_route_says_what_the_provider_says(marker: str, path: str, is_streamed: bool, stack: Stack) -> None:
+def test_every_route_says_what_the_provider_says(
+    marker: str, path: str, is_streamed: bool, stack: Stack
+) -> None:
     question = f"Who leads the quay of Port Elm? {marker}"
     messages = [{"role": "user", "content": question}]
     bodies = {
@@ -138,15 +146,27 @@ def test_a_stream_that_breaks_off_says_so(case: Case, stack: Stack) -> None:
 
 
 def test_reasoning_is_shown_apart_where_it_is_asked_for(stack: Stack) -> None:
-    body = {"query": "Who leads the harbour apart? ZZTHINK", "mode": "naive", "include_reasoning": True}
+    body = {
+        "query": "Who leads the harbour apart? ZZTHINK",
+        "mode": "naive",
+        "include_reasoning": True,
+    }
     with stack.client(WORKSPACE) as client:
         answer = client.post("/query", json=body).json()
     assert SECRET in answer["reasoning"] and SECRET not in answer["response"]
 
 
 LANGUAGES = {
-    "german": ("Jörg Müller leitet das Hafenamt von Ulmenhafen.", "Was leitet Jörg Müller?", "Jörg Müller"),
-    "chinese": ("「陈海生」管理榆树港。「林秀英」看守灯塔。", "榆树港的「陈海生」做什么?", "陈海生"),
+    "german": (
+        "Jörg Müller leitet das Hafenamt von Ulmenhafen.",
+        "Was leitet Jörg Müller?",
+        "Jörg Müller",
+    ),
+    "chinese": (
+        "「陈海生」管理榆树港。「林秀英」看守灯塔。",
+        "榆树港的「陈海生」做什么?",
+        "陈海生",
+    ),
 }
 
 
@@ -172,7 +192,9 @@ def test_keywords_are_found_where_response_format_is_refused(
             for mode in ("local", "hybrid"):
                 body = {"query": f"{question} ({mode})", "mode": mode}
                 found = client.post("/query/data", json=body).json()
-                assert name in {entity["entity_name"] for entity in found["data"]["entities"]}, found
+                assert name in {entity["entity_name"] for entity in found["data"]["entities"]}, (
+                    found
+                )
                 # Words of the question would be the keywords if the model gave none.
                 assert found["metadata"]["keywords"]["high_level"] == ["harbours"], found
                 assert client.post("/query", json=body).status_code == 200
@@ -180,4 +202,6 @@ def test_keywords_are_found_where_response_format_is_refused(
         provider.set_mode(chat="")
     asked = [entry for entry in provider.log[before:] if entry["task"] == "keywords"]
     assert len(asked) >= 2
-    assert len([entry for entry in asked if "response_format" in entry]) <= 1, "a refused call was repeated"
+    assert len([entry for entry in asked if "response_format" in entry]) <= 1, (
+        "a refused call was repeated"
+    )

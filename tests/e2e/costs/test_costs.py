@@ -1,6 +1,7 @@
 """What a document costs is counted on a running stack, and must not exceed what `limits.toml` says.
 
-Nothing here is a time: the counts are the same on every machine, but for how many messages come in one batch.
+Nothing here is a time: the counts are the same on every machine, but for how many messages come in
+one batch.
 """
 
 import asyncio
@@ -30,7 +31,9 @@ from tests.support.shared_servers import SharedServers
 from tests.support.stack import MODEL_VARIABLES
 
 DOCUMENTS = 20
-LIMITS: dict[str, dict[str, float]] = tomllib.loads(Path(__file__).with_name("limits.toml").read_text("utf-8"))
+LIMITS: dict[str, dict[str, float]] = tomllib.loads(
+    Path(__file__).with_name("limits.toml").read_text("utf-8")
+)
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,21 @@ class CountedStack:
 
     def counts(self) -> dict[str, float]:
         """What was asked of the servers and of the models until now."""
-        result = {f"{name} {kind}": float(n) for name, relay in self.relays.items() for kind, n in relay.counts.items()}
+        result = {
+            f"{name} {kind}": float(n)
+            for name, relay in self.relays.items()
+            for kind, n in relay.counts.items()
+        }
         asked = self.model.stats()
-        result["chat calls"], result["embedding calls"] = asked["chat_calls"], asked["embedding_calls"]
-        return {**result, "texts embedded": asked["texts"], "rows stored": stored_rows(self.side.folder)}
+        result["chat calls"], result["embedding calls"] = (
+            asked["chat_calls"],
+            asked["embedding_calls"],
+        )
+        return {
+            **result,
+            "texts embedded": asked["texts"],
+            "rows stored": stored_rows(self.side.folder),
+        }
 
 
 def stored_rows(folder: Path) -> int:
@@ -54,7 +68,9 @@ def stored_rows(folder: Path) -> int:
     if not (path := folder / "documents" / "documents.db").exists():
         return 0
     with closing(sqlite3.connect(path)) as store:
-        tables = [name for (name,) in store.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        tables = [
+            name for (name,) in store.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        ]
         return sum(store.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in tables)
 
 
@@ -64,7 +80,8 @@ async def counted_stack(
 ) -> AsyncGenerator[CountedStack]:
     """A whole embedded stack with the mock model; its supervisor is this process.
 
-    With `mongo_port` the services keep documents on the server of MongoDB's protocol that listens there.
+    With `mongo_port` the services keep documents on the server of MongoDB's protocol that listens
+    there.
     """
     addresses = stack.service_addresses
     relays = {"bus": Relay(nats), "graph": Relay(bolt), "vectors": Relay(grpc)}
@@ -77,7 +94,9 @@ async def counted_stack(
         for name in settings:
             relay = relays[name]
             relay.target = state.ports[name]
-            result[settings[name]] = result[settings[name]].replace(f":{relay.target}", f":{relay.port}")
+            result[settings[name]] = result[settings[name]].replace(
+                f":{relay.target}", f":{relay.port}"
+            )
         if mongo_port:
             result["documents_url"] = mongo_uri(relays["documents"].port)
         return result
@@ -92,7 +111,9 @@ async def counted_stack(
         for name, value in {**model.environment(), "COSINE_THRESHOLD": "0.2"}.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(stack, "service_addresses", relayed)
-        state = await opened.enter_async_context(stack.run_stack(DataFolder(folder), lambda _: None))
+        state = await opened.enter_async_context(
+            stack.run_stack(DataFolder(folder), lambda _: None)
+        )
 
         def pids() -> dict[str, int]:
             return {name: child.identity.pid for name, child in state.children.items()}

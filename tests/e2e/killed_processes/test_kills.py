@@ -9,7 +9,16 @@ from tests.support.corpus import documents
 from tests.support.stack import Stack, unacknowledged, until
 
 COUNT = 40
-VICTIMS = ("chunker", "extractor", "merger", "indexer", "query", "nats-server", "arcadedb", "milvus-lite")
+VICTIMS = (
+    "chunker",
+    "extractor",
+    "merger",
+    "indexer",
+    "query",
+    "nats-server",
+    "arcadedb",
+    "milvus-lite",
+)
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +29,9 @@ def undisturbed(stack: Stack) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
-def test_a_killed_process_changes_nothing(stack: Stack, undisturbed: dict[str, object], victim: str) -> None:
+def test_a_killed_process_changes_nothing(
+    stack: Stack, undisturbed: dict[str, object], victim: str
+) -> None:
     workspace = f"kill-{victim}"
     stack.add(documents(COUNT), workspace)
     at_kill = stack.counts(workspace)
@@ -28,18 +39,36 @@ def test_a_killed_process_changes_nothing(stack: Stack, undisturbed: dict[str, o
     stack.kill(victim)
     assert at_kill["processed"] < COUNT, "the kill came too late to disturb anything"
 
-    until(lambda: stack.state.children[victim].identity.pid != pid and stack.state.children[victim].ready)
+    until(
+        lambda: (
+            stack.state.children[victim].identity.pid != pid and stack.state.children[victim].ready
+        )
+    )
     assert stack.settled(COUNT, workspace)["processed"] == COUNT
     assert stack.digest(workspace) == undisturbed
 
 
 def test_nothing_is_left_unacknowledged(stack: Stack, undisturbed: dict[str, object]) -> None:
-    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), lambda: str(unacknowledged(stack)))
+    until(
+        lambda: all(left == (0, 0) for left in unacknowledged(stack).values()),
+        lambda: str(unacknowledged(stack)),
+    )
 
 
-def test_services_killed_again_and_again_still_end_the_same(stack: Stack, undisturbed: dict[str, object]) -> None:
+def test_services_killed_again_and_again_still_end_the_same(
+    stack: Stack, undisturbed: dict[str, object]
+) -> None:
     stack.add(documents(COUNT), "storm")
-    for victim in ("merger", "indexer", "extractor", "merger", "query", "indexer", "chunker", "merger"):
+    for victim in (
+        "merger",
+        "indexer",
+        "extractor",
+        "merger",
+        "query",
+        "indexer",
+        "chunker",
+        "merger",
+    ):
         if stack.state.children[victim].ready:
             stack.kill(victim)
         time.sleep(0.7)  # not for luck: the kills are to fall into different moments of the work
@@ -47,7 +76,9 @@ def test_services_killed_again_and_again_still_end_the_same(stack: Stack, undist
     assert stack.digest("storm") == undisturbed
 
 
-def test_the_data_survive_a_stop_and_a_start(stack: Stack, undisturbed: dict[str, object], tmp_path: Path) -> None:
+def test_the_data_survive_a_stop_and_a_start(
+    stack: Stack, undisturbed: dict[str, object], tmp_path: Path
+) -> None:
     stack.down()
     stack.up()
     assert stack.digest("calm") == undisturbed

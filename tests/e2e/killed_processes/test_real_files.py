@@ -1,4 +1,6 @@
-"""Two hundred files of real prose: all stores agree in the end, also when every service was killed meanwhile."""
+"""Two hundred files of real prose: all stores agree in the end, also when every service was killed
+meanwhile.
+"""
 
 import threading
 from pathlib import Path
@@ -54,11 +56,16 @@ def test_every_service_killed_on_the_way_changes_nothing(
 ) -> None:
     folder, count = texts
     done: list[Any] = []
-    adding = threading.Thread(target=lambda: done.append(stack.run("add", str(folder), "--workspace", "real-killed")))
+    adding = threading.Thread(
+        target=lambda: done.append(stack.run("add", str(folder), "--workspace", "real-killed"))
+    )
     adding.start()
     for place, victim in enumerate(VICTIMS):
         reached = place * count // (len(VICTIMS) + 2)
-        until(lambda at=reached, name=victim: processed(stack) >= at and ready(stack, name), stack.logs)
+        until(
+            lambda at=reached, name=victim: processed(stack) >= at and ready(stack, name),
+            stack.logs,
+        )
         assert processed(stack) < count, f"the kill of {victim} came too late to disturb anything"
         stack.kill(victim)
     adding.join()
@@ -79,4 +86,7 @@ def ready(stack: Stack, process: str) -> bool:
 
 
 def test_nothing_is_left_unacknowledged(stack: Stack, undisturbed: dict[str, Any]) -> None:
-    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), lambda: str(unacknowledged(stack)))
+    until(
+        lambda: all(left == (0, 0) for left in unacknowledged(stack).values()),
+        lambda: str(unacknowledged(stack)),
+    )

@@ -1,4 +1,6 @@
-"""Services that start while a store does not answer wait for it, say so, and go on by themselves."""
+"""Services that start while a store does not answer wait for it, say so, and go on by
+themselves.
+"""
 
 import os
 import signal
@@ -42,7 +44,11 @@ def test_services_that_start_without_their_stores_wait_and_say_so(stack: Stack) 
         for victim in ("merger", "indexer", "query"):
             stack.kill(victim)
         for service, store in (("merger", "graph"), ("indexer", "graph"), ("query", "graph")):
-            until(lambda service=service, store=store: f"waiting for the {store}" in problems(stack, service))
+            until(
+                lambda service=service, store=store: (
+                    f"waiting for the {store}" in problems(stack, service)
+                )
+            )
         for ready in ("chunker", "extractor"):
             assert problems(stack, ready) == "{}"
     until(lambda: problems(stack, "query") == "{}", stack.logs)
@@ -61,4 +67,7 @@ def problems(stack: Stack, service: str) -> str:
 
 
 def test_nothing_is_left_unacknowledged(stack: Stack) -> None:
-    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), lambda: str(unacknowledged(stack)))
+    until(
+        lambda: all(left == (0, 0) for left in unacknowledged(stack).values()),
+        lambda: str(unacknowledged(stack)),
+    )

@@ -1,1 +1,3 @@
-"""Each store, the bus and the models are away for a minute. A file runs while others do: it mostly waits."""
+"""Each store, the bus and the models are away for a minute. A file runs while others do: it mostly
+waits.
+"""

@@ -15,5 +15,7 @@ AWAY = {
 
 
 @pytest.mark.parametrize("away", AWAY)
-def test_documents_wait_for_bus_and_models_that_are_away(calm: tuple[Machine, Mapping[str, Any]], away: str) -> None:
+def test_documents_wait_for_bus_and_models_that_are_away(
+    calm: tuple[Machine, Mapping[str, Any]], away: str
+) -> None:
     outlive(*calm, *AWAY[away])

@@ -16,5 +16,7 @@ AWAY = {
 
 
 @pytest.mark.parametrize("away", AWAY)
-def test_documents_wait_for_a_store_that_is_away(calm: tuple[Machine, Mapping[str, Any]], away: str) -> None:
+def test_documents_wait_for_a_store_that_is_away(
+    calm: tuple[Machine, Mapping[str, Any]], away: str
+) -> None:
     outlive(*calm, *AWAY[away])

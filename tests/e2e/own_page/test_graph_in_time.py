@@ -1,4 +1,6 @@
-"""The graph in time: an edit is undone, and the slider shows what was, and what has changed since."""
+"""The graph in time: an edit is undone, and the slider shows what was, and what has changed
+since.
+"""
 
 import re
 from collections.abc import Generator
@@ -14,7 +16,14 @@ EDITED = "She counts the ships."
 @pytest.fixture(scope="module")
 def opened(visits: Visits) -> Generator[OwnPage]:
     """The graph of one document."""
-    visits.add("past", {"office.md": "Ada Marsh leads the Harbour Office. Ben Holt works for the Harbour Office.\n"})
+    visits.add(
+        "past",
+        {
+            "office.md": (
+                "Ada Marsh leads the Harbour Office. Ben Holt works for the Harbour Office.\n"
+            )
+        },
+    )
     with visits.to("past/documents") as opened:
         expect(opened.page.get_by_role("button", name="Ready 1")).to_be_visible()
         opened.page.get_by_role("link", name="Graph", exact=True).click()

@@ -1,4 +1,6 @@
-"""A name that means two things: the entity is split by documents on the page, and the split is undone there."""
+"""A name that means two things: the entity is split by documents on the page, and the split is
+undone there.
+"""
 
 from collections.abc import Generator
 

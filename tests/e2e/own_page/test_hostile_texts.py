@@ -1,4 +1,6 @@
-"""What names and texts hold is shown and never run, on every page, light and dark; axe finds nothing serious there."""
+"""What names and texts hold is shown and never run, on every page, light and dark; axe finds
+nothing serious there.
+"""
 
 import re
 from typing import Any

@@ -1,4 +1,6 @@
-"""What comes between: a document that fails and is tried again, a lost connection, a token that ends."""
+"""What comes between: a document that fails and is tried again, a lost connection, a token that
+ends.
+"""
 
 import asyncio
 import hashlib
@@ -31,7 +33,9 @@ def test_a_pdf_is_watched_and_cited_by_page(visits: Visits, tmp_path: Path) -> N
         with page.expect_file_chooser() as chooser:
             page.get_by_role("button", name="Add files").click()
         chooser.value.set_files(paper)
-        expect(page.get_by_role("row").filter(has_text="paper.pdf").get_by_text("Ready")).to_be_visible()
+        expect(
+            page.get_by_role("row").filter(has_text="paper.pdf").get_by_text("Ready")
+        ).to_be_visible()
         page.get_by_role("link", name="Ask", exact=True).click()
         page.get_by_role("textbox", name="Question").fill("Who leads the Ferry Office?")
         page.keyboard.press("Enter")
@@ -46,12 +50,16 @@ def unread(stack: Stack) -> str:
     digest = hashlib.sha256(data).hexdigest()
     place = subjects.blob_place("mended", digest)
     blob = {"sha256": digest, "size": len(data), "parts": 1, "place": place}
-    event = added("unread", "mended", data={"document_id": "unread", "file_path": "captain.md", "blob": blob})
+    event = added(
+        "unread", "mended", data={"document_id": "unread", "file_path": "captain.md", "blob": blob}
+    )
     aside(lambda: publish_added(stack, event, "unread", "mended"))
     return "mended"
 
 
-def test_a_dead_letter_is_tried_again_once_its_cause_is_mended(unread: str, stack: Stack, visits: Visits) -> None:
+def test_a_dead_letter_is_tried_again_once_its_cause_is_mended(
+    unread: str, stack: Stack, visits: Visits
+) -> None:
     async def mend() -> None:
         async with connected(stack.settings.nats_url, name="test") as client:
             await NatsBlobs(client.jetstream()).put(MISSING, "mended")
@@ -91,7 +99,9 @@ def test_what_was_begun_outlives_a_lost_connection(visits: Visits) -> None:
         expect(page.get_by_text("Who is the captain of the Heron?").first).to_be_visible()
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("button", name="Source 1: heron.md").first).to_be_visible()
-        opened.faults = [fault for fault in opened.faults if "ERR_INTERNET_DISCONNECTED" not in fault]
+        opened.faults = [
+            fault for fault in opened.faults if "ERR_INTERNET_DISCONNECTED" not in fault
+        ]
 
 
 def test_a_token_that_ends_leads_back_to_where_one_was(visits: Visits) -> None:

@@ -1,4 +1,6 @@
-"""The page over more than anybody can look at: a list of 10,000 documents, an entity of 10,000 relations."""
+"""The page over more than anybody can look at: a list of 10,000 documents, an entity of 10,000
+relations.
+"""
 
 import asyncio
 import re
@@ -7,7 +9,13 @@ from collections.abc import Generator
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.large_workspaces import FAILED_EACH, drop_documents, drop_hub, put_documents, put_hub
+from tests.support.large_workspaces import (
+    FAILED_EACH,
+    drop_documents,
+    drop_hub,
+    put_documents,
+    put_hub,
+)
 from tests.support.own_page import Visits, aside
 from tests.support.stack import Stack
 
@@ -64,5 +72,7 @@ def test_a_hub_of_ten_thousand_relations_is_looked_at_in_parts(hub: str, visits:
         panel.get_by_role("button", name="Expand").click()
         expect(size).to_have_text(re.compile("there are more"))
         page.get_by_role("button", name="As a list").click()
-        expect(page.get_by_role("list", name="As a list").get_by_role("button").first).to_contain_text(HUB)
+        expect(
+            page.get_by_role("list", name="As a list").get_by_role("button").first
+        ).to_contain_text(HUB)
         assert opened.serious() == []

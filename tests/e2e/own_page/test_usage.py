@@ -1,4 +1,6 @@
-"""Our own web page in a real browser against a whole stack: what people click works, for all of them."""
+"""Our own web page in a real browser against a whole stack: what people click works, for all of
+them.
+"""
 
 import re
 from collections.abc import Generator
@@ -18,8 +20,14 @@ REBUILDING = 400_000
 SERVICES = ("chunker", "extractor", "merger", "indexer", "query")
 """Milliseconds: a rebuild starts a process of its own for each step."""
 TEXTS = {
-    "harbour.md": "# The Harbour Office\n\nAda Marsh leads the Harbour Office. Ben Holt keeps its lighthouse.\n",
-    HOSTILE: "<script>window.taken='script'</script> met Ada Marsh <svg onload=\"window.taken='drawing'\">.\n",
+    "harbour.md": (
+        "# The Harbour Office\n\nAda Marsh leads the Harbour Office. Ben Holt keeps its "
+        "lighthouse.\n"
+    ),
+    HOSTILE: (
+        "<script>window.taken='script'</script> met Ada Marsh <svg "
+        "onload=\"window.taken='drawing'\">.\n"
+    ),
     LONG: "Clara Voss built the lighthouse of Port Elm in 1898.\n",
     BROKEN: "no pdf at all",
 }
@@ -27,7 +35,9 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def signed_in(browser: Browser, stack: Stack) -> OwnPage:
-    opened = OwnPage(browser.new_context(viewport={"width": 1280, "height": 800}).new_page(), stack.state.api)
+    opened = OwnPage(
+        browser.new_context(viewport={"width": 1280, "height": 800}).new_page(), stack.state.api
+    )
     opened.page.goto(stack.state.api)
     opened.sign_in(USER, PASSWORD)
     expect(opened.page.get_by_role("heading", name="Documents", exact=True)).to_be_visible()
@@ -44,7 +54,9 @@ def opened(signed_in: OwnPage) -> Generator[OwnPage]:
 
 @pytest.fixture(scope="module")
 def filled(signed_in: OwnPage, tmp_path_factory: pytest.TempPathFactory) -> OwnPage:
-    """The page once files were given to it, and every document was watched until it came to its end."""
+    """The page once files were given to it, and every document was watched until it came to its
+    end.
+    """
     folder = tmp_path_factory.mktemp("files")
     for name, text in TEXTS.items():
         (folder / name).write_text(text)
@@ -56,7 +68,9 @@ def filled(signed_in: OwnPage, tmp_path_factory: pytest.TempPathFactory) -> OwnP
     expect(page.get_by_text("3 of 4 uploaded")).to_be_visible()
     expect(page.get_by_role("button", name="Ready 3")).to_be_visible()
     expect(page.get_by_text("not added")).to_be_visible()
-    signed_in.faults = [fault for fault in signed_in.faults if "422" not in fault]  # the broken file
+    signed_in.faults = [
+        fault for fault in signed_in.faults if "422" not in fault
+    ]  # the broken file
     return signed_in
 
 
@@ -94,7 +108,9 @@ def test_a_document_has_a_page_of_its_own(filled: OwnPage, opened: OwnPage) -> N
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_list_is_accessible_at_every_width(filled: OwnPage, opened: OwnPage, scheme: Any) -> None:
+def test_the_list_is_accessible_at_every_width(
+    filled: OwnPage, opened: OwnPage, scheme: Any
+) -> None:
     page = opened.page
     page.emulate_media(color_scheme=scheme)
     for width in WIDTHS:
@@ -115,7 +131,9 @@ def test_the_page_speaks_chinese(filled: OwnPage, opened: OwnPage) -> None:
     expect(page.get_by_role("heading", name="Documents", exact=True)).to_be_visible()
 
 
-def test_a_reader_sees_nothing_that_would_be_refused(filled: OwnPage, browser: Browser, stack: Stack) -> None:
+def test_a_reader_sees_nothing_that_would_be_refused(
+    filled: OwnPage, browser: Browser, stack: Stack
+) -> None:
     reader = OwnPage(browser.new_page(), stack.state.api)
     reader.page.goto(f"{stack.state.api}/ui/")
     reader.page.get_by_role("tab", name="API key").click()
@@ -168,7 +186,9 @@ def test_an_answer_leads_to_the_passage_it_cites(filled: OwnPage, opened: OwnPag
     assert opened.serious() == []
     page.get_by_role("button", name="Source 1: harbour.md").first.click()
     page.get_by_role("dialog").get_by_role("link", name="Show it in the document").first.click()
-    expect(page.locator(".chunk.cited").get_by_text("Ben Holt keeps its lighthouse.")).to_be_visible()
+    expect(
+        page.locator(".chunk.cited").get_by_text("Ben Holt keeps its lighthouse.")
+    ).to_be_visible()
     page.get_by_role("tab", name="History").click()
     page.get_by_role("button", name=re.compile("EntitiesExtracted")).first.click()
     expect(page.locator("pre").get_by_text('"specversion"')).to_be_visible()
@@ -218,7 +238,9 @@ def test_a_projection_is_rebuilt_and_promoted(filled: OwnPage, opened: OwnPage) 
     expect(page.get_by_text("the same as live")).to_be_visible(timeout=REBUILDING)
     page.get_by_role("button", name="Promote").click()
     page.get_by_role("dialog").get_by_role("button", name="Promote").click()
-    expect(page.get_by_role("row", name=re.compile("Graph")).get_by_text("before: ")).to_be_visible(timeout=REBUILDING)
+    expect(page.get_by_role("row", name=re.compile("Graph")).get_by_text("before: ")).to_be_visible(
+        timeout=REBUILDING
+    )
     expect(page.get_by_role("button", name="Roll back")).to_be_enabled()
     assert opened.serious() == []
 
@@ -257,7 +279,9 @@ def test_settings_tell_their_source_and_no_secret(filled: OwnPage, opened: OwnPa
     page.get_by_role("link", name="Operations").click()
     page.get_by_role("tab", name="Settings").click()
     page.get_by_label("Find a setting").fill("TOKEN_SECRET")
-    expect(page.get_by_role("row", name=re.compile("TOKEN_SECRET")).get_by_text("(set, not shown)")).to_be_visible()
+    expect(
+        page.get_by_role("row", name=re.compile("TOKEN_SECRET")).get_by_text("(set, not shown)")
+    ).to_be_visible()
     assert opened.serious() == []
     page.get_by_role("link", name="Log", exact=True).click()
     expect(page.get_by_text("chunker").first).to_be_visible()
@@ -267,7 +291,9 @@ def test_settings_tell_their_source_and_no_secret(filled: OwnPage, opened: OwnPa
 
 def test_a_session_that_ended_is_said(filled: OwnPage, opened: OwnPage, stack: Stack) -> None:
     page = opened.page
-    page.evaluate("localStorage.setItem('lightstream.credentials', JSON.stringify({token: 'e30.e30.x'}))")
+    page.evaluate(
+        "localStorage.setItem('lightstream.credentials', JSON.stringify({token: 'e30.e30.x'}))"
+    )
     page.reload()
     expect(page.get_by_text("Your session has ended.")).to_be_visible()
     opened.faults.clear()  # 401, as it must be

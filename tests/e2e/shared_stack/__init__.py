@@ -1,1 +1,3 @@
-"""Tests that need a running stack and leave it whole: one stack for all, one worker, a workspace for each test."""
+"""Tests that need a running stack and leave it whole: one stack for all, one worker, a workspace
+for each test.
+"""

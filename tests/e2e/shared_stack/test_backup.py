@@ -11,7 +11,10 @@ WORKSPACE = "harbour"
 
 
 def test_a_restored_stack_has_the_digests_of_the_first(stack: Stack, tmp_path: Path) -> None:
-    texts = {f"{number}.txt": f"Ada Keller {number} leads the Harbour Office of Odern." for number in range(6)}
+    texts = {
+        f"{number}.txt": f"Ada Keller {number} leads the Harbour Office of Odern."
+        for number in range(6)
+    }
     stack.add({**texts, "long.txt": "Odern keeps a long record of its ships. " * 8000}, WORKSPACE)
     assert stack.settled(7, WORKSPACE)["processed"] == 7
     copy = str(tmp_path / "copy")
@@ -22,8 +25,12 @@ def test_a_restored_stack_has_the_digests_of_the_first(stack: Stack, tmp_path: P
 
     taken = until(quiet)
     assert taken["complete"] and taken["texts"] >= 1 and WORKSPACE in taken["digests"]
-    verified = subprocess.run([LIGHTSTREAM, "verify", copy], capture_output=True, text=True, check=False)
-    assert verified.returncode == 0 and f"{taken['messages']} events" in verified.stdout, verified.stderr
+    verified = subprocess.run(
+        [LIGHTSTREAM, "verify", copy], capture_output=True, text=True, check=False
+    )
+    assert verified.returncode == 0 and f"{taken['messages']} events" in verified.stdout, (
+        verified.stderr
+    )
     refused = stack.run("restore", copy, "--yes")
     assert refused.returncode == 2 and "a stack is running" in refused.stderr
 

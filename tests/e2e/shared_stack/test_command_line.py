@@ -1,4 +1,6 @@
-"""The command line on running stacks: two side by side, what each command says, and with which code it ends."""
+"""The command line on running stacks: two side by side, what each command says, and with which code
+it ends.
+"""
 
 import asyncio
 import json
@@ -23,7 +25,9 @@ TEXT = "Ada Marlow sailed the Kestrel to Port Elm. Celia Finch met Ada Marlow th
 
 @contextmanager
 def as_programs() -> Generator[None]:
-    """Let commands be the program as it is installed: what is said here is the same where they are forked."""
+    """Let commands be the program as it is installed: what is said here is the same where they are
+    forked.
+    """
     with pytest.MonkeyPatch.context() as context:
         context.setattr(commands, "give", commands.as_program)
         yield
@@ -57,12 +61,17 @@ def test_up_where_a_stack_runs_says_so_and_starts_no_other(stack: Stack) -> None
 
 
 def test_nobody_else_on_the_machine_can_read_the_stack_or_reach_its_bus(stack: Stack) -> None:
-    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [stack.folder, *stack.folder.rglob("*")]}
+    modes = {
+        path: stat.S_IMODE(path.stat().st_mode) for path in [stack.folder, *stack.folder.rglob("*")]
+    }
     assert len(modes) > 30
     assert {path: oct(mode) for path, mode in modes.items() if mode & 0o077} == {}
     address = stack.json("up", "--detach")["nats_url"]
     password = stack.state.bus_password
-    assert (len(password) >= 24, f":{password}@127.0.0.1:{stack.state.ports['bus']}" in address) == (True, True)
+    assert (
+        len(password) >= 24,
+        f":{password}@127.0.0.1:{stack.state.ports['bus']}" in address,
+    ) == (True, True)
     with pytest.raises(ConfigurationError, match="refuses the user or the password"):
         asyncio.run(pending(f"nats://127.0.0.1:{stack.state.ports['bus']}"))
     assert asyncio.run(pending(address))
@@ -92,10 +101,19 @@ def test_the_status_of_all_and_of_one(stack: Stack) -> None:
 
 
 def test_the_log_tells_the_whole_history_in_order(stack: Stack) -> None:
-    lines = [json.loads(line) for line in stack.run("log", "--document", "kestrel.txt", "--json").stdout.splitlines()]
+    lines = [
+        json.loads(line)
+        for line in stack.run("log", "--document", "kestrel.txt", "--json").stdout.splitlines()
+    ]
     kinds = [line["type"] for line in lines]
     assert kinds[:4] == ["DocumentAdded", "ChunksCreated", *kinds[2:4]]
-    assert set(kinds) == {"DocumentAdded", "ChunksCreated", "EntitiesExtracted", "GraphMerged", "VectorsIndexed"}
+    assert set(kinds) == {
+        "DocumentAdded",
+        "ChunksCreated",
+        "EntitiesExtracted",
+        "GraphMerged",
+        "VectorsIndexed",
+    }
     later = stack.run("log", "--from", str(lines[-1]["sequence"]), "--json").stdout.splitlines()
     assert [json.loads(line)["sequence"] for line in later] == [lines[-1]["sequence"]]
 
@@ -103,10 +121,18 @@ def test_the_log_tells_the_whole_history_in_order(stack: Stack) -> None:
 def test_the_log_is_followed_until_ctrl_c(stack: Stack, tmp_path: Path) -> None:
     out = tmp_path / "followed.txt"
     command = [LIGHTSTREAM, "log", "--follow", "--data", str(stack.folder)]
-    with out.open("wb") as sink, subprocess.Popen(command, stdout=sink, env=environment({})) as follower:
+    with (
+        out.open("wb") as sink,
+        subprocess.Popen(command, stdout=sink, env=environment({})) as follower,
+    ):
         try:
             until(lambda: "kestrel.txt" in out.read_text())
-            assert stack.run("add", "-", "--name", "later.txt", stdin="Dorian Pell sold salt.").returncode == 0
+            assert (
+                stack.run(
+                    "add", "-", "--name", "later.txt", stdin="Dorian Pell sold salt."
+                ).returncode
+                == 0
+            )
             until(lambda: "later.txt" in out.read_text())
             follower.send_signal(signal.SIGINT)
             assert follower.wait(30) == 0

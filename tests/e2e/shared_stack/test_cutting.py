@@ -11,7 +11,9 @@ from tests.support.stack import Stack, until
 
 def add(stack: Stack, workspace: str, document: str, **data: Any) -> None:
     """What a foreign publisher does."""
-    event = added(document, workspace, data={"document_id": document, "file_path": f"{document}.md", **data})
+    event = added(
+        document, workspace, data={"document_id": document, "file_path": f"{document}.md", **data}
+    )
     publish_added(stack, event, document, workspace)
 
 
@@ -24,11 +26,26 @@ def cut(stack: Stack, workspace: str) -> list[dict[str, Any]]:
 MILL: dict[str, Any] = {
     "chunks": [{"content": "The tide mill stands on the causeway.", "source_id": "sheet-1"}],
     "entities": [
-        {"name": "Tide mill", "type": "building", "description": "Driven by the tide.", "source_id": "sheet-1"},
-        {"name": "Harbour Trust", "type": "organization", "description": "Owns the quays.", "source_id": "nowhere"},
+        {
+            "name": "Tide mill",
+            "type": "building",
+            "description": "Driven by the tide.",
+            "source_id": "sheet-1",
+        },
+        {
+            "name": "Harbour Trust",
+            "type": "organization",
+            "description": "Owns the quays.",
+            "source_id": "nowhere",
+        },
     ],
     "relations": [
-        {"source": "Tide mill", "target": "Causeway Road", "description": "The mill is at its end.", "weight": 2.0}
+        {
+            "source": "Tide mill",
+            "target": "Causeway Road",
+            "description": "The mill is at its end.",
+            "weight": 2.0,
+        }
     ],
 }
 
@@ -38,10 +55,17 @@ def test_ready_knowledge_is_asked_about_like_any_document(stack: Stack) -> None:
     assert stack.settled(1, "known")["processed"] == 1
     assert len(cut(stack, "known")) == 1
     with stack.client("known") as client:
-        answer = client.post("/query", json={"query": "What is the tide mill driven by?", "only_need_context": True})
+        answer = client.post(
+            "/query", json={"query": "What is the tide mill driven by?", "only_need_context": True}
+        )
     assert answer.status_code == 200, answer.text
     context = answer.json()["response"]
-    for said in ("Driven by the tide.", "Owns the quays.", "The mill is at its end.", "stands on the causeway"):
+    for said in (
+        "Driven by the tide.",
+        "Owns the quays.",
+        "The mill is at its end.",
+        "stands on the causeway",
+    ):
         assert said in context
 
 
@@ -64,7 +88,8 @@ def test_a_rebuild_of_ready_knowledge_gives_the_same(stack: Stack) -> None:
 def test_a_document_is_cut_as_it_asks(stack: Stack, chunking: dict[str, Any], count: int) -> None:
     workspace = f"cut-{count}"
     text = "# The mill\n\nThe tide mill stands on the causeway of Brackwater.\n\n" + "\n\n".join(
-        f"In {year} the Harbour Trust bought it and turned it into a net loft." for year in (1831, 1902)
+        f"In {year} the Harbour Trust bought it and turned it into a net loft."
+        for year in (1831, 1902)
     )
     add(stack, workspace, "mill", text=text, chunking=chunking)
     assert stack.settled(1, workspace)["processed"] == 1
@@ -75,7 +100,13 @@ def test_a_document_is_cut_as_it_asks(stack: Stack, chunking: dict[str, Any], co
 
 def test_a_piece_that_may_not_be_cut_fails_the_document_with_the_reason(stack: Stack) -> None:
     chunking = {"size": 5, "overlap": 0, "split_by_character": "|", "split_by_character_only": True}
-    add(stack, "refused", "long", text="short|this piece has far more than five tokens", chunking=chunking)
+    add(
+        stack,
+        "refused",
+        "long",
+        text="short|this piece has far more than five tokens",
+        chunking=chunking,
+    )
     counts = until(lambda: (c := stack.counts("refused"))["failed"] and c)
     assert counts and counts["all"] == 1
     with stack.client("refused") as client:

@@ -1,4 +1,6 @@
-"""A document is erased: no file of the stack has a word of it, and the stores are as if it had never been."""
+"""A document is erased: no file of the stack has a word of it, and the stores are as if it had
+never been.
+"""
 
 import gzip
 import json
@@ -10,15 +12,24 @@ from tests.support.stack import Stack, until
 from tests.support.stored_bytes import files_with
 
 CANARY = "Quillfeather"
-OTHER = {"harbour.txt": "Ada Marlow leads the Harbour Office in Port Elm. Celia Finch works at the Harbour Office."}
-SECRET = "Zephyrine Quillfeather met Ada Marlow in Port Elm. Zephyrine Quillfeather sold the Kestrel to Celia Finch. "
+OTHER = {
+    "harbour.txt": (
+        "Ada Marlow leads the Harbour Office in Port Elm. Celia Finch works at the Harbour Office."
+    )
+}
+SECRET = (
+    "Zephyrine Quillfeather met Ada Marlow in Port Elm. Zephyrine Quillfeather sold the Kestrel "
+    "to Celia Finch. "
+)
 LONG = SECRET * 10 + "and so on, day after day, without any news. " * 5000
 """Too long for an event: it stands beside the log."""
 
 
 @pytest.fixture(scope="module")
 def receipt(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """The receipt of the erasure of one of two documents, after a question about it; a client asked for it by HTTP."""
+    """The receipt of the erasure of one of two documents, after a question about it; a client asked
+    for it by HTTP.
+    """
     stack.add(OTHER, "never-erased")
     stack.add({**OTHER, "secret.txt": LONG}, "erased")
     stack.settled(1, "never-erased")
@@ -33,12 +44,23 @@ def receipt(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
         [document] = [one.id for one in service.all_documents() if one.file_path == "secret.txt"]
     with stack.client("erased") as client:
         asked = client.post("/operations/erasures", json={"document_ids": [document, "nobody"]})
-        assert (asked.status_code, asked.json()) == (202, {"requested": [document], "unknown": ["nobody"]})
+        assert (asked.status_code, asked.json()) == (
+            202,
+            {"requested": [document], "unknown": ["nobody"]},
+        )
     planned = stack.json("erase", "--requested", "--workspace", "erased")
     assert [one["document"] for one in planned["would_erase"]] == [document]
     file = tmp_path_factory.mktemp("receipt") / "receipt.json"
     done = stack.run(
-        "erase", "--requested", "--yes", "--reason", "asked for", "--receipt", str(file), "--workspace", "erased"
+        "erase",
+        "--requested",
+        "--yes",
+        "--reason",
+        "asked for",
+        "--receipt",
+        str(file),
+        "--workspace",
+        "erased",
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{stack.logs()}"
     return json.loads(file.read_text("utf-8"))[0]
@@ -48,9 +70,13 @@ def test_no_file_of_the_stack_has_a_word_of_it(stack: Stack, receipt: dict[str, 
     assert files_with(stack.folder, CANARY.encode()) == []
 
 
-def test_a_backup_that_is_made_now_has_no_word_of_it(stack: Stack, receipt: dict[str, object], tmp_path: Path) -> None:
+def test_a_backup_that_is_made_now_has_no_word_of_it(
+    stack: Stack, receipt: dict[str, object], tmp_path: Path
+) -> None:
     stack.json("backup", str(tmp_path / "backup"))
-    lines = b"".join(gzip.decompress(path.read_bytes()) for path in (tmp_path / "backup").rglob("*.gz"))
+    lines = b"".join(
+        gzip.decompress(path.read_bytes()) for path in (tmp_path / "backup").rglob("*.gz")
+    )
     assert b"DocumentErased" in lines
     assert CANARY.encode() not in lines
     assert files_with(tmp_path / "backup", CANARY.encode()) == []
@@ -68,14 +94,18 @@ def test_the_stores_are_as_if_it_had_never_been(stack: Stack, receipt: dict[str,
     assert stack.digest("erased") == stack.digest("never-erased")
 
 
-def test_what_it_shared_with_others_can_still_be_found(stack: Stack, receipt: dict[str, object]) -> None:
+def test_what_it_shared_with_others_can_still_be_found(
+    stack: Stack, receipt: dict[str, object]
+) -> None:
     done = stack.run("ask", "Who leads the Harbour Office?", "--workspace", "erased")
     assert (done.returncode, "Ada Marlow" in done.stdout) == (0, True)
     assert stack.counts("erased")["all"] == 1
 
 
 def test_the_log_keeps_hashes_and_the_receipt(stack: Stack, receipt: dict[str, object]) -> None:
-    lines = stack.run("log", "--document", "secret.txt", "--workspace", "erased", "--json").stdout.splitlines()
+    lines = stack.run(
+        "log", "--document", "secret.txt", "--workspace", "erased", "--json"
+    ).stdout.splitlines()
     assert {json.loads(line)["type"] for line in lines} == {"DocumentErased"}
     assert str(receipt["sha256"]) in lines[-1]
     counts = receipt["counts"]
@@ -85,13 +115,17 @@ def test_the_log_keeps_hashes_and_the_receipt(stack: Stack, receipt: dict[str, o
 
 
 def test_nobody_takes_what_was_erased_for_lost(stack: Stack, receipt: dict[str, object]) -> None:
-    def found_well() -> bool | None:  # the graph store was emptied, and services look for losses every second then
+    def found_well() -> (
+        bool | None
+    ):  # the graph store was emptied, and services look for losses every second then
         return stack.run("doctor").returncode == 0 or None
 
     until(found_well, lambda: stack.run("doctor").stdout)
 
 
-def test_it_is_not_erased_twice_and_can_be_added_again(stack: Stack, receipt: dict[str, object]) -> None:
+def test_it_is_not_erased_twice_and_can_be_added_again(
+    stack: Stack, receipt: dict[str, object]
+) -> None:
     again = stack.run("erase", "secret.txt", "--yes", "--workspace", "erased")
     assert (again.returncode, "erased already" in again.stderr) == (2, True)
     stack.add({"secret.txt": "Nothing of note."}, "erased")

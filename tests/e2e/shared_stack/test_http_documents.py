@@ -1,4 +1,6 @@
-"""A client that has nothing but HTTP: on a running stack it uploads, watches, looks at the graph, edits and deletes."""
+"""A client that has nothing but HTTP: on a running stack it uploads, watches, looks at the graph,
+edits and deletes.
+"""
 
 from collections.abc import Generator
 from typing import Any
@@ -50,7 +52,10 @@ def names(api: httpx.Client) -> list[str]:
 
 def test_from_an_upload_to_an_edit_to_nothing_left(api: httpx.Client) -> None:
     document = processed(api, uploaded(api, "port.md", PORT))
-    assert (document["file_path"], document["metadata"]["media_type"]) == ("port.md", "text/markdown")
+    assert (document["file_path"], document["metadata"]["media_type"]) == (
+        "port.md",
+        "text/markdown",
+    )
     processed(api, uploaded(api, "mill.md", MILL))
     assert {"Ada Marlow", "Harbour Office", "Tide Mill"} <= set(names(api))
     assert api.get("/graph/label/search", params={"q": "ada"}).json() == ["Ada Marlow"]
@@ -61,18 +66,29 @@ def test_from_an_upload_to_an_edit_to_nothing_left(api: httpx.Client) -> None:
     part = graph(api, "Ada Marlow")
     assert part["nodes"][0]["properties"]["description"] == "Captain of the harbour"
     assert part["edges"]
-    body = {"entity_name": "Tide Mill", "updated_data": {"entity_name": "Old Mill"}, "allow_rename": True}
+    body = {
+        "entity_name": "Tide Mill",
+        "updated_data": {"entity_name": "Old Mill"},
+        "allow_rename": True,
+    }
     assert api.post("/graph/entity/edit", json=body).json()["operation_summary"]["renamed"] is True
     assert "Old Mill" in names(api) and "Tide Mill" not in names(api)
 
-    deleted = api.request("DELETE", "/documents/delete_document", json={"doc_ids": [document["id"]]})
+    deleted = api.request(
+        "DELETE", "/documents/delete_document", json={"doc_ids": [document["id"]]}
+    )
     assert deleted.json()["status"] == "deletion_started"
     until(lambda: "Harbour Office" not in names(api))
     until(lambda: api.get("/documents/status_counts").json()["status_counts"]["all"] == 1)
     # What a person said outlives the document it was said of; what the document said is gone.
     left = {node["id"]: node["properties"] for node in graph(api)["nodes"]}
     assert left["Ada Marlow"]["source_id"] == "manual_creation"
-    assert api.request("DELETE", "/graph/entity/delete", json={"entity_name": "Ada Marlow"}).status_code == 200
+    assert (
+        api.request(
+            "DELETE", "/graph/entity/delete", json={"entity_name": "Ada Marlow"}
+        ).status_code
+        == 200
+    )
     assert "Ada Marlow" not in names(api)
 
     assert api.request("DELETE", "/documents").json()["status"] == "success"
@@ -90,15 +106,26 @@ def test_every_edit_of_the_graph_shows_when_the_answer_comes(api: httpx.Client) 
     for name in ("Quay", "Pier", "Dock"):
         shown(
             "entity/create",
-            {"entity_name": name, "entity_data": {"description": f"The {name}", "entity_type": "place"}},
+            {
+                "entity_name": name,
+                "entity_data": {"description": f"The {name}", "entity_type": "place"},
+            },
         )
     assert names(api) == ["Dock", "Pier", "Quay"]
     ends = {"source_entity": "Quay", "target_entity": "Dock"}
-    shown("relation/create", {**ends, "relation_data": {"description": "beside", "keywords": "place", "weight": 2.0}})
-    shown("relation/edit", {"source_id": "Quay", "target_id": "Dock", "updated_data": {"weight": 3.5}})
+    shown(
+        "relation/create",
+        {**ends, "relation_data": {"description": "beside", "keywords": "place", "weight": 2.0}},
+    )
+    shown(
+        "relation/edit", {"source_id": "Quay", "target_id": "Dock", "updated_data": {"weight": 3.5}}
+    )
     (edge,) = graph(api, "Quay")["edges"]
     assert (edge["properties"]["weight"], edge["properties"]["description"]) == (3.5, "beside")
-    shown("entities/merge", {"entities_to_change": ["Quay", "Pier"], "entity_to_change_into": "Harbour"})
+    shown(
+        "entities/merge",
+        {"entities_to_change": ["Quay", "Pier"], "entity_to_change_into": "Harbour"},
+    )
     assert [node["id"] for node in graph(api, "Harbour")["nodes"]] == ["Harbour", "Dock"]
     shown("relation/delete", {"source_entity": "Dock", "target_entity": "Harbour"}, "DELETE")
     shown("entity/delete", {"entity_name": "Dock"}, "DELETE")

@@ -1,4 +1,6 @@
-"""`lightstream erase` killed again and again on a running stack: given once more it ends, and nothing is left."""
+"""`lightstream erase` killed again and again on a running stack: given once more it ends, and
+nothing is left.
+"""
 
 import re
 import subprocess
@@ -8,8 +10,15 @@ from tests.support.stack import Stack, environment, until
 from tests.support.stored_bytes import files_with
 
 CANARY = b"Quillmarrow"
-OTHER = {"harbour.txt": "Ada Marlow leads the Harbour Office in Port Elm. Celia Finch works at the Harbour Office."}
-SECRET = "Zephyrine Quillmarrow met Ada Marlow in Port Elm. Zephyrine Quillmarrow sold the Kestrel to Celia Finch. "
+OTHER = {
+    "harbour.txt": (
+        "Ada Marlow leads the Harbour Office in Port Elm. Celia Finch works at the Harbour Office."
+    )
+}
+SECRET = (
+    "Zephyrine Quillmarrow met Ada Marlow in Port Elm. Zephyrine Quillmarrow sold the Kestrel to "
+    "Celia Finch. "
+)
 LONG = SECRET * 10 + "and so on, day after day, without any news. " * 5000
 """Too long for an event: it stands beside the log."""
 
@@ -17,14 +26,19 @@ ERASE = ("erase", "secret.txt", "--yes", "--workspace", "killed")
 
 
 def kill_at_new_step(stack: Stack, seen: set[str]) -> bool:
-    """Kill the erasure at its first step that is not among those, and add it; return False when it had none.
+    """Kill the erasure at its first step that is not among those, and add it; return False when it
+    had none.
 
-    Lines that differ by numbers alone are one step: how many there are goes by how fast the machine is, and each
-    erasure stops and starts the stack.
+    Lines that differ by numbers alone are one step: how many there are goes by how fast the machine
+    is, and each erasure stops and starts the stack.
     """
     command = [LIGHTSTREAM, *ERASE, "--data", str(stack.folder)]
     with subprocess.Popen(
-        command, env=environment(stack.env), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        command,
+        env=environment(stack.env),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stderr
         for line in process.stderr:
@@ -48,7 +62,9 @@ def test_an_erasure_that_is_killed_is_given_once_more(stack: Stack) -> None:
     assert len(steps) > 3, "it was killed at several of its steps"
     done = stack.run(*ERASE)
 
-    assert (done.returncode, "erased already" in done.stderr) in {(0, False), (2, True)}, done.stderr
+    assert (done.returncode, "erased already" in done.stderr) in {(0, False), (2, True)}, (
+        done.stderr
+    )
     assert files_with(stack.folder, CANARY) == []
     assert stack.digest("killed") == stack.digest("unharmed")
 

@@ -1,4 +1,6 @@
-"""One file of each kind in a folder: all are added, and each is what answers a question about it."""
+"""One file of each kind in a folder: all are added, and each is what answers a question about
+it.
+"""
 
 import hashlib
 import json
@@ -28,7 +30,10 @@ def word() -> bytes:
     return office.saved(document)
 
 
-PRICES = [["Good", "Price in crowns", "Seller"], *([f"Good {n}", n, f"Stall {n}"] for n in range(300))]
+PRICES = [
+    ["Good", "Price in crowns", "Seller"],
+    *([f"Good {n}", n, f"Stall {n}"] for n in range(300)),
+]
 
 EMAIL = f"""From: Ada Marlow <ada@harbour.example>
 To: Hector Vane <hector@harbour.example>
@@ -53,8 +58,9 @@ NOTEBOOK = {
 }
 
 SHEET = (
-    f"<table:table table:name='Crew'><table:table-row>{CELL.format('Name')}{CELL.format('Trade')}</table:table-row>"
-    f"<table:table-row>{CELL.format('Ned Sloan')}{CELL.format('weir keeper')}</table:table-row></table:table>"
+    "<table:table "
+    f"table:name='Crew'><table:table-row>{CELL.format('Name')}{CELL.format('Trade')}</table:table-row>"
+    f"<table:table-row>{CELL.format('Ned Sloan')}{CELL.format('weir keeper')}</table:table-row></table:table>"  # noqa: E501
 )
 SLIDE = (
     f"<draw:page><draw:frame><draw:text-box><text:p>{people('Jon Ferris', 'dock master')}</text:p>"
@@ -62,20 +68,68 @@ SLIDE = (
 )
 
 FILES: dict[str, tuple[bytes, str, str]] = {
-    "chart.md": (b"# Charts\n\n" + people("Ada Marlow", "chartmaker").encode(), "Who is Ada Marlow?", "chartmaker"),
-    "sail.txt": (people("Hector Vane", "sailmaker").encode("utf-16"), "Who is Hector Vane?", "sailmaker"),
-    "rope.rst": (b"Ropes\n=====\n\n" + people("Celia Finch", "ropemaker").encode(), "Who is Celia Finch?", "ropemaker"),
-    "tar.html": (f"<h1>Tar</h1><p>{people('Milo Croft', 'tar boiler')}".encode(), "Who is Milo Croft?", "tar boiler"),
+    "chart.md": (
+        b"# Charts\n\n" + people("Ada Marlow", "chartmaker").encode(),
+        "Who is Ada Marlow?",
+        "chartmaker",
+    ),
+    "sail.txt": (
+        people("Hector Vane", "sailmaker").encode("utf-16"),
+        "Who is Hector Vane?",
+        "sailmaker",
+    ),
+    "rope.rst": (
+        b"Ropes\n=====\n\n" + people("Celia Finch", "ropemaker").encode(),
+        "Who is Celia Finch?",
+        "ropemaker",
+    ),
+    "tar.html": (
+        f"<h1>Tar</h1><p>{people('Milo Croft', 'tar boiler')}".encode(),
+        "Who is Milo Croft?",
+        "tar boiler",
+    ),
     "net.htm": (f"<p>{people('Nora Gale', 'netmaker')}".encode(), "Who is Nora Gale?", "netmaker"),
-    "pier.pdf": (pdf(people("Otto Dunn", "pile driver"), "A second page."), "Who is Otto Dunn?", "pile driver"),
+    "pier.pdf": (
+        pdf(people("Otto Dunn", "pile driver"), "A second page."),
+        "Who is Otto Dunn?",
+        "pile driver",
+    ),
     "cask.docx": (word(), "Who is Gideon Ashby?", "cooper"),
-    "plan.pptx": (office.pptx(), "What does the Harbour plan say about the basin?", "Dredge the basin"),
-    "prices.xlsx": (office.xlsx({"Market": PRICES}), "Who is the seller of Good 271?", "| Good 271 | 271 | Stall 271"),
-    "crew.csv": (b"Sailor;Ship\nRuth Thorn;Grey Gull\nIvan Pike;Blue Heron\n", "Who is Ruth Thorn?", "Grey Gull"),
-    "dues.tsv": (b"Ship\tDue\nBlue Heron\t12 crowns\n", "What is the due of the Blue Heron?", "12 crowns"),
-    "office.json": (b'{"office": {"head": "Zoe North", "desk": 7}}', "Who is Zoe North?", "head: Zoe North"),
-    "moor.odt": (office.odt(f"<text:p>{people('Pit Hale', 'moorer')}</text:p>"), "Who is Pit Hale?", "moorer"),
-    "tide.epub": (office.epub(people("Wanda Frost", "tide reader")), "Who is Wanda Frost?", "tide reader"),
+    "plan.pptx": (
+        office.pptx(),
+        "What does the Harbour plan say about the basin?",
+        "Dredge the basin",
+    ),
+    "prices.xlsx": (
+        office.xlsx({"Market": PRICES}),
+        "Who is the seller of Good 271?",
+        "| Good 271 | 271 | Stall 271",
+    ),
+    "crew.csv": (
+        b"Sailor;Ship\nRuth Thorn;Grey Gull\nIvan Pike;Blue Heron\n",
+        "Who is Ruth Thorn?",
+        "Grey Gull",
+    ),
+    "dues.tsv": (
+        b"Ship\tDue\nBlue Heron\t12 crowns\n",
+        "What is the due of the Blue Heron?",
+        "12 crowns",
+    ),
+    "office.json": (
+        b'{"office": {"head": "Zoe North", "desk": 7}}',
+        "Who is Zoe North?",
+        "head: Zoe North",
+    ),
+    "moor.odt": (
+        office.odt(f"<text:p>{people('Pit Hale', 'moorer')}</text:p>"),
+        "Who is Pit Hale?",
+        "moorer",
+    ),
+    "tide.epub": (
+        office.epub(people("Wanda Frost", "tide reader")),
+        "Who is Wanda Frost?",
+        "tide reader",
+    ),
     "weir.ods": (ods(SHEET), "Who is Ned Sloan?", "weir keeper"),
     "dock.odp": (odp(SLIDE), "Who is Jon Ferris?", "dock master"),
     "post.mbox": (
@@ -88,13 +142,29 @@ FILES: dict[str, tuple[bytes, str, str]] = {
         "Who is Eda Lorne?",
         "map drawer",
     ),
-    "seal.rtf": (b"{\\rtf1 " + people("Lena Brook", "cutter").encode() + b"}", "Who is Lena Brook?", "cutter"),
-    "crane.py": (b"# " + people("Basil Moor", "crane driver").encode(), "Who is Basil Moor?", "crane driver"),
-    "lamp.unheard": (people("Irma Stone", "lamp lighter").encode(), "Who is Irma Stone?", "lamp lighter"),
+    "seal.rtf": (
+        b"{\\rtf1 " + people("Lena Brook", "cutter").encode() + b"}",
+        "Who is Lena Brook?",
+        "cutter",
+    ),
+    "crane.py": (
+        b"# " + people("Basil Moor", "crane driver").encode(),
+        "Who is Basil Moor?",
+        "crane driver",
+    ),
+    "lamp.unheard": (
+        people("Irma Stone", "lamp lighter").encode(),
+        "Who is Irma Stone?",
+        "lamp lighter",
+    ),
     "letter.eml": (EMAIL.encode(), "Who is Rosa Quill?", "letter carrier"),
     "depth.ipynb": (json.dumps(NOTEBOOK).encode(), "Who is Tom Reef?", "diver"),
-    "log.jsonl": (b'{"ship": "Old Salt", "arrived": "in May"}\n', "When has the Old Salt arrived?", "arrived: in May"),
-}  # fmt: skip
+    "log.jsonl": (
+        b'{"ship": "Old Salt", "arrived": "in May"}\n',
+        "When has the Old Salt arrived?",
+        "arrived: in May",
+    ),
+}
 
 
 @pytest.fixture(scope="module")
@@ -110,14 +180,20 @@ def documents(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 
 def test_there_is_a_file_of_every_kind() -> None:
     """Of every one that has a parser of its own, and of some that are text."""
-    assert {Path(name).suffix for name in FILES} >= {suffix for suffix, kind in KINDS.items() if kind.parser}
+    assert {Path(name).suffix for name in FILES} >= {
+        suffix for suffix, kind in KINDS.items() if kind.parser
+    }
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_of_each_kind_is_processed_and_described(documents: dict[str, dict[str, Any]], name: str) -> None:
+def test_a_file_of_each_kind_is_processed_and_described(
+    documents: dict[str, dict[str, Any]], name: str
+) -> None:
     data, document = FILES[name][0], documents[name]
     assert document["status"] == "processed", document["error_msg"]
-    described = {key: value for key, value in document["metadata"].items() if "file" in key or "media" in key}
+    described = {
+        key: value for key, value in document["metadata"].items() if "file" in key or "media" in key
+    }
     assert described == {
         "file_name": name,
         "media_type": KINDS.get(Path(name).suffix, PLAIN).media_type,
@@ -133,14 +209,19 @@ def test_a_question_about_a_file_finds_its_passages(
     _, question, event = FILES[name]
     with stack.client(WORKSPACE) as client:
         result = client.post("/query/data", json={"query": question}).json()["data"]
-    passages = "\n".join(chunk["content"] for chunk in result["chunks"] if chunk["file_path"] == name)
+    passages = "\n".join(
+        chunk["content"] for chunk in result["chunks"] if chunk["file_path"] == name
+    )
     assert event in passages, json.dumps(result, indent=1)[:3000]
 
 
 @pytest.mark.parametrize(
     ("question", "row"),
     [
-        ("Who is the seller of Good 271?", "Good: Good 271; Price in crowns: 271; Seller: Stall 271"),
+        (
+            "Who is the seller of Good 271?",
+            "Good: Good 271; Price in crowns: 271; Seller: Stall 271",
+        ),
         ("Who is Ruth Thorn?", "Sailor: Ruth Thorn; Ship: Grey Gull"),
     ],
 )
@@ -150,7 +231,9 @@ def test_a_row_is_quoted_with_the_names_of_its_columns(
     assert row in stack.json("ask", question, "--workspace", WORKSPACE)["response"]
 
 
-def test_the_same_folder_again_adds_nothing(stack: Stack, documents: dict[str, Any], tmp_path: Path) -> None:
+def test_the_same_folder_again_adds_nothing(
+    stack: Stack, documents: dict[str, Any], tmp_path: Path
+) -> None:
     for name, (data, _, _) in FILES.items():
         (tmp_path / name).write_bytes(data)
     again = stack.json("add", str(tmp_path), "--workspace", WORKSPACE)

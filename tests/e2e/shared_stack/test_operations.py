@@ -1,4 +1,6 @@
-"""An operator's commands over HTTP on a real stack: a rebuild step by step, its health and its settings."""
+"""An operator's commands over HTTP on a real stack: a rebuild step by step, its health and its
+settings.
+"""
 
 import json
 from pathlib import Path
@@ -17,14 +19,19 @@ def order(api: httpx.Client, step: str, **body: Any) -> dict[str, Any]:
 
     def ended() -> bool:
         last = api.get("/rebuild").json()["last"]
-        return last is not None and last["id"] == ordered.json()["id"] and last["state"] != "running"
+        return (
+            last is not None and last["id"] == ordered.json()["id"] and last["state"] != "running"
+        )
 
     until(ended, lambda: api.get("/rebuild").text)
     return api.get("/rebuild").json()
 
 
 def generations(api: httpx.Client) -> dict[str, int]:
-    return {one["projection"]: one["generation"] for one in api.get("/projections").json()["projections"]}
+    return {
+        one["projection"]: one["generation"]
+        for one in api.get("/projections").json()["projections"]
+    }
 
 
 @pytest.fixture
@@ -33,7 +40,9 @@ def api(stack: Stack) -> Any:
         yield api
 
 
-def test_an_audit_is_ordered_and_a_backup_only_where_a_folder_is_named(stack: Stack, api: httpx.Client) -> None:
+def test_an_audit_is_ordered_and_a_backup_only_where_a_folder_is_named(
+    stack: Stack, api: httpx.Client
+) -> None:
     ordered = api.post("/log/audit", json={"reason": "before the upgrade"})
     assert ordered.status_code == 202, ordered.text
 
@@ -42,16 +51,24 @@ def test_an_audit_is_ordered_and_a_backup_only_where_a_folder_is_named(stack: St
         return last if last and last["id"] == ordered.json()["id"] and last["ended"] else None
 
     last = until(ended, lambda: api.get("/log/audit").text)
-    assert (last["state"], last["reason"], last["result"]["problems"]) == ("done", "before the upgrade", [])
+    assert (last["state"], last["reason"], last["result"]["problems"]) == (
+        "done",
+        "before the upgrade",
+        [],
+    )
     assert last["result"].keys() >= {"events", "last", "chained"}
     refused = api.post("/log/backup", json={})
     assert (refused.status_code, "BACKUP_DIR" in refused.text) == (409, True)
 
 
-def test_a_rebuild_is_ordered_watched_promoted_and_rolled_back_over_http(stack: Stack, api: httpx.Client) -> None:
+def test_a_rebuild_is_ordered_watched_promoted_and_rolled_back_over_http(
+    stack: Stack, api: httpx.Client
+) -> None:
     stack.add({"operated.txt": "Ada Marlow keeps the log of Port Elm."}, "operated")
     before = generations(api)
-    assert api.get("/rebuild/plan?projection=graph").json()["generations"]["graph"] > before["graph"]
+    assert (
+        api.get("/rebuild/plan?projection=graph").json()["generations"]["graph"] > before["graph"]
+    )
 
     filled = order(api, "start", projection="graph", reason="to see it")
     assert (filled["last"]["state"], filled["last"]["reason"]) == ("done", "to see it")
@@ -63,9 +80,16 @@ def test_a_rebuild_is_ordered_watched_promoted_and_rolled_back_over_http(stack: 
     assert generations(api) == {**before, "graph": filled["candidate"]["generations"]["graph"]}
 
     again = order(api, "promote")
-    assert (again["last"]["state"], "no generation waits" in again["last"]["error"]) == ("failed", True)
+    assert (again["last"]["state"], "no generation waits" in again["last"]["error"]) == (
+        "failed",
+        True,
+    )
     line = json.loads((stack.folder / "commands.log").read_text().splitlines()[-1])
-    assert (line["who"], line["what"], line["outcome"]) == (again["last"]["who"], "rebuild promote", 2)
+    assert (line["who"], line["what"], line["outcome"]) == (
+        again["last"]["who"],
+        "rebuild promote",
+        2,
+    )
 
     assert order(api, "rollback", projection="graph")["last"]["state"] == "done"
     assert generations(api) == before
@@ -82,18 +106,22 @@ def test_new_vectors_are_compared_with_the_live_ones_before_the_switch(
     assert (refused.returncode, "rebuild start" in refused.stderr) == (2, True)
     compared = stack.json(
         "rebuild", "start", "vectors", "--compare", str(questions), "--workspace", "compared"
-    )["compared"]  # fmt: skip
+    )["compared"]
     (asked,) = compared["questions"]
     assert (compared["overlap"], asked["live"], [one["file_path"] for one in asked["new"]]) == (
-        1.0, asked["new"], ["compared.txt"],
-    )  # fmt: skip
+        1.0,
+        asked["new"],
+        ["compared.txt"],
+    )
     assert (compared["same_answers"], asked["answers"]["same"]) == (1, True)
     assert "Tom Elm rings the bell" in asked["answers"]["live"]
     assert generations(api) == before
     stack.json("rebuild", "cleanup", "vectors")
 
 
-def test_answers_that_differ_are_shown_on_both_sides(stack: Stack, api: httpx.Client, tmp_path: Path) -> None:
+def test_answers_that_differ_are_shown_on_both_sides(
+    stack: Stack, api: httpx.Client, tmp_path: Path
+) -> None:
     stack.add({"bell.txt": "Tom Elm rings the bell of Port Elm at noon."}, "answered")
     assert stack.settled(1, "answered")["processed"] == 1
     until_here = str(stack.json("projections", "list")["projections"][0]["head"])
@@ -101,7 +129,17 @@ def test_answers_that_differ_are_shown_on_both_sides(stack: Stack, api: httpx.Cl
     assert stack.settled(2, "answered")["processed"] == 2
     questions = tmp_path / "questions.txt"
     questions.write_text("Who rings the bell?\nWho sells bread and honey cakes?\n", "utf-8")
-    given = ("rebuild", "start", "all", "--to-seq", until_here, "--compare", str(questions), "--workspace", "answered")
+    given = (
+        "rebuild",
+        "start",
+        "all",
+        "--to-seq",
+        until_here,
+        "--compare",
+        str(questions),
+        "--workspace",
+        "answered",
+    )
     compared = stack.json(*given)["compared"]
     bell, bread = (one["answers"] for one in compared["questions"])
     assert (compared["same_answers"], bell["same"], bread["same"]) == (1, True, False)
@@ -113,5 +151,8 @@ def test_answers_that_differ_are_shown_on_both_sides(stack: Stack, api: httpx.Cl
 def test_the_health_and_the_settings_of_a_stack_are_told(stack: Stack, api: httpx.Client) -> None:
     assert api.get("/doctor").json()["healthy"] is True
     settings = {one["names"][0]: one["value"] for one in api.get("/settings").json()["settings"]}
-    assert (settings["MAX_UPLOAD_SIZE"], settings["NEO4J_PASSWORD"]) == ("1000000", "(set, not shown)")
+    assert (settings["MAX_UPLOAD_SIZE"], settings["NEO4J_PASSWORD"]) == (
+        "1000000",
+        "(set, not shown)",
+    )
     assert stack.state.bus_password not in settings["NATS_URL"]

@@ -25,15 +25,24 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     stack.add(SECOND, WORKSPACE)
     assert stack.settled(2, WORKSPACE)["processed"] == 2
     changed = stack.json("diff", str(before), *HERE)
-    assert [(one["id"] != "", one["change"]) for one in changed["documents"]] == [(True, "appeared")]
-    assert "Celia Stone" in {one["name"] for one in changed["entities"] if one["change"] == "appeared"}
+    assert [(one["id"] != "", one["change"]) for one in changed["documents"]] == [
+        (True, "appeared")
+    ]
+    assert "Celia Stone" in {
+        one["name"] for one in changed["entities"] if one["change"] == "appeared"
+    }
     told = stack.json("history", "Ada Marlow", *HERE)
-    assert told["exists"] and {one["file_path"] for one in told["events"]} == {"light.txt", "letters.txt"}
+    assert told["exists"] and {one["file_path"] for one in told["events"]} == {
+        "light.txt",
+        "letters.txt",
+    }
     assert all(one["chunk_id"] and one["effect"] == "counts" for one in told["events"])
     assert "letters.txt" in stack.run("history", "Ada Marlow", *HERE).stdout
 
     question = ("ask", "Who answered Ada Marlow from Tide Mill?", *HERE)
-    sources = {one["file_path"] for one in stack.json(*question, "--as-of", str(before))["references"]}
+    sources = {
+        one["file_path"] for one in stack.json(*question, "--as-of", str(before))["references"]
+    }
     assert sources <= {"light.txt"}
     assert "letters.txt" in {one["file_path"] for one in stack.json(*question)["references"]}
 
@@ -44,7 +53,9 @@ def test_what_was_done_is_shown_and_taken_back(stack: Stack) -> None:
     edit = stack.json("history", "Ada Marlow", *HERE)["events"][-1]
     assert edit["operation"] == "delete_entity"
     assert stack.json("undo", str(edit["sequence"]), *HERE)["published"] is False
-    assert stack.json("undo", str(edit["sequence"]), "--yes", "--reason", "she is real", *HERE)["published"]
+    assert stack.json("undo", str(edit["sequence"]), "--yes", "--reason", "she is real", *HERE)[
+        "published"
+    ]
     until(lambda: stack.digest(WORKSPACE) == digest, stack.logs)
 
     stack.json("delete", "letters.txt", "--yes", "--wait", *HERE)

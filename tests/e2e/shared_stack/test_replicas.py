@@ -1,4 +1,5 @@
-"""Two of every service on one stack, all restarted in turn under load: nothing fails, nothing is lost, the same digest.
+"""Two of every service on one stack, all restarted in turn under load: nothing fails, nothing is
+lost, the same digest.
 
 `make replicas` does it with sixteen processes on servers of production.
 """
@@ -31,18 +32,25 @@ EXTRA: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "query"
 async def replicas(stack: Stack, folder: Path) -> AsyncGenerator[list[Process]]:
     """Further processes of the stack's services, forked as it forks its own."""
     addresses = service_addresses(DataFolder(stack.folder), stack.state)
-    env = {name.upper(): value for name, value in addresses.items()} | {"EMBEDDING_MODEL": "lexical"}
+    env = {name.upper(): value for name, value in addresses.items()} | {
+        "EMBEDDING_MODEL": "lexical"
+    }
     modules = [f"services.{name}.main" for name in SERVICES]
     async with fork_server(folder, modules, env) as forks, AsyncExitStack() as opened:
         result: list[Process] = []
         for number, name in enumerate(EXTRA):
-            own = {"PORT": str(port := free_port()), "DRAIN_SECONDS": "300" if name == "query" else ""}
+            own = {
+                "PORT": str(port := free_port()),
+                "DRAIN_SECONDS": "300" if name == "query" else "",
+            }
 
             async def probe(name: Stage = name, port: int = port) -> None:
                 await check_ready(name, port)
 
             argv = [sys.executable, "-m", f"services.{name}.main"]
-            process = Process(f"{name}-{number}", argv, folder, probe, env | own, launch=forks.launch)
+            process = Process(
+                f"{name}-{number}", argv, folder, probe, env | own, launch=forks.launch
+            )
             opened.push_async_callback(process.kill)
             await process.spawn()
             result.append(process)
@@ -59,14 +67,19 @@ async def restart(stack: Stack, processes: list[Process], front: Balancer) -> No
     for process in processes:
         if url(process) in front.urls:
             process.signal(signal.SIGTERM)
-            await until(lambda process=process: front.drained(url(process)), "nobody is sent there any more")
+            await until(
+                lambda process=process: front.drained(url(process)), "nobody is sent there any more"
+            )
         await process.stop()
         await process.start()
     for name in SERVICES:
         if name != "query":
             before = stack.pid(name)
             os.kill(before, signal.SIGTERM)
-            await until(lambda name=name, before=before: _again(stack, name, before), f"{name} is started again")
+            await until(
+                lambda name=name, before=before: _again(stack, name, before),
+                f"{name} is started again",
+            )
 
 
 async def _again(stack: Stack, name: Stage, before: int) -> bool:
@@ -80,7 +93,9 @@ async def _again(stack: Stack, name: Stage, before: int) -> bool:
     return True
 
 
-async def test_all_are_restarted_under_load_and_say_what_one_of_each_says(stack: Stack, tmp_path: Path) -> None:
+async def test_all_are_restarted_under_load_and_say_what_one_of_each_says(
+    stack: Stack, tmp_path: Path
+) -> None:
     await asyncio.to_thread(stack.add, TEXTS, "one-of-each")
     await asyncio.to_thread(stack.settled, len(TEXTS), "one-of-each")
     async with replicas(stack, tmp_path) as processes:
@@ -89,7 +104,11 @@ async def test_all_are_restarted_under_load_and_say_what_one_of_each_says(stack:
             restarting, names = asyncio.create_task(restart(stack, processes, front)), list(TEXTS)
             for start in range(0, len(names), 4):
                 part = names[start : start + 4]
-                await front.send("POST", "/documents/texts", {"texts": [TEXTS[n] for n in part], "file_sources": part})
+                await front.send(
+                    "POST",
+                    "/documents/texts",
+                    {"texts": [TEXTS[n] for n in part], "file_sources": part},
+                )
                 await front.send("POST", "/query", QUESTION)
             while not restarting.done():
                 await front.send("POST", "/query", QUESTION)
@@ -102,6 +121,9 @@ async def test_all_are_restarted_under_load_and_say_what_one_of_each_says(stack:
             await until(done, f"all documents have come to an end\n{stack.logs()}")
         assert front.faults == []
         assert set(front.statuses) == {200}
-    digests = [await asyncio.to_thread(stack.digest, workspace) for workspace in ("one-of-each", "two-of-each")]
+    digests = [
+        await asyncio.to_thread(stack.digest, workspace)
+        for workspace in ("one-of-each", "two-of-each")
+    ]
     assert digests[0]["counts"]["status"] == digests[1]["counts"]["status"]
     assert digests[0] == digests[1]

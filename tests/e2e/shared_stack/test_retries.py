@@ -24,7 +24,11 @@ def fail(stack: Stack, document: str, text: str) -> dict[str, Any]:
     body = {"document_id": document, "file_path": f"{document}.txt", "blob": blob}
     publish_added(stack, added(document, "retries", data=body), document, "retries")
     until(lambda: status(stack, document) == "failed", stack.logs)
-    return next(each for each in stack.json("dead", "list", "--stage", "chunker") if f".{document}." in each["subject"])
+    return next(
+        each
+        for each in stack.json("dead", "list", "--stage", "chunker")
+        if f".{document}." in each["subject"]
+    )
 
 
 def store(stack: Stack, text: str) -> None:
@@ -58,8 +62,15 @@ def test_a_dead_letter_is_shown_and_redriven_after_its_cause_is_mended(stack: St
     done = stack.json("dead", "redrive", number, "--yes", "--reason", "the text is there now")
     assert done == {"redriven": [letter["number"]], "obsolete": []}
     until(lambda: status(stack, "redriven") == "processed", stack.logs)
-    assert names(stack, "redriven")[:4] == ["DocumentAdded", "StageFailed", "RetryRequested", "ChunksCreated"]
-    assert "tried again in the chunker: the text is there now" in stack.run("log", *WORKSPACE).stdout
+    assert names(stack, "redriven")[:4] == [
+        "DocumentAdded",
+        "StageFailed",
+        "RetryRequested",
+        "ChunksCreated",
+    ]
+    assert (
+        "tried again in the chunker: the text is there now" in stack.run("log", *WORKSPACE).stdout
+    )
     gone = stack.run("dead", "show", number)
     assert (gone.returncode, gone.stderr.count("there is no dead letter")) == (2, 1)
 
@@ -68,11 +79,20 @@ def test_a_dead_letter_is_redriven_and_dropped_over_http(stack: Stack) -> None:
     text = "Ada Marlow rang the bell of Port Elm."
     first, second = fail(stack, "rung", text), fail(stack, "silent", "This text is nowhere.")
     store(stack, text)
-    with httpx.Client(base_url=f"{stack.state.api}/operations", headers={"X-Workspace": "retries"}) as api:
-        listed = {each["number"]: each for each in api.get("/dead_letters?stage=chunker").json()["dead_letters"]}
+    with httpx.Client(
+        base_url=f"{stack.state.api}/operations", headers={"X-Workspace": "retries"}
+    ) as api:
+        listed = {
+            each["number"]: each
+            for each in api.get("/dead_letters?stage=chunker").json()["dead_letters"]
+        }
         assert '"document_id": "rung"' in api.get(f"/dead_letters/{first['number']}").json()["data"]
-        redriven = api.post("/dead_letters/redrive", json={"numbers": [first["number"]], "reason": "found it"}).json()
-        dropped = api.post("/dead_letters/drop", json={"numbers": [second["number"]]}).json()["dropped"]
+        redriven = api.post(
+            "/dead_letters/redrive", json={"numbers": [first["number"]], "reason": "found it"}
+        ).json()
+        dropped = api.post("/dead_letters/drop", json={"numbers": [second["number"]]}).json()[
+            "dropped"
+        ]
         rest = [each["number"] for each in api.get("/dead_letters").json()["dead_letters"]]
         until(lambda: api.get("/projections").json()["projections"][0]["lag"] == 0, stack.logs)
     assert redriven == {"redriven": [first["number"]], "obsolete": []}
@@ -102,9 +122,14 @@ def test_documents_are_retried_by_name_and_all_that_failed_at_once(stack: Stack)
     for name, text in texts.items():
         fail(stack, name, text)
         store(stack, text)
-    assert stack.json("retry", "one.txt", "--yes", *WORKSPACE) == {"requested": ["one"], "nothing_failed": []}
+    assert stack.json("retry", "one.txt", "--yes", *WORKSPACE) == {
+        "requested": ["one"],
+        "nothing_failed": [],
+    }
     until(lambda: status(stack, "one") == "processed", stack.logs)
-    requested = stack.json("retry", "--failed", "--yes", "--stage", "chunker", *WORKSPACE)["requested"]
+    requested = stack.json("retry", "--failed", "--yes", "--stage", "chunker", *WORKSPACE)[
+        "requested"
+    ]
     assert {"two", "three"} <= set(requested)
     until(lambda: {status(stack, name) for name in texts} == {"processed"}, stack.logs)
     unknown = stack.run("retry", "nobody.txt", "--yes", *WORKSPACE)

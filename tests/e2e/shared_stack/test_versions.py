@@ -1,4 +1,6 @@
-"""New versions, deletions and edits on a running stack: what is left equals what was never otherwise."""
+"""New versions, deletions and edits on a running stack: what is left equals what was never
+otherwise.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -21,7 +23,9 @@ COUNT = 24
 TEXTS = documents(COUNT, sentences=8)
 KEPT = dict(list(TEXTS.items())[: COUNT // 2])
 GONE = dict(list(TEXTS.items())[COUNT // 2 :])
-SHORT = Chunking(strategy="fixed_token", params={"chunk_token_size": 40, "chunk_overlap_token_size": 5})
+SHORT = Chunking(
+    strategy="fixed_token", params={"chunk_token_size": 40, "chunk_overlap_token_size": 5}
+)
 """Several chunks of each document."""
 
 
@@ -42,7 +46,9 @@ def quiet(stack: Stack) -> None:
     until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), stack.logs)
 
 
-def test_deleted_documents_leave_everything_as_if_they_had_never_been(stack: Stack, never: dict[str, Any]) -> None:
+def test_deleted_documents_leave_everything_as_if_they_had_never_been(
+    stack: Stack, never: dict[str, Any]
+) -> None:
     add(stack, TEXTS, "deleted")
     assert stack.settled(COUNT, "deleted")["processed"] == COUNT
     assert stack.digest("deleted") != never
@@ -55,7 +61,9 @@ def test_deleted_documents_leave_everything_as_if_they_had_never_been(stack: Sta
     assert stack.counts("deleted")["all"] == len(KEPT)
 
 
-def test_documents_deleted_while_they_are_being_indexed_are_gone_too(stack: Stack, never: dict[str, Any]) -> None:
+def test_documents_deleted_while_they_are_being_indexed_are_gone_too(
+    stack: Stack, never: dict[str, Any]
+) -> None:
     add(stack, TEXTS, "early")
     until(lambda: stack.counts("early").get("all") == COUNT, stack.logs)
     stack.json("delete", *GONE, "--yes", "--workspace", "early")
@@ -64,7 +72,9 @@ def test_documents_deleted_while_they_are_being_indexed_are_gone_too(stack: Stac
     assert stack.digest("early") == never
 
 
-def test_shorter_versions_leave_nothing_of_the_longer_ones(stack: Stack, never: dict[str, Any]) -> None:
+def test_shorter_versions_leave_nothing_of_the_longer_ones(
+    stack: Stack, never: dict[str, Any]
+) -> None:
     add(stack, {name: f"{text} {GONE_TEXT}" for name, text in KEPT.items()}, "shorter")
     assert stack.settled(len(KEPT), "shorter")["processed"] == len(KEPT)
     add(stack, KEPT, "shorter")
@@ -91,7 +101,9 @@ def test_deleting_what_is_not_there_says_so(stack: Stack) -> None:
     assert (done.returncode, "no document 'nobody.txt'" in done.stderr) == (1, True)
 
 
-def test_an_alias_makes_one_entity_of_two_and_taken_back_leaves_no_trace(stack: Stack, never: dict[str, Any]) -> None:
+def test_an_alias_makes_one_entity_of_two_and_taken_back_leaves_no_trace(
+    stack: Stack, never: dict[str, Any]
+) -> None:
     decision = ("Port Elm", "Ada Marlow", "--workspace", "never")
     assert stack.json("alias", "accept", *decision)["status"] == "success"
     quiet(stack)
@@ -108,13 +120,20 @@ def test_an_alias_makes_one_entity_of_two_and_taken_back_leaves_no_trace(stack: 
 def speaks_of(stack: Stack, name: str) -> str:
     """One of the documents of the workspace `never` that speak of the entity."""
     with stack.client("never") as client:
-        return client.get("/graph/provenance", params={"name": name}).json()["sources"][0]["document_id"]
+        return client.get("/graph/provenance", params={"name": name}).json()["sources"][0][
+            "document_id"
+        ]
 
 
-def test_a_split_name_means_two_things_and_taken_back_leaves_no_trace(stack: Stack, never: dict[str, Any]) -> None:
+def test_a_split_name_means_two_things_and_taken_back_leaves_no_trace(
+    stack: Stack, never: dict[str, Any]
+) -> None:
     id = speaks_of(stack, "Ada Marlow")
     here = ("--workspace", "never")
-    assert stack.json("alias", "split", "Ada Marlow", "Ada (ship)", "--document", id, *here)["status"] == "success"
+    assert (
+        stack.json("alias", "split", "Ada Marlow", "Ada (ship)", "--document", id, *here)["status"]
+        == "success"
+    )
     quiet(stack)
     assert speaks_of(stack, "Ada (ship)") == id
     split = stack.digest("never")
@@ -129,11 +148,25 @@ def test_a_split_name_means_two_things_and_taken_back_leaves_no_trace(stack: Sta
     assert stack.digest("never") == never
 
 
-def test_edits_reach_graph_and_vectors_and_outlive_a_rebuild(stack: Stack, never: dict[str, Any]) -> None:
+def test_edits_reach_graph_and_vectors_and_outlive_a_rebuild(
+    stack: Stack, never: dict[str, Any]
+) -> None:
     edit(stack, GraphEdited(operation="rename_entity", names=("Port Elm",), target="Elmhaven"))
     split = (speaks_of(stack, "Ada Marlow"),)
-    edit(stack, GraphEdited(operation="split_entity", names=("Ada Marlow",), target="Ada (ship)", documents=split))
-    edit(stack, GraphEdited(operation="edit_entity", names=("Ada Marlow",), values=EditedValues(description="Captain")))
+    edit(
+        stack,
+        GraphEdited(
+            operation="split_entity", names=("Ada Marlow",), target="Ada (ship)", documents=split
+        ),
+    )
+    edit(
+        stack,
+        GraphEdited(
+            operation="edit_entity",
+            names=("Ada Marlow",),
+            values=EditedValues(description="Captain"),
+        ),
+    )
     quiet(stack)
     edited = stack.digest("never")
     assert edited["graph"] != never["graph"]
@@ -143,7 +176,12 @@ def test_edits_reach_graph_and_vectors_and_outlive_a_rebuild(stack: Stack, never
     done = stack.json("rebuild", "all")
 
     assert done["language_model_calls"] == 0
-    for workspace, expected in (("never", edited), ("deleted", never), ("early", never), ("shorter", never)):
+    for workspace, expected in (
+        ("never", edited),
+        ("deleted", never),
+        ("early", never),
+        ("shorter", never),
+    ):
         assert stack.digest(workspace) == expected, workspace
 
 
@@ -153,7 +191,13 @@ def edit(stack: Stack, event: GraphEdited) -> None:
     async def send() -> None:
         async with connected(stack.settings.nats_url, name="test") as client:
             await NatsLog(client.jetstream()).publish(
-                wrap(event, id=str(uuid4()), source="/test", workspace="never", time=datetime.now(UTC))
+                wrap(
+                    event,
+                    id=str(uuid4()),
+                    source="/test",
+                    workspace="never",
+                    time=datetime.now(UTC),
+                )
             )
 
     asyncio.run(send())

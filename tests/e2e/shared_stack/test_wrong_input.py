@@ -11,7 +11,14 @@ import pytest
 from contracts.subjects import subject
 from tests.support import office_files as office
 from tests.support.pdf_files import pdf
-from tests.support.raw_events import DeadLetter, added, dead_letters, history, publish, publish_added
+from tests.support.raw_events import (
+    DeadLetter,
+    added,
+    dead_letters,
+    history,
+    publish,
+    publish_added,
+)
 from tests.support.stack import Stack, unacknowledged, until
 
 MiB = 1024 * 1024
@@ -34,7 +41,12 @@ class Case:
 
 
 def bad(document: str, reason: str, by: frozenset[str] = BOTH, **attributes: Any) -> Case:
-    return Case(document, json.dumps(added(document, **{"workspace": WORKSPACE, **attributes})).encode(), reason, by)
+    return Case(
+        document,
+        json.dumps(added(document, **{"workspace": WORKSPACE, **attributes})).encode(),
+        reason,
+        by,
+    )
 
 
 def body(document: str, **fields: Any) -> dict[str, Any]:
@@ -47,18 +59,29 @@ CASES = {
     "not an object": Case("bad-list", b"[1, 2]", "not a JSON object"),
     "no UTF-8": Case("bad-bytes", b"\xff\xfe\x00{}", "not JSON"),
     "an unknown type": Case(
-        "bad-unknown", json.dumps(added("bad-unknown", WORKSPACE, type="lightstream.Nonsense.v1")).encode(),
-        "unknown event type Nonsense", frozenset({"query-status"}), "Nonsense",
+        "bad-unknown",
+        json.dumps(added("bad-unknown", WORKSPACE, type="lightstream.Nonsense.v1")).encode(),
+        "unknown event type Nonsense",
+        frozenset({"query-status"}),
+        "Nonsense",
     ),
-    "a type that is not the subject's": bad("bad-subject", "on a subject of", type="lightstream.DocumentDeleted.v1"),
-    "version 0": bad("bad-zero", "lightstream.DocumentAdded.v0", type="lightstream.DocumentAdded.v0"),
+    "a type that is not the subject's": bad(
+        "bad-subject", "on a subject of", type="lightstream.DocumentDeleted.v1"
+    ),
+    "version 0": bad(
+        "bad-zero", "lightstream.DocumentAdded.v0", type="lightstream.DocumentAdded.v0"
+    ),
     "a bad type string": bad("bad-type", "is not of the form", type="com.example.something"),
     "another workspace than its subject's": Case(
-        "bad-workspace", json.dumps(added("bad-workspace", "another")).encode(), "differs from the subject's",
+        "bad-workspace",
+        json.dumps(added("bad-workspace", "another")).encode(),
+        "differs from the subject's",
         named=False,
     ),
     "another document than its subject's": Case(
-        "bad-document", json.dumps(added("somebody-else", WORKSPACE)).encode(), "differs from the subject's"
+        "bad-document",
+        json.dumps(added("somebody-else", WORKSPACE)).encode(),
+        "differs from the subject's",
     ),
     "no id": bad("bad-no-id", "id: Field required", id=None),
     "no source": bad("bad-no-source", "source: Field required", source=None),
@@ -67,14 +90,20 @@ CASES = {
     "no data": bad("bad-no-data", "data: must be a JSON object", data=None),
     "neither text nor blob": bad("bad-no-text", "exactly one of", data=body("bad-no-text")),
     "overlap not under size": bad(
-        "bad-overlap", "must be smaller than size",
+        "bad-overlap",
+        "must be smaller than size",
         data=body("bad-overlap", text="Some text.", chunking={"size": 10, "overlap": 10}),
     ),
-    "a blank text": bad("bad-blank", "the text is empty", frozenset({"chunker"}), data=body("bad-blank", text=" \n")),
-    "a blob that does not exist": bad(
-        "bad-blob", "is not in KB_BLOBS", frozenset({"chunker"}), data=body("bad-blob", blob=MISSING_BLOB)
+    "a blank text": bad(
+        "bad-blank", "the text is empty", frozenset({"chunker"}), data=body("bad-blank", text=" \n")
     ),
-}  # fmt: skip
+    "a blob that does not exist": bad(
+        "bad-blob",
+        "is not in KB_BLOBS",
+        frozenset({"chunker"}),
+        data=body("bad-blob", blob=MISSING_BLOB),
+    ),
+}
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +113,9 @@ def sent(stack: Stack) -> dict[str, int]:
     for case in CASES.values():
         good = f"good-after-{case.document}"
         messages.append((subject(WORKSPACE, case.document, case.event_type), case.data))
-        messages.append((subject(WORKSPACE, good, "DocumentAdded"), json.dumps(added(good, WORKSPACE)).encode()))
+        messages.append(
+            (subject(WORKSPACE, good, "DocumentAdded"), json.dumps(added(good, WORKSPACE)).encode())
+        )
     return dict(zip(CASES, publish(stack, messages)[::2], strict=True))
 
 
@@ -95,13 +126,17 @@ def letters(stack: Stack, sent: dict[str, int]) -> list[DeadLetter]:
 
     def found() -> list[DeadLetter] | None:
         letters = dead_letters(stack)
-        return letters if wanted <= {(letter.sequence, letter.durable) for letter in letters} else None
+        return (
+            letters if wanted <= {(letter.sequence, letter.durable) for letter in letters} else None
+        )
 
     return until(found, stack.logs)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_bad_event_is_kept_raw_with_the_reason(letters: list[DeadLetter], sent: dict[str, int], name: str) -> None:
+def test_a_bad_event_is_kept_raw_with_the_reason(
+    letters: list[DeadLetter], sent: dict[str, int], name: str
+) -> None:
     of_case = [letter for letter in letters if letter.sequence == sent[name]]
     case = CASES[name]
     assert {letter.durable for letter in of_case} == case.by
@@ -112,15 +147,24 @@ def test_a_bad_event_is_kept_raw_with_the_reason(letters: list[DeadLetter], sent
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.named])
-def test_a_bad_event_is_a_failure_of_its_document(stack: Stack, letters: list[DeadLetter], name: str) -> None:
+def test_a_bad_event_is_a_failure_of_its_document(
+    stack: Stack, letters: list[DeadLetter], name: str
+) -> None:
     case = CASES[name]
     events = until(
-        lambda: [e["data"] for e in history(stack, case.document, WORKSPACE) if e["name"] == "StageFailed"], stack.logs
+        lambda: [
+            e["data"]
+            for e in history(stack, case.document, WORKSPACE)
+            if e["name"] == "StageFailed"
+        ],
+        stack.logs,
     )
     assert {event.cause_type for event in events} == {case.event_type}
     assert all(case.reason in event.message and not event.retry_may_help for event in events)
 
-    shown = until(lambda: failed(stack.json("status", case.document, "--workspace", WORKSPACE)), stack.logs)
+    shown = until(
+        lambda: failed(stack.json("status", case.document, "--workspace", WORKSPACE)), stack.logs
+    )
     assert case.reason in shown["error_msg"]
 
 
@@ -138,12 +182,16 @@ def test_the_reason_is_readable_by_people(stack: Stack, letters: list[DeadLetter
     )
 
 
-def test_a_workspace_nobody_may_name_gets_no_document(stack: Stack, letters: list[DeadLetter]) -> None:
+def test_a_workspace_nobody_may_name_gets_no_document(
+    stack: Stack, letters: list[DeadLetter]
+) -> None:
     assert stack.counts("another")["all"] == 0
     assert stack.run("status", "bad-workspace", "--workspace", WORKSPACE).returncode == 1
 
 
-def test_the_good_documents_between_them_are_processed(stack: Stack, letters: list[DeadLetter]) -> None:
+def test_the_good_documents_between_them_are_processed(
+    stack: Stack, letters: list[DeadLetter]
+) -> None:
     def processed() -> bool:
         return stack.counts(WORKSPACE)["processed"] == len(CASES)
 
@@ -155,7 +203,11 @@ def test_a_bad_event_does_not_harm_a_document_that_is_there(stack: Stack) -> Non
     publish_added(stack, added("steady", "steady"), "steady", "steady")
     assert stack.settled(1, "steady")["processed"] == 1
     place = publish(stack, [(subject("steady", "steady", "DocumentAdded"), b"not json")])[0]
-    until(lambda: len([letter for letter in dead_letters(stack) if letter.sequence == place]) == len(BOTH))
+    until(
+        lambda: (
+            len([letter for letter in dead_letters(stack) if letter.sequence == place]) == len(BOTH)
+        )
+    )
     until(lambda: [e for e in history(stack, "steady", "steady") if e["name"] == "StageFailed"])
     assert stack.settled(1, "steady")["processed"] == 1
 
@@ -181,23 +233,40 @@ REQUESTS: dict[str, tuple[str, bytes, int, str]] = {
     "a lone surrogate inside": ("text", b'{"text": "Ada \\ud800 Marlow"}', 422, "unicode"),
     "a lone surrogate among texts": ("texts", b'{"texts": ["\\udfff"]}', 422, "are empty"),
     "more than 129 MB": ("text", TOO_LONG, 413, "135,266,304"),
-    "more text than is taken": ("text", LONG, 422, "at most 67,108,864 are taken: split the document"),
+    "more text than is taken": (
+        "text",
+        LONG,
+        422,
+        "at most 67,108,864 are taken: split the document",
+    ),
     "a number": ("text", b'{"text": 5}', 422, "valid string"),
     "a text for a list": ("texts", b'{"texts": "abc"}', 422, "valid list"),
-    "fewer names than texts": ("texts", b'{"texts": ["a", "b"], "file_sources": ["a"]}', 422, "as many file_sources"),
+    "fewer names than texts": (
+        "texts",
+        b'{"texts": ["a", "b"], "file_sources": ["a"]}',
+        422,
+        "as many file_sources",
+    ),
     "no field": ("text", b"{}", 422, "Field required"),
     "a list": ("text", b"[]", 422, "valid dictionary"),
     "no JSON": ("text", b"hello", 422, "JSON decode error"),
     "bytes": ("text", b"\xff\xfe\x00", 400, "error parsing the body"),
-    "a page beyond all numbers": ("paginated", b'{"page": 99999999999999999999}', 422, "less than or equal"),
-}  # fmt: skip
+    "a page beyond all numbers": (
+        "paginated",
+        b'{"page": 99999999999999999999}',
+        422,
+        "less than or equal",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_bad_request_is_answered_with_its_cause(stack: Stack, name: str) -> None:
     path, content, status, says = REQUESTS[name]
     with stack.client("http") as client:
-        answer = client.post(f"/documents/{path}", content=content, headers={"Content-Type": "application/json"})
+        answer = client.post(
+            f"/documents/{path}", content=content, headers={"Content-Type": "application/json"}
+        )
     assert answer.status_code == status, answer.text[:500]
     assert says in answer.text
     assert stack.counts("http")["all"] == 0
@@ -205,14 +274,23 @@ def test_a_bad_request_is_answered_with_its_cause(stack: Stack, name: str) -> No
 
 def test_a_text_with_a_lone_surrogate_among_others_loses_only_that(stack: Stack) -> None:
     with stack.client("surrogate") as client:
-        content = b'{"texts": ["Ada Marlow \\ud800 sailed to Port Elm."], "file_sources": ["\\ud800name.txt"]}'
-        answer = client.post("/documents/texts", content=content, headers={"Content-Type": "application/json"})
+        content = (
+            b'{"texts": ["Ada Marlow \\ud800 sailed to Port Elm."], "file_sources": '
+            b'["\\ud800name.txt"]}'
+        )
+        answer = client.post(
+            "/documents/texts", content=content, headers={"Content-Type": "application/json"}
+        )
         assert answer.status_code == 200, answer.text
         assert stack.settled(1, "surrogate")["processed"] == 1
         asked = client.post(
-            "/query", content=b'{"query": "Who sailed?", "ll_keywords": ["Ada \\ud800"], "hl_keywords": ["\\udfff"]}',
+            "/query",
+            content=(
+                b'{"query": "Who sailed?", "ll_keywords": ["Ada \\ud800"], "hl_keywords": '
+                b'["\\udfff"]}'
+            ),
             headers={"Content-Type": "application/json"},
-        )  # fmt: skip
+        )
     assert asked.status_code == 200, asked.text
     assert asked.json()["references"][0]["file_path"] == "name.txt"
 
@@ -228,25 +306,42 @@ FILES = {
     "blank.md": File(lambda path: path.write_text(" \n\t\n"), "empty"),
     "binary.txt": File(lambda path: path.write_bytes(bytes(range(256)) * 20), "binary"),
     "program": File(lambda path: path.write_bytes(b"\x7fELF\0\0\1\2\3"), "not text but a program"),
-    "picture.png": File(lambda path: path.write_bytes(b"\x89PNG"), "files of kind .png are not read"),
-    "huge.txt": File(lambda path: path.write_bytes(b" " * 60 * MiB), "60 MB is more than the 50 MB"),
+    "picture.png": File(
+        lambda path: path.write_bytes(b"\x89PNG"), "files of kind .png are not read"
+    ),
+    "huge.txt": File(
+        lambda path: path.write_bytes(b" " * 60 * MiB), "60 MB is more than the 50 MB"
+    ),
     "broken.pdf": File(lambda path: path.write_bytes(b"%PDF-1.4 and nothing"), "damaged"),
     "broken.docx": File(lambda path: path.write_bytes(b"PK\3\4 and nothing"), "damaged"),
-    "broken.pptx": File(lambda path: path.write_bytes(office.pptx()[:5000]), "damaged, or not a presentation"),
-    "broken.json": File(lambda path: path.write_text('{"a": }'), "not JSON at line 1, column 7"),
-    "bomb.xlsx": File(lambda path: path.write_bytes(office.archive(a=bytes(99 * MiB))), "a zip bomb"),
-    "laughs.docx": File(
-        lambda path: path.write_bytes(office.archive(a=b'<!DOCTYPE x [<!ENTITY a "ha">]><x/>')), "document type"
+    "broken.pptx": File(
+        lambda path: path.write_bytes(office.pptx()[:5000]), "damaged, or not a presentation"
     ),
-    "locked.pdf": File(lambda path: path.write_bytes(pdf("secret", password="sesame")), "protected by a password"),
-    "archive.zip": File(lambda path: path.write_bytes(office.archive(a=b"x")), "unpack the archive"),
-    "archive.txt": File(lambda path: path.write_bytes(office.archive(a=b"x")), "a zip archive: unpack"),
+    "broken.json": File(lambda path: path.write_text('{"a": }'), "not JSON at line 1, column 7"),
+    "bomb.xlsx": File(
+        lambda path: path.write_bytes(office.archive(a=bytes(99 * MiB))), "a zip bomb"
+    ),
+    "laughs.docx": File(
+        lambda path: path.write_bytes(office.archive(a=b'<!DOCTYPE x [<!ENTITY a "ha">]><x/>')),
+        "document type",
+    ),
+    "locked.pdf": File(
+        lambda path: path.write_bytes(pdf("secret", password="sesame")), "protected by a password"
+    ),
+    "archive.zip": File(
+        lambda path: path.write_bytes(office.archive(a=b"x")), "unpack the archive"
+    ),
+    "archive.txt": File(
+        lambda path: path.write_bytes(office.archive(a=b"x")), "a zip archive: unpack"
+    ),
     "back\\slash.txt": File(lambda path: path.write_text("x"), "not a plain file name"),
     "missing.txt": File(lambda path: None, "no such file or folder"),
 }
 
 
-def test_bad_files_are_refused_by_name_and_the_good_one_among_them_goes_through(stack: Stack, tmp_path: Path) -> None:
+def test_bad_files_are_refused_by_name_and_the_good_one_among_them_goes_through(
+    stack: Stack, tmp_path: Path
+) -> None:
     for name, file in FILES.items():
         file.make(tmp_path / name)
     (tmp_path / "good.txt").write_text("Ada Marlow met Hector Vane in Port Elm.")
@@ -275,16 +370,31 @@ def test_a_folder_without_any_known_file_is_refused(stack: Stack, tmp_path: Path
 
 
 def test_nothing_is_left_unacknowledged(stack: Stack, letters: list[DeadLetter]) -> None:
-    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), lambda: str(unacknowledged(stack)))
+    until(
+        lambda: all(left == (0, 0) for left in unacknowledged(stack).values()),
+        lambda: str(unacknowledged(stack)),
+    )
 
 
-def test_an_event_of_newer_code_waits_and_holds_nobody_up(stack: Stack, letters: list[DeadLetter]) -> None:
+def test_an_event_of_newer_code_waits_and_holds_nobody_up(
+    stack: Stack, letters: list[DeadLetter]
+) -> None:
     # The last test: the event waits for a deployment that never comes.
     before = len(dead_letters(stack))
-    publish_added(stack, added("newer", WORKSPACE, type="lightstream.DocumentAdded.v99"), "newer", WORKSPACE)
+    publish_added(
+        stack, added("newer", WORKSPACE, type="lightstream.DocumentAdded.v99"), "newer", WORKSPACE
+    )
 
     done = stack.run(
-        "add", "-", "--name", "later.txt", "--wait", "--json", "--workspace", WORKSPACE, stdin="Celia Finch sold salt."
+        "add",
+        "-",
+        "--name",
+        "later.txt",
+        "--wait",
+        "--json",
+        "--workspace",
+        WORKSPACE,
+        stdin="Celia Finch sold salt.",
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
@@ -293,6 +403,7 @@ def test_an_event_of_newer_code_waits_and_holds_nobody_up(stack: Stack, letters:
     told = stack.run("doctor", "--workspace", WORKSPACE).stdout
     assert "DocumentAdded v99" in told and "parked, others go on" in told, told
     assert (
-        "version 99: newer than this code" in stack.run("log", "--document", "newer", "--workspace", WORKSPACE).stdout
+        "version 99: newer than this code"
+        in stack.run("log", "--document", "newer", "--workspace", WORKSPACE).stdout
     )
     assert stack.run("status", "newer", "--workspace", WORKSPACE).returncode == 1

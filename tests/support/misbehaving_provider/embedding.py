@@ -74,8 +74,12 @@ def _always(status: int, body: Any) -> Judge:
 
 
 REFUSING: Mapping[str, Judge] = {
-    "base64-object": _of_base64(400, {"error": {"message": "encoding_format 'base64' is not supported, only 'float'"}}),
-    "base64-string": _of_base64(400, {"error": "encoding_format 'base64' is not supported, only 'float'"}),
+    "base64-object": _of_base64(
+        400, {"error": {"message": "encoding_format 'base64' is not supported, only 'float'"}}
+    ),
+    "base64-string": _of_base64(
+        400, {"error": "encoding_format 'base64' is not supported, only 'float'"}
+    ),
     "base64-misleading": _of_base64(
         400,
         {
@@ -97,7 +101,9 @@ REFUSING: Mapping[str, Judge] = {
             ]
         },
     ),
-    "base64-message": _of_base64(422, {"object": "error", "message": "Extra inputs are not permitted"}),
+    "base64-message": _of_base64(
+        422, {"object": "error", "message": "Extra inputs are not permitted"}
+    ),
     "base64-media": _of_base64(415, "Unsupported Media Type"),
     "base64-500": _of_base64(500, {"error": {"message": "KeyError: 'base64'"}}),
     "window-500": _of_length(
@@ -114,12 +120,18 @@ REFUSING: Mapping[str, Judge] = {
     "window-413": _of_length(
         413,
         lambda count: {
-            "error": f"Input validation error: `inputs` must have less than 512 tokens. Given: {count}",
+            "error": (
+                f"Input validation error: `inputs` must have less than 512 tokens. Given: {count}"
+            ),
             "error_type": "Validation",
         },
     ),
-    "window-422": _of_length(422, lambda count: {"detail": f"sequence of {count} tokens exceeds 512"}),
-    "window-400": _of_length(400, lambda count: {"error": {"message": "the input length exceeds the context length"}}),
+    "window-422": _of_length(
+        422, lambda count: {"detail": f"sequence of {count} tokens exceeds 512"}
+    ),
+    "window-400": _of_length(
+        400, lambda count: {"error": {"message": "the input length exceeds the context length"}}
+    ),
     "window-array": _of_length(
         400,
         lambda count: [
@@ -135,27 +147,43 @@ REFUSING: Mapping[str, Judge] = {
     "batch-10": _of_batch(
         10,
         400,
-        {"error": {"message": "batch size is invalid, it should not be larger than 10.: input.contents"}},
+        {
+            "error": {
+                "message": "batch size is invalid, it should not be larger than 10.: input.contents"
+            }
+        },
     ),
-    "batch-4": _of_batch(4, 422, {"error": "batch size > maximum allowed batch size 4", "error_type": "Validation"}),
+    "batch-4": _of_batch(
+        4, 422, {"error": "batch size > maximum allowed batch size 4", "error_type": "Validation"}
+    ),
     "batch-1": _of_batch(1, 400, {"detail": "only one input is supported"}),
     "batch-413": _of_batch(8, 413, "Request Entity Too Large"),
     "input-type": _of_missing(
         "input_type", 400, {"detail": "'input_type' parameter is required for asymmetric models"}
     ),
-    "no-dimensions": _of_present("dimensions", 400, {"error": {"message": "dimensions is not supported"}}),
+    "no-dimensions": _of_present(
+        "dimensions", 400, {"error": {"message": "dimensions is not supported"}}
+    ),
     "busy": _always(429, {"error": {"message": "slow down"}}),
     "down": _always(503, {"error": {"message": "Model is loading"}}),
-    "error200": _always(200, {"error": {"message": "No successful provider responses.", "code": 404}}),
+    "error200": _always(
+        200, {"error": {"message": "No successful provider responses.", "code": 404}}
+    ),
 }
 """Modes that refuse a request."""
 
 TEXTS: Mapping[str, Refusal] = {
-    "ZZEMBED500": Refusal(500, {"error": {"message": "CUDA error: device-side assert on this text"}}),
+    "ZZEMBED500": Refusal(
+        500, {"error": {"message": "CUDA error: device-side assert on this text"}}
+    ),
     "ZZEMBED400": Refusal(400, {"error": {"message": "invalid byte sequence in this text"}}),
     "ZZEMBED403": Refusal(403, {"error": {"message": "input was flagged", "code": 403}}),
-    "ZZEMBEDLARGE": Refusal(500, {"error": {"code": 500, "message": "input is too large to process"}}),
-    "ZZEMBED200": Refusal(200, {"error": {"message": "the upstream refused this text", "code": 400}}),
+    "ZZEMBEDLARGE": Refusal(
+        500, {"error": {"code": 500, "message": "input is too large to process"}}
+    ),
+    "ZZEMBED200": Refusal(
+        200, {"error": {"message": "the upstream refused this text", "code": 400}}
+    ),
 }
 """Texts that the server never takes, whatever the mode."""
 
@@ -187,7 +215,9 @@ def _answer(ask: Ask, modes: frozenset[str]) -> dict[str, Any]:
         if "zeros" in modes:
             numbers = [0.0] * dimension
         packed = base64.b64encode(struct.pack(f"<{dimension}f", *numbers)).decode()
-        data.append({"object": "embedding", "index": index, "embedding": packed if is_base64 else numbers})
+        data.append(
+            {"object": "embedding", "index": index, "embedding": packed if is_base64 else numbers}
+        )
     _spoil(data, modes)
     count = sum(tokens(text) for text in ask.texts)
     usage = {

@@ -24,7 +24,9 @@ _QUOTED = re.compile("「([^」]{2,8})」")
 _MOST_NAMES = 12
 
 CARRIED = re.compile(r"\bZZ(?:THINK|PARTS|HARMONY|CUT|NULL|MODERATION|USAGE)[A-Z0-9]*\b")
-"""Markers that descriptions of a passage's entities repeat, so that their summaries meet them too."""
+"""Markers that descriptions of a passage's entities repeat, so that their summaries meet them
+too.
+"""
 
 
 def good_answer(prompt: Prompt) -> str:
@@ -51,7 +53,9 @@ def good_answer(prompt: Prompt) -> str:
 
 
 def names(text: str) -> list[str]:
-    """Return the names of two or more capitalised words and those in 「」, each once, twelve at most."""
+    """Return the names of two or more capitalised words and those in 「」, each once, twelve at
+    most.
+    """
     return list(dict.fromkeys([*_NAME.findall(text), *_QUOTED.findall(text)]))[:_MOST_NAMES]
 
 
@@ -64,7 +68,9 @@ def description(name: str, passage: str) -> str:
 def rows(passage: str) -> str:
     """Return the passage's graph in the row format."""
     found = names(passage)
-    lines = [DELIMITER.join(["entity", name, "Person", description(name, passage)]) for name in found]
+    lines = [
+        DELIMITER.join(["entity", name, "Person", description(name, passage)]) for name in found
+    ]
     for first, second in pairwise(found):
         sentence = f"{first} had to do with {second}."
         lines.append(DELIMITER.join(["relation", first, second, "trade", sentence]))
@@ -73,7 +79,10 @@ def rows(passage: str) -> str:
 
 def json_graph(passage: str) -> str:
     """Return the passage's graph as the JSON object that LightRAG's models are asked for."""
-    entities = [{"name": name, "type": "Person", "description": description(name, passage)} for name in names(passage)]
+    entities = [
+        {"name": name, "type": "Person", "description": description(name, passage)}
+        for name in names(passage)
+    ]
     relationships = [
         {
             "source": first,

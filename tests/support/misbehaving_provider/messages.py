@@ -18,7 +18,9 @@ GHOST = "Ghost Draft"
 
 @dataclass(frozen=True)
 class Message:
-    """The assistant's message. `content` is a text, a list of parts or None; `fields` stand beside it."""
+    """The assistant's message. `content` is a text, a list of parts or None; `fields` stand beside
+    it.
+    """
 
     content: Any
     finish_reason: str | None = "stop"
@@ -123,13 +125,17 @@ EVERY_TASK: Mapping[str, Change] = {
     "ZZFILTERED": _ending("content_filter"),
     # Gemini's compatible endpoint
     "ZZPROHIBITED": lambda prompt, message: Message(None, "content_filter: PROHIBITED_CONTENT"),
-    "ZZREFUSES": lambda prompt, message: Message(None, "stop", {"refusal": "I cannot help with that."}),
+    "ZZREFUSES": lambda prompt, message: Message(
+        None, "stop", {"refusal": "I cannot help with that."}
+    ),
 }
 """What happens to answers of every task."""
 
 
 def _prose(prompt: Prompt, message: Message) -> Message:
-    prose = "Here is a summary of the passage: several people keep a harbour, and they work together."
+    prose = (
+        "Here is a summary of the passage: several people keep a harbour, and they work together."
+    )
     return replace(message, content=prose)
 
 

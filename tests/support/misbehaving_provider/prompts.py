@@ -13,7 +13,9 @@ _FENCED = re.compile(r"`{3,}\n(.*?)\n`{3,}", re.DOTALL)
 
 @dataclass(frozen=True)
 class Prompt:
-    """A request of ours. `subject` is the passage, question or list of descriptions that it is about."""
+    """A request of ours. `subject` is the passage, question or list of descriptions that it is
+    about.
+    """
 
     task: Task
     subject: str

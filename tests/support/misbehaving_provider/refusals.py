@@ -23,7 +23,9 @@ FLAGGED = "Your chosen model requires moderation and your input was flagged for 
 
 MODERATION: Mapping[str, Refusal] = {
     # OpenRouter
-    "ZZMODERATION": _error(403, FLAGGED, code=403, metadata={"reasons": ["violence"], "flagged_input": "…"}),
+    "ZZMODERATION": _error(
+        403, FLAGGED, code=403, metadata={"reasons": ["violence"], "flagged_input": "…"}
+    ),
     # Azure OpenAI
     "ZZMODAZURE": _error(
         400,
@@ -34,11 +36,17 @@ MODERATION: Mapping[str, Refusal] = {
         innererror={"code": "ResponsibleAIPolicyViolation"},
     ),
     # DashScope
-    "ZZMODDASHSCOPE": _error(400, "Input data may contain inappropriate content.", code="data_inspection_failed"),
+    "ZZMODDASHSCOPE": _error(
+        400, "Input data may contain inappropriate content.", code="data_inspection_failed"
+    ),
     # DeepSeek
-    "ZZMODRISK": _error(400, "Content Exists Risk", type="invalid_request_error", code="invalid_request_error"),
+    "ZZMODRISK": _error(
+        400, "Content Exists Risk", type="invalid_request_error", code="invalid_request_error"
+    ),
     # gateways of one's own
-    "ZZMODDETAIL": Refusal(403, {"detail": "Request blocked: prompt violates the acceptable use policy"}),
+    "ZZMODDETAIL": Refusal(
+        403, {"detail": "Request blocked: prompt violates the acceptable use policy"}
+    ),
     "ZZMODSTRING": Refusal(403, {"error": "prompt blocked by guardrail"}),
     "ZZMODTEXT": Refusal(403, "Request blocked by content policy"),
     "ZZMODHTML": Refusal(403, "<html><body><h1>403 Forbidden</h1>Attention required</body></html>"),
@@ -60,22 +68,32 @@ MODERATION: Mapping[str, Refusal] = {
 """This text is refused for what it says."""
 
 ODD_SUCCESSES: Mapping[str, Refusal] = {
-    "ZZERROR200": Refusal(200, {"error": {"message": "The upstream model refused this input", "code": 400}}),
+    "ZZERROR200": Refusal(
+        200, {"error": {"message": "The upstream model refused this input", "code": 400}}
+    ),
     "ZZERROR200TEXT": Refusal(200, {"error": "The upstream model refused this input"}),
-    "ZZERROR200DETAIL": Refusal(200, {"detail": [{"loc": ["body"], "msg": "the input is no chat"}]}),
+    "ZZERROR200DETAIL": Refusal(
+        200, {"detail": [{"loc": ["body"], "msg": "the input is no chat"}]}
+    ),
     "ZZNOCHOICES": Refusal(200, {"id": "1", "object": "chat.completion", "choices": []}),
     "ZZNULLCHOICES": Refusal(200, {"id": "1", "object": "chat.completion", "choices": None}),
     "ZZMISSINGCHOICES": Refusal(200, {"id": "1", "object": "chat.completion"}),
-    "ZZNULLMESSAGE": Refusal(200, {"choices": [{"index": 0, "finish_reason": "stop", "message": None}]}),
+    "ZZNULLMESSAGE": Refusal(
+        200, {"choices": [{"index": 0, "finish_reason": "stop", "message": None}]}
+    ),
     "ZZHTML200": Refusal(200, "<html><body>Please sign in</body></html>"),
     "ZZHALFJSON": Refusal(200, '{"choices": [{"index": 0, "message": {"content": "The har'),
 }
 """Status 200 without an answer."""
 
 BREAKDOWNS: Mapping[str, Refusal] = {
-    "ZZSERVER500": _error(500, "EngineCore encountered an issue with this very prompt", type="InternalServerError"),
+    "ZZSERVER500": _error(
+        500, "EngineCore encountered an issue with this very prompt", type="InternalServerError"
+    ),
     "ZZSERVER500TEXT": Refusal(500, "Internal Server Error"),
-    "ZZSERVER500NESTED": Refusal(500, {"error": {"error": {"message": "assertion failed on this prompt"}}}),
+    "ZZSERVER500NESTED": Refusal(
+        500, {"error": {"error": {"message": "assertion failed on this prompt"}}}
+    ),
     "ZZSERVER502": Refusal(502, "<html><head><title>502 Bad Gateway</title></head></html>"),
     "ZZSERVER503": Refusal(503, {"detail": "worker crashed while it read this prompt"}),
     "ZZSERVER529": _error(529, "Overloaded by this prompt", type="overloaded_error"),
@@ -96,7 +114,9 @@ BREAKDOWNS: Mapping[str, Refusal] = {
         422,
         {
             "object": "error",
-            "message": {"detail": [{"loc": ["body", "messages"], "msg": "Expected last role User"}]},
+            "message": {
+                "detail": [{"loc": ["body", "messages"], "msg": "Expected last role User"}]
+            },
         },
     ),
 }
@@ -115,7 +135,9 @@ TOO_LONG: Mapping[str, Refusal] = {
         },
     ),
     # OpenAI, Groq
-    "ZZCONTEXTOPENAI": _error(400, _WINDOW, type="invalid_request_error", code="context_length_exceeded"),
+    "ZZCONTEXTOPENAI": _error(
+        400, _WINDOW, type="invalid_request_error", code="context_length_exceeded"
+    ),
     # llama.cpp
     "ZZCONTEXTLLAMACPP": _error(
         400,
@@ -128,14 +150,22 @@ TOO_LONG: Mapping[str, Refusal] = {
     # LM Studio
     "ZZCONTEXTLMSTUDIO": Refusal(
         400,
-        {"error": "The number of tokens to keep from the initial prompt is greater than the context length"},
+        {
+            "error": (
+                "The number of tokens to keep from the initial prompt is greater than the context "
+                "length"
+            )
+        },
     ),
     # Mistral
     "ZZCONTEXTMISTRAL": Refusal(
         400,
         {
             "object": "error",
-            "message": "Prompt contains 40021 tokens, too large for model with 32768 maximum context length",
+            "message": (
+                "Prompt contains 40021 tokens, too large for model with 32768 maximum context "
+                "length"
+            ),
             "type": "invalid_request_prompt",
             "code": "3051",
         },
@@ -151,7 +181,8 @@ TOO_LONG: Mapping[str, Refusal] = {
     # Groq: more in one request than a minute allows
     "ZZTPM413": _error(
         413,
-        "Request too large for model `rows-1` on tokens per minute (TPM): Limit 6000, Requested 6042, "
+        "Request too large for model `rows-1` on tokens per minute (TPM): Limit 6000, "
+        "Requested 6042, "
         "please reduce your message size and try again.",
         type="tokens",
         code="rate_limit_exceeded",
@@ -163,7 +194,9 @@ REFUSALS: Mapping[str, Refusal] = {**MODERATION, **ODD_SUCCESSES, **BREAKDOWNS, 
 
 
 def sentence(marker: str) -> str:
-    """Return the provider's own sentence: the longest text of what it answers, empty for a page of HTML."""
+    """Return the provider's own sentence: the longest text of what it answers, empty for a page of
+    HTML.
+    """
     body = REFUSALS[marker].body if marker in REFUSALS else ""
     if isinstance(body, str) and body.startswith(("<", "{")):
         return ""

@@ -21,7 +21,9 @@ def reranked(request: Mapping[str, Any], modes: str) -> Refusal:
     if "down" in asked:
         return Refusal(503, {"error": "Model is loading"})
     if "refused" in asked:
-        return Refusal(422, {"detail": [{"loc": ["body", "documents"], "msg": "Input should be shorter"}]})
+        return Refusal(
+            422, {"detail": [{"loc": ["body", "documents"], "msg": "Input should be shorter"}]}
+        )
     texts = request.get("documents") or request.get("texts") or []
     ranked = sorted(
         enumerate(_scores(request["query"], texts, "logits" in asked)),
@@ -38,14 +40,21 @@ def _shaped(ranked: list[tuple[int, float]], modes: frozenset[str]) -> Any:
     if "tei" in modes:
         return [{"index": index, "score": score} for index, score in ranked]
     if "strings" in modes:
-        return {"results": [{"index": index, "relevance_score": f"{score:.4f}"} for index, score in ranked]}
+        return {
+            "results": [
+                {"index": index, "relevance_score": f"{score:.4f}"} for index, score in ranked
+            ]
+        }
     results = [{"index": index, "relevance_score": score} for index, score in ranked]
     return {"data": results} if "data" in modes else {"id": None, "results": results, "meta": None}
 
 
 def _scores(query: str, texts: list[Any], is_logits: bool) -> list[float]:
     asked = _words(query)
-    common = [len(asked & _words(text if isinstance(text, str) else text.get("text", ""))) for text in texts]
+    common = [
+        len(asked & _words(text if isinstance(text, str) else text.get("text", "")))
+        for text in texts
+    ]
     if is_logits:
         return [LOWEST + 8.0 * count / (len(asked) or 1) for count in common]
     return [count / (len(asked) or 1) for count in common]

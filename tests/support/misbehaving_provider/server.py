@@ -26,7 +26,9 @@ class MisbehavingProvider:
 
     url: str = ""
     """Its address, up to `/v1`."""
-    modes: dict[str, str] = field(default_factory=lambda: {"chat": "", "embeddings": "", "rerank": ""})
+    modes: dict[str, str] = field(
+        default_factory=lambda: {"chat": "", "embeddings": "", "rerank": ""}
+    )
     log: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     taken: set[str] = field(default_factory=set[str])
     """Marker words that are answered well from now on."""
@@ -65,7 +67,9 @@ class MisbehavingProvider:
         Tasks are `embeddings`, `rerank` and those of chat.
         """
         return [
-            entry for entry in list(self.log) if entry["task"] == task and (not marker or marker in entry["markers"])
+            entry
+            for entry in list(self.log)
+            if entry["task"] == task and (not marker or marker in entry["markers"])
         ]
 
     def answer(self, path: str, body: dict[str, Any]) -> Refusal | Iterator[bytes]:
@@ -91,8 +95,14 @@ class MisbehavingProvider:
 
 def _entry(path: str, body: dict[str, Any]) -> dict[str, Any]:
     """Return what the log says of a request, without long texts."""
-    seen: dict[str, Any] = {"fields": sorted(body.keys() - {"messages", "input", "documents", "texts"})}
-    seen |= {name: body[name] for name in seen["fields"] if isinstance(body[name], str | int | float | dict)}
+    seen: dict[str, Any] = {
+        "fields": sorted(body.keys() - {"messages", "input", "documents", "texts"})
+    }
+    seen |= {
+        name: body[name]
+        for name in seen["fields"]
+        if isinstance(body[name], str | int | float | dict)
+    }
     if "messages" in body:
         prompt = prompt_of(body["messages"])
         seen |= {"task": prompt.task, "markers": sorted(prompt.markers)}
@@ -182,7 +192,9 @@ def serving(port: int = 0) -> Generator[MisbehavingProvider]:
     handler = type("Handler", (_Handler,), {"provider": provider})
     with _Server(("127.0.0.1", port), handler) as server:
         provider.url = f"http://127.0.0.1:{server.server_port}/v1"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread = threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        )
         thread.start()
         try:
             yield provider

@@ -23,7 +23,9 @@ class BrokenOff(Exception):
 
 
 def pieces(prompt: Prompt, message: Message, usage: Any) -> Iterator[bytes]:
-    """Yield the events of the stream, without their blank lines. Raises `BrokenOff` in the middle of some."""
+    """Yield the events of the stream, without their blank lines. Raises `BrokenOff` in the middle
+    of some.
+    """
     deltas = list(_deltas(message))
     broken = sorted(prompt.markers & BREAKS)
     for delta in deltas[: len(deltas) // 2] if broken else deltas:

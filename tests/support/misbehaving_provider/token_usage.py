@@ -18,7 +18,11 @@ ODD: Mapping[str, Any] = {
     "ZZUSAGENULL": None,
     "ZZUSAGELIST": [50, 20],
     "ZZUSAGEWORD": "70 tokens",
-    "ZZUSAGEDETAILS": {**_DETAILED, "prompt_tokens_details": [1], "completion_tokens_details": "none"},
+    "ZZUSAGEDETAILS": {
+        **_DETAILED,
+        "prompt_tokens_details": [1],
+        "completion_tokens_details": "none",
+    },
 }
 
 

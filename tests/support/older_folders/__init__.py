@@ -1,6 +1,8 @@
-"""Data folders that programs of older schemas left: made once by `make.py`, kept in one small archive.
+"""Data folders that programs of older schemas left: made once by `make.py`, kept in one small
+archive.
 
-Each was stopped in the middle of extraction, after documents had been updated and deleted, and summaries made.
+Each was stopped in the middle of extraction, after documents had been updated and deleted, and
+summaries made.
 """
 
 import tarfile

@@ -1,8 +1,9 @@
-"""Makes the data folder that a program of an older schema leaves: `python -m tests.support.older_folders.make`.
+"""Makes the data folder that a program of an older schema leaves: `python -m
+tests.support.older_folders.make`.
 
-Its arguments are the version of the schema, and a work tree of that program (`git worktree add TREE COMMIT`),
-whose packages this environment has. Schema 1 was made by 8a933d1c, 2 by 8d0ae884, 3 by 30fad225, 4 by 216b4181,
-5 by 903d3042.
+Its arguments are the version of the schema, and a work tree of that program (`git worktree add TREE
+COMMIT`), whose packages this environment has. Schema 1 was made by 8a933d1c, 2 by 8d0ae884, 3 by
+30fad225, 4 by 216b4181, 5 by 903d3042.
 """
 
 import os
@@ -42,9 +43,25 @@ class OlderStack:
         names = ("OPENAI_", "LLM_", "EMBEDDING_")
         clean = {name: value for name, value in os.environ.items() if not name.startswith(names)}
         path = os.pathsep.join([str(self.tree), *filter(None, [os.environ.get("PYTHONPATH")])])
-        env = {**clean, **self.model.environment(), "SUMMARY_QUIET_SECONDS": "0.5", "LLM_MAX_ASYNC": "1"}
-        command = [sys.executable, "-W", "ignore", "-c", COMMAND, *arguments, "--data", str(self.folder / "data")]
-        done = subprocess.run(command, env={**env, "PYTHONPATH": path}, cwd=self.folder, check=False)
+        env = {
+            **clean,
+            **self.model.environment(),
+            "SUMMARY_QUIET_SECONDS": "0.5",
+            "LLM_MAX_ASYNC": "1",
+        }
+        command = [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-c",
+            COMMAND,
+            *arguments,
+            "--data",
+            str(self.folder / "data"),
+        ]
+        done = subprocess.run(
+            command, env={**env, "PYTHONPATH": path}, cwd=self.folder, check=False
+        )
         if done.returncode and required:
             raise SystemExit(f"{arguments} ended with code {done.returncode}")
 
@@ -64,7 +81,10 @@ class OlderStack:
         try:
             self.give("add", *self.files(names[:ADDED]), "--wait")
             self.give("add", *self.files(names[:2], UPDATE), "--wait")
-            for options in ([], ["--yes"]):  # programs before schema 2 cannot delete, later ones ask first
+            for options in (
+                [],
+                ["--yes"],
+            ):  # programs before schema 2 cannot delete, later ones ask first
                 self.give("delete", *names[4:6], *options, required=False)
             time.sleep(SETTLED)
             before, self.model.latency = self.model.calls["extract"], 1.5
@@ -101,7 +121,17 @@ def main() -> None:
         clean(folder)
         left_out = [f"--exclude={pattern}" for pattern in LEFT_OUT]
         names = sorted(path.name for path in Path(place).iterdir())
-        command = ["tar", "--create", "--xz", "--file", str(ARCHIVE), "--directory", place, *left_out, *names]
+        command = [
+            "tar",
+            "--create",
+            "--xz",
+            "--file",
+            str(ARCHIVE),
+            "--directory",
+            place,
+            *left_out,
+            *names,
+        ]
         subprocess.run(command, check=True, env={**os.environ, "XZ_OPT": "-9e"})
 
 

@@ -1,4 +1,6 @@
-"""Steps the real-time clock of processes that are started with a preloaded library; the monotonic one runs on."""
+"""Steps the real-time clock of processes that are started with a preloaded library; the monotonic
+one runs on.
+"""
 
 import shutil
 import struct
@@ -12,7 +14,9 @@ NANOSECONDS = 1_000_000_000
 
 @dataclass(frozen=True)
 class SteppedClock:
-    """The clock of all processes that have its `environment`. A server in Go asks the kernel, and is not moved."""
+    """The clock of all processes that have its `environment`. A server in Go asks the kernel, and
+    is not moved.
+    """
 
     library: Path
     offset: Path

@@ -10,7 +10,9 @@ from runtime.bus.actor import ACTOR_VARIABLE, acting_as, current_actor, local_ac
 ROOT = Path(__file__).parents[3]
 
 
-def test_a_command_acts_in_the_name_of_its_user_or_of_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_acts_in_the_name_of_its_user_or_of_the_setting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv(ACTOR_VARIABLE, raising=False)
     assert local_actor().startswith("os:")
     assert local_actor() != "os:"

@@ -1,4 +1,6 @@
-"""NATS_URL names one server or several of a cluster; the credentials are the connection's, never a server's."""
+"""NATS_URL names one server or several of a cluster; the credentials are the connection's, never a
+server's.
+"""
 
 from pathlib import Path
 
@@ -13,13 +15,21 @@ from runtime.errors import ConfigurationError
     [
         ("nats://127.0.0.1:4222", BusAddress(("nats://127.0.0.1:4222",))),
         ("nats://u:p@one:4222", BusAddress(("nats://one:4222",), "u", "p")),
-        ("nats://u:p@one:4222,nats://two:4223", BusAddress(("nats://one:4222", "nats://two:4223"), "u", "p")),
+        (
+            "nats://u:p@one:4222,nats://two:4223",
+            BusAddress(("nats://one:4222", "nats://two:4223"), "u", "p"),
+        ),
         ("nats://u:p@one, two:4223,", BusAddress(("nats://one", "nats://two:4223"), "u", "p")),
         ("nats://token@one:4222", BusAddress(("nats://one:4222",), "token")),
         ("tls://u:p@[::1]:4222", BusAddress(("tls://[::1]:4222",), "u", "p", TlsFiles())),
         (
             "tls://u:p@one:4222,two:4222?ca=/a.pem&cert=/b.pem&key=/c.key",
-            BusAddress(("tls://one:4222", "tls://two:4222"), "u", "p", TlsFiles("/a.pem", "/b.pem", "/c.key")),
+            BusAddress(
+                ("tls://one:4222", "tls://two:4222"),
+                "u",
+                "p",
+                TlsFiles("/a.pem", "/b.pem", "/c.key"),
+            ),
         ),
     ],
 )
@@ -54,7 +64,9 @@ def test_what_names_no_server_is_refused_without_its_password(url: str) -> None:
     assert "secret" not in str(raised.value)
 
 
-def test_who_uses_no_tls_hands_none_to_the_client_and_who_does_speaks_it_first(tmp_path: Path) -> None:
+def test_who_uses_no_tls_hands_none_to_the_client_and_who_does_speaks_it_first(
+    tmp_path: Path,
+) -> None:
     assert parse_bus_address("nats://u:p@one:4222").encryption == {}
     given = parse_bus_address("tls://u:p@one:4222").encryption
     assert given["tls_handshake_first"] is True

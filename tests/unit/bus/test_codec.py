@@ -11,7 +11,16 @@ from contracts import subjects
 from contracts.events import EVENTS, DocumentAdded, Event, GraphEdited
 from runtime.bus.codec import decode, encode
 from runtime.errors import NewerVersion, Poison, Undecodable
-from tests.support.events import added, chunked, document, extracted, failed, indexed, merged, sealed
+from tests.support.events import (
+    added,
+    chunked,
+    document,
+    extracted,
+    failed,
+    indexed,
+    merged,
+    sealed,
+)
 
 SAMPLES: list[Event] = [
     added("d", "text", metadata={"n": 1, "f": 0.5, "s": "", "b": True}),
@@ -42,7 +51,9 @@ def where(event: Event, workspace: str = "w") -> str:
 
 @pytest.mark.parametrize("event", SAMPLES, ids=[event.type_name() for event in SAMPLES])
 def test_an_event_comes_back_as_it_went(event: Event) -> None:
-    envelope = sealed(event, causation="c", correlation="r", traceparent=f"00-{'a' * 32}-{'b' * 16}-01")
+    envelope = sealed(
+        event, causation="c", correlation="r", traceparent=f"00-{'a' * 32}-{'b' * 16}-01"
+    )
     back = decode(encode(envelope), where(event))
     assert type(back.data) is type(event)
     assert back.model_dump() == envelope.model_dump()
@@ -91,7 +102,10 @@ def test_what_any_cloudevents_library_writes_is_enough() -> None:
 
 
 def old(version: int, body: dict[str, Any]) -> bytes:
-    raw = orjson.loads(encode(sealed(added()))) | {"type": f"lightstream.DocumentAdded.v{version}", "data": body}
+    raw = orjson.loads(encode(sealed(added()))) | {
+        "type": f"lightstream.DocumentAdded.v{version}",
+        "data": body,
+    }
     return orjson.dumps(raw)
 
 
@@ -99,11 +113,16 @@ STEPS = {
     ("DocumentAdded", 1): lambda body: {**body, "language": "und"},
     ("DocumentAdded", 2): lambda body: {**body, "language": body["language"].upper()},
 }
-FUTURE: dict[str, Any] = {"events": {**EVENTS, "DocumentAdded": FutureDocumentAdded}, "steps": STEPS}
+FUTURE: dict[str, Any] = {
+    "events": {**EVENTS, "DocumentAdded": FutureDocumentAdded},
+    "steps": STEPS,
+}
 BODY = {"document_id": "d", "text": "text"}
 
 
-@pytest.mark.parametrize(("version", "extra"), [(1, {}), (2, {"language": "und"}), (3, {"language": "UND"})])
+@pytest.mark.parametrize(
+    ("version", "extra"), [(1, {}), (2, {"language": "und"}), (3, {"language": "UND"})]
+)
 def test_every_old_version_is_lifted_to_the_newest(version: int, extra: dict[str, str]) -> None:
     event = decode(old(version, {**BODY, **extra}), "kb.v1.w.d.DocumentAdded", **FUTURE).data
     assert isinstance(event, FutureDocumentAdded)
@@ -120,17 +139,23 @@ def test_a_missing_step_is_named() -> None:
         decode(old(1, BODY), "kb.v1.w.d.DocumentAdded", events=FUTURE["events"], steps={})
 
 
-@pytest.mark.parametrize("subject", ["kb.v1.w.d", "kb.v2.w.d.DocumentAdded", "other", "", "kb.v1.w.d.DocumentAdded.x"])
+@pytest.mark.parametrize(
+    "subject", ["kb.v1.w.d", "kb.v2.w.d.DocumentAdded", "other", "", "kb.v1.w.d.DocumentAdded.x"]
+)
 def test_a_subject_of_another_form_is_undecodable(subject: str) -> None:
     with pytest.raises(Undecodable):
         decode(encode(sealed(added())), subject)
 
 
 @settings(max_examples=300)
-@given(st.binary() | st.recursive(
-    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8,
-).map(lambda value: orjson.dumps(value, default=str) if _utf8(value) else b""))  # fmt: skip
+@given(
+    st.binary()
+    | st.recursive(
+        st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=8,
+    ).map(lambda value: orjson.dumps(value, default=str) if _utf8(value) else b"")
+)
 def test_no_bytes_raise_anything_but_what_the_edge_expects(data: bytes) -> None:
     with pytest.raises(Poison):
         decode(data, "kb.v1.w.d.DocumentAdded")

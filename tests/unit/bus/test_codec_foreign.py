@@ -1,4 +1,6 @@
-"""Events as other libraries write them: both modes of the binding for NATS, and all that CloudEvents leaves open."""
+"""Events as other libraries write them: both modes of the binding for NATS, and all that
+CloudEvents leaves open.
+"""
 
 import base64
 from datetime import UTC, datetime
@@ -21,7 +23,9 @@ BINARY = {f"ce-{name}": value for name, value in SMALLEST.items()}
 
 
 def structured(**attributes: Any) -> bytes:
-    """An event with these attributes beside the smallest set; `data` unless another one is given."""
+    """An event with these attributes beside the smallest set; `data` unless another one is
+    given.
+    """
     return orjson.dumps({**SMALLEST, "data": BODY, **attributes})
 
 
@@ -35,7 +39,13 @@ def text(data: bytes, headers: dict[str, str] | None = None) -> str | None:
     "attributes",
     [
         {},
-        {"subject": None, "time": None, "datacontenttype": None, "dataschema": None, "traceparent": None},
+        {
+            "subject": None,
+            "time": None,
+            "datacontenttype": None,
+            "dataschema": None,
+            "traceparent": None,
+        },
         {"myextension": 7, "another": True, "third": "x", "nothing": None, "bytes": "AAEC"},
         {"subject": "somebody's own subject", "dataschema": "https://example.com/schema"},
         {"datacontenttype": "application/json; charset=utf-8"},
@@ -76,20 +86,29 @@ def test_bytes_that_are_no_json_are_undecodable(encoded: object) -> None:
         {"Content-Type": "application/json; charset=utf-8"},
         {"ce-datacontenttype": "application/json"},
         {"ce-datacontenttype": "application/json", "content-type": "text/plain"},
-        {"ce-subject": "d", "ce-time": "2018-04-05T17:31:00Z", "ce-myextension": "7", "Nats-Msg-Id": "1"},
+        {
+            "ce-subject": "d",
+            "ce-time": "2018-04-05T17:31:00Z",
+            "ce-myextension": "7",
+            "Nats-Msg-Id": "1",
+        },
         {"ce-note": "%E2%82%AC%20and%20%22quotes%22"},
         {"ce-note": r'"quoted \" text"'},
     ],
     ids=str,
 )
-def test_binary_mode_has_the_attributes_in_headers_and_the_data_as_they_are(headers: dict[str, str]) -> None:
+def test_binary_mode_has_the_attributes_in_headers_and_the_data_as_they_are(
+    headers: dict[str, str],
+) -> None:
     assert text(orjson.dumps(BODY), BINARY | headers) == "Grüße"
 
 
 def test_names_of_headers_have_no_case_and_values_are_percent_decoded_once() -> None:
     headers = {name.title(): f" {value} " for name, value in BINARY.items()} | {
-        "CE-SOURCE": "/shelf%20%C3%A9%2541", "ce-id": '"a b"', "ce-time": "2018-04-05T17%3A31%3A00Z",
-    }  # fmt: skip
+        "CE-SOURCE": "/shelf%20%C3%A9%2541",
+        "ce-id": '"a b"',
+        "ce-time": "2018-04-05T17%3A31%3A00Z",
+    }
     del headers["Ce-Source"], headers["Ce-Id"]
     envelope = decode(orjson.dumps(BODY), SUBJECT, headers)
     assert (envelope.source, envelope.id) == ("/shelf é%41", "a b")
@@ -97,7 +116,11 @@ def test_names_of_headers_have_no_case_and_values_are_percent_decoded_once() -> 
 
 
 def test_structured_mode_stays_structured_whatever_stands_in_the_headers() -> None:
-    headers = {"Content-Type": "application/cloudevents+json; charset=utf-8", **BINARY, "ce-workspace": "other"}
+    headers = {
+        "Content-Type": "application/cloudevents+json; charset=utf-8",
+        **BINARY,
+        "ce-workspace": "other",
+    }
     assert decode(structured(), SUBJECT, headers).workspace == "w"
     assert decode(structured(), SUBJECT, {"ce-id": "2", "content-type": "text/plain"}).id == "1"
 
@@ -129,6 +152,8 @@ def test_a_subject_of_another_workspace_is_refused_in_binary_mode_too() -> None:
 
 @settings(max_examples=200)
 @given(st.binary(), st.dictionaries(st.sampled_from([*BINARY, "content-type", "ce-x"]), st.text()))
-def test_no_bytes_and_headers_raise_anything_but_what_the_edge_expects(data: bytes, headers: dict[str, str]) -> None:
+def test_no_bytes_and_headers_raise_anything_but_what_the_edge_expects(
+    data: bytes, headers: dict[str, str]
+) -> None:
     with pytest.raises(Poison):
         decode(data, SUBJECT, headers)

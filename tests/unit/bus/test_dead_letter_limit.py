@@ -1,4 +1,6 @@
-"""A consumer that gives up too much by its own fault pauses; documents that can never succeed do not pause it."""
+"""A consumer that gives up too much by its own fault pauses; documents that can never succeed do
+not pause it.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,13 +16,17 @@ from tests.support.processors import ProcessorBench, bench
 
 
 def broken(error: Exception | None, limit: int = 3, **where: Any) -> ProcessorBench:
-    """A consumer whose handler raises that error, or gives up a chunk itself where there is none."""
+    """A consumer whose handler raises that error, or gives up a chunk itself where there is
+    none.
+    """
 
     async def handle(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
         if error:
             raise type(error)(*error.args)
         return [
-            failed("extractor", "ChunksCreated", delivery.event.document).model_copy(update={"retry_may_help": True})
+            failed("extractor", "ChunksCreated", delivery.event.document).model_copy(
+                update={"retry_may_help": True}
+            )
         ]
 
     table = bench(each(handle), **where)
@@ -40,7 +46,10 @@ async def test_unexpected_errors_pause_a_consumer_and_its_messages_wait() -> Non
     assert len(table.unacknowledged) == 2
     note = await table.processor.reasons.note()
     assert note is not None
-    assert "paused after 3 dead letters within an hour (DEAD_LETTER_LIMIT), the last for RuntimeError" in note
+    assert (
+        "paused after 3 dead letters within an hour (DEAD_LETTER_LIMIT), the last for RuntimeError"
+        in note
+    )
     assert len(table.published("StageFailed")) == 3
 
 

@@ -1,4 +1,6 @@
-"""A fair queue: who may overtake, whose turn it is, and that nothing is offered twice or forgotten."""
+"""A fair queue: who may overtake, whose turn it is, and that nothing is offered twice or
+forgotten.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +21,9 @@ def backlog(*workspaces: str) -> FairQueue:
 def test_a_workspace_behind_the_backlog_of_another_has_its_turn() -> None:
     queue = backlog(*"aaaaab")
     assert queue.take(10, 0.0, gap=3) == Turn("b", EVENTS, [6])
-    assert queue.take(10, 0.0, gap=3) is None, "the workspace at the head is served by ordinary delivery"
+    assert queue.take(10, 0.0, gap=3) is None, (
+        "the workspace at the head is served by ordinary delivery"
+    )
 
 
 def test_who_is_about_to_be_delivered_does_not_overtake() -> None:
@@ -30,7 +34,12 @@ def test_who_is_about_to_be_delivered_does_not_overtake() -> None:
 def test_workspaces_take_turns_however_much_each_has() -> None:
     queue = backlog(*"aaaaa", *"bbbb", "c")
     turns = [queue.take(2, 0.0, gap=3) for _ in range(4)]
-    assert turns == [Turn("b", EVENTS, [6, 7]), Turn("c", EVENTS, [10]), Turn("b", EVENTS, [8, 9]), None]
+    assert turns == [
+        Turn("b", EVENTS, [6, 7]),
+        Turn("c", EVENTS, [10]),
+        Turn("b", EVENTS, [8, 9]),
+        None,
+    ]
 
 
 def test_what_was_delivered_is_forgotten_and_the_next_workspace_is_the_head() -> None:
@@ -76,5 +85,9 @@ def test_every_message_is_offered_at_most_once_and_in_the_order_of_its_workspace
     assert len(queue) == len(workspaces) - sum(map(len, offered.values()))
     # Only those at the head, or less than the gap behind it, were left to ordinary delivery.
     left = sorted(n for w, result in places.items() for n in result[len(offered.get(w, [])) :])
-    heads = [result[len(offered.get(w, []))] for w, result in places.items() if len(result) > len(offered.get(w, []))]
+    heads = [
+        result[len(offered.get(w, []))]
+        for w, result in places.items()
+        if len(result) > len(offered.get(w, []))
+    ]
     assert all(head - left[0] < gap for head in heads)

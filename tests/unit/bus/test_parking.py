@@ -47,8 +47,15 @@ def parking(handle: Any, **fields: Any) -> tuple[ProcessorBench, MemoryParkedEve
 
 
 def newer(table: ProcessorBench, about: str = "n") -> None:
-    data = {"specversion": "1.0", "id": about, "source": "s", "type": "lightstream.DocumentAdded.v2", "workspace": "w",
-            "subject": about, "data": {}}  # fmt: skip
+    data = {
+        "specversion": "1.0",
+        "id": about,
+        "source": "s",
+        "type": "lightstream.DocumentAdded.v2",
+        "workspace": "w",
+        "subject": about,
+        "data": {},
+    }
     table.raw(json.dumps(data).encode(), f"kb.v1.w.{about}.DocumentAdded", about)
 
 
@@ -63,12 +70,19 @@ async def test_an_event_of_a_newer_version_is_parked_at_once_and_says_what_it_is
     await table.deliver()
     assert table.unacknowledged == []
     (event,) = records(parked)
-    assert (event.sequence, event.reason, event.event_type, event.version) == (1, "newer-version", "DocumentAdded", 2)
+    assert (event.sequence, event.reason, event.event_type, event.version) == (
+        1,
+        "newer-version",
+        "DocumentAdded",
+        2,
+    )
     assert (event.durable, event.workspace, event.document) == ("chunker", "w", "n")
     assert "newer than this code" in event.error
 
 
-async def test_what_cannot_be_parked_comes_again_in_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_cannot_be_parked_comes_again_in_the_window(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def silent(self: MemoryParkedEvents, event: ParkedEvent, revision: int = 0) -> int:
         raise Unavailable("the list does not answer")
 
@@ -88,11 +102,17 @@ async def test_what_failed_often_is_parked_and_others_keep_their_place() -> None
     await table.deliver()
     assert table.unacknowledged == []
     (event,) = records(parked)
-    assert (event.reason, event.attempts, event.error) == ("retried", {"retry": RETRIES + 1}, "Unavailable: down")
+    assert (event.reason, event.attempts, event.error) == (
+        "retried",
+        {"retry": RETRIES + 1},
+        "Unavailable: down",
+    )
     assert event.not_before > event.parked_at + 60
 
 
-async def test_while_others_succeed_a_workspace_in_trouble_keeps_its_share_of_the_window_only() -> None:
+async def test_while_others_succeed_a_workspace_in_trouble_keeps_its_share_of_the_window_only() -> (
+    None
+):
     table, parked = parking(FailingHandler("bad"))
     table.append(sealed(added("good"), id="good", workspace="quiet"))
     for number in range(WINDOW):
@@ -147,17 +167,26 @@ class SteppedReader(ParkedReader):
         await asyncio.gather(*self._tasks)
 
 
-async def due(table: ProcessorBench, parked: MemoryParkedEvents, *abouts: str, workspace: str = "w") -> None:
+async def due(
+    table: ProcessorBench, parked: MemoryParkedEvents, *abouts: str, workspace: str = "w"
+) -> None:
     """Park these events, to be tried now."""
     for about in abouts:
         table.append(sealed(added(about), id=about, workspace=workspace))
         sequence = len(table.log.messages)
         await parked.put(
             ParkedEvent(
-                durable="chunker", sequence=sequence, subject=table.log.messages[-1].subject, reason="retried",
-                event_type="DocumentAdded", workspace=workspace, attempts={"retry": 9}, parked_at=0.0, not_before=0.0,
+                durable="chunker",
+                sequence=sequence,
+                subject=table.log.messages[-1].subject,
+                reason="retried",
+                event_type="DocumentAdded",
+                workspace=workspace,
+                attempts={"retry": 9},
+                parked_at=0.0,
+                not_before=0.0,
             )
-        )  # fmt: skip
+        )
 
 
 async def test_what_is_due_is_handled_as_if_it_were_delivered_and_leaves_the_list() -> None:
@@ -166,7 +195,11 @@ async def test_what_is_due_is_handled_as_if_it_were_delivered_and_leaves_the_lis
     reader = SteppedReader(table.processor, parked)
     for _ in range(2):  # one first, for nobody knows whether the trouble is over
         await reader.step()
-    assert {event.data.aggregate_id for event in table.published("ChunksCreated")} == {"a", "b", "c"}
+    assert {event.data.aggregate_id for event in table.published("ChunksCreated")} == {
+        "a",
+        "b",
+        "c",
+    }
     assert parked.records == {}
     await reader.step()
     assert await reader.note() is None
@@ -183,7 +216,10 @@ async def test_of_a_workspace_in_trouble_one_event_is_tried_and_not_each() -> No
     assert sum(handle.tried[f"bad{number}"] for number in range(20)) == 1
     assert handle.tried["good"] == 1
     assert len(parked.records) == 20
-    assert await reader.note() == "20 events that failed again and again are parked and tried now and then"
+    assert (
+        await reader.note()
+        == "20 events that failed again and again are parked and tried now and then"
+    )
     (again,) = [event for event in records(parked) if event.attempts["retry"] > 9]
     assert again.not_before > again.parked_at
 
@@ -234,7 +270,9 @@ async def test_a_parked_event_is_tried_after_its_wait_although_the_clock_was_set
     assert parked.records == {}
 
 
-async def test_an_event_whose_provider_was_not_called_has_used_up_no_try_and_comes_when_the_pause_ends() -> None:
+async def test_an_event_whose_provider_was_not_called_has_used_up_no_try_and_comes_when_the_pause_ends() -> (  # noqa: E501
+    None
+):
     handle = FailingHandler("d", error=ProviderPaused("paused", retry_after=3.0))
     table, parked = parking(handle)
     table.append(sealed(added("d"), id="d"))
@@ -281,7 +319,10 @@ async def test_a_newer_event_is_taken_up_when_the_code_knows_its_version_and_not
     old = SteppedReader(table.processor, parked)
     for _ in range(3):
         await old.step()
-    assert await old.note() == "1 events of a version newer than this code are parked until it is upgraded"
+    assert (
+        await old.note()
+        == "1 events of a version newer than this code are parked until it is upgraded"
+    )
     assert len(parked.history) == 1, "it was tried by code that cannot read it"
 
     def knows(event_type: str, version: int) -> bool:
@@ -290,7 +331,9 @@ async def test_a_newer_event_is_taken_up_when_the_code_knows_its_version_and_not
     monkeypatch.setattr("runtime.bus.parking.reader.knows", knows)
     upgraded = SteppedReader(table.processor, parked)
     await upgraded.look()
-    assert [entry.sequence for entry in upgraded._due(next(iter(upgraded._workspaces.values())), 1.0)] == [1]
+    assert [
+        entry.sequence for entry in upgraded._due(next(iter(upgraded._workspaces.values())), 1.0)
+    ] == [1]
 
 
 async def test_an_event_that_was_erased_leaves_the_list() -> None:
@@ -301,14 +344,18 @@ async def test_an_event_that_was_erased_leaves_the_list() -> None:
     assert parked.records == {}
 
 
-async def test_a_claim_is_renewed_while_the_event_is_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_claim_is_renewed_while_the_event_is_worked_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("runtime.bus.parking.policy.LEASE", 0.06)
     seen: list[ParkedRecord] = []
 
     async def slow(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
         while len(seen) < 3:
             await asyncio.sleep(0.01)
-            seen[:] = [entry for entry in parked.history if entry.event and entry.event.not_before > 1.0]
+            seen[:] = [
+                entry for entry in parked.history if entry.event and entry.event.not_before > 1.0
+            ]
         return []
 
     table, parked = parking(slow, ack_wait=0.06)

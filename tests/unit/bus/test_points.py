@@ -16,13 +16,21 @@ async def filled(*workspaces: str) -> MemoryLog:
     log = MemoryLog()
     for number, workspace in enumerate(workspaces):
         await log.publish(sealed(added(f"d{number}"), id=f"e{number}", workspace=workspace))
-        log.messages[number] = replace(log.messages[number], published_at=NOON + timedelta(minutes=number))
+        log.messages[number] = replace(
+            log.messages[number], published_at=NOON + timedelta(minutes=number)
+        )
     return log
 
 
 async def test_a_sequence_and_now_are_taken_as_they_are() -> None:
     log = await filled("w", "w", "other", "w", "other")
-    assert [await sequence_at(log, "w", point) for point in ("now", "2", "0", "5", " NOW ")] == [4, 2, 0, 4, 4]
+    assert [await sequence_at(log, "w", point) for point in ("now", "2", "0", "5", " NOW ")] == [
+        4,
+        2,
+        0,
+        4,
+        4,
+    ]
     with pytest.raises(InvalidInput, match="the log ends at 5"):
         await sequence_at(log, "w", "6")
 
@@ -32,7 +40,9 @@ async def test_a_time_is_the_last_event_that_the_log_had_then(length: int) -> No
     log = await filled(*("w" if number % 3 else "other" for number in range(length)))
     for number in range(-1, length + 1):
         at = NOON + timedelta(minutes=number, seconds=30)
-        expected = max((place + 1 for place in range(length) if place % 3 and place <= number), default=0)
+        expected = max(
+            (place + 1 for place in range(length) if place % 3 and place <= number), default=0
+        )
         assert await sequence_at(log, "w", at.isoformat()) == expected, number
 
 
@@ -51,7 +61,9 @@ async def test_anything_else_is_refused_with_the_form(point: str) -> None:
 
 @pytest.mark.parametrize("behind", [1, 5, 40])
 async def test_a_time_is_found_where_the_clock_of_the_bus_was_set_back(behind: int) -> None:
-    """Before that the clock was a day ahead: what it dated then is of the future, and what came after is not."""
+    """Before that the clock was a day ahead: what it dated then is of the future, and what came
+    after is not.
+    """
     ahead = 60
     log = await filled(*["w"] * (ahead + behind))
     for place in range(ahead):

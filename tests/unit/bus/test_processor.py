@@ -1,4 +1,6 @@
-"""The event processor: events before acknowledgement, the same again, siblings unharmed, nothing lost in silence."""
+"""The event processor: events before acknowledgement, the same again, siblings unharmed, nothing
+lost in silence.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -54,7 +56,9 @@ async def test_what_a_handler_returns_is_published_before_its_cause_is_acknowled
 async def test_an_event_carries_its_cause_its_beginning_its_trace_and_its_workspace() -> None:
     trace = f"00-{'a' * 32}-{'b' * 16}-01"
     table = bench(answering(ANSWER))
-    table.append(sealed(added(), id="cause", correlation="begin", traceparent=trace, workspace="w2"))
+    table.append(
+        sealed(added(), id="cause", correlation="begin", traceparent=trace, workspace="w2")
+    )
     await table.deliver()
     (event,) = table.published()
     assert (event.causationid, event.correlationid, event.traceparent, event.workspace) == (
@@ -89,13 +93,22 @@ async def test_two_publishers_that_chose_the_same_event_id_lose_nothing() -> Non
     table = bench(each(handle))
     for number, (workspace, name) in enumerate([("one", "d"), ("two", "d"), ("one", "e")]):
         envelope = sealed(added(name), id="1", workspace=workspace)
-        table.raw(envelope.model_dump_json(exclude_none=True).encode(), f"kb.v1.{workspace}.{name}.DocumentAdded")
+        table.raw(
+            envelope.model_dump_json(exclude_none=True).encode(),
+            f"kb.v1.{workspace}.{name}.DocumentAdded",
+        )
         assert len(table.log.messages) == number + 1
     await table.deliver()
-    assert {(f.workspace, f.data.aggregate_id) for f in table.published()} == {("one", "d"), ("two", "d"), ("one", "e")}
+    assert {(f.workspace, f.data.aggregate_id) for f in table.published()} == {
+        ("one", "d"),
+        ("two", "d"),
+        ("one", "e"),
+    }
 
 
-async def test_what_is_being_worked_on_is_not_delivered_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_being_worked_on_is_not_delivered_to_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     beats: list[int] = []
 
     async def heartbeat(message: MemoryMessage) -> None:
@@ -140,7 +153,9 @@ async def test_a_handler_that_is_cancelled_by_its_own_driver_ends_no_worker() ->
 async def test_who_is_stopped_stops_at_whatever_moment() -> None:
     async def work() -> None:
         while True:
-            table.append(sealed(added(f"d{len(table.log.messages)}"), id=f"{len(table.log.messages)}"))
+            table.append(
+                sealed(added(f"d{len(table.log.messages)}"), id=f"{len(table.log.messages)}")
+            )
             await table.deliver()
 
     for moment in range(40):
@@ -200,10 +215,21 @@ async def test_poison_becomes_an_event_and_is_kept_raw_and_acknowledged() -> Non
     (event,) = table.published("StageFailed")
     failure = event.data
     assert isinstance(failure, StageFailed)
-    assert (failure.stage, failure.cause_type, failure.error_type) == ("chunker", "DocumentAdded", "Poison")
-    assert (failure.message, failure.attempt, failure.retry_may_help) == ("it can never be", 1, False)
+    assert (failure.stage, failure.cause_type, failure.error_type) == (
+        "chunker",
+        "DocumentAdded",
+        "Poison",
+    )
+    assert (failure.message, failure.attempt, failure.retry_may_help) == (
+        "it can never be",
+        1,
+        False,
+    )
     assert (event.causationid, event.correlationid) == ("cause", "begin")
-    assert table.log.dead["dead:1:chunker"] == (table.log.messages[0].data, "Poison: it can never be")
+    assert table.log.dead["dead:1:chunker"] == (
+        table.log.messages[0].data,
+        "Poison: it can never be",
+    )
     assert table.unacknowledged == []
 
 
@@ -223,10 +249,15 @@ async def test_a_failure_names_the_version_and_the_chunks_it_is_about() -> None:
     failure = table.published()[0].data
     assert isinstance(failure, StageFailed)
     assert (failure.document_id, failure.document) == ("d", event.document)
-    assert [(chunk.id, chunk.order) for chunk in failure.chunks] == [("d-chunk-003", 3), ("d-chunk-004", 4)]
+    assert [(chunk.id, chunk.order) for chunk in failure.chunks] == [
+        ("d-chunk-003", 3),
+        ("d-chunk-004", 4),
+    ]
 
 
-async def test_a_document_that_cannot_be_cut_fails_in_the_version_that_its_place_in_the_log_gives_it() -> None:
+async def test_a_document_that_cannot_be_cut_fails_in_the_version_that_its_place_in_the_log_gives_it() -> (  # noqa: E501
+    None
+):
     table = bench(raising(Poison("no")))
     table.append(sealed(added("other"), id="other"))
     table.append(sealed(added("d")))
@@ -245,7 +276,11 @@ async def test_a_bug_is_tried_a_few_times_and_then_set_aside_with_hope() -> None
     assert table.unacknowledged == []
     failure = table.published()[0].data
     assert isinstance(failure, StageFailed)
-    assert (failure.error_type, failure.attempt, failure.retry_may_help) == ("RuntimeError", BUG_ATTEMPTS, True)
+    assert (failure.error_type, failure.attempt, failure.retry_may_help) == (
+        "RuntimeError",
+        BUG_ATTEMPTS,
+        True,
+    )
 
 
 @dataclass
@@ -255,7 +290,9 @@ class Recorder:
     error: Exception
     sizes: list[int] = field(default_factory=list[int])
 
-    async def __call__(self, batch: Sequence[Delivery[Any]], _: Generations, /) -> Sequence[Sequence[Event]]:
+    async def __call__(
+        self, batch: Sequence[Delivery[Any]], _: Generations, /
+    ) -> Sequence[Sequence[Event]]:
         self.sizes.append(len(batch))
         if any(delivery.event.aggregate_id == "bad" for delivery in batch):
             raise self.error
@@ -274,7 +311,11 @@ async def test_a_batch_with_one_poison_is_handled_one_by_one_and_only_it_fails()
     table = four(handle)
     await table.deliver()
     assert handle.sizes == [4, 1, 1, 1, 1]
-    assert {event.data.aggregate_id for event in table.published("ChunksCreated")} == {"a", "b", "c"}
+    assert {event.data.aggregate_id for event in table.published("ChunksCreated")} == {
+        "a",
+        "b",
+        "c",
+    }
     assert [event.data.aggregate_id for event in table.published("StageFailed")] == ["bad"]
     assert table.unacknowledged == []
 
@@ -343,10 +384,19 @@ async def test_an_event_too_large_for_the_log_fails_its_document_and_says_why() 
 
 async def test_of_a_failure_that_cannot_be_handled_no_other_failure_is_published() -> None:
     table = bench(raising(Poison("no")), stage="query", on="query-status")
-    table.append(sealed(StageFailed(
-        stage="chunker", document_id="d", cause_type="DocumentAdded", error_type="Poison", message="m", attempt=1,
-        retry_may_help=False,
-    )))  # fmt: skip
+    table.append(
+        sealed(
+            StageFailed(
+                stage="chunker",
+                document_id="d",
+                cause_type="DocumentAdded",
+                error_type="Poison",
+                message="m",
+                attempt=1,
+                retry_may_help=False,
+            )
+        )
+    )
     await table.deliver()
     assert table.published() == []
     assert list(table.log.dead) == ["dead:1:query-status"]

@@ -1,4 +1,6 @@
-"""Events that a handler makes while earlier ones are published: the same ids again, and no half acknowledged."""
+"""Events that a handler makes while earlier ones are published: the same ids again, and no half
+acknowledged.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -48,7 +50,9 @@ def one(handle: Any) -> ProcessorBench:
     return table
 
 
-async def test_everything_is_published_before_its_cause_is_acknowledged(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_everything_is_published_before_its_cause_is_acknowledged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     table = one(streaming(3))
 
     async def ack(message: MemoryMessage) -> None:
@@ -119,7 +123,9 @@ async def test_no_more_than_a_window_is_under_way_at_once(as_list: bool) -> None
     assert table.log.most == PUBLISHES_AT_ONCE
 
 
-@pytest.mark.parametrize("error", [RateLimited("slowly", retry_after=77.0), Unavailable("gone", retry_after=77.0)])
+@pytest.mark.parametrize(
+    "error", [RateLimited("slowly", retry_after=77.0), Unavailable("gone", retry_after=77.0)]
+)
 async def test_a_stream_that_may_succeed_later_is_delivered_again(error: Exception) -> None:
     table = one(streaming(2, error))
     await table.deliver()
@@ -176,7 +182,9 @@ async def test_a_stream_of_nothing_is_acknowledged() -> None:
     assert (table.published(), table.unacknowledged) == ([], [])
 
 
-async def test_a_stream_that_is_cancelled_is_closed_and_neither_acknowledged_nor_given_back() -> None:
+async def test_a_stream_that_is_cancelled_is_closed_and_neither_acknowledged_nor_given_back() -> (
+    None
+):
     started, closed = asyncio.Event(), asyncio.Event()
 
     async def events() -> AsyncGenerator[Event]:

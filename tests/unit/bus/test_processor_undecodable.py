@@ -1,4 +1,6 @@
-"""Messages that cannot be read: each is set aside or given back by itself, and its siblings are handled."""
+"""Messages that cannot be read: each is set aside or given back by itself, and its siblings are
+handled.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -43,7 +45,9 @@ UNREADABLE: dict[str, bytes] = {
     "a type of somebody else": changed(type="com.example.Added"),
     "a type nobody knows": changed(type="lightstream.DocumentDreamt.v1"),
     "version nought": changed(type="lightstream.DocumentAdded.v0"),
-    "the type of another subject": changed(type="lightstream.DocumentDeleted.v1", data={"document_id": "d"}),
+    "the type of another subject": changed(
+        type="lightstream.DocumentDeleted.v1", data={"document_id": "d"}
+    ),
     "another workspace": changed(workspace="w2"),
     "a workspace in encoded form": changed(workspace="x-secret"),
     "another document": changed(data={"document_id": "e", "text": "text"}),
@@ -53,13 +57,15 @@ UNREADABLE: dict[str, bytes] = {
     "two texts": changed(
         data={"document_id": "d", "text": "t", "blob": {"sha256": "0" * 64, "size": 1, "parts": 1}}
     ),
-}  # fmt: skip
+}
 
 
 def table_with(*bodies: bytes, subject: str = SUBJECT) -> ProcessorBench:
     """The bodies between two sound documents, `before` and `after`."""
 
-    async def handle(batch: Sequence[Delivery[Any]], _: Generations, /) -> Sequence[Sequence[Event]]:
+    async def handle(
+        batch: Sequence[Delivery[Any]], _: Generations, /
+    ) -> Sequence[Sequence[Event]]:
         assert all(isinstance(delivery.event, DocumentAdded) for delivery in batch)
         return [[chunked(document(delivery.event.aggregate_id), "text")] for delivery in batch]
 
@@ -94,7 +100,15 @@ async def test_a_batch_of_nothing_but_unreadable_messages_is_set_aside_message_b
 
 
 @pytest.mark.parametrize(
-    "name", ["no type", "a type nobody knows", "a body without its document", "another document", "no data", "not JSON"]
+    "name",
+    [
+        "no type",
+        "a type nobody knows",
+        "a body without its document",
+        "another document",
+        "no data",
+        "not JSON",
+    ],
 )
 async def test_what_cannot_be_read_fails_the_document_its_subject_names(name: str) -> None:
     table = table_with(UNREADABLE[name])
@@ -126,7 +140,9 @@ async def test_a_message_cannot_fail_a_document_of_another_workspace() -> None:
     assert table.published("StageFailed") == []
 
 
-async def test_the_long_name_of_a_document_is_taken_from_the_event_when_its_subject_agrees() -> None:
+async def test_the_long_name_of_a_document_is_taken_from_the_event_when_its_subject_agrees() -> (
+    None
+):
     name = "An Essay.pdf"
     subject = "kb.v1.w.x-" + "0" * 32 + ".DocumentAdded"
     sound = sealed(added(name), id="bad")
@@ -154,7 +170,11 @@ async def test_an_event_of_newer_code_is_given_back_until_the_newer_code_is_ther
         await table.deliver()
     assert handled(table) == {"before", "after"}
     assert table.unacknowledged == [2]
-    assert (len(table.consumer.delays), table.log.dead, table.published("StageFailed")) == (8, {}, [])
+    assert (len(table.consumer.delays), table.log.dead, table.published("StageFailed")) == (
+        8,
+        {},
+        [],
+    )
 
 
 async def test_an_unreadable_message_waits_while_its_failure_cannot_be_said() -> None:

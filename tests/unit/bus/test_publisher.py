@@ -27,9 +27,13 @@ class Harness:
     def __init__(self) -> None:
         self.log, self.blobs = MemoryLog(), MemoryBlobs()
 
-    async def add(self, text: str = "", workspace: str = "w", key: str = "", **fields: Any) -> Added:
+    async def add(
+        self, text: str = "", workspace: str = "w", key: str = "", **fields: Any
+    ) -> Added:
         submission = Submission(text=text, **fields)
-        return await add_document(self.log, self.blobs, submission, workspace=workspace, source="tests", key=key)
+        return await add_document(
+            self.log, self.blobs, submission, workspace=workspace, source="tests", key=key
+        )
 
     @property
     def events(self) -> list[DocumentAdded]:
@@ -42,24 +46,40 @@ def harness() -> Harness:
     return Harness()
 
 
-async def test_a_document_is_in_the_log_with_everything_that_was_said_of_it(harness: Harness) -> None:
+async def test_a_document_is_in_the_log_with_everything_that_was_said_of_it(
+    harness: Harness,
+) -> None:
     chunking = Chunking(size=10, overlap=2)
     added = await harness.add(
-        "text", id="d", file_path="shelf/d.txt", track_id="t", metadata={"year": 1999}, chunking=chunking
+        "text",
+        id="d",
+        file_path="shelf/d.txt",
+        track_id="t",
+        metadata={"year": 1999},
+        chunking=chunking,
     )
     assert added._replace(at=0) == Added("d", 1, is_new=True, track_id="t")
     (event,) = harness.events
     assert event == DocumentAdded(
-        document_id="d", text="text", file_path="shelf/d.txt", track_id="t", metadata={"year": 1999}, chunking=chunking
+        document_id="d",
+        text="text",
+        file_path="shelf/d.txt",
+        track_id="t",
+        metadata={"year": 1999},
+        chunking=chunking,
     )
 
 
 async def test_a_document_without_an_id_is_named_after_its_file(harness: Harness) -> None:
-    assert (await harness.add("text", file_path="a.txt")).document_id == "doc-a5e54d1fd7bb69a228ef0dcd2431367e"
+    assert (
+        await harness.add("text", file_path="a.txt")
+    ).document_id == "doc-a5e54d1fd7bb69a228ef0dcd2431367e"
 
 
 async def test_a_document_without_a_file_is_named_after_its_text(harness: Harness) -> None:
-    assert (await harness.add("  text\n")).document_id == "doc-" + md5("text") == document_id("text")
+    assert (
+        (await harness.add("  text\n")).document_id == "doc-" + md5("text") == document_id("text")
+    )
 
 
 async def test_the_same_text_twice_is_once(harness: Harness) -> None:
@@ -79,7 +99,11 @@ async def test_a_text_that_comes_back_after_another_one_is_a_new_version(harness
 async def test_after_its_deletion_the_same_text_is_new(harness: Harness) -> None:
     await harness.add("text", id="d")
     deletion = wrap(
-        DocumentDeleted(document_id="d"), id="deletion", source="tests", workspace="w", time=datetime.now(UTC)
+        DocumentDeleted(document_id="d"),
+        id="deletion",
+        source="tests",
+        workspace="w",
+        time=datetime.now(UTC),
     )
     await harness.log.publish(deletion)
     assert (await harness.add("text", id="d"))._replace(at=0) == Added("d", 3, is_new=True)
@@ -106,7 +130,9 @@ async def test_lone_surrogates_are_left_out(harness: Harness) -> None:
 
 @settings(max_examples=60)
 @given(st.text(min_size=1))
-async def test_any_text_is_taken_or_refused_and_the_same_one_is_never_taken_twice(text: str) -> None:
+async def test_any_text_is_taken_or_refused_and_the_same_one_is_never_taken_twice(
+    text: str,
+) -> None:
     harness = Harness()
     try:
         first = await harness.add(text)
@@ -133,16 +159,20 @@ async def test_a_longer_text_stands_beside_the_log(harness: Harness) -> None:
     assert (await harness.add(text, id="d")).is_new is False
 
 
-async def test_a_text_over_the_greatest_length_is_refused(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_text_over_the_greatest_length_is_refused(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(publisher, "MAX_TEXT_BYTES", 10)
     with pytest.raises(InvalidInput, match="11 bytes, at most 10 are taken: split the document"):
         await harness.add("x" * 11)
 
 
-MILL = CustomKnowledge.model_validate({
-    "chunks": [{"content": "The tide mill.", "source_id": "s"}],
-    "entities": [{"name": "Tide mill", "source_id": "s"}],
-})  # fmt: skip
+MILL = CustomKnowledge.model_validate(
+    {
+        "chunks": [{"content": "The tide mill.", "source_id": "s"}],
+        "entities": [{"name": "Tide mill", "source_id": "s"}],
+    }
+)
 
 
 async def test_knowledge_stands_in_the_log_instead_of_a_text(harness: Harness) -> None:
@@ -153,7 +183,9 @@ async def test_knowledge_stands_in_the_log_instead_of_a_text(harness: Harness) -
     assert (await harness.add(knowledge=MILL)).document_id.startswith("doc-")
 
 
-async def test_the_same_knowledge_twice_is_once_and_other_knowledge_is_a_new_version(harness: Harness) -> None:
+async def test_the_same_knowledge_twice_is_once_and_other_knowledge_is_a_new_version(
+    harness: Harness,
+) -> None:
     await harness.add(id="d", knowledge=MILL)
     assert (await harness.add(id="d", knowledge=MILL))._replace(at=0) == Added("d", 1, is_new=False)
     other = MILL.model_copy(update={"entities": ()})
@@ -176,23 +208,41 @@ async def test_pages_that_go_back_are_refused(harness: Harness) -> None:
         await harness.add("text", pages=(3, 1))
 
 
-async def test_cutting_that_cannot_be_done_is_refused_where_the_service_s_own_is_known(harness: Harness) -> None:
+async def test_cutting_that_cannot_be_done_is_refused_where_the_service_s_own_is_known(
+    harness: Harness,
+) -> None:
     with pytest.raises(InvalidInput, match="overlap 1200 must be smaller than size 1200"):
-        await harness.add("text", chunking=Chunking(overlap=1200), default_chunking=Chunking(size=1200, overlap=100))
-    with pytest.raises(InvalidInput, match="overlap 601 is more than half of size 1200: give at most 600"):
-        await harness.add("text", chunking=Chunking(overlap=601), default_chunking=Chunking(size=1200, overlap=100))
-    with pytest.raises(InvalidInput, match="overlap 999 is more than half of size 1000: give at most 500"):
+        await harness.add(
+            "text",
+            chunking=Chunking(overlap=1200),
+            default_chunking=Chunking(size=1200, overlap=100),
+        )
+    with pytest.raises(
+        InvalidInput, match="overlap 601 is more than half of size 1200: give at most 600"
+    ):
+        await harness.add(
+            "text",
+            chunking=Chunking(overlap=601),
+            default_chunking=Chunking(size=1200, overlap=100),
+        )
+    with pytest.raises(
+        InvalidInput, match="overlap 999 is more than half of size 1000: give at most 500"
+    ):
         await harness.add("text", chunking=Chunking(size=1000, overlap=999))
     assert harness.log.messages == []
     assert (
-        await harness.add("text", chunking=Chunking(size=50), default_chunking=Chunking(size=1200, overlap=9))
+        await harness.add(
+            "text", chunking=Chunking(size=50), default_chunking=Chunking(size=1200, overlap=9)
+        )
     ).is_new
     assert harness.events[0].chunking == Chunking(size=50), "the service's own is not published"
 
 
 async def test_an_event_of_newer_code_does_not_keep_a_text_out(harness: Harness) -> None:
     subject = subjects.subject("w", "d", "DocumentAdded")
-    harness.log.append(subject, b'{"specversion": "1.0", "type": "lightstream.DocumentAdded.v9"}', "foreign")
+    harness.log.append(
+        subject, b'{"specversion": "1.0", "type": "lightstream.DocumentAdded.v9"}', "foreign"
+    )
     assert (await harness.add("text", id="d"))._replace(at=0) == Added("d", 2, is_new=True)
 
 
@@ -207,24 +257,36 @@ async def test_of_several_calls_with_one_key_only_the_first_adds_anything(harnes
     assert (await harness.add("one", id="d", track_id="a", key="k", workspace="other")).is_new
 
 
-async def test_a_document_is_added_again_in_the_version_that_is_meant_and_once(harness: Harness) -> None:
+async def test_a_document_is_added_again_in_the_version_that_is_meant_and_once(
+    harness: Harness,
+) -> None:
     await harness.add("text", id="d", track_id="t")
     for _ in range(2):
         await reprocess_document(harness.log, workspace="w", id="d", version=1, source="tests")
     assert [(event.text, event.track_id) for event in harness.events] == [("text", "t")] * 2
-    assert await reprocess_document(harness.log, workspace="w", id="nobody", version=1, source="tests") is None
-    assert await reprocess_document(harness.log, workspace="w", id="d", version=1, source="tests") is None
+    assert (
+        await reprocess_document(harness.log, workspace="w", id="nobody", version=1, source="tests")
+        is None
+    )
+    assert (
+        await reprocess_document(harness.log, workspace="w", id="d", version=1, source="tests")
+        is None
+    )
 
 
 async def test_an_edit_is_in_the_log_and_the_same_one_later_is_a_new_one(harness: Harness) -> None:
     edit = GraphEdited(operation="delete_entity", names=("Ada",))
-    times = [await edit_graph(harness.log, workspace="w", edit=edit, source="tests") for _ in range(2)]
+    times = [
+        await edit_graph(harness.log, workspace="w", edit=edit, source="tests") for _ in range(2)
+    ]
     assert times[0] < times[1]
     assert len(harness.log.messages) == 2
     assert decode(harness.log.messages[0].data, harness.log.messages[0].subject).data == edit
 
 
-async def test_a_log_that_is_full_is_said_to_the_publisher(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_log_that_is_full_is_said_to_the_publisher(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def full(*_: object) -> int:
         raise Unavailable("KB_EVENTS is full", retry_after=30.0)
 
@@ -234,14 +296,23 @@ async def test_a_log_that_is_full_is_said_to_the_publisher(harness: Harness, mon
     assert refused.value.retry_after == 30.0
 
 
-async def test_everything_that_is_published_carries_in_whose_name_and_repeats_change_nothing(harness: Harness) -> None:
+async def test_everything_that_is_published_carries_in_whose_name_and_repeats_change_nothing(
+    harness: Harness,
+) -> None:
     with acting_as("key:ci"):
         await harness.add("text", id="d")
         await edit_graph(
-            harness.log, workspace="w", edit=GraphEdited(operation="delete_entity", names=("A",)), source="tests"
+            harness.log,
+            workspace="w",
+            edit=GraphEdited(operation="delete_entity", names=("A",)),
+            source="tests",
         )
-        version = await publisher.cancel_document(harness.log, workspace="w", id="d", editor="", source="tests")
-        again = await reprocess_document(harness.log, workspace="w", id="d", version=1, source="tests")
+        version = await publisher.cancel_document(
+            harness.log, workspace="w", id="d", editor="", source="tests"
+        )
+        again = await reprocess_document(
+            harness.log, workspace="w", id="d", version=1, source="tests"
+        )
         assert version is not None
         assert again is not None
     with acting_as("user:ada"):
@@ -266,7 +337,9 @@ async def test_both_spellings_of_a_file_name_are_one_document(harness: Harness) 
 
 async def test_both_spellings_of_a_given_id_are_one_document(harness: Harness) -> None:
     first = await harness.add("text", id="café-1")
-    assert (await harness.add("text", id="cafe\u0301-1"))._replace(at=0) == first._replace(at=0, is_new=False)
+    assert (await harness.add("text", id="cafe\u0301-1"))._replace(at=0) == first._replace(
+        at=0, is_new=False
+    )
 
 
 @pytest.mark.parametrize(
@@ -274,7 +347,10 @@ async def test_both_spellings_of_a_given_id_are_one_document(harness: Harness) -
     [
         ("doc-" + md5(DECOMPOSED), {"file_path": COMPOSED}),
         ("doc-" + md5(DECOMPOSED), {"file_path": DECOMPOSED}),
-        ("doc-" + md5(f"a/{DECOMPOSED}"), {"file_path": f"a/{COMPOSED}", "id": path_id(f"a/{COMPOSED}")}),
+        (
+            "doc-" + md5(f"a/{DECOMPOSED}"),
+            {"file_path": f"a/{COMPOSED}", "id": path_id(f"a/{COMPOSED}")},
+        ),
         ("cafe\u0301-1", {"file_path": "a.md", "id": "café-1"}),
         ("cafe\u0301-1", {"file_path": "a.md", "id": "cafe\u0301-1"}),
     ],
@@ -283,13 +359,17 @@ async def test_what_was_added_before_names_had_one_spelling_keeps_its_id(
     harness: Harness, id: str, submission: dict[str, Any]
 ) -> None:
     old = DocumentAdded(document_id=id, text="old", file_path=DECOMPOSED)
-    await harness.log.publish(wrap(old, id="old", source="tests", workspace="w", time=datetime(2026, 1, 1, tzinfo=UTC)))
+    await harness.log.publish(
+        wrap(old, id="old", source="tests", workspace="w", time=datetime(2026, 1, 1, tzinfo=UTC))
+    )
     assert not (await harness.add("old", **submission)).is_new
     assert (await harness.add("new", **submission)).document_id == id
     name = submission.get("id", id)
     assert await publisher.current_content_hash(
         harness.log, workspace="w", id=name, file_path=submission["file_path"]
     ) == publisher.content_hash("new")
-    deleted = await publisher.delete_document(harness.log, workspace="w", id=name if "-1" in name else id, source="t")
+    deleted = await publisher.delete_document(
+        harness.log, workspace="w", id=name if "-1" in name else id, source="t"
+    )
     assert deleted is not None
     assert (deleted.document_id, deleted.is_new) == (id, True)

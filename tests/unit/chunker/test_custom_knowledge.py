@@ -6,7 +6,14 @@ import pytest
 
 from contracts.events import ChunksCreated, DocumentAdded
 from contracts.graph import Generations
-from contracts.values import Chunk, Chunking, CustomExtraction, CustomKnowledge, ExtractedEntity, ExtractedRelation
+from contracts.values import (
+    Chunk,
+    Chunking,
+    CustomExtraction,
+    CustomKnowledge,
+    ExtractedEntity,
+    ExtractedRelation,
+)
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
 from services.chunker.handler import DocumentLimits, on_document_added
@@ -48,7 +55,9 @@ async def test_a_chunk_carries_what_was_said_with_its_source() -> None:
     assert (chunk.id, chunk.order, chunk.content) == ("d-chunk-000", 0, "The tide mill & its quay.")
     assert chunk.tokens == len(chunk.content)
     assert chunk.given == CustomExtraction(
-        entities=(ExtractedEntity(name="Tide mill", type="building", description="Driven by the tide."),),
+        entities=(
+            ExtractedEntity(name="Tide mill", type="building", description="Driven by the tide."),
+        ),
         relations=(
             ExtractedRelation(
                 source="Tide mill",
@@ -88,7 +97,8 @@ async def test_what_names_no_chunk_is_written_down_in_a_chunk_of_its_own() -> No
     )
     assert text.given == CustomExtraction()
     assert own.content == (
-        "Tide mill (building): Driven by the tide.\nQuay\nTide mill, Brackwater (place): It stands there."
+        "Tide mill (building): Driven by the tide.\nQuay\nTide mill, Brackwater (place): It "
+        "stands there."
     )
     assert own.given is not None
     assert [entity.name for entity in own.given.entities] == ["Tide mill", "Quay"]
@@ -96,15 +106,21 @@ async def test_what_names_no_chunk_is_written_down_in_a_chunk_of_its_own() -> No
 
 
 async def test_a_chunk_without_a_text_cannot_carry_anything() -> None:
-    (own,) = await made(chunks=[{"content": "\x00", "source_id": "s"}], entities=[{**MILL, "source_id": "s"}])
+    (own,) = await made(
+        chunks=[{"content": "\x00", "source_id": "s"}], entities=[{**MILL, "source_id": "s"}]
+    )
     assert own.content.startswith("Tide mill")
 
 
 async def test_much_that_names_no_chunk_fills_several() -> None:
-    chunks = await made(size=50, entities=[{**MILL, "name": f"Mill {number}"} for number in range(10)])
+    chunks = await made(
+        size=50, entities=[{**MILL, "name": f"Mill {number}"} for number in range(10)]
+    )
     assert [chunk.order for chunk in chunks] == list(range(10))
     assert all(chunk.given and len(chunk.given.entities) == 1 for chunk in chunks)
-    chunks = await made(size=120, entities=[{**MILL, "name": f"Mill {number}"} for number in range(10)])
+    chunks = await made(
+        size=120, entities=[{**MILL, "name": f"Mill {number}"} for number in range(10)]
+    )
     assert [len(chunk.given.entities) for chunk in chunks if chunk.given] == [3, 3, 3, 1]
 
 

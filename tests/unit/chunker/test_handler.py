@@ -25,12 +25,20 @@ from tests.support.events import added, delivered, document
 async def cut(event: DocumentAdded, sequence: int = 7, **settings: Any) -> list[ChunksCreated]:
     """All events, with a tokenizer of which each letter is a token."""
     defaults = Chunking(
-        size=settings.pop("size", 10), overlap=settings.pop("overlap", 2), strategy=settings.pop("strategy", None)
+        size=settings.pop("size", 10),
+        overlap=settings.pop("overlap", 2),
+        strategy=settings.pop("strategy", None),
     )
-    limits = DocumentLimits(settings.pop("max_bytes", 1_000_000), settings.pop("max_chunks", MAX_CHUNKS))
+    limits = DocumentLimits(
+        settings.pop("max_bytes", 1_000_000), settings.pop("max_chunks", MAX_CHUNKS)
+    )
     options: dict[str, Any] = {"blobs": MemoryBlobs(), "limits": limits, **settings}
     results = await on_document_added(
-        delivered(event, sequence), Generations(), tokens=CodePointTokenizer(), chunking=defaults, **options
+        delivered(event, sequence),
+        Generations(),
+        tokens=CodePointTokenizer(),
+        chunking=defaults,
+        **options,
     )
     return [result async for result in results if isinstance(result, ChunksCreated)]
 
@@ -39,15 +47,21 @@ async def test_a_short_document_is_one_chunk_of_the_version_that_its_place_gives
     (event,) = await cut(added("d", "12345678"))
     assert event.document == document("d", 7)
     assert (event.part, event.parts, event.chunk_count) == (0, 1, 1)
-    assert [(chunk.id, chunk.content, chunk.tokens) for chunk in event.chunks] == [("d-chunk-000", "12345678", 8)]
+    assert [(chunk.id, chunk.content, chunk.tokens) for chunk in event.chunks] == [
+        ("d-chunk-000", "12345678", 8)
+    ]
 
 
-async def test_binary_data_of_a_text_from_the_bus_reaches_no_chunk_and_the_last_event_says_so() -> None:
+async def test_binary_data_of_a_text_from_the_bus_reaches_no_chunk_and_the_last_event_says_so() -> (
+    None
+):
     text = f"one ![lamp](data:image/png;base64,{BASE64}) two"
     (event,) = await cut(added("d", text, pages=(0, text.index("two"))), size=50)
     (chunk,) = event.chunks
     assert (chunk.content, chunk.start, chunk.end, chunk.page) == ("one lamp two", 0, 12, 1)
-    assert event.warnings == ("1 inline file (image/png; 40,031 bytes) was left out: only text is read",)
+    assert event.warnings == (
+        "1 inline file (image/png; 40,031 bytes) was left out: only text is read",
+    )
     assert all(one.warnings == () for one in await cut(added("d", "one two")))
 
 
@@ -59,16 +73,33 @@ async def test_the_document_s_own_options_come_first() -> None:
 
 
 @pytest.mark.parametrize(
-    "chunking", [Chunking(overlap=10), Chunking(overlap=99), Chunking(overlap=6), Chunking(size=1000, overlap=999)]
+    "chunking",
+    [
+        Chunking(overlap=10),
+        Chunking(overlap=99),
+        Chunking(overlap=6),
+        Chunking(size=1000, overlap=999),
+    ],
 )
 async def test_an_overlap_that_multiplies_the_text_is_refused(chunking: Chunking) -> None:
-    with pytest.raises(Poison, match=r"overlap \d+ (must be smaller than|is more than half of) size"):
+    with pytest.raises(
+        Poison, match=r"overlap \d+ (must be smaller than|is more than half of) size"
+    ):
         await cut(added("d", "text", chunking=chunking))
 
 
 async def test_the_usual_overlap_is_at_most_half_of_a_document_s_own_size() -> None:
     (event,) = await cut(added("d", "abcdefgh", chunking=Chunking(size=2)), overlap=5)
-    assert [chunk.content for chunk in event.chunks] == ["ab", "bc", "cd", "de", "ef", "fg", "gh", "h"]
+    assert [chunk.content for chunk in event.chunks] == [
+        "ab",
+        "bc",
+        "cd",
+        "de",
+        "ef",
+        "fg",
+        "gh",
+        "h",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +111,9 @@ async def test_the_usual_overlap_is_at_most_half_of_a_document_s_own_size() -> N
         (Chunking(size=1000, overlap=0, split_by_character="d"), 100),
     ],
 )
-async def test_a_text_of_too_many_chunks_is_refused_before_the_first_one_is_made(how: Chunking, count: int) -> None:
+async def test_a_text_of_too_many_chunks_is_refused_before_the_first_one_is_made(
+    how: Chunking, count: int
+) -> None:
     text = "abcd" * 100
     events = await cut(added("d", text, chunking=how), max_chunks=count)
     assert sum(len(event.chunks) for event in events) == count
@@ -114,7 +147,9 @@ async def test_a_text_that_is_not_there_is_refused() -> None:
 
 async def test_a_text_that_is_too_long_is_refused_before_it_is_read() -> None:
     huge = BlobRef(sha256=sha256("gone"), size=2_000_000, parts=4)
-    with pytest.raises(Poison, match="2,000,000 bytes, at most 1,000,000 are taken: split the document"):
+    with pytest.raises(
+        Poison, match="2,000,000 bytes, at most 1,000,000 are taken: split the document"
+    ):
         await cut(DocumentAdded(document_id="d", blob=huge))
 
 
@@ -146,7 +181,9 @@ async def test_only_the_last_of_many_parts_say_how_many_there_are() -> None:
     assert len(events) > 2 * HELD_BACK
     assert [event.part for event in events] == list(range(len(events)))
     assert {(event.parts, event.chunk_count) for event in events[:-HELD_BACK]} == {(None, None)}
-    assert {(event.parts, event.chunk_count) for event in events[-HELD_BACK:]} == {(len(events), 600)}
+    assert {(event.parts, event.chunk_count) for event in events[-HELD_BACK:]} == {
+        (len(events), 600)
+    }
     assert "".join(chunk.content for event in events for chunk in event.chunks) == text
 
 
@@ -191,7 +228,11 @@ async def test_the_first_events_come_before_the_last_text_is_cut() -> None:
 async def test_a_piece_that_is_too_long_is_refused_before_anything_is_published() -> None:
     text = "short|" * 300_000 + "much too long for that|end"
     events = await on_document_added(
-        delivered(added("d", text, chunking=Chunking(split_by_character="|", split_by_character_only=True))),
+        delivered(
+            added(
+                "d", text, chunking=Chunking(split_by_character="|", split_by_character_only=True)
+            )
+        ),
         Generations(),
         blobs=MemoryBlobs(),
         tokens=CodePointTokenizer(),
@@ -228,9 +269,13 @@ async def test_a_chunk_says_on_which_page_it_begins() -> None:
     pages = (0, text.index("second"), text.index("fourth"), text.index("fourth"))
     (event,) = await cut(added("d", text, pages=pages), size=12, overlap=0)
     assert [(chunk.content, chunk.page) for chunk in event.chunks] == [
-        ("first & last", 1), (".\n\nsecond pa", 1), ("ge\n\nfourth", 2)
-    ]  # fmt: skip
-    (event,) = await cut(added("d", text, pages=pages, chunking=Chunking(split_by_character="\n\n")), size=99)
+        ("first & last", 1),
+        (".\n\nsecond pa", 1),
+        ("ge\n\nfourth", 2),
+    ]
+    (event,) = await cut(
+        added("d", text, pages=pages, chunking=Chunking(split_by_character="\n\n")), size=99
+    )
     assert [chunk.page for chunk in event.chunks] == [1, 2, 4]
 
 
@@ -258,8 +303,12 @@ def test_the_strategy_is_a_setting(strategy: str, monkeypatch: pytest.MonkeyPatc
         ChunkerSettings()
 
 
-def test_settings_whose_overlap_multiplies_texts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_whose_overlap_multiplies_texts_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("CHUNK_SIZE", "100")
     monkeypatch.setenv("CHUNK_OVERLAP_SIZE", "51")
-    with pytest.raises(ValidationError, match="CHUNK_OVERLAP_SIZE 51 must be at most half of CHUNK_SIZE"):
+    with pytest.raises(
+        ValidationError, match="CHUNK_OVERLAP_SIZE 51 must be at most half of CHUNK_SIZE"
+    ):
         ChunkerSettings()

@@ -69,11 +69,27 @@ def test_a_heading_is_in_force_from_its_own_first_character() -> None:
     assert path("# One\n# Two", "# Two") == ("Two",)
 
 
-LINES = ["# One", "## Two", "Title", "===", "---", "```", "~~~", "text", "", "    # code", "x" * 1200, "# " + "y" * 990]
+LINES = [
+    "# One",
+    "## Two",
+    "Title",
+    "===",
+    "---",
+    "```",
+    "~~~",
+    "text",
+    "",
+    "    # code",
+    "x" * 1200,
+    "# " + "y" * 990,
+]
 
 
 @settings(max_examples=300)
-@given(st.lists(st.sampled_from(LINES), max_size=25).map("\n".join), st.lists(st.integers(0, 400), max_size=8))
+@given(
+    st.lists(st.sampled_from(LINES), max_size=25).map("\n".join),
+    st.lists(st.integers(0, 400), max_size=8),
+)
 def test_headings_are_the_same_however_the_text_comes(text: str, cuts: list[int]) -> None:
     places = sorted({0, *(min(place, len(text)) for place in cuts), len(text)})
     whole, parts = Outline(), Outline()
@@ -95,9 +111,13 @@ def test_a_long_text_without_headings_or_line_breaks_passes_on_while_it_is_read(
 
 @pytest.mark.parametrize("how", [{}, {"strategy": "recursive"}, {"split_by_character": "\n\n"}])
 def test_chunks_carry_their_headings_and_keep_their_text(how: dict[str, str]) -> None:
-    text = "Before.\n\n# Mill\n\nBuilt in 1788.\n\n## Flood\n\nSold in 1831.\n\n# Quay\n\nStill there."
+    text = (
+        "Before.\n\n# Mill\n\nBuilt in 1788.\n\n## Flood\n\nSold in 1831.\n\n# Quay\n\nStill there."
+    )
     chunking = Chunking.model_validate({"size": 16, "overlap": 0, **how})
-    chunks = list(document.chunks("d", document.Source(lambda: [text]), CodePointTokenizer(), chunking))
+    chunks = list(
+        document.chunks("d", document.Source(lambda: [text]), CodePointTokenizer(), chunking)
+    )
     for chunk in chunks:
         outline = Outline()
         "".join(outline.read([text]))

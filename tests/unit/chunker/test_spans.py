@@ -1,4 +1,6 @@
-"""Whatever the way of cutting: where a passage stands, that nothing is lost, and that nothing is too long."""
+"""Whatever the way of cutting: where a passage stands, that nothing is lost, and that nothing is
+too long.
+"""
 
 import re
 from itertools import pairwise
@@ -24,10 +26,36 @@ WAYS: dict[str, dict[str, Any]] = {
     "recursive": {"strategy": "recursive"},
 }
 WORDS = [
-    "The", "water", " ", "\n", "\n\n", "\r\n", " " * 30, "\n" * 20, ". ", "! ", "; ", ", ", "。", "！”", "，", "潮位計",
-    "👩‍👩‍👧", "🌊", "\u3000", "e\u0301", "x=1\n", "```\n", "# A\n", "a", "ab", "ba", "Donaudampfschifffahrt" * 5,
-    "潮" * 60, "&amp;",
-]  # fmt: skip
+    "The",
+    "water",
+    " ",
+    "\n",
+    "\n\n",
+    "\r\n",
+    " " * 30,
+    "\n" * 20,
+    ". ",
+    "! ",
+    "; ",
+    ", ",
+    "。",
+    "！”",
+    "，",
+    "潮位計",
+    "👩‍👩‍👧",
+    "🌊",
+    "\u3000",
+    "e\u0301",
+    "x=1\n",
+    "```\n",
+    "# A\n",
+    "a",
+    "ab",
+    "ba",
+    "Donaudampfschifffahrt" * 5,
+    "潮" * 60,
+    "&amp;",
+]
 texts = st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=8)), max_size=50)
 
 
@@ -38,15 +66,23 @@ def tokens() -> Tokenizer:
 
 def cut(parts: list[str], tokens: TokenCodec, size: int, overlap: int, **how: Any) -> list[Chunk]:
     return list(
-        document.chunks("d", document.Source(lambda: parts), tokens, Chunking(size=size, overlap=overlap, **how))
+        document.chunks(
+            "d", document.Source(lambda: parts), tokens, Chunking(size=size, overlap=overlap, **how)
+        )
     )
 
 
-def check(parts: list[str], tokens: TokenCodec, size: int, overlap: int, how: dict[str, Any]) -> list[Chunk]:
+def check(
+    parts: list[str], tokens: TokenCodec, size: int, overlap: int, how: dict[str, Any]
+) -> list[Chunk]:
     """What holds for any text, size and tokenizer."""
     text = readable(sanitize("".join(parts)))
     separator = how.get("split_by_character", "")
-    chunks = cut(parts, tokens, size, overlap, **how) if text.replace(separator or "\n", "").strip() else []
+    chunks = (
+        cut(parts, tokens, size, overlap, **how)
+        if text.replace(separator or "\n", "").strip()
+        else []
+    )
     assert [chunk.order for chunk in chunks] == list(range(len(chunks)))
     covered = bytearray(len(text))
     for chunk in chunks:
@@ -54,11 +90,17 @@ def check(parts: list[str], tokens: TokenCodec, size: int, overlap: int, how: di
         stands = text[start:end]
         assert chunk.content == chunk.content.strip() != ""
         if chunk.content != stands:
-            # A border of tokens lies inside a character: on the outside only, and only between windows.
+            # A border of tokens lies inside a character: on the outside only, and only between
+            # windows.
             assert how.get("strategy") != "recursive"
-            assert stands.strip(stands[0] + stands[-1]) in chunk.content.strip("\ufffd") or len(stands) <= 2
+            assert (
+                stands.strip(stands[0] + stands[-1]) in chunk.content.strip("\ufffd")
+                or len(stands) <= 2
+            )
             assert "\ufffd" in (chunk.content[0], chunk.content[-1])
-        assert 0 < chunk.tokens <= size or (how.get("strategy") == "recursive" and len(chunk.content) == 1)
+        assert 0 < chunk.tokens <= size or (
+            how.get("strategy") == "recursive" and len(chunk.content) == 1
+        )
         covered[start:end] = b"\1" * (end - start)
     for left, right in pairwise(chunks):
         assert (left.start or 0) <= (right.start or 0)
@@ -88,24 +130,30 @@ def test_a_text_in_pieces_is_cut_as_the_whole_is(
     assert check(parts, tokens, size, 1, how) == check(["".join(parts)], tokens, size, 1, how)
 
 
-PROSE = "The gauge was read at noon, as ever; nobody said a word. 潮位計は三月に交換された。水が引くと、船が見えた！\n"
+PROSE = "The gauge was read at noon, as ever; nobody said a word. 潮位計は三月に交換された。水が引くと、船が見えた！\n"  # noqa: E501
 
 
 @pytest.mark.parametrize("how", WAYS.values(), ids=WAYS.keys())
 @pytest.mark.parametrize(
     "unit", [PROSE, PROSE.strip() + " ", "潮", "no", " 7", "🌊", "\n\n  x", "word. " * 10 + "\n\n"]
 )
-def test_a_long_text_of_any_kind_is_cut_without_loss(tokens: Tokenizer, how: dict[str, Any], unit: str) -> None:
+def test_a_long_text_of_any_kind_is_cut_without_loss(
+    tokens: Tokenizer, how: dict[str, Any], unit: str
+) -> None:
     whole = unit * (120_000 // len(unit)) + "end"
     parts = [whole[start : start + 35_001] for start in range(0, len(whole), 35_001)]
     chunks = check(parts, tokens, 300, 30, how)
     assert chunks == check([whole], tokens, 300, 30, how)
 
 
-@pytest.mark.parametrize("mark", [".", "!", "。", ",", "'", "\n", " ", "#", "-", "`", "&", "&#0", "\t\n"])
+@pytest.mark.parametrize(
+    "mark", [".", "!", "。", ",", "'", "\n", " ", "#", "-", "`", "&", "&#0", "\t\n"]
+)
 @pytest.mark.parametrize("how", WAYS.values(), ids=WAYS.keys())
 @pytest.mark.timeout(60)
-def test_a_long_run_of_one_mark_takes_no_longer_than_other_texts(how: dict[str, Any], mark: str) -> None:
+def test_a_long_run_of_one_mark_takes_no_longer_than_other_texts(
+    how: dict[str, Any], mark: str
+) -> None:
     assert check(["a" + mark * (300_000 // len(mark)) + "b"], CodePointTokenizer(), 1200, 100, how)
 
 
@@ -119,8 +167,12 @@ def contents(text: str, **how: Any) -> list[str]:
 
 def test_pieces_between_separators_are_not_merged_and_long_ones_are_windows() -> None:
     assert contents("one||two|0123456789abcdef| |end", split_by_character="|") == [
-        "one", "two", "0123456789", "89abcdef", "end"
-    ]  # fmt: skip
+        "one",
+        "two",
+        "0123456789",
+        "89abcdef",
+        "end",
+    ]
 
 
 def test_a_piece_that_just_fits_is_one_passage_and_not_followed_by_its_own_end() -> None:
@@ -131,7 +183,9 @@ def test_a_piece_that_just_fits_is_one_passage_and_not_followed_by_its_own_end()
 def test_a_separator_of_several_characters_is_found_wherever_the_text_is_cut() -> None:
     text = "one<sep>two<sep>three"
     for place in range(len(text)):
-        chunks = cut([text[:place], text[place:]], CodePointTokenizer(), 10, 2, split_by_character="<sep>")
+        chunks = cut(
+            [text[:place], text[place:]], CodePointTokenizer(), 10, 2, split_by_character="<sep>"
+        )
         assert [chunk.content for chunk in chunks] == ["one", "two", "three"]
 
 
@@ -159,7 +213,11 @@ def test_a_paragraph_that_does_not_fit_is_cut_at_its_lines_and_these_at_their_se
 
 
 def test_chinese_sentences_end_at_their_own_marks() -> None:
-    assert recursive("潮位計交換了。“水退了！”船呢？看見了。", 9) == ["潮位計交換了。", "“水退了！”船呢？", "看見了。"]
+    assert recursive("潮位計交換了。“水退了！”船呢？看見了。", 9) == [
+        "潮位計交換了。",
+        "“水退了！”船呢？",
+        "看見了。",
+    ]
 
 
 def test_a_sentence_that_does_not_fit_is_cut_at_its_clauses_and_these_between_words() -> None:
@@ -178,5 +236,13 @@ def test_a_word_that_does_not_fit_is_cut_between_characters() -> None:
 
 
 def test_whole_pieces_are_repeated_where_they_fit_the_overlap() -> None:
-    assert recursive("One. Two. Three. Four.", 12, overlap=5) == ["One. Two.", "Two. Three.", "Four."]
-    assert recursive("One. Two. Three. Four.", 13, overlap=7) == ["One. Two.", "Two. Three.", "Three. Four."]
+    assert recursive("One. Two. Three. Four.", 12, overlap=5) == [
+        "One. Two.",
+        "Two. Three.",
+        "Four.",
+    ]
+    assert recursive("One. Two. Three. Four.", 13, overlap=7) == [
+        "One. Two.",
+        "Two. Three.",
+        "Three. Four.",
+    ]

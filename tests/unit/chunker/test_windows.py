@@ -32,7 +32,11 @@ def words(count: int, tokens: Tokenizer) -> str:
 
 
 def cut(text: str, tokens: Tokenizer, size: int = 1200, overlap: int = 100) -> list[Chunk]:
-    return list(domain.chunks("doc", domain.Source(lambda: [text]), tokens, Chunking(size=size, overlap=overlap)))
+    return list(
+        domain.chunks(
+            "doc", domain.Source(lambda: [text]), tokens, Chunking(size=size, overlap=overlap)
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,7 +50,9 @@ def cut(text: str, tokens: Tokenizer, size: int = 1200, overlap: int = 100) -> l
         (1, [1]),
     ],
 )
-def test_windows_begin_every_eleven_hundred_tokens(tokens: Tokenizer, length: int, sizes: list[int]) -> None:
+def test_windows_begin_every_eleven_hundred_tokens(
+    tokens: Tokenizer, length: int, sizes: list[int]
+) -> None:
     assert [chunk.tokens for chunk in cut(words(length, tokens), tokens)] == sizes
 
 
@@ -58,11 +64,15 @@ def test_chunks_are_named_after_their_document_and_place(tokens: Tokenizer) -> N
 
 def test_a_window_begins_with_what_ends_the_one_before(tokens: Tokenizer) -> None:
     text = " ".join(str(number) for number in range(3000))
-    first, second, *_ = (tokens.encode(chunk.content) for chunk in cut(text, tokens, size=50, overlap=10))
+    first, second, *_ = (
+        tokens.encode(chunk.content) for chunk in cut(text, tokens, size=50, overlap=10)
+    )
     assert tokens.decode(first[-10:]).strip() in tokens.decode(second[:11])
 
 
-def test_blank_windows_are_left_out_and_the_others_are_numbered_without_a_gap(tokens: Tokenizer) -> None:
+def test_blank_windows_are_left_out_and_the_others_are_numbered_without_a_gap(
+    tokens: Tokenizer,
+) -> None:
     chunks = cut("begin" + "\n \n" * 400 + "end", tokens, size=4, overlap=0)
     assert [chunk.order for chunk in chunks] == list(range(len(chunks)))
     assert all(chunk.content.strip() for chunk in chunks)
@@ -71,7 +81,9 @@ def test_blank_windows_are_left_out_and_the_others_are_numbered_without_a_gap(to
 
 def event_of(run: Sequence[Chunk]) -> Envelope[Event]:
     return sealed(
-        ChunksCreated(document=document("d" * 512), part=0, parts=1, chunk_count=10_000, chunks=tuple(run)),
+        ChunksCreated(
+            document=document("d" * 512), part=0, parts=1, chunk_count=10_000, chunks=tuple(run)
+        ),
         correlation="c" * 256,
     )
 
@@ -88,7 +100,9 @@ CONTENTS = {
 
 @pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS.keys())
 @pytest.mark.parametrize("name", ["d", "d" * 512, "文" * 512])
-def test_every_part_is_an_event_below_its_limit_and_all_parts_hold_all_chunks(content: str, name: str) -> None:
+def test_every_part_is_an_event_below_its_limit_and_all_parts_hold_all_chunks(
+    content: str, name: str
+) -> None:
     chunks = [chunk(name, order, content) for order in range(600)]
     runs = list(split_into_parts(chunks, INLINE_LIMIT))
     assert [one for run in runs for one in run] == chunks
@@ -96,7 +110,9 @@ def test_every_part_is_an_event_below_its_limit_and_all_parts_hold_all_chunks(co
 
 
 def test_a_few_chunks_are_one_part() -> None:
-    assert len(list(split_into_parts([chunk(order=order) for order in range(100)], INLINE_LIMIT))) == 1
+    assert (
+        len(list(split_into_parts([chunk(order=order) for order in range(100)], INLINE_LIMIT))) == 1
+    )
     assert list(split_into_parts([], INLINE_LIMIT)) == []
 
 

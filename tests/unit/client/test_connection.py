@@ -68,7 +68,9 @@ def test_alone_it_means_this_machine_and_no_proxy(monkeypatch: pytest.MonkeyPatc
     ],
 )
 @pytest.mark.parametrize("kind", [Lightstream, AsyncLightstream])
-def test_what_cannot_be_used_is_refused_without_being_told(kind: Any, url: str, options: dict[str, str]) -> None:
+def test_what_cannot_be_used_is_refused_without_being_told(
+    kind: Any, url: str, options: dict[str, str]
+) -> None:
     with pytest.raises(Misconfigured) as raised:
         kind(url, **options)
     assert SECRET not in repr(raised.value)
@@ -86,7 +88,9 @@ def test_its_errors_are_those_of_the_project_too() -> None:
     assert issubclass(LightstreamError, ServiceError)
     assert issubclass(Misconfigured, ConfigurationError)
     here = "lightstream.errors"
-    result = [kind for kind in vars(sys.modules[here]).values() if getattr(kind, "__module__", "") == here]
+    result = [
+        kind for kind in vars(sys.modules[here]).values() if getattr(kind, "__module__", "") == here
+    ]
     result = [kind for kind in result if inspect.isclass(kind)]
     assert len(result) >= 12
     assert all(issubclass(kind, LightstreamError) for kind in result)
@@ -95,7 +99,8 @@ def test_its_errors_are_those_of_the_project_too() -> None:
 
 def test_both_clients_have_the_same_methods_with_the_same_words() -> None:
     waiting, awaited = (
-        {name: getattr(kind, name) for name in dir(kind) if name[0] != "_"} for kind in (Lightstream, AsyncLightstream)
+        {name: getattr(kind, name) for name in dir(kind) if name[0] != "_"}
+        for kind in (Lightstream, AsyncLightstream)
     )
     assert waiting.keys() == awaited.keys()
     assert len(waiting) > 25
@@ -110,7 +115,13 @@ def test_both_clients_have_the_same_methods_with_the_same_words() -> None:
 
 
 def test_what_a_newer_server_says_more_is_kept() -> None:
-    said = {"id": "d", "file_path": "d.txt", "status": "processed", "colour": "red", "metadata": {"added_sequence": 7}}
+    said = {
+        "id": "d",
+        "file_path": "d.txt",
+        "status": "processed",
+        "colour": "red",
+        "metadata": {"added_sequence": 7},
+    }
     document = Document.model_validate(said)
     assert document.model_dump(exclude_unset=True) == said
     assert (document.sequence, document.is_final) == (7, True)
@@ -119,9 +130,12 @@ def test_what_a_newer_server_says_more_is_kept() -> None:
 def test_it_is_imported_without_servers_stores_and_the_bus() -> None:
     script = (
         "import sys; import lightstream.client\n"
-        "heavy = {'fastapi', 'starlette', 'uvicorn', 'pymilvus', 'neo4j', 'motor', 'nats', 'faststream', 'openai',\n"
+        "heavy = {'fastapi', 'starlette', 'uvicorn', 'pymilvus', 'neo4j', 'motor', 'nats', "
+        "'faststream', 'openai',\n"
         "         'opentelemetry', 'structlog', 'onnxruntime', 'services', 'standalone'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, text=True
+    )
     assert result.stdout.strip() == "[]"

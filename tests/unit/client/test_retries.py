@@ -24,12 +24,18 @@ from lightstream.errors import (
 )
 from tests.support.clients import KINDS, EitherClient, Kind, client
 
-ADDED = {"message": "1 accepted.", "track_id": "t", "documents": [{"id": "d", "sequence": 1, "track_id": "t"}]}
+ADDED = {
+    "message": "1 accepted.",
+    "track_id": "t",
+    "documents": [{"id": "d", "sequence": 1, "track_id": "t"}],
+}
 COUNTS = {"status_counts": {"all": 0}}
 
 
 class ScriptedServer:
-    """A server that says one thing after the other, and remembers what it was asked. The last one stays."""
+    """A server that says one thing after the other, and remembers what it was asked. The last one
+    stays.
+    """
 
     def __init__(self, *answers: httpx.Response | Exception) -> None:
         self.answers, self.asked = list(answers), list[httpx.Request]()
@@ -43,7 +49,9 @@ class ScriptedServer:
         return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
 
 
-def to(kind: Kind, script: ScriptedServer, **options: Any) -> AbstractAsyncContextManager[EitherClient]:
+def to(
+    kind: Kind, script: ScriptedServer, **options: Any
+) -> AbstractAsyncContextManager[EitherClient]:
     """A client of a server with a script."""
 
     async def awaited(request: httpx.Request) -> httpx.Response:
@@ -74,15 +82,28 @@ NOTHING = {"status": "failure", "message": "", "data": {}, "metadata": {}}
 
 REPEATABLE: dict[str, tuple[Callable[[EitherClient], Awaitable[Any]], object]] = {
     "a GET": (lambda both: both.status_counts(), COUNTS),
-    "a list": (lambda both: both.all_documents(), {"documents": [], "status_counts": {}, "pagination": {
-        "page": 1, "page_size": 200, "total_count": 0, "total_pages": 0, "has_next": False, "has_prev": False}}),
+    "a list": (
+        lambda both: both.all_documents(),
+        {
+            "documents": [],
+            "status_counts": {},
+            "pagination": {
+                "page": 1,
+                "page_size": 200,
+                "total_count": 0,
+                "total_pages": 0,
+                "has_next": False,
+                "has_prev": False,
+            },
+        },
+    ),
     "a question": (lambda both: both.query("Who?"), {"response": "Ada."}),
     "evidence": (lambda both: both.query_data("Who?"), NOTHING),
     "a text": (lambda both: both.add_text("A text."), ADDED),
     "texts": (lambda both: both.add_texts(["A text."]), ADDED),
     "a file": (lambda both: both.upload(io.BytesIO(b"Some bytes."), "a.txt"), ADDED),
     "a stream": (lambda both: both.streamed("Who?"), {"response": "Ada."}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.usefixtures("at_once")
@@ -93,7 +114,10 @@ async def test_what_may_be_repeated_is_the_same_request_each_time(kind: Kind, wh
     async with to(kind, script) as both:
         await call(both)
     assert len(script.asked) == 5
-    assert len({(request.url, request.headers.get("Idempotency-Key")) for request in script.asked}) == 1
+    assert (
+        len({(request.url, request.headers.get("Idempotency-Key")) for request in script.asked})
+        == 1
+    )
     bodies = {request.content.replace(_boundary(request), b"--") for request in script.asked}
     assert len(bodies) == 1
     assert what != "a file" or b"Some bytes." in bodies.pop()
@@ -106,7 +130,9 @@ def _boundary(request: httpx.Request) -> bytes:
 
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("bad", [BUSY, OFTEN, GONE, CUT])
-async def test_an_edit_a_deletion_and_a_login_are_sent_once(kind: Kind, bad: httpx.Response | Exception) -> None:
+async def test_an_edit_a_deletion_and_a_login_are_sent_once(
+    kind: Kind, bad: httpx.Response | Exception
+) -> None:
     script = ScriptedServer(bad)
     async with to(kind, script) as both:
         for call in (
@@ -131,8 +157,12 @@ async def test_it_gives_up_after_so_many_attempts(kind: Kind) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("bad", [httpx.ReadTimeout("slow"), httpx.Response(500, json={}), httpx.Response(404, json={})])
-async def test_what_would_not_help_is_not_tried(kind: Kind, bad: httpx.Response | Exception) -> None:
+@pytest.mark.parametrize(
+    "bad", [httpx.ReadTimeout("slow"), httpx.Response(500, json={}), httpx.Response(404, json={})]
+)
+async def test_what_would_not_help_is_not_tried(
+    kind: Kind, bad: httpx.Response | Exception
+) -> None:
     script = ScriptedServer(bad)
     async with to(kind, script) as both:
         with pytest.raises(LightstreamError):
@@ -171,7 +201,9 @@ async def test_it_waits_as_long_as_it_is_told(kind: Kind) -> None:
         ("", None, None),
     ],
 )
-async def test_retry_after_is_seconds_or_a_date(said: str, least: float | None, most: float | None) -> None:
+async def test_retry_after_is_seconds_or_a_date(
+    said: str, least: float | None, most: float | None
+) -> None:
     script = ScriptedServer(httpx.Response(503, json={}, headers={"Retry-After": said}))
     async with to("asyncio", script, attempts=1) as both:
         with pytest.raises(Unavailable) as raised:
@@ -183,13 +215,29 @@ async def test_retry_after_is_seconds_or_a_date(said: str, least: float | None, 
 @pytest.mark.parametrize(
     ("answer", "kind_of", "message"),
     [
-        (httpx.Response(422, json={"detail": [{"msg": "too short"}, {"msg": "no"}]}), InvalidRequest, "too short; no"),
-        (httpx.Response(400, json={"status": "failure", "message": "no query"}), InvalidRequest, "no query"),
-        (httpx.Response(403, json={"detail": "not for this workspace"}), AccessDenied, "not for this workspace; give"),
+        (
+            httpx.Response(422, json={"detail": [{"msg": "too short"}, {"msg": "no"}]}),
+            InvalidRequest,
+            "too short; no",
+        ),
+        (
+            httpx.Response(400, json={"status": "failure", "message": "no query"}),
+            InvalidRequest,
+            "no query",
+        ),
+        (
+            httpx.Response(403, json={"detail": "not for this workspace"}),
+            AccessDenied,
+            "not for this workspace; give",
+        ),
         (httpx.Response(501, json={"detail": "INPUT_DIR is not set"}), NotOffered, "INPUT_DIR"),
         (httpx.Response(502, text="<html>"), Unavailable, "HTTP status 502"),
         (httpx.Response(500, json=[1]), ServerFault, "HTTP status 500"),
-        (httpx.Response(302, headers={"Location": "http://elsewhere"}), ServerFault, "HTTP status 302"),
+        (
+            httpx.Response(302, headers={"Location": "http://elsewhere"}),
+            ServerFault,
+            "HTTP status 302",
+        ),
         (httpx.Response(200, text="<html>"), ServerFault, "is the address right"),
         (httpx.Response(200, json={"other": 1}), ServerFault, "is the address right"),
     ],
@@ -203,7 +251,9 @@ async def test_a_bad_answer_is_an_error_with_what_was_said(
 
 
 async def test_the_id_of_a_failure_is_told() -> None:
-    told = httpx.Response(500, json={"detail": "Internal server error (error_id: 0123456789abcdef0123456789abcdef)"})
+    told = httpx.Response(
+        500, json={"detail": "Internal server error (error_id: 0123456789abcdef0123456789abcdef)"}
+    )
     async with to("asyncio", ScriptedServer(told)) as both:
         with pytest.raises(ServerFault) as raised:
             await both.health()
@@ -214,12 +264,17 @@ async def test_the_id_of_a_failure_is_told() -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (b'{"response": "Ada"}\n{"error": "no (error_id: 0123456789abcdef)"}\n', "error_id: 0123456789abcdef"),
+        (
+            b'{"response": "Ada"}\n{"error": "no (error_id: 0123456789abcdef)"}\n',
+            "error_id: 0123456789abcdef",
+        ),
         (b'{"response": "Ada"}\nnot JSON\n', "a line is no piece"),
         (b'{"response": "Ada"}\n[1]', "a line is no piece"),
     ],
 )
-async def test_an_error_in_the_middle_of_an_answer_is_raised(kind: Kind, lines: bytes, message: str) -> None:
+async def test_an_error_in_the_middle_of_an_answer_is_raised(
+    kind: Kind, lines: bytes, message: str
+) -> None:
     async with to(kind, ScriptedServer(httpx.Response(200, content=lines))) as both:
         with pytest.raises(ServerFault, match=message):
             await both.streamed("Who?")
@@ -229,7 +284,10 @@ async def test_pieces_are_whole_however_the_bytes_come(kind: Kind) -> None:
     data = '{"response": "港\u2028口"}\n\n{"llm_generated": true}'.encode()
     async with to(kind, ScriptedServer(httpx.Response(200, content=data))) as both:
         pieces = await both.streamed("Who?")
-    assert [(piece.response, piece.llm_generated) for piece in pieces] == [("港\u2028口", None), ("", True)]
+    assert [(piece.response, piece.llm_generated) for piece in pieces] == [
+        ("港\u2028口", None),
+        ("", True),
+    ]
 
 
 async def test_a_new_token_takes_the_place_of_the_old_one(kind: Kind) -> None:
@@ -237,7 +295,10 @@ async def test_a_new_token_takes_the_place_of_the_old_one(kind: Kind) -> None:
     async with to(kind, script, token="first") as both:
         await both.status_counts()
         await both.status_counts()
-    assert [request.headers["Authorization"] for request in script.asked] == ["Bearer first", "Bearer second"]
+    assert [request.headers["Authorization"] for request in script.asked] == [
+        "Bearer first",
+        "Bearer second",
+    ]
     async with to(kind, script, api_key="key") as both:
         await both.status_counts()
         await both.status_counts()

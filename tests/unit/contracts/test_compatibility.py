@@ -1,4 +1,6 @@
-"""A change that breaks a released event is found, named with the services to deploy first, and not written."""
+"""A change that breaks a released event is found, named with the services to deploy first, and not
+written.
+"""
 
 import json
 from pathlib import Path
@@ -32,7 +34,12 @@ def changed(**properties: Any) -> dict[str, Any]:
         changed(description={"type": "string"}),
         changed(id={"type": "string", "maxLength": 64, "description": "said now"}),
         {**BEFORE, "$defs": {**BEFORE["$defs"], "Other": {"type": "string"}}},
-        {**BEFORE, "$defs": {"Part": {"type": "object", "properties": {"n": {"type": "integer"}, "m": {}}}}},
+        {
+            **BEFORE,
+            "$defs": {
+                "Part": {"type": "object", "properties": {"n": {"type": "integer"}, "m": {}}}
+            },
+        },
     ],
 )
 def test_fields_that_may_be_absent_and_texts_break_nothing(after: dict[str, Any]) -> None:
@@ -43,10 +50,22 @@ def test_fields_that_may_be_absent_and_texts_break_nothing(after: dict[str, Any]
     ("after", "said"),
     [
         ({**BEFORE, "properties": {"id": BEFORE["properties"]["id"]}}, "properties.kind is gone"),
-        (changed(id={"type": "integer", "maxLength": 64}), "properties.id.type was 'string' and is 'integer'"),
-        (changed(id={"type": "string", "maxLength": 32}), "properties.id.maxLength was 64 and is 32"),
-        (changed(id={"type": "string", "maxLength": 64, "pattern": "x"}), "properties.id.pattern is new"),
-        (changed(kind={"enum": ["a", "b", "c"]}), "properties.kind.enum was ['a', 'b'] and is ['a', 'b', 'c']"),
+        (
+            changed(id={"type": "integer", "maxLength": 64}),
+            "properties.id.type was 'string' and is 'integer'",
+        ),
+        (
+            changed(id={"type": "string", "maxLength": 32}),
+            "properties.id.maxLength was 64 and is 32",
+        ),
+        (
+            changed(id={"type": "string", "maxLength": 64, "pattern": "x"}),
+            "properties.id.pattern is new",
+        ),
+        (
+            changed(kind={"enum": ["a", "b", "c"]}),
+            "properties.kind.enum was ['a', 'b'] and is ['a', 'b', 'c']",
+        ),
         ({**BEFORE, "required": ["id", "kind"]}, "schema needs kind now"),
         ({**BEFORE, "required": []}, "schema may lack id now"),
         ({**BEFORE, "$defs": {}}, "$defs.Part is gone"),
@@ -66,13 +85,21 @@ def test_a_field_that_is_gone_is_not_written_and_the_services_to_deploy_first_ar
     gone = schema("EntitiesExtracted", EVENTS["EntitiesExtracted"])
     del gone["$defs"]["EntitiesExtracted"]["properties"]["relations"]
     monkeypatch.setattr(
-        generate, "schema", lambda name, event: gone if name == "EntitiesExtracted" else schema(name, event)
+        generate,
+        "schema",
+        lambda name, event: gone if name == "EntitiesExtracted" else schema(name, event),
     )
     assert main([], tmp_path) == main(["--check"], tmp_path) == 1
     assert file.read_text("utf-8") == before
     said = capsys.readouterr().err
-    assert "EntitiesExtracted v1 would break ($defs.EntitiesExtracted.properties.relations is gone)" in said
-    assert "make it version 2, with a step from 1 in contracts/upcast.py; deploy merger, query first" in said
+    assert (
+        "EntitiesExtracted v1 would break ($defs.EntitiesExtracted.properties.relations is gone)"
+        in said
+    )
+    assert (
+        "make it version 2, with a step from 1 in contracts/upcast.py; deploy merger, query first"
+        in said
+    )
     assert "then what publishes it: extractor" in said
 
 

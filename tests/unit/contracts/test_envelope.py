@@ -15,7 +15,9 @@ NOW = datetime(2026, 3, 14, 8, 12, 31, tzinfo=UTC)
 
 
 def header(**changed: object) -> Header:
-    return Header.model_validate({"id": "1", "source": "/s", "type": "t", "workspace": "harbour", **changed})
+    return Header.model_validate(
+        {"id": "1", "source": "/s", "type": "t", "workspace": "harbour", **changed}
+    )
 
 
 @given(st.sampled_from(sorted(EVENTS)), st.integers(1, 9999))
@@ -43,7 +45,9 @@ def test_a_type_attribute_can_be_read_back(name: str, version: int) -> None:
     ],
 )
 def test_any_other_type_is_refused_with_the_form_it_should_have(wrong: str) -> None:
-    with pytest.raises(ValueError, match=r"not of the form lightstream\.<EventType>\.v<version>") as caught:
+    with pytest.raises(
+        ValueError, match=r"not of the form lightstream\.<EventType>\.v<version>"
+    ) as caught:
         parse_type(wrong)
     assert len(str(caught.value)) < 250
 
@@ -54,7 +58,8 @@ def test_a_tenant_may_be_called_what_people_call_it(workspace: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "workspace", ["", " ", "x-abc", ".hidden", "-a", "a b", "a/b", "a*", "a\n", "æ", "a" * 65, None, 7]
+    "workspace",
+    ["", " ", "x-abc", ".hidden", "-a", "a b", "a/b", "a*", "a\n", "æ", "a" * 65, None, 7],
 )
 def test_a_tenant_whose_name_could_be_mistaken_is_refused(workspace: object) -> None:
     with pytest.raises(ValidationError, match="workspace"):
@@ -75,7 +80,9 @@ def test_a_time_needs_its_zone() -> None:
 
 
 def test_a_sealed_event_says_what_it_is_about_and_where_its_schema_is() -> None:
-    envelope = wrap(DocumentDeleted(document_id="doc-1"), id="1", source="/s", workspace="harbour", time=NOW)
+    envelope = wrap(
+        DocumentDeleted(document_id="doc-1"), id="1", source="/s", workspace="harbour", time=NOW
+    )
     assert envelope.subject == "doc-1"
     assert envelope.type == "lightstream.DocumentDeleted.v1"
     assert envelope.dataschema == "urn:lightstream:schema:DocumentDeleted.v1"
@@ -85,7 +92,9 @@ def test_a_sealed_event_says_what_it_is_about_and_where_its_schema_is() -> None:
 
 def test_what_an_event_began_is_named_by_all_that_follow() -> None:
     event = GraphEdited(operation="delete_entity", names=("Tide Mill",))
-    envelope = wrap(event, id="3", source="/s", workspace="harbour", time=NOW, lineage=Lineage("2", "1"))
+    envelope = wrap(
+        event, id="3", source="/s", workspace="harbour", time=NOW, lineage=Lineage("2", "1")
+    )
     assert (envelope.causationid, envelope.correlation, envelope.subject) == ("2", "1", "_graph")
 
 
@@ -101,5 +110,7 @@ def test_what_an_event_began_is_named_by_all_that_follow() -> None:
         ("\ud800x", "x"),
     ],
 )
-def test_an_actor_that_nobody_can_show_makes_no_event_unreadable(given_actor: object, read: str | None) -> None:
+def test_an_actor_that_nobody_can_show_makes_no_event_unreadable(
+    given_actor: object, read: str | None
+) -> None:
     assert header(actor=given_actor).actor == read

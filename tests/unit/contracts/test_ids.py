@@ -16,20 +16,36 @@ def test_names_of_old_logs_stay_what_they_were() -> None:
     assert ids.document_id("Low water at noon.") == "doc-" + ids.md5("Low water at noon.")
     assert ids.chunk_id("doc-1", 7) == "doc-1-chunk-007"
     assert ids.entity_vector_id("Tide Mill") == "ent-2956096dd277ec68179c372f6c03242e3e562363"
-    assert ids.relation_vector_id("Tide Mill", "Brackwater") == "rel-8a5dc895cce774aaa904522fe5e5cf96ba666d17"
+    assert (
+        ids.relation_vector_id("Tide Mill", "Brackwater")
+        == "rel-8a5dc895cce774aaa904522fe5e5cf96ba666d17"
+    )
     assert ids.md5("Marit Ousland") == "fb35bec4844e5bb4acb529f4e617b7d5"
     assert ids.sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     assert ids.event_id("cause", "ChunksCreated", 2) == "29f5e657-2da7-5e80-9f1f-f5807dc3f2ad"
 
 
 def test_a_document_is_named_by_its_file_whatever_folder_it_lies_in() -> None:
-    names = ("a.txt", "/home/ida/a.txt", "C:\\Users\\ida\\a.txt", " a.txt ", "x/../a.txt", "a.[native].txt")
-    assert {ids.document_id(f"text {n}", name) for n, name in enumerate(names)} == {ids.document_id("", "a.txt")}
+    names = (
+        "a.txt",
+        "/home/ida/a.txt",
+        "C:\\Users\\ida\\a.txt",
+        " a.txt ",
+        "x/../a.txt",
+        "a.[native].txt",
+    )
+    assert {ids.document_id(f"text {n}", name) for n, name in enumerate(names)} == {
+        ids.document_id("", "a.txt")
+    }
 
 
 def test_a_document_without_a_file_is_named_by_its_text() -> None:
     for no_name in (ids.UNKNOWN_SOURCE, "", "  ", "folder/", "/"):
-        assert ids.document_id("one", no_name) == ids.document_id("one") != ids.document_id("two", no_name)
+        assert (
+            ids.document_id("one", no_name)
+            == ids.document_id("one")
+            != ids.document_id("two", no_name)
+        )
 
 
 def test_only_a_hint_before_the_ending_is_no_part_of_a_name() -> None:
@@ -39,13 +55,18 @@ def test_only_a_hint_before_the_ending_is_no_part_of_a_name() -> None:
 
 
 def test_a_document_below_a_folder_is_named_by_its_whole_path() -> None:
-    assert ids.path_id("a/README.md") == "doc-" + ids.md5("a/README.md") != ids.path_id("b/README.md")
+    assert (
+        ids.path_id("a/README.md") == "doc-" + ids.md5("a/README.md") != ids.path_id("b/README.md")
+    )
     for name in ("README.md", " README.md ", "README.[native].md", "a\\README.md"):
         assert ids.path_id(name) == ids.document_id("", name)
 
 
 def test_a_name_may_mean_the_document_of_its_path_or_of_its_base_name() -> None:
-    assert ids.ids_of_name("a/README.md") == [ids.path_id("a/README.md"), ids.document_id("", "README.md")]
+    assert ids.ids_of_name("a/README.md") == [
+        ids.path_id("a/README.md"),
+        ids.document_id("", "README.md"),
+    ]
     assert ids.ids_of_name("README.md") == [ids.document_id("", "README.md")]
 
 
@@ -59,7 +80,9 @@ def test_the_same_input_gives_the_same_name_of_the_same_form(text: str, name: st
 
 
 @given(any_text, st.integers(0, 10**6), any_text, st.integers(0, 10**6))
-def test_two_chunks_never_share_a_name(document: str, order: int, other: str, other_order: int) -> None:
+def test_two_chunks_never_share_a_name(
+    document: str, order: int, other: str, other_order: int
+) -> None:
     same = ids.chunk_id(document, order) == ids.chunk_id(other, other_order)
     assert same == ((document, order) == (other, other_order))
 
@@ -67,7 +90,9 @@ def test_two_chunks_never_share_a_name(document: str, order: int, other: str, ot
 @given(st.lists(st.integers(0, 2000), min_size=2, unique=True))
 def test_chunk_names_sort_by_order_up_to_a_thousand(orders: list[int]) -> None:
     small = [order for order in orders if order < 1000]
-    assert sorted(small) == [int(name[-3:]) for name in sorted(ids.chunk_id("d", order) for order in small)]
+    assert sorted(small) == [
+        int(name[-3:]) for name in sorted(ids.chunk_id("d", order) for order in small)
+    ]
 
 
 @given(any_text, any_text)
@@ -77,7 +102,9 @@ def test_a_relation_has_no_direction(source: str, target: str) -> None:
 
 
 @given(st.text(), st.integers(), st.integers(), st.text("-\x1f", max_size=2))
-def test_names_that_are_cut_elsewhere_make_other_relations(text: str, one: int, two: int, between: str) -> None:
+def test_names_that_are_cut_elsewhere_make_other_relations(
+    text: str, one: int, two: int, between: str
+) -> None:
     cut = sorted(number % (len(text) + 1) for number in (one, two))
     left, right = [(text[:at] + between, text[at:]) for at in cut]
     same = ids.relation_vector_id(*left) == ids.relation_vector_id(*right)

@@ -59,8 +59,14 @@ def test_what_carries_meaning_stays(text: str) -> None:
 
 
 def test_a_text_changes_only_where_nobody_sees_it() -> None:
-    text = f"Cafe\u0301 Wert{SOFT_HYPHEN}papier, 10\u202f000\u00a0€, \u2067עברית\u2069, fi\u0327n, \ufa19"
-    assert readable(text) == "Café Wertpapier, 10\u202f000\u00a0€, \u2067עברית\u2069, fi\u0327n, \ufa19"
+    text = (
+        f"Cafe\u0301 Wert{SOFT_HYPHEN}papier, 10\u202f000\u00a0€, \u2067עברית\u2069, fi\u0327n, "
+        "\ufa19"
+    )
+    assert (
+        readable(text)
+        == "Café Wertpapier, 10\u202f000\u00a0€, \u2067עברית\u2069, fi\u0327n, \ufa19"
+    )
 
 
 def test_a_blank_without_width_stays_between_words_of_scripts_without_blanks() -> None:
@@ -84,7 +90,10 @@ def test_a_text_is_cleaned_alike_in_any_pieces(pieces: list[str], places: list[i
 def test_places_of_pages_follow_the_text() -> None:
     first, second = f"Cafe\u0301 Wert{SOFT_HYPHEN}papier. ", "Second page."
     text = "".join(piece for piece, _ in cleaned([first + second], [0, len(first)]))
-    assert [place for _, here in cleaned([first + second], [0, len(first)]) for place in here] == [0, text.index("Sec")]
+    assert [place for _, here in cleaned([first + second], [0, len(first)]) for place in here] == [
+        0,
+        text.index("Sec"),
+    ]
 
 
 def test_both_spellings_of_a_file_name_give_one_id() -> None:
@@ -98,8 +107,16 @@ def test_ids_from_before_names_had_one_spelling_are_known() -> None:
     composed, decomposed = "Café.md", unicodedata.normalize("NFD", "Café.md")
     former = ["doc-" + md5(decomposed)]
     assert (
-        former_ids(document_id("", composed), composed) == former == former_ids(document_id("", composed), decomposed)
+        former_ids(document_id("", composed), composed)
+        == former
+        == former_ids(document_id("", composed), decomposed)
     )
     assert former[0] in ids_of_name(composed)
-    assert former_ids("café-1") == [unicodedata.normalize("NFD", "café-1")] == [spellings("café-1")[1]]
-    assert former_ids("ferry.md", "ferry.md") == former_ids(document_id("", "ferry.md"), "ferry.md") == []
+    assert (
+        former_ids("café-1") == [unicodedata.normalize("NFD", "café-1")] == [spellings("café-1")[1]]
+    )
+    assert (
+        former_ids("ferry.md", "ferry.md")
+        == former_ids(document_id("", "ferry.md"), "ferry.md")
+        == []
+    )

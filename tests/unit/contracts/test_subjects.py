@@ -1,4 +1,6 @@
-"""Subjects: whatever a document or a tenant is called, its events stand in one well-formed subject of their own."""
+"""Subjects: whatever a document or a tenant is called, its events stand in one well-formed subject
+of their own.
+"""
 
 import re
 
@@ -7,7 +9,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contracts.events import EVENTS
-from contracts.subjects import ALL, APART, QUESTIONS, addressed, blob, of_document, of_type, split, subject, token
+from contracts.subjects import (
+    ALL,
+    APART,
+    QUESTIONS,
+    addressed,
+    blob,
+    of_document,
+    of_type,
+    split,
+    subject,
+    token,
+)
 
 any_name = st.text(st.characters(codec=None))
 
@@ -42,7 +55,8 @@ def test_a_name_that_is_no_token_is_encoded(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["a", "doc-a5e54d1fd7bb69a228ef0dcd2431367e", "_graph", "9", "-", "a" * 64, "xx-", "x_-"]
+    "name",
+    ["a", "doc-a5e54d1fd7bb69a228ef0dcd2431367e", "_graph", "9", "-", "a" * 64, "xx-", "x_-"],
 )
 def test_a_plain_name_stands_for_itself(name: str) -> None:
     assert token(name) == name
@@ -75,14 +89,29 @@ def test_no_document_can_be_called_what_another_is_encoded_as(name: str) -> None
 def test_a_subject_can_be_taken_apart_again(workspace: str, about: str, event_type: str) -> None:
     made = subject(workspace, about, event_type)
     apart = (QUESTIONS, token(workspace), event_type)
-    assert split(made) == (apart if event_type in APART else (token(workspace), token(about), event_type))
-    assert addressed(made) == (token(workspace), None if event_type in APART else token(about), event_type)
+    assert split(made) == (
+        apart if event_type in APART else (token(workspace), token(about), event_type)
+    )
+    assert addressed(made) == (
+        token(workspace),
+        None if event_type in APART else token(about),
+        event_type,
+    )
     assert len(made) < 256
 
 
 @pytest.mark.parametrize(
     "wrong",
-    ["", "kb", "kb.v1.w.d", "kb.v1.w.d.E.x", "kb.v2.w.d.E", "KB.v1.w.d.E", "$JS.API.STREAM.NAMES.x", "a.b.c.d.e"],
+    [
+        "",
+        "kb",
+        "kb.v1.w.d",
+        "kb.v1.w.d.E.x",
+        "kb.v2.w.d.E",
+        "KB.v1.w.d.E",
+        "$JS.API.STREAM.NAMES.x",
+        "a.b.c.d.e",
+    ],
 )
 def test_any_other_subject_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match=r"is not kb\.v1"):

@@ -8,7 +8,14 @@ from nats.js.api import DiscardPolicy
 from contracts import subjects
 from contracts.events import EVENTS
 from contracts.registry import SERVICES, consumers_of, consuming_services, service_of
-from contracts.topology import CONSUMERS, STREAMS, Consumer, Stream, declared_consumer, declared_stream
+from contracts.topology import (
+    CONSUMERS,
+    STREAMS,
+    Consumer,
+    Stream,
+    declared_consumer,
+    declared_stream,
+)
 from runtime.bus.topology import stream_config
 
 
@@ -16,8 +23,13 @@ def covers(pattern: str, subject: str) -> bool:
     """Whether a NATS subject pattern matches a subject."""
     wanted, result = pattern.split("."), subject.split(".")
     if wanted[-1] == ">":
-        wanted, result = wanted[:-1], result[: len(wanted) - 1] if len(result) >= len(wanted) else []
-    return len(wanted) == len(result) and all(w in ("*", f) for w, f in zip(wanted, result, strict=True))
+        wanted, result = (
+            wanted[:-1],
+            result[: len(wanted) - 1] if len(result) >= len(wanted) else [],
+        )
+    return len(wanted) == len(result) and all(
+        w in ("*", f) for w, f in zip(wanted, result, strict=True)
+    )
 
 
 def test_no_name_is_given_twice() -> None:
@@ -28,7 +40,9 @@ def test_no_name_is_given_twice() -> None:
 @pytest.mark.parametrize("event_type", sorted(EVENTS))
 def test_every_event_is_kept_by_the_log_and_by_no_other_stream(event_type: str) -> None:
     subject = subjects.subject("harbour", "doc-1", event_type)
-    assert [s.name for s in STREAMS if any(covers(pattern, subject) for pattern in s.subjects)] == ["KB_EVENTS"]
+    assert [s.name for s in STREAMS if any(covers(pattern, subject) for pattern in s.subjects)] == [
+        "KB_EVENTS"
+    ]
 
 
 @pytest.mark.parametrize("event_type", sorted(EVENTS))
@@ -50,7 +64,9 @@ def test_a_durable_belongs_to_a_service_and_waits_for_events_that_exist(declared
 
 
 def test_an_event_nobody_asks_for_reaches_only_those_who_hear_everything() -> None:
-    assert {pattern for declared in consumers_of("DocumentLost") for pattern in declared.filters} == {subjects.ALL}
+    assert {
+        pattern for declared in consumers_of("DocumentLost") for pattern in declared.filters
+    } == {subjects.ALL}
 
 
 @pytest.mark.parametrize("declared", CONSUMERS, ids=lambda d: d.name)
@@ -73,7 +89,9 @@ def test_blobs_are_immutable() -> None:
 def test_patterns_of_two_streams_never_meet() -> None:
     """JetStream refuses a stream whose subjects overlap another's."""
     samples = {
-        pattern: pattern.replace("*", "a").replace(">", "a.b") for stream in STREAMS for pattern in stream.subjects
+        pattern: pattern.replace("*", "a").replace(">", "a.b")
+        for stream in STREAMS
+        for pattern in stream.subjects
     }
     for pattern, sample in samples.items():
         owners = [s.name for s in STREAMS if any(covers(other, sample) for other in s.subjects)]

@@ -32,8 +32,12 @@ def test_a_way_of_cutting_that_means_nothing_is_refused(said: dict[str, Any], re
 def test_what_a_document_says_of_its_cutting_goes_before_the_service_s() -> None:
     defaults = Chunking(size=1200, overlap=100, strategy="recursive")
     assert Chunking().over(defaults) == defaults
-    assert Chunking(size=200).over(defaults) == Chunking(size=200, overlap=100, strategy="recursive")
-    assert Chunking(overlap=0, strategy="token").over(defaults) == Chunking(size=1200, overlap=0, strategy="token")
+    assert Chunking(size=200).over(defaults) == Chunking(
+        size=200, overlap=100, strategy="recursive"
+    )
+    assert Chunking(overlap=0, strategy="token").over(defaults) == Chunking(
+        size=1200, overlap=0, strategy="token"
+    )
     assert Chunking(split_by_character="|").over(defaults) == Chunking(
         size=1200, overlap=100, strategy="token", split_by_character="|"
     )
@@ -46,13 +50,18 @@ def test_what_does_not_go_together_with_the_service_s_cutting_is_refused() -> No
 
 def test_the_service_s_overlap_is_at_most_half_of_a_size_that_a_document_says() -> None:
     defaults = Chunking(size=1200, overlap=100)
-    overlaps = {size: Chunking(size=size).over(defaults).bounded().overlap for size in (1, 2, 100, 199, 200, 5000)}
+    overlaps = {
+        size: Chunking(size=size).over(defaults).bounded().overlap
+        for size in (1, 2, 100, 199, 200, 5000)
+    }
     assert overlaps == {1: 0, 2: 1, 100: 50, 199: 99, 200: 100, 5000: 100}
 
 
 def test_an_overlap_of_more_than_half_can_be_read_and_is_not_in_bounds() -> None:
     said = Chunking.model_validate({"size": 1000, "overlap": 999})
-    with pytest.raises(ValueError, match="overlap 999 is more than half of size 1000: give at most 500"):
+    with pytest.raises(
+        ValueError, match="overlap 999 is more than half of size 1000: give at most 500"
+    ):
         said.bounded()
     assert Chunking(size=1000, overlap=500).bounded() == Chunking(size=1000, overlap=500)
 
@@ -69,7 +78,10 @@ def test_an_overlap_of_more_than_half_can_be_read_and_is_not_in_bounds() -> None
         ({"entities": [{"name": "a\ud800"}]}, "valid string"),
         ({"relations": [{"source": "a", "target": "b", "keywords": ["\ud800"]}]}, "valid string"),
         ({"relations": [{"source": "a"}]}, "target"),
-        ({"relations": [{"source": "a", "target": "b", "weight": -1}]}, "greater than or equal to 0"),
+        (
+            {"relations": [{"source": "a", "target": "b", "weight": -1}]},
+            "greater than or equal to 0",
+        ),
         ({"relations": [{"source": "a", "target": "b", "weight": float("nan")}]}, "finite"),
     ],
 )

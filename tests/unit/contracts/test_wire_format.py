@@ -1,4 +1,5 @@
-"""What other programs see of the bus has the form it had when it was released; only its descriptions may be reworded.
+"""What other programs see of the bus has the form it had when it was released; only its
+descriptions may be reworded.
 
 A deliberate change (a new event, a new optional field, another consumer) writes the hashes anew:
 `python -m tests.unit.contracts.test_wire_format`.
@@ -26,8 +27,16 @@ TEXTS = {"description", "summary", "title"}
 def without_texts(value: Any) -> Any:
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
-        return {key: without_texts(one) for key, one in items if not (key in TEXTS and isinstance(one, str))}
-    return [without_texts(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
+        return {
+            key: without_texts(one)
+            for key, one in items
+            if not (key in TEXTS and isinstance(one, str))
+        }
+    return (
+        [without_texts(one) for one in cast("list[Any]", value)]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def parts() -> dict[str, Any]:
@@ -36,15 +45,22 @@ def parts() -> dict[str, Any]:
         **{path: json.loads((FOLDER / path).read_text("utf-8")) for path in sorted(released())},
         **{path: json.loads(text) for path, text in documents().items()},
         **{f"stream {stream.name}": stream_config(stream).as_dict() for stream in topology.STREAMS},
-        **{f"consumer {one.stream}/{one.name}": durable_config(one).as_dict() for one in topology.CONSUMERS},
+        **{
+            f"consumer {one.stream}/{one.name}": durable_config(one).as_dict()
+            for one in topology.CONSUMERS
+        },
         **{f"bucket {bucket.name}": [bucket.history, bucket.ttl] for bucket in topology.BUCKETS},
-        "users.conf": [line for line in configuration().splitlines() if not line.strip().startswith("#")],
+        "users.conf": [
+            line for line in configuration().splitlines() if not line.strip().startswith("#")
+        ],
     }
 
 
 def hashes() -> dict[str, str]:
     return {
-        name: hashlib.sha256(json.dumps(without_texts(part), sort_keys=True, default=str).encode()).hexdigest()
+        name: hashlib.sha256(
+            json.dumps(without_texts(part), sort_keys=True, default=str).encode()
+        ).hexdigest()
         for name, part in parts().items()
     }
 
@@ -59,9 +75,9 @@ def test_a_part_of_the_wire_format_is_as_it_was_released(name: str) -> None:
 
 
 def test_a_changed_description_is_no_change_and_a_changed_name_is_one() -> None:
-    assert without_texts({"title": "a", "properties": {"title": {"type": "string", "description": "b"}}}) == {
-        "properties": {"title": {"type": "string"}}
-    }
+    assert without_texts(
+        {"title": "a", "properties": {"title": {"type": "string", "description": "b"}}}
+    ) == {"properties": {"title": {"type": "string"}}}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Budgets: nothing is paid beyond them, what waits goes on when they are raised, and nobody else waits with it."""
+"""Budgets: nothing is paid beyond them, what waits goes on when they are raised, and nobody else
+waits with it.
+"""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -24,7 +26,9 @@ ASK = [Message("user", "?")]
 
 
 class PaidChat:
-    """A model whose calls take 60 tokens; it looks at the scope when the turn has come, as the real one."""
+    """A model whose calls take 60 tokens; it looks at the scope when the turn has come, as the real
+    one.
+    """
 
     model = "m"
 
@@ -54,7 +58,9 @@ class Harness:
     def __init__(self, look_again: float = 0.0) -> None:
         self.log, self.ledger, self.inner = MemoryLog(), RowLedger(MemoryRows()), PaidChat()
         prices = parse_prices('{"m": {"prompt": 1000, "completion": 5000}}')
-        guard = BudgetGuard(self.log, MemoryLiveGenerations(), self.ledger, prices, lambda: NOW, look_again, 0)
+        guard = BudgetGuard(
+            self.log, MemoryLiveGenerations(), self.ledger, prices, lambda: NOW, look_again, 0
+        )
         self.chat = BudgetedChat(self.inner, guard)
 
     async def limit(self, **limits: Any) -> None:
@@ -112,7 +118,9 @@ async def test_what_this_process_pays_counts_before_the_ledger_knows_it() -> Non
     assert harness.inner.calls == 2
 
 
-async def test_a_call_that_waited_for_its_turn_is_not_made_when_the_budget_is_spent_meanwhile() -> None:
+async def test_a_call_that_waited_for_its_turn_is_not_made_when_the_budget_is_spent_meanwhile() -> (
+    None
+):
     harness = Harness()
     await harness.limit(tokens=100)
 
@@ -154,7 +162,9 @@ async def test_a_call_that_nobody_wants_is_still_said_to_be_that() -> None:
         await harness.chat.complete(ASK)
 
 
-@pytest.mark.parametrize(("period", "start"), [("total", ""), ("month", "2026-03-01"), ("day", "2026-03-14")])
+@pytest.mark.parametrize(
+    ("period", "start"), [("total", ""), ("month", "2026-03-01"), ("day", "2026-03-14")]
+)
 async def test_a_period_begins_anew_by_itself(period: Any, start: str) -> None:
     assert period_start(BudgetSet(period=period), NOW) == start
     harness = Harness()

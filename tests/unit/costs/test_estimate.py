@@ -1,4 +1,6 @@
-"""`add --estimate`: chunks and prompts as the services make them, and no more is claimed than is known."""
+"""`add --estimate`: chunks and prompts as the services make them, and no more is claimed than is
+known.
+"""
 
 from pathlib import Path
 
@@ -26,13 +28,21 @@ def folder(tmp_path: Path) -> Path:
 
 def extractor(gleaning: int = 0) -> ExtractorSettings:
     return ExtractorSettings(
-        llm_base_url="http://127.0.0.1:9/v1", llm_model="m", model_prices=PRICES, max_gleaning=gleaning,
-        embedding_base_url="http://127.0.0.1:9/v1", embedding_model="vectors",
-    )  # fmt: skip
+        llm_base_url="http://127.0.0.1:9/v1",
+        llm_model="m",
+        model_prices=PRICES,
+        max_gleaning=gleaning,
+        embedding_base_url="http://127.0.0.1:9/v1",
+        embedding_model="vectors",
+    )
 
 
-async def estimated(folder: Path, settings: ExtractorSettings, answer: float | None = None) -> CostEstimate:
-    return await estimate_cost(find_documents([str(folder)]).sources, CHUNKER, settings, answer_tokens=answer)
+async def estimated(
+    folder: Path, settings: ExtractorSettings, answer: float | None = None
+) -> CostEstimate:
+    return await estimate_cost(
+        find_documents([str(folder)]).sources, CHUNKER, settings, answer_tokens=answer
+    )
 
 
 async def test_prompts_are_counted_as_they_will_be_sent(folder: Path) -> None:
@@ -50,13 +60,18 @@ async def test_prompts_are_counted_as_they_will_be_sent(folder: Path) -> None:
 
 
 async def test_a_second_round_reads_the_first_again(folder: Path) -> None:
-    once, twice = await estimated(folder, extractor()), await estimated(folder, extractor(gleaning=1))
+    once, twice = (
+        await estimated(folder, extractor()),
+        await estimated(folder, extractor(gleaning=1)),
+    )
     assert twice.models[0].calls == 2 * once.models[0].calls
     assert twice.models[0].prompt > 2 * once.models[0].prompt
     assert "70% of the passages" in once.basis
 
 
-async def test_what_cannot_be_read_is_named_and_models_of_this_machine_cost_nothing(folder: Path) -> None:
+async def test_what_cannot_be_read_is_named_and_models_of_this_machine_cost_nothing(
+    folder: Path,
+) -> None:
     result = await estimated(folder, ExtractorSettings())
     assert (result.models, result.money, result.documents) == ([], None, 1)
     assert [one.name for one in result.refused] == ["blank.txt"]

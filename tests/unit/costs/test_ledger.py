@@ -1,4 +1,6 @@
-"""The ledger: what events say was paid counts once, however often and in whatever order they come."""
+"""The ledger: what events say was paid counts once, however often and in whatever order they
+come.
+"""
 
 from dataclasses import replace
 from decimal import Decimal
@@ -23,8 +25,12 @@ PRICES = parse_prices('{"m": {"prompt": 2, "cached": 0.5, "completion": 10, "cur
 HERE = Partition("w", LIVE.status)
 
 
-def said(order: int, *, cached: bool = False, version: int = 1, model: str = "m", calls: int = 2) -> Any:
-    """What one chunk says, for 1,000 tokens read, 400 of them cached by the provider, and 100 written."""
+def said(
+    order: int, *, cached: bool = False, version: int = 1, model: str = "m", calls: int = 2
+) -> Any:
+    """What one chunk says, for 1,000 tokens read, 400 of them cached by the provider, and 100
+    written.
+    """
     usage = TokenUsage(prompt=1000, cached=400, completion=100, calls=calls)
     change = {"usage": usage, "cached": cached, "model": model, "duration_ms": 1500}
     return extracted(document("d", version), order).model_copy(update=change)
@@ -32,15 +38,25 @@ def said(order: int, *, cached: bool = False, version: int = 1, model: str = "m"
 
 def summarized() -> DescriptionSummarized:
     return DescriptionSummarized(
-        key=("A",), inputs_hash="0" * 64, prompt_version="1", model="m", text="t", usage=TokenUsage(prompt=10, calls=1)
+        key=("A",),
+        inputs_hash="0" * 64,
+        prompt_version="1",
+        model="m",
+        text="t",
+        usage=TokenUsage(prompt=10, calls=1),
     )
 
 
 def indexed(prompt: int) -> VectorsIndexed:
     return VectorsIndexed(
-        document=document("d"), kind="chunks", chunks=(reference("d"),), embedded=1, model="vectors", dimension=2,
+        document=document("d"),
+        kind="chunks",
+        chunks=(reference("d"),),
+        embedded=1,
+        model="vectors",
+        dimension=2,
         usage=TokenUsage(prompt=prompt, calls=1),
-    )  # fmt: skip
+    )
 
 
 LIFE = [
@@ -66,13 +82,18 @@ async def folded(batches: list[list[Delivery[Any]]]) -> QueryHarness:
 
 async def test_calls_tokens_seconds_and_money_are_summed_up() -> None:
     total = (await reported((await folded([LIFE])).rows)).total
-    # Two extractions of two calls, one of a release that counted none, a summary, and a call for vectors.
+    # Two extractions of two calls, one of a release that counted none, a summary, and a call for
+    # vectors.
     assert (total.calls, total.prompt, total.cached, total.completion) == (7, 3080, 1200, 300)
     assert total.seconds == 4.5
     # (1,000 - 400) × 2 + 400 × 0.5 + 100 × 10, three times, and 10 × 2, of a million.
     assert total.money == Decimal("0.00722")
     assert total.unpriced == 70
-    assert (total.saved_results, total.saved_tokens, total.saved_money) == (1, 1100, Decimal("0.0024"))
+    assert (total.saved_results, total.saved_tokens, total.saved_money) == (
+        1,
+        1100,
+        Decimal("0.0024"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,7 +115,9 @@ async def test_groups_sum_up_to_the_total(by: Any, names: list[str]) -> None:
 @pytest.mark.parametrize("seed", range(20))
 async def test_order_batches_and_repeats_change_nothing(seed: int) -> None:
     random = Random(seed)
-    again = [replace(one, sequence=one.sequence + 100, attempt=2) for one in LIFE]  # the window of the bus was over
+    again = [
+        replace(one, sequence=one.sequence + 100, attempt=2) for one in LIFE
+    ]  # the window of the bus was over
     events = [*LIFE, *LIFE, *again]
     random.shuffle(events)
     cut = random.randrange(len(events))
@@ -112,7 +135,9 @@ async def test_of_two_messages_of_one_event_the_first_in_the_log_counts() -> Non
 
 async def test_ids_of_two_publishers_are_two_events_and_workspaces_share_nothing() -> None:
     foreign = delivered(said(0), 2, id="e")
-    other = replace(foreign, envelope=foreign.envelope.model_copy(update={"source": "elsewhere"}), sequence=3)
+    other = replace(
+        foreign, envelope=foreign.envelope.model_copy(update={"source": "elsewhere"}), sequence=3
+    )
     harness = await folded([[foreign, other, delivered(said(0), 4, id="e", workspace="x")]])
     assert (await reported(harness.rows)).total.calls == 4
     assert (await reported(harness.rows, partition=Partition("x", LIVE.status))).total.calls == 2

@@ -38,12 +38,16 @@ class PaidEmbedder:
         return await self._embed(texts)
 
 
-async def asked(harness: QueryHarness, path: str = "/query", *, paid: bool = True, times: int = 1) -> httpx.Response:
+async def asked(
+    harness: QueryHarness, path: str = "/query", *, paid: bool = True, times: int = 1
+) -> httpx.Response:
     deps = harness.deps(embed=PaidEmbedder(harness)) if paid else harness.deps()
     app = harness.app(deps=deps)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://api") as api:
         for _ in range(times):
-            answer = await api.post(path, json={**QUESTION, "mode": "naive"}, headers={"X-Workspace": "Harbour.2"})
+            answer = await api.post(
+                path, json={**QUESTION, "mode": "naive"}, headers={"X-Workspace": "Harbour.2"}
+            )
     await app.state.context.charges.publish()
     return answer
 
@@ -53,11 +57,16 @@ async def test_requests_that_paid_models_publish_one_event(path: str) -> None:
     harness = await library_of_two()
     assert (await asked(harness, path, times=2)).status_code == 200
     (message,) = harness.log.messages
-    assert message.subject.startswith("kb.v1.x-questions.x-") and message.subject.endswith(".QuestionsCharged")
+    assert message.subject.startswith("kb.v1.x-questions.x-") and message.subject.endswith(
+        ".QuestionsCharged"
+    )
     envelope: Envelope[Event] = decode(message.data, message.subject)
     event = envelope.data
     assert isinstance(event, QuestionsCharged) and envelope.workspace == "Harbour.2"
-    assert [(cost.step, cost.model) for cost in event.costs] == [("embedding", "vectors"), ("keywords", "m")]
+    assert [(cost.step, cost.model) for cost in event.costs] == [
+        ("embedding", "vectors"),
+        ("keywords", "m"),
+    ]
     assert event.costs[1].usage.prompt == 30 * event.costs[1].usage.calls
     assert "radium" not in message.data.decode()
     # What looks for changes in the workspace meets none: its cached answers stay.
@@ -70,7 +79,9 @@ async def test_a_request_that_paid_nothing_publishes_nothing() -> None:
     assert harness.log.messages == []
 
 
-async def test_what_a_log_does_not_take_fails_no_answer_and_is_published_later(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_a_log_does_not_take_fails_no_answer_and_is_published_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     harness = await library_of_two()
 
     async def publish(*_: Any) -> int:
@@ -102,25 +113,35 @@ async def test_what_a_command_pays_is_charged_to_its_workspace_although_it_fails
     (message,) = harness.log.messages
     envelope: Envelope[Event] = decode(message.data, message.subject)
     assert envelope.workspace == "Harbour.2" and isinstance(envelope.data, QuestionsCharged)
-    assert [(cost.step, cost.model) for cost in envelope.data.costs] == [("answer", "m"), ("embedding", "vectors")]
+    assert [(cost.step, cost.model) for cost in envelope.data.costs] == [
+        ("answer", "m"),
+        ("embedding", "vectors"),
+    ]
 
 
 def charged(*steps: Any) -> QuestionsCharged:
     return QuestionsCharged(
-        costs=tuple(QuestionCost(step=step, model="m", usage=USAGE, duration_ms=100) for step in steps)
+        costs=tuple(
+            QuestionCost(step=step, model="m", usage=USAGE, duration_ms=100) for step in steps
+        )
     )
 
 
 async def test_repeats_and_order_change_nothing_and_no_budget_has_it() -> None:
     harness = QueryHarness()
-    first, second = delivered(charged("keywords", "answer"), 1, id="a"), delivered(charged("rerank"), 2, id="b")
+    first, second = (
+        delivered(charged("keywords", "answer"), 1, id="a"),
+        delivered(charged("rerank"), 2, id="b"),
+    )
     for one in (second, first, replace(first, sequence=9), second):
         await harness.project(one)
     ledger, here = RowLedger(harness.rows), Partition("w", LIVE.status)
     report = await cost_report(ledger.entries(here), Prices(), "stage")
     assert {name: one.tokens for name, one in report.groups.items()} == {
-        "query-answer": 34, "query-keywords": 34, "query-rerank": 34,
-    }  # fmt: skip
+        "query-answer": 34,
+        "query-keywords": 34,
+        "query-rerank": 34,
+    }
     assert (report.total.calls, round(report.total.seconds, 3)) == (3, 0.3)
     use = await budget_use(BudgetSet(tokens=1), ledger.entries(here), Prices(), NOON)
     assert (use.spent.tokens, use.exceeded) == (0, "")

@@ -1,4 +1,6 @@
-"""The Helm chart, by its committed renders: valid for Kubernetes, closed, without a secret, fit for the services."""
+"""The Helm chart, by its committed renders: valid for Kubernetes, closed, without a secret, fit for
+the services.
+"""
 
 import json
 import os
@@ -34,7 +36,9 @@ SCHEMAS = Path(__file__).parent / "resources"
 VALUES: dict[str, Any] = yaml.safe_load((chart.CHART / "values.yaml").read_text("utf-8"))
 SCHEMA: dict[str, Any] = json.loads((chart.CHART / "values.schema.json").read_text("utf-8"))
 OFFERED_KEYS = {
-    name for part in ("models", "access") for name in SCHEMA["properties"][part]["properties"]["keys"]["items"]["enum"]
+    name
+    for part in ("models", "access")
+    for name in SCHEMA["properties"][part]["properties"]["keys"]["items"]["enum"]
 }
 """Variables with secrets that the chart can be told of."""
 
@@ -43,7 +47,9 @@ OF_OTHERS = {"ScaledObject", "PodMonitor"}
 
 
 def of_kind(case: str, *kinds: str) -> dict[str, dict[str, Any]]:
-    return {each["metadata"]["name"]: each for each in chart.resources(case) if each["kind"] in kinds}
+    return {
+        each["metadata"]["name"]: each for each in chart.resources(case) if each["kind"] in kinds
+    }
 
 
 def pods(case: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -74,7 +80,10 @@ def over(defaults: Any, given: Any) -> Any:
     if not isinstance(defaults, dict) or not isinstance(given, dict):
         return given
     names = [*defaults, *(name for name in given if name not in defaults)]
-    return {name: over(defaults.get(name), given[name]) if name in given else defaults[name] for name in names}
+    return {
+        name: over(defaults.get(name), given[name]) if name in given else defaults[name]
+        for name in names
+    }
 
 
 def accepted(**given: Any) -> bool:
@@ -113,7 +122,9 @@ def test_kubernetes_knows_every_field(version: str) -> None:
 
 
 def test_resources_of_others_are_what_their_definitions_ask_for() -> None:
-    result = [each for case in chart.NAMES for each in chart.resources(case) if each["kind"] in OF_OTHERS]
+    result = [
+        each for case in chart.NAMES for each in chart.resources(case) if each["kind"] in OF_OTHERS
+    ]
     assert {each["kind"] for each in result} == OF_OTHERS
     for each in result:
         jsonschema.validate(each, json.loads((SCHEMAS / f"{each['kind']}.json").read_text("utf-8")))
@@ -134,7 +145,9 @@ def test_a_field_with_a_slip_is_found() -> None:
 def test_the_values_of_every_case_are_accepted_and_slips_are_not() -> None:
     assert accepted()
     for case in chart.NAMES:
-        assert accepted(**(yaml.safe_load((chart.CASES / f"{case}.values.yaml").read_text("utf-8")) or {}))
+        assert accepted(
+            **(yaml.safe_load((chart.CASES / f"{case}.values.yaml").read_text("utf-8")) or {})
+        )
     assert accepted(settings={"LLM_BASE_URL": "https://models.example/v1"})
     assert not accepted(settings={"LLM_BASEURL": "https://models.example/v1"})
     assert not accepted(settings={"LLM_API_KEY": "secret"})
@@ -150,10 +163,14 @@ def test_the_values_of_every_case_are_accepted_and_slips_are_not() -> None:
 def test_settings_are_those_that_docker_compose_passes_on_and_the_documentation_names() -> None:
     offered = set(SCHEMA["properties"]["settings"]["properties"])
     assert offered == set(chart.settings()), "make chart, which needs no helm for this"
-    documented = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", (REPOSITORY / "docs/configuration.md").read_text("utf-8")))
-    assert {name for name in offered if not name.startswith("OTEL_EXPORTER_OTLP_P")} - documented <= {
-        "OTEL_RESOURCE_ATTRIBUTES"
-    }
+    documented = set(
+        re.findall(
+            r"`([A-Z][A-Z0-9_]+)`", (REPOSITORY / "docs/configuration.md").read_text("utf-8")
+        )
+    )
+    assert {
+        name for name in offered if not name.startswith("OTEL_EXPORTER_OTLP_P")
+    } - documented <= {"OTEL_RESOURCE_ATTRIBUTES"}
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -161,9 +178,13 @@ def test_a_service_is_told_where_everything_is_that_it_opens_and_nothing_else(se
     env = {each["name"].removesuffix("_FILE") for each in container(service)["env"]}
     env -= {"NATS_URL", "NATS_API_PREFIX", "SSL_CERT", "DRAIN_SECONDS"}
     stores = set[str]().union(*(OPENED_WITH[name] for name in opened(service)))
-    needed = {name for name in stores if name.startswith(("DOCUMENTS_", "MONGO_", "NEO4J_", "MILVUS_"))}
+    needed = {
+        name for name in stores if name.startswith(("DOCUMENTS_", "MONGO_", "NEO4J_", "MILVUS_"))
+    }
     # Of keys those that docker-compose.yml gives it.
-    keys = {name.removesuffix("_FILE") for name, value in environment(service).items() if value} & OFFERED_KEYS
+    keys = {
+        name.removesuffix("_FILE") for name, value in environment(service).items() if value
+    } & OFFERED_KEYS
     assert env == (needed - {"MILVUS_INDEX_TYPE"}) | keys
 
 
@@ -190,10 +211,16 @@ def test_each_program_is_a_user_of_the_bus_with_its_own_password() -> None:
 
 def test_a_bus_with_tls_is_reached_with_the_files_of_its_secret() -> None:
     for _, pod in pods("everything"):
-        assert {"name": "bus", "secret": {"secretName": "bus-tls", "defaultMode": 0o440}} in pod["volumes"]
+        assert {"name": "bus", "secret": {"secretName": "bus-tls", "defaultMode": 0o440}} in pod[
+            "volumes"
+        ]
         for each in containers(pod):
-            assert {"name": "bus", "mountPath": "/run/bus", "readOnly": True} in each["volumeMounts"]
-    assert not [pod for _, pod in pods("default") if "bus" in {volume["name"] for volume in pod["volumes"]}]
+            assert {"name": "bus", "mountPath": "/run/bus", "readOnly": True} in each[
+                "volumeMounts"
+            ]
+    assert not [
+        pod for _, pod in pods("default") if "bus" in {volume["name"] for volume in pod["volumes"]}
+    ]
     # What values.yaml says of an address is one.
     said = re.search(r"tls://…(\S+)", (chart.CHART / "values.yaml").read_text("utf-8"))
     assert said
@@ -207,7 +234,10 @@ def test_only_the_query_service_is_shown_the_key_of_prometheus() -> None:
     assert ends["authorization"] == {"credentials": {"name": "prometheus", "key": "key"}}
     (ends,) = monitors["kb-workers"]["spec"]["podMetricsEndpoints"]
     assert "authorization" not in ends
-    operators = {name: one["spec"]["selector"]["matchExpressions"][0]["operator"] for name, one in monitors.items()}
+    operators = {
+        name: one["spec"]["selector"]["matchExpressions"][0]["operator"]
+        for name, one in monitors.items()
+    }
     assert operators == {"kb-query": "In", "kb-workers": "NotIn"}
 
 
@@ -220,7 +250,10 @@ def test_a_pod_can_write_nothing_but_its_scratch_and_has_no_right_in_the_cluster
         assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
         for each in containers(pod):
             rights = each["securityContext"]
-            assert (rights["readOnlyRootFilesystem"], rights["allowPrivilegeEscalation"]) == (True, False)
+            assert (rights["readOnlyRootFilesystem"], rights["allowPrivilegeEscalation"]) == (
+                True,
+                False,
+            )
             assert rights["capabilities"] == {"drop": ["ALL"]}
             assert {"requests", "limits"} <= set(each["resources"])
 
@@ -232,13 +265,21 @@ def test_no_secret_is_made_or_stands_in_an_environment(case: str) -> None:
         assert "secretKeyRef" not in str(pod), name
         assert "secretRef" not in str(pod), name
         for each in containers(pod):
-            assert {"name": "secrets", "mountPath": "/run/lightstream", "readOnly": True} in each["volumeMounts"]
-            given = {one["name"]: one["value"] for one in each["env"] if one["value"].startswith("/run/lightstream/")}
+            assert {"name": "secrets", "mountPath": "/run/lightstream", "readOnly": True} in each[
+                "volumeMounts"
+            ]
+            given = {
+                one["name"]: one["value"]
+                for one in each["env"]
+                if one["value"].startswith("/run/lightstream/")
+            }
             assert {Path(file).name for file in given.values()} == set(secrets(pod)), name
 
 
 @pytest.mark.parametrize("service", [*SERVICES, "operator"])
-def test_a_program_finds_each_secret_in_its_file(service: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_finds_each_secret_in_its_file(
+    service: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for file, (_, key) in secrets(dict(pods("everything"))[f"kb-{service}"]).items():
         (tmp_path / file).write_text(f"{file} of {key}\n", "utf-8")
     expected: dict[str, str] = {}
@@ -249,7 +290,10 @@ def test_a_program_finds_each_secret_in_its_file(service: str, tmp_path: Path, m
             expected[variable] = (tmp_path / file).read_text("utf-8").strip()
     found: dict[str, str] = {}
     for kind in (QuerySettings, AccessSettings, CommandSettings):
-        found |= {one.variable.removesuffix("_FILE"): one.content for one in secret_files(kind, os.environ).values()}
+        found |= {
+            one.variable.removesuffix("_FILE"): one.content
+            for one in secret_files(kind, os.environ).values()
+        }
     assert found == expected
 
 
@@ -258,9 +302,17 @@ def test_a_service_is_asked_for_its_health_and_ends_in_good_order() -> None:
         result = container(service)
         assert result["command"] == ALL[service]["command"]
         assert result["readinessProbe"]["httpGet"]["path"] == "/health/ready"
-        assert {result[probe]["httpGet"]["path"] for probe in ("startupProbe", "livenessProbe")} == {"/health/live"}
-        pod = of_kind("default", "Deployment")[f"kb-lightstream-{service}"]["spec"]["template"]["spec"]
-        drain = next(float(each["value"]) for each in container(service)["env"] if each["name"] == "DRAIN_SECONDS")
+        assert {
+            result[probe]["httpGet"]["path"] for probe in ("startupProbe", "livenessProbe")
+        } == {"/health/live"}
+        pod = of_kind("default", "Deployment")[f"kb-lightstream-{service}"]["spec"]["template"][
+            "spec"
+        ]
+        drain = next(
+            float(each["value"])
+            for each in container(service)["env"]
+            if each["name"] == "DRAIN_SECONDS"
+        )
         assert pod["terminationGracePeriodSeconds"] > drain + GRACE
     dockerfile = (REPOSITORY / "deploy/Dockerfile").read_text("utf-8")
     assert f"PORT={container('query')['ports'][0]['containerPort']}" in dockerfile
@@ -271,7 +323,11 @@ def test_workers_are_scaled_by_the_lag_of_their_own_consumers() -> None:
     scaled = of_kind("everything", "ScaledObject")
     assert set(scaled) == {f"kb-{name}" for name in SERVICES if name != "query"}
     for name, each in scaled.items():
-        triggers = [result["metadata"] for result in each["spec"]["triggers"] if result["type"] == "nats-jetstream"]
+        triggers = [
+            result["metadata"]
+            for result in each["spec"]["triggers"]
+            if result["type"] == "nats-jetstream"
+        ]
         own = [durable for durable in CONSUMERS if service_of(durable) == name.removeprefix("kb-")]
         assert [trigger["consumer"] for trigger in triggers] == [durable.name for durable in own]
         assert {trigger["account"] for trigger in triggers} == {permissions.ACCOUNT}
@@ -283,10 +339,17 @@ def test_workers_are_scaled_by_the_lag_of_their_own_consumers() -> None:
 
 
 def test_nothing_goes_in_or_out_but_what_a_program_needs() -> None:
-    policies = {name.removeprefix("kb-"): each["spec"] for name, each in of_kind("everything", "NetworkPolicy").items()}
+    policies = {
+        name.removeprefix("kb-"): each["spec"]
+        for name, each in of_kind("everything", "NetworkPolicy").items()
+    }
     assert policies["deny"]["policyTypes"] == ["Ingress", "Egress"]
     assert not {"ingress", "egress"} & set(policies["deny"])
-    with_models = {name for name, spec in policies.items() if 443 in _ports(spec) and name not in ("deny", "all")}
+    with_models = {
+        name
+        for name, spec in policies.items()
+        if 443 in _ports(spec) and name not in ("deny", "all")
+    }
     opens = {name for name in SERVICES if opened(name) & {"open_chat", "open_embedder"}}
     assert with_models == opens | {"operator", "topology"}
     assert "chunker" not in policies
@@ -301,7 +364,10 @@ def test_streams_and_stores_are_prepared_before_anything_starts() -> None:
     (job,) = of_kind("default", "Job").values()
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     steps = [each["command"] for each in containers(job["spec"]["template"]["spec"])]
-    assert steps == [["lightstream", "topology", "apply", "--replicas", "3"], ["lightstream", "stores", "apply"]]
+    assert steps == [
+        ["lightstream", "topology", "apply", "--replicas", "3"],
+        ["lightstream", "stores", "apply"],
+    ]
     # What is not there before the first release: a job that asks for it would wait for ever.
     asked = yaml.safe_dump(job["spec"])
     assert "configMapRef" not in asked

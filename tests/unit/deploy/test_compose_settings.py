@@ -1,4 +1,6 @@
-"""docker-compose.yml passes on every setting to whoever reads it, and nothing of .env is dropped in silence."""
+"""docker-compose.yml passes on every setting to whoever reads it, and nothing of .env is dropped in
+silence.
+"""
 
 import re
 import subprocess
@@ -22,19 +24,36 @@ OPENED_WITH = {
     "llm_": "open_chat",
     "embedding_": "open_embedder",
 }
-"""How a shared setting begins that only those read who open this. Any other is read by every service."""
+"""How a shared setting begins that only those read who open this. Any other is read by every
+service.
+"""
 
 OF_THE_IMAGE = {"HOST", "PORT"}
 INSTEAD = {"MONGO_URI": "DOCUMENTS_URL"}
 """Second names of what docker-compose.yml sets itself, under the first."""
 
-PLAIN = {"PATH": "/usr/bin", "HOME": "/tmp", "HOSTNAME": "a", "PYTHON_VERSION": "3", "HOST": "0.0.0.0", "PORT": "9621"}
+PLAIN = {
+    "PATH": "/usr/bin",
+    "HOME": "/tmp",
+    "HOSTNAME": "a",
+    "PYTHON_VERSION": "3",
+    "HOST": "0.0.0.0",
+    "PORT": "9621",
+}
 """What a container has that is given nothing."""
 
 
 OR_IN_A_FILE = {
     f"{name}_API_KEY_FILE"
-    for name in ("LLM", "EXTRACT_LLM", "SUMMARY_LLM", "KEYWORD_LLM", "QUERY_LLM", "EMBEDDING", "RERANK")
+    for name in (
+        "LLM",
+        "EXTRACT_LLM",
+        "SUMMARY_LLM",
+        "KEYWORD_LLM",
+        "QUERY_LLM",
+        "EMBEDDING",
+        "RERANK",
+    )
 } | {"OTEL_EXPORTER_OTLP_HEADERS_FILE"}
 """Files that count where the variable is not set."""
 
@@ -52,7 +71,12 @@ def read_by(service: str) -> set[str]:
     read = {
         variable
         for name, variables in of_all.items()
-        if (what := next((needs for start, needs in OPENED_WITH.items() if name.startswith(start)), None)) is None
+        if (
+            what := next(
+                (needs for start, needs in OPENED_WITH.items() if name.startswith(start)), None
+            )
+        )
+        is None
         or what in opens
         for variable in variables
     }
@@ -85,16 +109,21 @@ def test_commands_are_given_every_setting_that_lightstream_config_lists(name: st
 def test_an_endpoint_is_passed_on_wherever_its_key_is() -> None:
     for name, container in ALL.items():
         given = set(container.get("environment") or ())
-        for key, address in (("OPENAI_API_KEY", "OPENAI_BASE_URL"), ("LLM_API_KEY", "LLM_BASE_URL")):
+        for key, address in (
+            ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+            ("LLM_API_KEY", "LLM_BASE_URL"),
+        ):
             assert key not in given or address in given, name
 
 
 def test_what_is_not_set_is_passed_on_as_it_is() -> None:
     """A value in the file beside a setting would win over .env."""
     fixed = {
-        variable for name in (*SERVICES, "topology", "cli") for variable, value in ALL[name]["environment"].items()
+        variable
+        for name in (*SERVICES, "topology", "cli")
+        for variable, value in ALL[name]["environment"].items()
         if value is not None and not re.fullmatch(r"\$\{(\w+):\?[^}]+\}", value)
-    }  # fmt: skip
+    }
     in_a_file = {name.removesuffix("_FILE") for name in fixed if name not in OR_IN_A_FILE}
     assert fixed | in_a_file | OF_THE_IMAGE | set(INSTEAD) == set(compose.SET_BY_COMPOSE)
 
@@ -111,7 +140,9 @@ def test_the_check_comes_before_everything_and_sees_what_env_says_and_nothing_el
     assert check["env_file"] == [{"path": ".env", "required": False}]
     assert "environment" not in check
     assert check["network_mode"] == "none"
-    assert ALL["topology"]["depends_on"]["settings"] == {"condition": "service_completed_successfully"}
+    assert ALL["topology"]["depends_on"]["settings"] == {
+        "condition": "service_completed_successfully"
+    }
 
 
 @pytest.mark.parametrize(
@@ -127,7 +158,10 @@ def test_the_check_comes_before_everything_and_sees_what_env_says_and_nothing_el
         ("LIGHTRAG_API_KEY", "the file secrets/api_key"),
         (
             "NATS_URL",
-            "docker-compose.yml names its own servers and secrets: write docker-compose.override.yml to use others",
+            (
+                "docker-compose.yml names its own servers and secrets: write "
+                "docker-compose.override.yml to use others"
+            ),
         ),
     ],
 )
@@ -152,13 +186,20 @@ def test_what_make_env_writes_and_every_setting_passes(tmp_path: Path) -> None:
     lines = [line.removeprefix("#") for line in (tmp_path / ".env").read_text("utf-8").splitlines()]
     offered = {line.partition("=")[0]: "1" for line in lines if re.match(r"[A-Z_]+=", line)}
     everything = dict.fromkeys(configuration.known_names() - set(compose.SET_BY_COMPOSE), "1")
-    assert compose.dropped_variables({**PLAIN, **offered, **everything}) == compose.DroppedVariables({}, [])
+    assert compose.dropped_variables(
+        {**PLAIN, **offered, **everything}
+    ) == compose.DroppedVariables({}, [])
 
 
 def test_the_command_ends_with_code_1_and_names_the_variable() -> None:
     command = [str(Path(sys.executable).with_name("lightstream")), "config", "--compose"]
-    for given, code in (({"LLM_BASEURL": "https://private.example"}, 1), ({"LLM_BASE_URL": "https://p.example"}, 0)):
-        ran = subprocess.run(command, env={**PLAIN, **given}, capture_output=True, text=True, check=False)
+    for given, code in (
+        ({"LLM_BASEURL": "https://private.example"}, 1),
+        ({"LLM_BASE_URL": "https://p.example"}, 0),
+    ):
+        ran = subprocess.run(
+            command, env={**PLAIN, **given}, capture_output=True, text=True, check=False
+        )
         assert ran.returncode == code, ran.stderr
         assert ("LLM_BASEURL: here LLM_BASE_URL?" in ran.stdout) == bool(code)
         assert "private.example" not in ran.stdout + ran.stderr

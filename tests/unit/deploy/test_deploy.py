@@ -1,4 +1,6 @@
-"""What docker compose is given: pinned, healthy, closed to the outside, without a secret, and fit for the services."""
+"""What docker compose is given: pinned, healthy, closed to the outside, without a secret, and fit
+for the services.
+"""
 
 import re
 import tomllib
@@ -21,7 +23,9 @@ ALL: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = (*SERVICES, "settings", "topology", "stores", "operator", "cli")
 MONITORING = ("prometheus", "grafana")
 SERVERS = sorted(set(ALL) - set(OURS) - set(MONITORING))
-CLUSTER: dict[str, Any] = yaml.safe_load((REPOSITORY / "docker-compose.cluster.yml").read_text("utf-8"))
+CLUSTER: dict[str, Any] = yaml.safe_load(
+    (REPOSITORY / "docker-compose.cluster.yml").read_text("utf-8")
+)
 WITHOUT_PAGE = ("settings", "topology", "stores", "operator", "cli")
 """Programs without a health page: they end by themselves, or listen on no port."""
 DOCKERFILE = (REPOSITORY / "deploy/Dockerfile").read_text("utf-8")
@@ -29,7 +33,12 @@ DOCKERFILE = (REPOSITORY / "deploy/Dockerfile").read_text("utf-8")
 IMAGE = re.compile(r"\$\{(\w+_IMAGE):-([^}]+)\}")
 """An image that `.env` may name by digest."""
 
-FLOORS = {"nats": (2, 11, 1), "mongo": (8, 0, 17), "neo4j": (5, 26, 0), "milvusdb/milvus": (2, 6, 10)}
+FLOORS = {
+    "nats": (2, 11, 1),
+    "mongo": (8, 0, 17),
+    "neo4j": (5, 26, 0),
+    "milvusdb/milvus": (2, 6, 10),
+}
 """The least versions without a published hole that matters here."""
 
 OPENED_WITH = {
@@ -37,7 +46,13 @@ OPENED_WITH = {
     "open_graph": {"NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE"},
     "open_vectors": {"MILVUS_URI", "MILVUS_TOKEN", "MILVUS_INDEX_TYPE"},
     "open_chat": {"OPENAI_API_KEY", "LLM_API_KEY", "LLM_BASE_URL", "LLM_MODEL"},
-    "open_embedder": {"OPENAI_API_KEY", "EMBEDDING_API_KEY", "EMBEDDING_BASE_URL", "EMBEDDING_MODEL", "EMBEDDING_DIM"},
+    "open_embedder": {
+        "OPENAI_API_KEY",
+        "EMBEDDING_API_KEY",
+        "EMBEDDING_BASE_URL",
+        "EMBEDDING_MODEL",
+        "EMBEDDING_DIM",
+    },
 }
 """What a service's `main.py` opens, and the variables that takes."""
 
@@ -45,10 +60,17 @@ MODELS = ("open_chat", "open_embedder")
 
 
 def secrets_of(name: str) -> dict[str, str]:
-    """The files of secrets that a container is given: where they are mounted, and which they are."""
+    """The files of secrets that a container is given: where they are mounted, and which they
+    are.
+    """
     listed = ALL[name].get("secrets", ())
-    pairs = [(one, one) if isinstance(one, str) else (one["target"], one["source"]) for one in listed]
-    return {target if target.startswith("/") else f"/run/secrets/{target}": source for target, source in pairs}
+    pairs = [
+        (one, one) if isinstance(one, str) else (one["target"], one["source"]) for one in listed
+    ]
+    return {
+        target if target.startswith("/") else f"/run/secrets/{target}": source
+        for target, source in pairs
+    }
 
 
 def environment(name: str) -> dict[str, str | None]:
@@ -58,13 +80,22 @@ def environment(name: str) -> dict[str, str | None]:
 
 def settings_given(name: str) -> set[str]:
     """The settings that a container is given, whether as a variable or as a file."""
-    return {variable.removesuffix("_FILE") if value else variable for variable, value in environment(name).items()}
+    return {
+        variable.removesuffix("_FILE") if value else variable
+        for variable, value in environment(name).items()
+    }
 
 
 def opened(service: str) -> set[str]:
     """What a service's wiring opens."""
-    wiring = "".join(path.read_text("utf-8") for path in (REPOSITORY / "services" / service).glob("*.py"))
-    followed = {"open_vectors", "open_embedder"} if re.search(r"\bGenerationEmbedders\(", wiring) else set[str]()
+    wiring = "".join(
+        path.read_text("utf-8") for path in (REPOSITORY / "services" / service).glob("*.py")
+    )
+    followed = (
+        {"open_vectors", "open_embedder"}
+        if re.search(r"\bGenerationEmbedders\(", wiring)
+        else set[str]()
+    )
     return {name for name in OPENED_WITH if f"{name}(" in wiring} | followed
 
 
@@ -76,7 +107,11 @@ def test_there_are_the_five_services_and_the_four_servers() -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_a_container_is_checked_limited_and_logs_within_bounds(name: str) -> None:
     container = ALL[name]
-    assert container["healthcheck"] == {"disable": True} if name in WITHOUT_PAGE else container["healthcheck"]["test"]
+    assert (
+        container["healthcheck"] == {"disable": True}
+        if name in WITHOUT_PAGE
+        else container["healthcheck"]["test"]
+    )
     limits = container["deploy"]["resources"]["limits"]
     assert {"cpus", "memory"} <= set(limits)
     assert set(container["logging"]["options"]) == {"max-size", "max-file"}
@@ -89,19 +124,30 @@ def test_a_program_of_ours_can_write_nothing_but_its_scratch(name: str) -> None:
     container = ALL[name]
     assert container["read_only"]
     assert container["cap_drop"] == ["ALL"]
-    assert (container["build"]["context"], container["build"]["dockerfile"]) == (".", "deploy/Dockerfile")
+    assert (container["build"]["context"], container["build"]["dockerfile"]) == (
+        ".",
+        "deploy/Dockerfile",
+    )
     assert "volumes" not in container
     assert "privileged" not in container
 
 
 def test_only_the_api_is_published_and_that_to_this_machine() -> None:
-    published = {name: container["ports"] for name, container in ALL.items() if "ports" in container}
+    published = {
+        name: container["ports"] for name, container in ALL.items() if "ports" in container
+    }
     assert published == {
         "query": ["${API_ADDRESS:-127.0.0.1}:${API_PORT:-9621}:9621"],
         "grafana": ["127.0.0.1:${GRAFANA_PORT:-3000}:3000"],
     }
-    assert not [name for name, container in ALL.items() if container.get("network_mode", "none") != "none"]
-    assert not [name for name, container in ALL.items() if {"pid", "ipc", "devices", "privileged"} & set(container)]
+    assert not [
+        name for name, container in ALL.items() if container.get("network_mode", "none") != "none"
+    ]
+    assert not [
+        name
+        for name, container in ALL.items()
+        if {"pid", "ipc", "devices", "privileged"} & set(container)
+    ]
 
 
 def test_servers_have_no_way_out_and_a_service_only_for_its_models() -> None:
@@ -129,7 +175,10 @@ def test_images_are_pinned_above_the_floors() -> None:
         version = tuple(int(part) for part in re.findall(r"\d+", tag)[:3])
         assert len(version) == 3, f"{image}:{tag} names no exact version"
         assert version >= FLOORS.get(image, version)
-    assert set(re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)) == {"${PYTHON_IMAGE}", "scratch"}
+    assert set(re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)) == {
+        "${PYTHON_IMAGE}",
+        "scratch",
+    }
     base = re.search(r"^ARG PYTHON_IMAGE=(python:3\.11\.\d+-slim-\w+)$", DOCKERFILE, re.MULTILINE)
     assert base
     assert ALL["query"]["build"]["args"] == {"PYTHON_IMAGE": f"${{PYTHON_IMAGE:-{base[1]}}}"}
@@ -165,12 +214,17 @@ def test_a_container_is_given_the_secrets_that_it_reads_and_no_other(name: str) 
     if name in SERVICES:
         assert given["/run/secrets/nats_url"] == f"nats_url_{name}"
     if name not in ("topology", "stores", "operator", "cli", "milvus"):
-        assert not {"nats_url_operator", "milvus_root_token", "milvus_user.yaml"} & set(given.values())
+        assert not {"nats_url_operator", "milvus_root_token", "milvus_user.yaml"} & set(
+            given.values()
+        )
 
 
 def test_a_service_starts_once_the_stores_are_prepared_and_those_once_they_answer() -> None:
     healthy = {name: {"condition": "service_healthy"} for name in SERVERS}
-    assert ALL["topology"]["depends_on"] == {**healthy, "settings": {"condition": "service_completed_successfully"}}
+    assert ALL["topology"]["depends_on"] == {
+        **healthy,
+        "settings": {"condition": "service_completed_successfully"},
+    }
     declared = {"topology": {"condition": "service_completed_successfully"}}
     assert ALL["stores"]["depends_on"] == declared
     ready = {"stores": {"condition": "service_completed_successfully"}}
@@ -178,7 +232,11 @@ def test_a_service_starts_once_the_stores_are_prepared_and_those_once_they_answe
 
 
 def test_what_is_mounted_and_copied_exists() -> None:
-    volumes = [volume.split(":")[0] for container in ALL.values() for volume in container.get("volumes", ())]
+    volumes = [
+        volume.split(":")[0]
+        for container in ALL.values()
+        for volume in container.get("volumes", ())
+    ]
     files = [volume for volume in volumes if volume.startswith(".")]
     assert {volume for volume in volumes if not volume.startswith(".")} == set(COMPOSE["volumes"])
     assert set(COMPOSE["volumes"]) == {*SERVERS, *MONITORING}
@@ -186,14 +244,19 @@ def test_what_is_mounted_and_copied_exists() -> None:
     for name in (*files, *(name for line in copied for name in line.split())):
         assert (REPOSITORY / name).exists(), name
     kept = (REPOSITORY / ".dockerignore").read_text("utf-8").splitlines()
-    assert {f"!{name}" for line in copied for name in line.split()} == {line for line in kept if line.startswith("!")}
+    assert {f"!{name}" for line in copied for name in line.split()} == {
+        line for line in kept if line.startswith("!")
+    }
 
 
 def test_the_image_is_locked_and_runs_as_nobody_in_particular() -> None:
     assert "--require-hashes" in DOCKERFILE
     assert re.search(r"^USER 10001:10001$", DOCKERFILE, re.MULTILINE)
     assert re.search(r"^HEALTHCHECK ", DOCKERFILE, re.MULTILINE)
-    assert re.findall(r"^ARG (\w+)", DOCKERFILE, re.MULTILINE) == ["PYTHON_IMAGE", "SOURCE_DATE_EPOCH"]
+    assert re.findall(r"^ARG (\w+)", DOCKERFILE, re.MULTILINE) == [
+        "PYTHON_IMAGE",
+        "SOURCE_DATE_EPOCH",
+    ]
     # The last stage has one layer and runs nothing: no shell is left to run it.
     last = DOCKERFILE.rpartition("FROM scratch")[2]
     assert re.findall(r"^(COPY|RUN|ADD) .*", last, re.MULTILINE) == ["COPY"]
@@ -224,7 +287,13 @@ def test_the_buses_of_a_cluster_differ_from_the_one_in_their_names_alone() -> No
         assert whole["volumes"] == [f"{name}:/data", "./deploy/nats:/etc/lightstream:ro"]
         known = {name, *bus["networks"]["inside"]["aliases"]}
         assert {"nats", bus["environment"]["NATS_SERVER_NAME"]} <= known
-    assert services["topology"]["command"] == ["lightstream", "topology", "apply", "--replicas", "3"]
+    assert services["topology"]["command"] == [
+        "lightstream",
+        "topology",
+        "apply",
+        "--replicas",
+        "3",
+    ]
     assert set(CLUSTER["volumes"]) == set(buses) - {"nats"}
     configuration = (REPOSITORY / "deploy/nats/cluster.conf").read_text("utf-8")
     assert 'include "nats-server.conf"' in configuration
@@ -234,7 +303,15 @@ def test_the_buses_of_a_cluster_differ_from_the_one_in_their_names_alone() -> No
 
 
 def test_an_empty_variable_is_the_same_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("LLM_BASE_URL", "LLM_API_KEY", "EMBEDDING_MODEL", "EMBEDDING_DIM", "PORT", "TOP_K", "MONGO_DATABASE"):
+    for name in (
+        "LLM_BASE_URL",
+        "LLM_API_KEY",
+        "EMBEDDING_MODEL",
+        "EMBEDDING_DIM",
+        "PORT",
+        "TOP_K",
+        "MONGO_DATABASE",
+    ):
         monkeypatch.setenv(name, "")
     assert not ExtractorSettings().has_llm
     assert not IndexerSettings().has_embedding_endpoint
@@ -259,13 +336,28 @@ def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_
         assert said == {event for event, producers in PRODUCERS.items() if name in producers}
         taken = {subject.rpartition(".")[2] for subject in allowed if ".CONSUMER.INFO." in subject}
         # Operators who use the API see every consumer, and read and remove dead letters.
-        assert taken == {durable.name for durable in CONSUMERS if name == "query" or service_of(durable) == name}
-        operates = {subject for grant in permissions.OPERATES for subject in grant.allowed} if name == "query" else ()
+        assert taken == {
+            durable.name for durable in CONSUMERS if name == "query" or service_of(durable) == name
+        }
+        operates = (
+            {subject for grant in permissions.OPERATES for subject in grant.allowed}
+            if name == "query"
+            else ()
+        )
         allowed = tuple(subject for subject in allowed if subject not in operates)
-        forbidden = r"\.(STREAM\.CREATE|UPDATE|DELETE|PURGE|RESET|PAUSE|SNAPSHOT|RESTORE)\.|GENERATIONS\.pointers"
+        forbidden = r"\.(STREAM\.CREATE|UPDATE|DELETE|PURGE|RESET|PAUSE|SNAPSHOT|RESTORE)\.|GENERATIONS\.pointers"  # noqa: E501
         assert not [subject for subject in allowed if re.search(forbidden, subject)]
-        made = {subject.partition(".*.")[2] for subject in allowed if ".CONSUMER.CREATE." in subject}
-        taken_types = {wanted for durable in CONSUMERS if service_of(durable) == name for wanted in durable.filters}
+        made = {
+            subject.partition(".*.")[2] for subject in allowed if ".CONSUMER.CREATE." in subject
+        }
+        taken_types = {
+            wanted
+            for durable in CONSUMERS
+            if service_of(durable) == name
+            for wanted in durable.filters
+        }
         assert made == taken_types | {subjects.of_type("StageFailed")}
         denied = set(users[name].denied)
-        assert {f"$JS.API.CONSUMER.CREATE.{durable.stream}.{durable.name}.>" for durable in CONSUMERS} <= denied
+        assert {
+            f"$JS.API.CONSUMER.CREATE.{durable.stream}.{durable.name}.>" for durable in CONSUMERS
+        } <= denied

@@ -1,4 +1,6 @@
-"""What deploy/make-env and deploy/pin-images write: secrets that fit together, and images by digest."""
+"""What deploy/make-env and deploy/pin-images write: secrets that fit together, and images by
+digest.
+"""
 
 import re
 import shutil
@@ -17,7 +19,9 @@ from tests.support.servers import missing
 from tests.unit.deploy.test_deploy import ALL, COMPOSE, IMAGE, OURS, TEXT
 
 TLS: dict[str, Any] = yaml.safe_load((REPOSITORY / "docker-compose.tls.yml").read_text("utf-8"))
-CLUSTER_TLS: dict[str, Any] = yaml.safe_load((REPOSITORY / "docker-compose.cluster-tls.yml").read_text("utf-8"))
+CLUSTER_TLS: dict[str, Any] = yaml.safe_load(
+    (REPOSITORY / "docker-compose.cluster-tls.yml").read_text("utf-8")
+)
 
 
 def make_env(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -26,17 +30,25 @@ def make_env(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     script.parent.mkdir(exist_ok=True)
     script.write_bytes((REPOSITORY / "deploy/make-env").read_bytes())
     (folder / "docker-compose.yml").write_text(TEXT, "utf-8")
-    return subprocess.run(["sh", str(script), *options], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["sh", str(script), *options], capture_output=True, text=True, check=False
+    )
 
 
 def variables(file: Path) -> dict[str, str]:
-    lines = [line for line in file.read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    lines = [
+        line for line in file.read_text("utf-8").splitlines() if line and not line.startswith("#")
+    ]
     return dict(line.split("=", 1) for line in lines)
 
 
 def made_secrets(folder: Path) -> dict[str, str]:
     """What is in the folder of secrets."""
-    return {file.name: file.read_text("utf-8") for file in (folder / "secrets").iterdir() if file.is_file()}
+    return {
+        file.name: file.read_text("utf-8")
+        for file in (folder / "secrets").iterdir()
+        if file.is_file()
+    }
 
 
 def test_every_secret_is_made_and_is_nobody_else_s_to_read(tmp_path: Path) -> None:
@@ -47,11 +59,16 @@ def test_every_secret_is_made_and_is_nobody_else_s_to_read(tmp_path: Path) -> No
     assert {entry["file"] for entry in COMPOSE["secrets"].values()} == {
         f"./secrets/{name}" for name in COMPOSE["secrets"]
     }
-    # Nobody else here may open the folder; a container's user, who is another, may read the file that it is given.
+    # Nobody else here may open the folder; a container's user, who is another, may read the file
+    # that it is given.
     assert stat.S_IMODE((tmp_path / "secrets").stat().st_mode) == 0o700
     assert all(file.stat().st_mode & 0o444 == 0o444 for file in (tmp_path / "secrets").iterdir())
     assert stat.S_IMODE((tmp_path / ".env").stat().st_mode) == 0o600
-    assert (result["llm_api_key"], result["embedding_api_key"], variables(tmp_path / ".env")) == ("", "", {})
+    assert (result["llm_api_key"], result["embedding_api_key"], variables(tmp_path / ".env")) == (
+        "",
+        "",
+        {},
+    )
     passwords = re.findall(r"k[0-9a-f]{48}", "".join(result.values()))
     assert len(set(passwords)) == len(permissions.USERS) + 10
     assert not [password for password in passwords if password in made.stdout + made.stderr]
@@ -61,28 +78,41 @@ def test_the_secrets_of_one_account_are_the_same_on_both_sides(tmp_path: Path) -
     make_env(tmp_path)
     result = made_secrets(tmp_path)
     bus = variables(tmp_path / "secrets" / "nats_passwords")
-    assert set(bus) == {*(user.password_variable for user in permissions.USERS), "NATS_ROUTES_PASSWORD"}
+    assert set(bus) == {
+        *(user.password_variable for user in permissions.USERS),
+        "NATS_ROUTES_PASSWORD",
+    }
     for user in permissions.USERS:
         url = f"nats://{user.name}:{bus[user.password_variable]}@nats:4222\n"
         assert result[f"nats_url_{user.name}"] == url
     password = result["mongo_password"].strip()
-    assert result["documents_url"] == f"mongodb://lightstream:{password}@mongo:27017/?authSource=lightstream\n"
+    assert (
+        result["documents_url"]
+        == f"mongodb://lightstream:{password}@mongo:27017/?authSource=lightstream\n"
+    )
     assert result["neo4j_auth"] == f"neo4j/{result['neo4j_password']}"
     root = yaml.safe_load(result["milvus_user.yaml"])["common"]["security"]["defaultRootPassword"]
-    assert (result["milvus_root_token"], result["milvus_token"][:13]) == (f"root:{root}\n", "lightstream:k")
+    assert (result["milvus_root_token"], result["milvus_token"][:13]) == (
+        f"root:{root}\n",
+        "lightstream:k",
+    )
 
 
-def test_prometheus_has_a_key_that_only_reads_beside_those_of_an_older_env_file(tmp_path: Path) -> None:
+def test_prometheus_has_a_key_that_only_reads_beside_those_of_an_older_env_file(
+    tmp_path: Path,
+) -> None:
     older = {
         "": "prometheus:{key}:*:read",
-        "LIGHTSTREAM_API_KEYS='site:k0123456789abcdef:a:read'": "site:k0123456789abcdef:a:read,prometheus:{key}:*:read",
-        "LIGHTSTREAM_API_KEYS=prometheus:k0123456789abcdef:*:read": "prometheus:k0123456789abcdef:*:read",
+        "LIGHTSTREAM_API_KEYS='site:k0123456789abcdef:a:read'": "site:k0123456789abcdef:a:read,prometheus:{key}:*:read",  # noqa: E501
+        "LIGHTSTREAM_API_KEYS=prometheus:k0123456789abcdef:*:read": "prometheus:k0123456789abcdef:*:read",  # noqa: E501
     }
     for number, (line, keys) in enumerate(older.items()):
         folder = tmp_path / str(number)
         folder.mkdir()
         if line:
-            (folder / ".env").write_text(f"{line}\nAUTH_ACCOUNTS='ada:{{bcrypt}}$2b$12$x'\nTOKEN_SECRET=kold\n")
+            (folder / ".env").write_text(
+                f"{line}\nAUTH_ACCOUNTS='ada:{{bcrypt}}$2b$12$x'\nTOKEN_SECRET=kold\n"
+            )
         make_env(folder)
         result = made_secrets(folder)
         assert result["api_keys"].strip() == keys.format(key=result["prometheus_key"].strip())
@@ -99,10 +129,10 @@ def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
     assert (made_secrets(tmp_path), (tmp_path / ".env").read_text()) == (before, env)
 
 
-def test_an_older_env_file_s_passwords_are_kept_and_what_reaches_no_container_is_told(tmp_path: Path) -> None:
-    older = (
-        "NATS_QUERY_PASSWORD=kold1\nMILVUS_PASSWORD=kold2\nMONGO_PASSWORD=kold3\nLIGHTRAG_API_KEY=kold4\nLLM_MODEL=m\n"
-    )
+def test_an_older_env_file_s_passwords_are_kept_and_what_reaches_no_container_is_told(
+    tmp_path: Path,
+) -> None:
+    older = "NATS_QUERY_PASSWORD=kold1\nMILVUS_PASSWORD=kold2\nMONGO_PASSWORD=kold3\nLIGHTRAG_API_KEY=kold4\nLLM_MODEL=m\n"  # noqa: E501
     (tmp_path / ".env").write_text(f"{older}LLM_BASEURL=https://private.example")
     again = make_env(tmp_path)
     assert again.returncode == 1
@@ -120,7 +150,10 @@ def test_what_the_env_file_offers_besides_is_read_by_somebody(tmp_path: Path) ->
     make_env(tmp_path)
     offered = set(re.findall(r"^#([A-Z_]+)=", (tmp_path / ".env").read_text(), re.MULTILINE))
     passed = {
-        name for container in ALL.values() for name, value in container.get("environment", {}).items() if value is None
+        name
+        for container in ALL.values()
+        for name, value in container.get("environment", {}).items()
+        if value is None
     }
     assert offered <= passed | set(re.findall(r"\$\{(\w+):-", TEXT))
 
@@ -139,7 +172,9 @@ def pin_images(folder: Path, *arguments: str, digest: str) -> subprocess.Complet
     return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
 
 
-def test_images_are_pinned_by_what_the_registry_says_and_the_check_tells_which_are_not(tmp_path: Path) -> None:
+def test_images_are_pinned_by_what_the_registry_says_and_the_check_tells_which_are_not(
+    tmp_path: Path,
+) -> None:
     digest = f"sha256:{'a' * 64}"
     unpinned = pin_images(tmp_path, "--check", digest=digest)
     assert (unpinned.returncode, len(unpinned.stderr.splitlines())) == (1, 7)
@@ -185,19 +220,34 @@ def test_with_tls_every_address_says_where_a_container_has_the_files(tmp_path: P
 
 
 def test_everybody_on_the_bus_is_given_the_files_of_tls() -> None:
-    clients = {name for name in OURS if any("nats_url" in str(one) for one in ALL[name].get("secrets", ()))}
+    clients = {
+        name for name in OURS if any("nats_url" in str(one) for one in ALL[name].get("secrets", ()))
+    }
     assert set(TLS["services"]) == {"nats", *clients}
     for name in clients:
         assert secrets_mounted(TLS["services"][name]) == {
-            "/run/secrets/bus_ca.pem", "/run/secrets/bus_client.pem", "/run/secrets/bus_client.key"
-        }  # fmt: skip
-    servers = [TLS["services"]["nats"], CLUSTER_TLS["services"]["nats-2"], CLUSTER_TLS["services"]["nats-3"]]
-    named = set(re.findall(r'"(/tls/[^"]+)"', (REPOSITORY / "deploy/nats/tls.conf").read_text("utf-8")))
+            "/run/secrets/bus_ca.pem",
+            "/run/secrets/bus_client.pem",
+            "/run/secrets/bus_client.key",
+        }
+    servers = [
+        TLS["services"]["nats"],
+        CLUSTER_TLS["services"]["nats-2"],
+        CLUSTER_TLS["services"]["nats-3"],
+    ]
+    named = set(
+        re.findall(r'"(/tls/[^"]+)"', (REPOSITORY / "deploy/nats/tls.conf").read_text("utf-8"))
+    )
     assert all(secrets_mounted(server) == named for server in servers)
     commands = [TLS["services"]["nats"], *CLUSTER_TLS["services"].values()]
-    assert all((REPOSITORY / "deploy/nats" / Path(each["command"][-1]).name).exists() for each in commands)
+    assert all(
+        (REPOSITORY / "deploy/nats" / Path(each["command"][-1]).name).exists() for each in commands
+    )
 
 
 def secrets_mounted(container: dict[str, Any]) -> set[str]:
     """Where a container has the files of secrets that it lists."""
-    return {one["target"] if isinstance(one, dict) else f"/run/secrets/{one}" for one in container["secrets"]}
+    return {
+        one["target"] if isinstance(one, dict) else f"/run/secrets/{one}"
+        for one in container["secrets"]
+    }

@@ -28,7 +28,11 @@ SUFFIXES = ("_total", "_seconds", "_bytes", "_count", "_bucket", "_sum")
 
 def promtool(*arguments: str) -> None:
     done = subprocess.run(
-        [prometheus().promtool, *arguments], cwd=PROMETHEUS, capture_output=True, text=True, check=False
+        [prometheus().promtool, *arguments],
+        cwd=PROMETHEUS,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
@@ -58,8 +62,18 @@ def test_promtool_takes_the_configuration_and_the_rules() -> None:
 def test_each_alert_fires_when_it_should_and_a_bulk_load_raises_none() -> None:
     promtool("test", "rules", "tests.yml")
     tests = yaml.safe_load((PROMETHEUS / "tests.yml").read_text("utf-8"))["tests"]
-    raised = {one["alertname"] for test in tests for one in test["alert_rule_test"] if one.get("exp_alerts")}
-    quiet = {one["alertname"] for test in tests for one in test["alert_rule_test"] if not one.get("exp_alerts")}
+    raised = {
+        one["alertname"]
+        for test in tests
+        for one in test["alert_rule_test"]
+        if one.get("exp_alerts")
+    }
+    quiet = {
+        one["alertname"]
+        for test in tests
+        for one in test["alert_rule_test"]
+        if not one.get("exp_alerts")
+    }
     assert raised == quiet == {alert["alert"] for alert in ALERTS}
 
 
@@ -67,14 +81,18 @@ def test_each_alert_leads_to_a_section_that_says_what_to_do() -> None:
     for alert in ALERTS:
         page, _, fragment = alert["annotations"]["runbook_url"].partition("#")
         assert fragment == alert["alert"].lower()
-        assert fragment in {anchor(result) for result in HEADING.findall((ROOT / page).read_text("utf-8"))}
+        assert fragment in {
+            anchor(result) for result in HEADING.findall((ROOT / page).read_text("utf-8"))
+        }
 
 
 @pytest.mark.parametrize("query", [*QUERIES, *(rule["expr"] for rule in (*RULES, *ALERTS))])
 def test_every_query_names_metrics_that_exist(query: str) -> None:
     named = METRIC.findall(query)
     assert named or "up{" in query or "process_" in query or query.startswith("vector")
-    assert {metric for metric in named if stem(metric) not in known() and metric not in known()} == set()
+    assert {
+        metric for metric in named if stem(metric) not in known() and metric not in known()
+    } == set()
 
 
 def test_the_dashboard_is_what_its_tables_say() -> None:
@@ -99,19 +117,25 @@ def test_every_metric_is_documented() -> None:
 
 def test_what_is_mounted_into_the_containers_is_there() -> None:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))
-    watching = [one for one in compose["services"].values() if one.get("profiles") == ["monitoring"]]
+    watching = [
+        one for one in compose["services"].values() if one.get("profiles") == ["monitoring"]
+    ]
     assert len(watching) == 2
     mounts = [mount.split(":") for one in watching for mount in one["volumes"]]
     places = {inside: ROOT / outside for outside, inside, *_ in mounts if outside.startswith("./")}
     assert [folder for folder in places.values() if not folder.is_dir()] == []
     assert (places["/etc/prometheus"] / "prometheus.yml").is_file()
-    provider = yaml.safe_load((GRAFANA / "provisioning/dashboards/lightstream.yml").read_text("utf-8"))
+    provider = yaml.safe_load(
+        (GRAFANA / "provisioning/dashboards/lightstream.yml").read_text("utf-8")
+    )
     assert (places[provider["providers"][0]["options"]["path"]] / "lightstream.json").is_file()
 
 
 def test_prometheus_scrapes_each_service_of_docker_compose() -> None:
     config = yaml.safe_load((PROMETHEUS / "prometheus.yml").read_text("utf-8"))
-    targets = [target for job in config["scrape_configs"] for target in job["static_configs"][0]["targets"]]
+    targets = [
+        target for job in config["scrape_configs"] for target in job["static_configs"][0]["targets"]
+    ]
     port = re.search(r"\bPORT=(\d+)", (ROOT / "deploy/Dockerfile").read_text("utf-8"))
     assert port
     assert {target.partition(":")[0] for target in targets} == set(get_args(Stage))

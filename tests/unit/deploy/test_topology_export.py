@@ -18,26 +18,37 @@ from standalone.cli.topology import app
 
 HERE = Path(__file__).parent
 DECLARED: dict[str, Any] = json.loads(exported("json", replicas=3))
-CONFIGS: list[dict[str, Any]] = [*DECLARED["streams"], *(each["config"] for each in DECLARED["consumers"])]
+CONFIGS: list[dict[str, Any]] = [
+    *DECLARED["streams"],
+    *(each["config"] for each in DECLARED["consumers"]),
+]
 RESOURCES: list[dict[str, Any]] = list(yaml.safe_load_all(exported("nack", replicas=3)))
 
 
 def test_every_stream_bucket_and_durable_is_exported() -> None:
     names = [config.get("name") or config["durable_name"] for config in CONFIGS]
     buckets = [f"KV_{bucket.name}" for bucket in BUCKETS]
-    assert names == [*(stream.name for stream in STREAMS), *buckets, *(durable.name for durable in CONSUMERS)]
+    assert names == [
+        *(stream.name for stream in STREAMS),
+        *buckets,
+        *(durable.name for durable in CONSUMERS),
+    ]
     assert {config["num_replicas"] for config in DECLARED["streams"]} == {3}
 
 
 def test_the_script_is_one_of_a_shell_and_has_each_configuration_once() -> None:
     script = exported("cli", replicas=3)
-    checked = subprocess.run(["sh", "-n"], input=script, text=True, capture_output=True, check=False)
+    checked = subprocess.run(
+        ["sh", "-n"], input=script, text=True, capture_output=True, check=False
+    )
     assert (checked.returncode, checked.stderr) == (0, "")
     assert [json.loads(line) for line in script.splitlines() if line.startswith("{")] == CONFIGS
 
 
 def test_the_script_adds_what_is_missing_and_edits_what_is_there(tmp_path: Path) -> None:
-    """Run with a command `nats` that only knows the first stream, and writes down what it was asked."""
+    """Run with a command `nats` that only knows the first stream, and writes down what it was
+    asked.
+    """
     nats = tmp_path / "nats"
     nats.write_text(
         '#!/bin/sh\n[ "$2" != info ] || { [ "$3" = KB_EVENTS ] && [ $# = 3 ]; exit; }\n'
@@ -48,12 +59,20 @@ def test_the_script_adds_what_is_missing_and_edits_what_is_there(tmp_path: Path)
     subprocess.run(["sh"], input=exported("cli"), text=True, env=environment, check=True)
     asked = [line.strip() for line in (tmp_path / "asked").read_text().splitlines()]
     streams = [config["name"] for config in DECLARED["streams"]]
-    assert asked[: len(streams)] == ["stream edit KB_EVENTS --force", *(f"stream add {name}" for name in streams[1:])]
-    assert asked[len(streams) :] == [f"consumer add {each.stream} {each.name}" for each in CONSUMERS]
+    assert asked[: len(streams)] == [
+        "stream edit KB_EVENTS --force",
+        *(f"stream add {name}" for name in streams[1:]),
+    ]
+    assert asked[len(streams) :] == [
+        f"consumer add {each.stream} {each.name}" for each in CONSUMERS
+    ]
 
 
 def test_resources_are_what_nack_s_definitions_ask_for() -> None:
-    schemas = {kind: json.loads((HERE / "resources" / f"{kind}.json").read_text()) for kind in ("Stream", "Consumer")}
+    schemas = {
+        kind: json.loads((HERE / "resources" / f"{kind}.json").read_text())
+        for kind in ("Stream", "Consumer")
+    }
     for resource in RESOURCES:
         jsonschema.validate(resource, schemas[resource["kind"]])
         assert re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", resource["metadata"]["name"])
@@ -74,13 +93,19 @@ NONE_IF_ZERO = {"max_age", "idle_heartbeat", "inactive_threshold"}
 
 
 def told_to_nack(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What NACK has to be told so that it asks the server for this: derived here by rule, there from tables."""
+    """What NACK has to be told so that it asks the server for this: derived here by rule, there
+    from tables.
+    """
     told: dict[str, Any] = {}
     for name, value in config.items():
         if name in NONE_IF_ZERO and not value:
             continue
         word = OTHER_WORDS.get(name, camel(name))
-        told[word] = f"{value // 1_000_000_000}s" if name in ("max_age", "duplicate_window", "ack_wait") else value
+        told[word] = (
+            f"{value // 1_000_000_000}s"
+            if name in ("max_age", "duplicate_window", "ack_wait")
+            else value
+        )
     return told
 
 

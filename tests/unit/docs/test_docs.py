@@ -1,4 +1,6 @@
-"""The documentation agrees with the code: every setting stands in it with its default, every link leads somewhere."""
+"""The documentation agrees with the code: every setting stands in it with its default, every link
+leads somewhere.
+"""
 
 import ast
 import re
@@ -22,10 +24,23 @@ from standalone.operations.settings import CommandSettings
 from tests.architecture.sources import of_the_project
 
 ROOT = Path(__file__).resolve().parents[3]
-FOLDERS = ("benchmarks", "contracts", "docs", "lightstream", "runtime", "services", "standalone", "tests", "deploy")
+FOLDERS = (
+    "benchmarks",
+    "contracts",
+    "docs",
+    "lightstream",
+    "runtime",
+    "services",
+    "standalone",
+    "tests",
+    "deploy",
+)
 PAGES = sorted(
     page
-    for page in [*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))]
+    for page in [
+        *ROOT.glob("*.md"),
+        *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md")),
+    ]
     if "answers_data/texts" not in page.as_posix()
 )
 DECISIONS = [page for page in PAGES if page.parent.name == "decisions" and page.name != "README.md"]
@@ -51,17 +66,30 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def fields_of_its_own(settings: type[Settings]) -> dict[str, FieldInfo]:
-    return {name: field for name, field in settings.model_fields.items() if name in settings.__annotations__}
+    return {
+        name: field
+        for name, field in settings.model_fields.items()
+        if name in settings.__annotations__
+    }
 
 
 def row(name: str, field: FieldInfo) -> str:
     """How the table row of a setting begins: its variables, then its default."""
     alias = field.validation_alias
-    names = [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else [name.upper()]
-    default = field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
+    names = (
+        [str(choice) for choice in alias.choices]
+        if isinstance(alias, AliasChoices)
+        else [name.upper()]
+    )
+    default = (
+        field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
+    )
     default = "" if default is None else default
     shown = f"{default:g}" if isinstance(default, float) else str(default)
-    return f"| {', '.join(f'`{variable}`' for variable in names)} | {f'`{shown}`' if shown else 'empty'} |"
+    return (
+        f"| {', '.join(f'`{variable}`' for variable in names)} | "
+        f"{f'`{shown}`' if shown else 'empty'} |"
+    )
 
 
 @pytest.mark.parametrize("settings", ALL_SETTINGS)
@@ -71,7 +99,11 @@ def test_every_setting_is_documented_with_its_default(settings: type[Settings]) 
 
 
 def test_no_setting_is_documented_that_does_not_exist() -> None:
-    known = {row(name, field) for settings in ALL_SETTINGS for name, field in fields_of_its_own(settings).items()}
+    known = {
+        row(name, field)
+        for settings in ALL_SETTINGS
+        for name, field in fields_of_its_own(settings).items()
+    }
     tables = CONFIGURATION.split("## Other variables")[0]
     documented = set(re.findall(r"^\| `[^|]+ \| [^|]+ \|", tables, re.MULTILINE))
     assert documented == known
@@ -118,22 +150,36 @@ def test_every_decision_has_a_number_of_its_own_and_is_in_the_index() -> None:
 def test_every_decision_that_is_named_exists() -> None:
     """Numbers of decisions that were taken into another page are gone: nothing names them."""
     numbers = {decision_number(page) for page in DECISIONS}
-    sources = [path for path in of_the_project() if path.suffix in SOURCES and "answers_data" not in path.parts]
+    sources = [
+        path
+        for path in of_the_project()
+        if path.suffix in SOURCES and "answers_data" not in path.parts
+    ]
     named = {path: named_decisions(path.read_text("utf-8")) for path in sources}
-    assert {str(path): missing for path, numbers_named in named.items() if (missing := numbers_named - numbers)} == {}
+    assert {
+        str(path): missing
+        for path, numbers_named in named.items()
+        if (missing := numbers_named - numbers)
+    } == {}
 
 
 @pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.name)
 def test_every_decision_says_its_status_its_date_and_what_enforces_it(page: Path) -> None:
     text = page.read_text("utf-8")
-    assert re.search(r"^Status: (accepted|superseded by \[.+\]\(.+\)) · Date: \d{4}-\d\d-\d\d$", text, re.MULTILINE)
+    assert re.search(
+        r"^Status: (accepted|superseded by \[.+\]\(.+\)) · Date: \d{4}-\d\d-\d\d$",
+        text,
+        re.MULTILINE,
+    )
     (enforcers,) = re.findall(r"^Enforced by: (.+)$", text, re.MULTILINE)
     files = re.findall(r"`([^`]+)`", enforcers)
     assert files and [file for file in files if not (ROOT / file).exists()] == []
 
 
 def test_the_walk_from_a_request_to_an_answer_names_functions_that_are_there() -> None:
-    steps = re.findall(r"`([\w/]+\.py)`\s+·\s+`(\w+)`", (ROOT / "docs/architecture.md").read_text("utf-8"))
+    steps = re.findall(
+        r"`([\w/]+\.py)`\s+·\s+`(\w+)`", (ROOT / "docs/architecture.md").read_text("utf-8")
+    )
     defined = {(path, name) for path, _ in steps for name in _defined(ROOT / path)}
     assert len(steps) >= 20 and [step for step in steps if step not in defined] == []
 

@@ -5,13 +5,23 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs/security.md").read_text("utf-8")
-NAMED = re.compile(r"`((?:unit|integration|contract|e2e|containers)/[\w/]+\.py)`: ((?:`test_\w+`(?:, )?)+)")
+NAMED = re.compile(
+    r"`((?:unit|integration|contract|e2e|containers)/[\w/]+\.py)`: ((?:`test_\w+`(?:, )?)+)"
+)
 
 
 def test_every_test_the_page_names_is_there() -> None:
-    result = [(path, name) for path, names in NAMED.findall(PAGE) for name in re.findall(r"`(test_\w+)`", names)]
+    result = [
+        (path, name)
+        for path, names in NAMED.findall(PAGE)
+        for name in re.findall(r"`(test_\w+)`", names)
+    ]
     assert len(result) == len(re.findall(r"`test_\w+`", PAGE)) > 40
-    missing = [f"{path}: {name}" for path, name in result if f"def {name}(" not in (ROOT / "tests" / path).read_text()]
+    missing = [
+        f"{path}: {name}"
+        for path, name in result
+        if f"def {name}(" not in (ROOT / "tests" / path).read_text()
+    ]
     assert missing == []
 
 

@@ -1,4 +1,6 @@
-"""The second round: what it adds, when it is left out, and that nothing it does costs the first answer."""
+"""The second round: what it adds, when it is left out, and that nothing it does costs the first
+answer.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +24,10 @@ from tests.support.events import chunk, chunked, delivered, document
 
 TEXT = "Zoe knows Yan."
 FIRST = Completion(
-    f"entity{D}Zoe{D}person{D}A sailor\nrelation{D}Zoe{D}Yan{D}trade{D}They trade\n{COMPLETION_MARK}",
+    (
+        f"entity{D}Zoe{D}person{D}A sailor\nrelation{D}Zoe{D}Yan{D}trade{D}They "
+        f"trade\n{COMPLETION_MARK}"
+    ),
     TokenUsage(prompt=10, completion=3, cached=1),
 )
 
@@ -30,10 +35,14 @@ FIRST = Completion(
 class Harness:
     """The handler with its cache, and a model whose answers to the two rounds are given."""
 
-    def __init__(self, second: Answer, recipe: ExtractionConfig | None = None, first: Answer = FIRST) -> None:
+    def __init__(
+        self, second: Answer, recipe: ExtractionConfig | None = None, first: Answer = FIRST
+    ) -> None:
         self.rows, self.first, self.second = MemoryRows(), first, second
         self.chat = ScriptedChat(self.answer)
-        self.extractor = ModelExtractor(self.chat, recipe or ExtractionConfig(), lambda text: len(text.split()))
+        self.extractor = ModelExtractor(
+            self.chat, recipe or ExtractionConfig(), lambda text: len(text.split())
+        )
 
     def answer(self, messages: Sequence[Message]) -> Answer:
         return self.second if len(messages) == 4 else self.first
@@ -59,7 +68,10 @@ def described(event: Any) -> dict[str, str]:
 
 
 async def test_a_second_round_adds_what_the_first_one_missed_and_what_it_cost() -> None:
-    second = f"entity{D}Yan{D}person{D}A cook\nrelation{D}Yan{D}Zoe{D}love{D}They love\n{COMPLETION_MARK}"
+    second = (
+        f"entity{D}Yan{D}person{D}A cook\nrelation{D}Yan{D}Zoe{D}love{D}They "
+        f"love\n{COMPLETION_MARK}"
+    )
     harness = Harness(Completion(second, TokenUsage(prompt=20, completion=4, cached=2)))
     event = await harness.extract()
     assert described(event) == {"Zoe": "A sailor", "Yan": "A cook"}
@@ -81,14 +93,18 @@ async def test_the_second_round_is_asked_in_the_same_conversation() -> None:
     ]
 
 
-@pytest.mark.parametrize(("gleaned", "kept"), [("A sailor!", "A sailor!"), ("A cooker", "A sailor"), ("A", "A sailor")])
+@pytest.mark.parametrize(
+    ("gleaned", "kept"), [("A sailor!", "A sailor!"), ("A cooker", "A sailor"), ("A", "A sailor")]
+)
 async def test_of_two_descriptions_the_strictly_longer_one_is_kept(gleaned: str, kept: str) -> None:
     event = await Harness(f"entity{D}Zoe{D}cook{D}{gleaned}").extract()
     assert described(event) == {"Zoe": kept}
     assert event.entities[0].type == ("cook" if kept == gleaned else "person")
 
 
-@pytest.mark.parametrize("second", ["", COMPLETION_MARK, "I found nothing more.", Completion("entity<|", cut=True)])
+@pytest.mark.parametrize(
+    "second", ["", COMPLETION_MARK, "I found nothing more.", Completion("entity<|", cut=True)]
+)
 async def test_a_second_round_without_rows_changes_nothing(second: Answer) -> None:
     assert described(await Harness(second).extract()) == {"Zoe": "A sailor"}
 
@@ -122,8 +138,12 @@ async def test_a_refused_second_round_leaves_the_first_answer_and_is_not_asked_a
     assert (harness.rounds, first.cached, again.cached) == ([1, 2], False, False)
 
 
-@pytest.mark.parametrize("error", [RateLimited("slowly", retry_after=5.0), Unavailable("down"), RuntimeError("a bug")])
-async def test_a_second_round_that_fails_does_not_make_the_first_one_paid_again(error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error", [RateLimited("slowly", retry_after=5.0), Unavailable("down"), RuntimeError("a bug")]
+)
+async def test_a_second_round_that_fails_does_not_make_the_first_one_paid_again(
+    error: Exception,
+) -> None:
     harness = Harness(error)
     with pytest.raises((Retryable, RuntimeError)):
         await harness.extract()
@@ -133,7 +153,9 @@ async def test_a_second_round_that_fails_does_not_make_the_first_one_paid_again(
     assert harness.rounds == [1, 2, 2]
 
 
-async def test_one_failure_of_a_second_round_is_no_reason_to_do_without_however_often_the_event_came() -> None:
+async def test_one_failure_of_a_second_round_is_no_reason_to_do_without_however_often_the_event_came() -> (  # noqa: E501
+    None
+):
     harness = Harness(Unavailable("no answer"))
     with pytest.raises(Retryable):
         await harness.extract()
@@ -148,12 +170,18 @@ async def test_an_outage_is_no_reason_either_however_long() -> None:
     assert described(await harness.extract()) == {"Zoe": "A sailor", "Yan": "A cook"}
 
 
-async def test_a_second_round_that_fails_while_the_model_answers_is_done_without_and_the_event_says_so() -> None:
+async def test_a_second_round_that_fails_while_the_model_answers_is_done_without_and_the_event_says_so() -> (  # noqa: E501
+    None
+):
     harness = Harness(ModelRefused("it fails for this text", "text"))
     event = await harness.extract()
     assert described(event) == {"Zoe": "A sailor"}
-    assert event.prompt_version == harness.extractor.draft_version != harness.extractor.prompt_version
-    assert event.cache_key == cache_key(harness.extractor, chunk(content=TEXT), harness.extractor.draft_version)
+    assert (
+        event.prompt_version == harness.extractor.draft_version != harness.extractor.prompt_version
+    )
+    assert event.cache_key == cache_key(
+        harness.extractor, chunk(content=TEXT), harness.extractor.draft_version
+    )
 
 
 async def test_a_provider_that_asks_to_wait_is_waited_for_however_long() -> None:
@@ -164,14 +192,20 @@ async def test_a_provider_that_asks_to_wait_is_waited_for_however_long() -> None
 async def test_what_was_paid_for_without_a_second_round_is_not_paid_again_with_one() -> None:
     harness = Harness(COMPLETION_MARK, ExtractionConfig(gleaning=0))
     await harness.extract()
-    for recipe, rounds in ((ExtractionConfig(), [1, 2]), (ExtractionConfig(language="German"), [1, 2, 1, 2])):
+    for recipe, rounds in (
+        (ExtractionConfig(), [1, 2]),
+        (ExtractionConfig(language="German"), [1, 2, 1, 2]),
+    ):
         harness.extractor = ModelExtractor(harness.chat, recipe, len)
         await harness.extract()
         assert harness.rounds == rounds
 
 
 async def test_a_second_round_in_json_gives_the_same() -> None:
-    first = '{"entities": [{"name": "Zoe", "type": "person", "description": "A sailor"}], "relationships": []}'
+    first = (
+        '{"entities": [{"name": "Zoe", "type": "person", "description": "A sailor"}], '
+        '"relationships": []}'
+    )
     second = '{"entities": [{"name": "Yan", "type": "person", "description": "A cook"}]}'
     harness = Harness(second, ExtractionConfig(json=True), first)
     event = await harness.extract()

@@ -32,7 +32,8 @@ def test_a_name_in_another_spelling_is_in_the_passage(name: str, passage: str) -
 
 
 @pytest.mark.parametrize(
-    ("name", "passage"), [("Ship", "a friendship"), ("Paris", "in France"), ("Curie Marie", "Marie Curie"), ("A", "")]
+    ("name", "passage"),
+    [("Ship", "a friendship"), ("Paris", "in France"), ("Curie Marie", "Marie Curie"), ("A", "")],
 )
 def test_a_name_that_the_passage_does_not_hold_is_marked(name: str, passage: str) -> None:
     assert not is_grounded(name, passage)
@@ -40,7 +41,8 @@ def test_a_name_that_the_passage_does_not_hold_is_marked(name: str, passage: str
 
 def test_a_relation_is_marked_when_one_of_its_names_is_missing_and_nothing_is_left_out() -> None:
     rows = Extraction(
-        (entity("Zoe"), entity("Rome")), (relation("Zoe", "Rome"), relation("Rome", "Yan"), relation("Zoe", "Yan"))
+        (entity("Zoe"), entity("Rome")),
+        (relation("Zoe", "Rome"), relation("Rome", "Yan"), relation("Zoe", "Yan")),
     )
     marked = mark_grounded(rows, "Zoe knows Yan")
     assert [row.grounded for row in marked.entities] == [True, False]

@@ -1,4 +1,6 @@
-"""The file of types and examples: what it may say, and that a bad one is refused with the line to look at."""
+"""The file of types and examples: what it may say, and that a bad one is refused with the line to
+look at.
+"""
 
 from pathlib import Path
 
@@ -6,7 +8,12 @@ import pytest
 
 from runtime.errors import ConfigurationError
 from services.extractor.adapters.guidance_file import LARGEST, read_guidance
-from services.extractor.domain.guidance import COMPLETION_MARK, DELIMITER, ExtractionConfig, Guidance
+from services.extractor.domain.guidance import (
+    COMPLETION_MARK,
+    DELIMITER,
+    ExtractionConfig,
+    Guidance,
+)
 from services.extractor.domain.prompt import system_prompt
 
 
@@ -37,7 +44,8 @@ def test_types_are_a_text_a_list_or_names_with_meanings(file: Path, text: str, t
 
 def test_examples_of_each_form_are_read_and_the_marks_filled_in(file: Path) -> None:
     text = (
-        "entity_extraction_examples:\n  - |\n    entity{tuple_delimiter}A\n    {completion_delimiter}\n  - two\n"
+        "entity_extraction_examples:\n  - |\n    entity{tuple_delimiter}A\n    "
+        "{completion_delimiter}\n  - two\n"
         "entity_extraction_json_examples:\n  - '{\"entities\": []}'\n"
     )
     guidance = read(file, text)
@@ -46,7 +54,9 @@ def test_examples_of_each_form_are_read_and_the_marks_filled_in(file: Path) -> N
     assert "{" in system_prompt(ExtractionConfig(json=True, guidance=guidance))
 
 
-def test_an_empty_file_changes_nothing_and_an_empty_list_of_examples_leaves_them_out(file: Path) -> None:
+def test_an_empty_file_changes_nothing_and_an_empty_list_of_examples_leaves_them_out(
+    file: Path,
+) -> None:
     assert read(file, "") == read(file, "# nothing\n") == Guidance()
     assert read(file, "entity_extraction_examples: []").examples == ()
 

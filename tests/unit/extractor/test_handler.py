@@ -1,4 +1,6 @@
-"""ChunksCreated in, one event per chunk out: nothing paid for twice, no chunk failing for another."""
+"""ChunksCreated in, one event per chunk out: nothing paid for twice, no chunk failing for
+another.
+"""
 
 import asyncio
 from dataclasses import replace
@@ -34,7 +36,9 @@ def asking(chat: ScriptedChat, recipe: ExtractionConfig = ONCE) -> ModelExtracto
 class Harness:
     """The handler, its cache, and a model that answers by the word a passage begins with."""
 
-    def __init__(self, rows: MemoryRows | None = None, recipe: ExtractionConfig = ONCE, **answers: Answer) -> None:
+    def __init__(
+        self, rows: MemoryRows | None = None, recipe: ExtractionConfig = ONCE, **answers: Answer
+    ) -> None:
         self.rows, self.recipe = rows or MemoryRows(), recipe
         self.chat = ScriptedChat(lambda messages: self.answer(messages[-1].content))
         self.answers = answers
@@ -43,9 +47,13 @@ class Harness:
         for word, answer in self.answers.items():
             if f"{word} passage" in prompt:
                 return answer
-        return Completion(f"entity{D}Zoe{D}person{D}text\n<|COMPLETE|>", TokenUsage(prompt=10, completion=3))
+        return Completion(
+            f"entity{D}Zoe{D}person{D}text\n<|COMPLETE|>", TokenUsage(prompt=10, completion=3)
+        )
 
-    async def extract(self, event: ChunksCreated, *, workspace: str = "w", bugs: int = 0) -> list[Any]:
+    async def extract(
+        self, event: ChunksCreated, *, workspace: str = "w", bugs: int = 0
+    ) -> list[Any]:
         return await on_chunks_created(
             delivered(event, attempt=50, bugs=bugs, workspace=workspace),
             Generations(),
@@ -69,7 +77,11 @@ async def test_each_chunk_gives_one_event_with_what_it_says_and_what_it_cost() -
     event = events[1]
     assert (event.document, event.chunk) == (THREE.document, reference("d", 1))
     assert [entity.name for entity in event.entities] == ["Zoe"]
-    assert (event.usage, event.model, event.cached) == (TokenUsage(prompt=10, completion=3), "scripted", False)
+    assert (event.usage, event.model, event.cached) == (
+        TokenUsage(prompt=10, completion=3),
+        "scripted",
+        False,
+    )
 
 
 async def test_a_second_delivery_asks_nobody_and_says_again_what_was_paid() -> None:
@@ -78,7 +90,8 @@ async def test_a_second_delivery_asks_nobody_and_says_again_what_was_paid() -> N
     again = await harness.extract(THREE)
     assert len(harness.chat.calls) == 3
     assert [event.entities for event in again] == [event.entities for event in first]
-    # The first may have ended before it was published: then this is all the log ever says of the payment.
+    # The first may have ended before it was published: then this is all the log ever says of the
+    # payment.
     assert {event.cached for event in again} == {False}
     assert [event.usage for event in again] == [event.usage for event in first]
 
@@ -86,7 +99,9 @@ async def test_a_second_delivery_asks_nobody_and_says_again_what_was_paid() -> N
 async def test_a_new_version_pays_only_for_the_chunks_that_changed() -> None:
     harness = Harness()
     await harness.extract(THREE)
-    events = await harness.extract(chunked(document("d", 9), "good passage", "changed passage", "fine passage"))
+    events = await harness.extract(
+        chunked(document("d", 9), "good passage", "changed passage", "fine passage")
+    )
     assert len(harness.chat.calls) == 4
     assert [event.cached for event in events] == [True, False, True]
     assert {event.document.version for event in events} == {9}
@@ -104,7 +119,11 @@ async def test_a_chunk_that_can_never_be_extracted_fails_alone() -> None:
     assert orders(events, EntitiesExtracted) == [0, 2]
     (failure,) = [event for event in events if isinstance(event, StageFailed)]
     assert (failure.chunks, failure.document) == ((reference("d", 1),), THREE.document)
-    assert (failure.stage, failure.cause_type, failure.retry_may_help) == ("extractor", "ChunksCreated", False)
+    assert (failure.stage, failure.cause_type, failure.retry_may_help) == (
+        "extractor",
+        "ChunksCreated",
+        False,
+    )
     assert failure.message == "refused by the provider"
 
 
@@ -121,7 +140,9 @@ async def test_what_the_siblings_of_a_waiting_chunk_say_is_published_at_once() -
 
 
 async def test_of_several_that_wait_the_longest_wait_is_kept() -> None:
-    harness = Harness(good=RateLimited("slowly", retry_after=2.0), bad=RateLimited("slowly", retry_after=60.0))
+    harness = Harness(
+        good=RateLimited("slowly", retry_after=2.0), bad=RateLimited("slowly", retry_after=60.0)
+    )
     with pytest.raises(Retryable) as waiting:
         await harness.extract(THREE)
     assert waiting.value.retry_after == 60.0
@@ -142,7 +163,11 @@ async def test_an_error_nobody_foresaw_takes_no_sibling_with_it_in_the_end() -> 
     events = await harness.extract(THREE, bugs=BUG_ATTEMPTS - 1)
     assert orders(events, EntitiesExtracted) == [0, 2]
     (failure,) = [event for event in events if isinstance(event, StageFailed)]
-    assert (failure.chunks, failure.error_type, failure.retry_may_help) == ((reference("d", 1),), "RuntimeError", True)
+    assert (failure.chunks, failure.error_type, failure.retry_may_help) == (
+        (reference("d", 1),),
+        "RuntimeError",
+        True,
+    )
 
 
 ROW = f"entity{D}Zoe{D}person{D}text"
@@ -173,9 +198,13 @@ async def test_a_second_round_that_is_whole_takes_the_warning_back() -> None:
     assert (await extractor.glean("text", (), first)).warnings == ()
 
 
-async def test_a_passage_of_names_without_an_entity_is_a_warning_of_the_event_also_from_the_cache() -> None:
+async def test_a_passage_of_names_without_an_entity_is_a_warning_of_the_event_also_from_the_cache() -> (  # noqa: E501
+    None
+):
     harness = Harness(good="This passage speaks of several people and what they do.")
-    event = chunked(document(), "good passage: Ada Marlow and Bert Quill keep the harbour of Port Elm.")
+    event = chunked(
+        document(), "good passage: Ada Marlow and Bert Quill keep the harbour of Port Elm."
+    )
     for _ in range(2):
         (result,) = await harness.extract(event)
         assert isinstance(result, EntitiesExtracted)
@@ -258,7 +287,9 @@ def test_a_result_is_known_by_model_prompt_headings_and_text() -> None:
 
 def test_the_language_of_descriptions_is_part_of_what_a_result_is_known_by() -> None:
     chat = ScriptedChat([])
-    assert cache_key(asking(chat), chunk()) != cache_key(asking(chat, replace(ONCE, language="German")), chunk())
+    assert cache_key(asking(chat), chunk()) != cache_key(
+        asking(chat, replace(ONCE, language="German")), chunk()
+    )
 
 
 async def test_without_a_model_names_and_ties_are_found_and_the_source_is_said() -> None:
@@ -274,39 +305,65 @@ async def test_without_a_model_names_and_ties_are_found_and_the_source_is_said()
     assert "offline" in result.model
 
 
-GIVEN = CustomExtraction.model_validate({
-    "entities": [
-        {"name": " “Tide  mill” ", "type": "Old Building", "description": "Driven by the tide.&amp;"},
-        {"name": "12", "type": "number", "description": "no name"},
-        {"name": "苹果 公司", "type": "", "description": ""},
-    ],
-    "relations": [
-        {"source": "“Tide  mill”", "target": "Brackwater", "keywords": [" place ", "place", ""], "description": "",
-         "weight": 2.5},
-        {"source": "Tide", "target": "Tide", "description": "with itself"},
-        {"source": "12", "target": "Tide", "description": "no name"},
-        {"source": "A", "target": "B", "description": ""},
-    ],
-})  # fmt: skip
+GIVEN = CustomExtraction.model_validate(
+    {
+        "entities": [
+            {
+                "name": " “Tide  mill” ",
+                "type": "Old Building",
+                "description": "Driven by the tide.&amp;",
+            },
+            {"name": "12", "type": "number", "description": "no name"},
+            {"name": "苹果 公司", "type": "", "description": ""},
+        ],
+        "relations": [
+            {
+                "source": "“Tide  mill”",
+                "target": "Brackwater",
+                "keywords": [" place ", "place", ""],
+                "description": "",
+                "weight": 2.5,
+            },
+            {"source": "Tide", "target": "Tide", "description": "with itself"},
+            {"source": "12", "target": "Tide", "description": "no name"},
+            {"source": "A", "target": "B", "description": ""},
+        ],
+    }
+)
 
 
 async def test_what_came_with_a_chunk_is_said_at_once_under_clean_names() -> None:
     harness = Harness()
     event = THREE.model_copy(
-        update={"chunks": (THREE.chunks[0], THREE.chunks[1].model_copy(update={"given": GIVEN}), THREE.chunks[2])}
+        update={
+            "chunks": (
+                THREE.chunks[0],
+                THREE.chunks[1].model_copy(update={"given": GIVEN}),
+                THREE.chunks[2],
+            )
+        }
     )
     results = await harness.extract(event)
     assert orders(results, EntitiesExtracted) == [0, 1, 2]
     assert len(harness.chat.calls) == 2
     result = results[1]
-    assert (result.model, result.prompt_version, result.cached, result.usage) == ("given", "given", False, TokenUsage())
+    assert (result.model, result.prompt_version, result.cached, result.usage) == (
+        "given",
+        "given",
+        False,
+        TokenUsage(),
+    )
     assert result.entities == (
         ExtractedEntity(name="Tide  mill", type="oldbuilding", description="Driven by the tide.&"),
         ExtractedEntity(name="苹果公司", type="UNKNOWN", description="苹果公司"),
     )
     assert result.relations == (
         ExtractedRelation(
-            source="Tide  mill", target="Brackwater", keywords=("place",), description="place", weight=2.5
+            source="Tide  mill",
+            target="Brackwater",
+            keywords=("place",),
+            description="place",
+            weight=2.5,
         ),
         ExtractedRelation(source="A", target="B", description="A, B"),
     )
@@ -315,7 +372,9 @@ async def test_what_came_with_a_chunk_is_said_at_once_under_clean_names() -> Non
 async def test_what_came_with_a_chunk_is_never_remembered_as_something_paid_for() -> None:
     harness = Harness()
     event = chunked(document("d", 7), "text")
-    event = event.model_copy(update={"chunks": (event.chunks[0].model_copy(update={"given": CustomExtraction()}),)})
+    event = event.model_copy(
+        update={"chunks": (event.chunks[0].model_copy(update={"given": CustomExtraction()}),)}
+    )
     (result,) = await harness.extract(event)
     assert (result.entities, result.relations, harness.chat.calls) == ((), (), [])
     cache = ExtractionCache(harness.rows)

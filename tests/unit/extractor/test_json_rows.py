@@ -1,4 +1,6 @@
-"""Reading a model's answer in JSON: every whole row is kept, whatever surrounds it; nothing raises."""
+"""Reading a model's answer in JSON: every whole row is kept, whatever surrounds it; nothing
+raises.
+"""
 
 import json
 
@@ -12,7 +14,10 @@ from services.extractor.domain.json_rows import parse_json
 from services.extractor.domain.rows import parse_rows
 
 ZOE = '{"name": "Zoe", "type": "Person", "description": "A sailor"}'
-TIE = '{"source": "Zoe", "target": "Elm", "keywords": "trade, sea", "description": "Zoe sails from Elm"}'
+TIE = (
+    '{"source": "Zoe", "target": "Elm", "keywords": "trade, sea", "description": "Zoe sails from '
+    'Elm"}'
+)
 WHOLE = f'{{"entities": [{ZOE}], "relationships": [{TIE}]}}'
 
 
@@ -21,7 +26,10 @@ def names(answer: str) -> list[str]:
 
 
 def test_an_object_gives_the_same_as_rows() -> None:
-    rows = "entity<|#|>Zoe<|#|>Person<|#|>A sailor\nrelation<|#|>Zoe<|#|>Elm<|#|>trade, sea<|#|>Zoe sails from Elm"
+    rows = (
+        "entity<|#|>Zoe<|#|>Person<|#|>A sailor\nrelation<|#|>Zoe<|#|>Elm<|#|>trade, sea<|#|>Zoe "
+        "sails from Elm"
+    )
     assert parse_json(WHOLE) == parse_rows(rows)
 
 
@@ -33,10 +41,15 @@ def test_an_object_gives_the_same_as_rows() -> None:
         WHOLE.replace("}]", "},]").replace('sailor"}', 'sailor",}'),
         WHOLE[:-2],
         f'{{"entities": [{ZOE}], "relationships": [{TIE}, {{"source": "Zoe", "tar',
-        f'{{"entities": [{{"name": "Yan", "type": "person", "descr\n{ZOE}], "relationships": [{TIE}]}}',
+        (
+            f'{{"entities": [{{"name": "Yan", "type": "person", "descr\n{ZOE}], "relationships": '
+            f"[{TIE}]}}"
+        ),
         f"[{ZOE}, {TIE}]",
         f"{ZOE}\n{TIE}",
-        WHOLE.replace('"name"', '"entity_name"').replace('"type"', '"entity_type"').replace('"source"', '"src"'),
+        WHOLE.replace('"name"', '"entity_name"')
+        .replace('"type"', '"entity_type"')
+        .replace('"source"', '"src"'),
         WHOLE.replace('"trade, sea"', '["trade", "sea"]'),
         json.dumps(json.loads(WHOLE), indent=4),
     ],
@@ -44,7 +57,9 @@ def test_an_object_gives_the_same_as_rows() -> None:
 def test_whole_rows_are_kept_whatever_surrounds_them(answer: str) -> None:
     entities, relations = parse_json(answer)
     assert [(e.name, e.type, e.description) for e in entities] == [("Zoe", "person", "A sailor")]
-    assert [(r.source, r.target, r.keywords) for r in relations] == [("Zoe", "Elm", ("trade", "sea"))]
+    assert [(r.source, r.target, r.keywords) for r in relations] == [
+        ("Zoe", "Elm", ("trade", "sea"))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +74,9 @@ def test_whole_rows_are_kept_whatever_surrounds_them(answer: str) -> None:
     ],
 )
 def test_texts_that_are_no_sound_json_are_read(written: str, read: str) -> None:
-    entities, _ = parse_json(f'{{"entities": [{{"name": "A", "type": "t", "description": "{written}"}}, {ZOE}]}}')
+    entities, _ = parse_json(
+        f'{{"entities": [{{"name": "A", "type": "t", "description": "{written}"}}, {ZOE}]}}'
+    )
     assert [entity.description for entity in entities] == [read, "A sailor"]
 
 
@@ -88,9 +105,12 @@ def test_a_row_that_breaks_a_rule_is_left_out_alone(row: str) -> None:
 
 def test_no_more_rows_are_taken_than_the_recipe_allows() -> None:
     rows = [{"name": f"n{n}", "type": "t", "description": "d"} for n in range(9)]
-    ties = [{"source": "a", "target": f"n{n}", "keywords": "k", "description": "d"} for n in range(9)]
+    ties = [
+        {"source": "a", "target": f"n{n}", "keywords": "k", "description": "d"} for n in range(9)
+    ]
     entities, relations = parse_json(
-        json.dumps({"entities": rows, "relationships": ties}), ExtractionConfig(max_entities=3, max_records=5)
+        json.dumps({"entities": rows, "relationships": ties}),
+        ExtractionConfig(max_entities=3, max_records=5),
     )
     assert (len(entities), len(relations)) == (3, 2)
 
@@ -104,8 +124,18 @@ def test_no_answer_raises(answer: str) -> None:
 texts = st.text(st.characters(exclude_characters="\b\f"), min_size=1, max_size=20)
 
 
-@given(st.lists(texts, min_size=1, max_size=5), st.text(alphabet='{}[]",:x ', max_size=20), st.integers(0, 30))
-def test_whole_rows_survive_malformed_neighbours_and_a_cut(written: list[str], junk: str, cut: int) -> None:
+@given(
+    st.lists(texts, min_size=1, max_size=5),
+    st.text(alphabet='{}[]",:x ', max_size=20),
+    st.integers(0, 30),
+)
+def test_whole_rows_survive_malformed_neighbours_and_a_cut(
+    written: list[str], junk: str, cut: int
+) -> None:
     rows = [json.dumps({"name": f"n {text}", "type": "t", "description": "d"}) for text in written]
-    answer = '{"entities": [' + f", {junk}\n".join(rows) + ', {"name": "cut off here", "type": "t"'[: cut + 1]
+    answer = (
+        '{"entities": ['
+        + f", {junk}\n".join(rows)
+        + ', {"name": "cut off here", "type": "t"'[: cut + 1]
+    )
     assert set(names(answer)) >= {clean_name(f"n {text}") for text in written}

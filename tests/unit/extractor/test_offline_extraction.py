@@ -14,11 +14,13 @@ from services.extractor.offline.ties import ABBREVIATION, ALIAS, DEFINITION, TOG
 PASSAGE = """Marie Curie was a physicist and chemist born in Warsaw. In 1895 she married the physicist Pierre Curie.
 Curie won the Nobel Prize. Acme Corporation, a company in Berlin, sold radium to President Lincoln.
 The Battle of Hastings was fought near the River Thames. Publish a DocumentAdded to name a document.
-"""
+"""  # noqa: E501
 
 
 def entity(result: Extraction, name: str) -> tuple[str, str]:
-    return next((results.type, results.description) for results in result.entities if results.name == name)
+    return next(
+        (results.type, results.description) for results in result.entities if results.name == name
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,10 @@ def test_cheap_cues_tell_the_type(name: str, kind: str) -> None:
 
 
 def test_the_description_is_the_sentence_that_defines() -> None:
-    assert "company in Berlin" in entity(extract("We saw Acme today. " + PASSAGE), "Acme Corporation")[1]
+    assert (
+        "company in Berlin"
+        in entity(extract("We saw Acme today. " + PASSAGE), "Acme Corporation")[1]
+    )
     text = "Many people like Zeta. Zeta is a database for graphs."
     assert "Zeta is a database for graphs." in entity(extract(text), "Zeta")[1]
 
@@ -80,7 +85,9 @@ def test_the_most_mentioned_names_are_kept() -> None:
 
 def test_headings_are_evidence_and_no_source() -> None:
     assert extract("it rains", ["Marie Curie"]).entities == ()
-    assert [result.name for result in extract("Testing is a village in Kent.", ["Testing"]).entities] == [
+    assert [
+        result.name for result in extract("Testing is a village in Kent.", ["Testing"]).entities
+    ] == [
         "Testing",
         "Kent",
     ]
@@ -92,7 +99,10 @@ def test_any_text_gives_bounded_rows_whose_ends_are_entities(text: str) -> None:
     result = extract(text)
     names = {results.name for results in result.entities}
     assert len(names) == len(result.entities) <= extraction.MOST_ENTITIES
-    assert all(results.description and len(results.description) <= 400 and results.type for results in result.entities)
+    assert all(
+        results.description and len(results.description) <= 400 and results.type
+        for results in result.entities
+    )
     for relation in result.relations:
         assert {relation.source, relation.target} <= names
         assert relation.source < relation.target
@@ -108,7 +118,9 @@ def test_a_blank_text_says_nothing() -> None:
 def test_chinese_passages_give_entities_and_relations() -> None:
     result = extract("阿里巴巴集团由马云于1999年创立。阿里巴巴集团位于杭州市。")
     assert entity(result, "阿里巴巴集团")[0] == "organization"
-    assert ("阿里巴巴集团", "马云") in [(relation.source, relation.target) for relation in result.relations]
+    assert ("阿里巴巴集团", "马云") in [
+        (relation.source, relation.target) for relation in result.relations
+    ]
 
 
 def test_markup_and_length_are_taken_out_of_descriptions() -> None:
@@ -124,7 +136,8 @@ def test_passages_are_read_at_more_than_ten_a_second() -> None:
         begin = time.process_time()
         extract(passage)
         spent.append(time.process_time() - begin)
-    # The fastest, five times slower than on a slow machine: only a reader that has become another one takes so long.
+    # The fastest, five times slower than on a slow machine: only a reader that has become another
+    # one takes so long.
     assert min(spent) < 1 / 10
 
 
@@ -136,31 +149,55 @@ def keywords(text: str, *headings: str) -> dict[tuple[str, str], tuple[str, ...]
     ("text", "pair", "said"),
     [
         ("Ada Marlow was born in Warsaw.", ("Ada Marlow", "Warsaw"), "born in"),
-        ("Acme Corporation sold radium to Belgium.", ("Acme Corporation", "Belgium"), "sold radium to"),
-        ("They saw Ada Marlow and Zoe Hill sign the treaty.", ("Ada Marlow", "Zoe Hill"), "sign treaty"),
+        (
+            "Acme Corporation sold radium to Belgium.",
+            ("Acme Corporation", "Belgium"),
+            "sold radium to",
+        ),
+        (
+            "They saw Ada Marlow and Zoe Hill sign the treaty.",
+            ("Ada Marlow", "Zoe Hill"),
+            "sign treaty",
+        ),
         ("Then came Ada Marlow, Zoe Hill.", ("Ada Marlow", "Zoe Hill"), TOGETHER),
         ("Pablo Picasso malte mit Otto Dix.", ("Otto Dix", "Pablo Picasso"), "malte"),
         ("腾讯公司位于深圳市。", ("深圳市", "腾讯公司"), "位于"),
         ("阿里巴巴集团由马云于1999年创立。", ("阿里巴巴集团", "马云"), "创立"),
     ],
 )
-def test_the_phrase_between_two_names_says_what_ties_them(text: str, pair: tuple[str, str], said: str) -> None:
+def test_the_phrase_between_two_names_says_what_ties_them(
+    text: str, pair: tuple[str, str], said: str
+) -> None:
     assert keywords(text)[pair] == (said,)
 
 
 def test_a_definition_is_kept_apart_from_a_mention() -> None:
-    assert keywords("Zoe Hill is a clerk of Port Elm.")["Port Elm", "Zoe Hill"] == ("clerk of", DEFINITION)
+    assert keywords("Zoe Hill is a clerk of Port Elm.")["Port Elm", "Zoe Hill"] == (
+        "clerk of",
+        DEFINITION,
+    )
     assert DEFINITION not in keywords("Zoe Hill was seen near Port Elm.")["Port Elm", "Zoe Hill"]
     text = "We met Zoe Hill in the old harbour. Zoe Hill is a clerk."
-    assert entity(extract(text), "Zoe Hill")[1] == "Zoe Hill is a clerk. We met Zoe Hill in the old harbour."
+    assert (
+        entity(extract(text), "Zoe Hill")[1]
+        == "Zoe Hill is a clerk. We met Zoe Hill in the old harbour."
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "pair", "said"),
     [
-        ("The World Health Organization (WHO) met.", ("WHO", "World Health Organization"), ABBREVIATION),
+        (
+            "The World Health Organization (WHO) met.",
+            ("WHO", "World Health Organization"),
+            ABBREVIATION,
+        ),
         ("They met Pablo Picasso, also called Pablo Ruiz.", ("Pablo Picasso", "Pablo Ruiz"), ALIAS),
-        ("They met Pablo Picasso, también llamado Pablo Ruiz.", ("Pablo Picasso", "Pablo Ruiz"), ALIAS),
+        (
+            "They met Pablo Picasso, también llamado Pablo Ruiz.",
+            ("Pablo Picasso", "Pablo Ruiz"),
+            ALIAS,
+        ),
         ("阿里巴巴集团（简称阿里）很大。", ("阿里", "阿里巴巴集团"), ALIAS),
     ],
 )
@@ -169,7 +206,9 @@ def test_another_name_of_a_thing_is_tied_to_it(text: str, pair: tuple[str, str],
 
 
 def test_what_follows_another_name_is_said_of_the_thing() -> None:
-    assert ("UNICEF", "World Health Organization") in keywords("The World Health Organization (WHO) helps UNICEF.")
+    assert ("UNICEF", "World Health Organization") in keywords(
+        "The World Health Organization (WHO) helps UNICEF."
+    )
 
 
 def test_a_place_in_brackets_is_no_other_name() -> None:
@@ -193,14 +232,19 @@ def test_a_heading_names_the_subject_that_the_passage_calls_by_a_pronoun() -> No
         ("Warsaw", True),
         ("Ada Marlow", False),
     }
-    assert [(tie.source, tie.target, tie.grounded) for tie in result.relations] == [("Ada Marlow", "Warsaw", False)]
-    assert [results.name for results in extract("It stores rows in Milvus.", ["Getting Started"]).entities] == [
-        "Milvus"
+    assert [(tie.source, tie.target, tie.grounded) for tie in result.relations] == [
+        ("Ada Marlow", "Warsaw", False)
     ]
+    assert [
+        results.name
+        for results in extract("It stores rows in Milvus.", ["Getting Started"]).entities
+    ] == ["Milvus"]
 
 
 def test_a_heading_that_is_part_of_a_name_of_the_passage_means_that_name() -> None:
-    assert keywords("They knew Ada Marlow. He left. She met Zoe Hill.", "Marlow")["Ada Marlow", "Zoe Hill"] == ("met",)
+    assert keywords("They knew Ada Marlow. He left. She met Zoe Hill.", "Marlow")[
+        "Ada Marlow", "Zoe Hill"
+    ] == ("met",)
 
 
 def test_identifiers_count_only_where_prose_is_about_them() -> None:
@@ -210,10 +254,15 @@ def test_identifiers_count_only_where_prose_is_about_them() -> None:
 
 
 def test_descriptions_hold_no_markup() -> None:
-    assert plain("see [the *new* page](https://a.b/c), ``x`` and :class:`Row` |") == "see the new page, x and Row"
+    assert (
+        plain("see [the *new* page](https://a.b/c), ``x`` and :class:`Row` |")
+        == "see the new page, x and Row"
+    )
 
 
-@pytest.mark.parametrize("unit", ["Ada met Bob. ", "Ada Bob, ", "A ", "- Ada Lovelace\n", "马云创立公司。"])
+@pytest.mark.parametrize(
+    "unit", ["Ada met Bob. ", "Ada Bob, ", "A ", "- Ada Lovelace\n", "马云创立公司。"]
+)
 def test_long_passages_take_linear_time(unit: str) -> None:
     begin = time.process_time()
     extract(unit * (100_000 // len(unit)))

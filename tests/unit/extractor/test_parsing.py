@@ -9,11 +9,21 @@ from services.extractor.domain.parsing import parse_answer
 
 D = DELIMITER
 JSON = ExtractionConfig(json=True)
-ROWS = f"entity{D}Zoe{D}Person{D}A sailor\nrelation{D}Zoe{D}Elm{D}trade{D}Zoe sails from Elm\n<|COMPLETE|>"
+ROWS = (
+    f"entity{D}Zoe{D}Person{D}A sailor\nrelation{D}Zoe{D}Elm{D}trade{D}Zoe sails from "
+    "Elm\n<|COMPLETE|>"
+)
 OBJECT = json.dumps(
     {
         "entities": [{"name": "Zoe", "type": "Person", "description": "A sailor"}],
-        "relationships": [{"source": "Zoe", "target": "Elm", "keywords": "trade", "description": "Zoe sails from Elm"}],
+        "relationships": [
+            {
+                "source": "Zoe",
+                "target": "Elm",
+                "keywords": "trade",
+                "description": "Zoe sails from Elm",
+            }
+        ],
     }
 )
 TABLE = """Here they are:
@@ -29,7 +39,12 @@ TABLE = """Here they are:
 OTHER_NAMES = json.dumps(
     [
         {"entity_name": "Zoe", "entity_type": "Person", "entity_description": "A sailor"},
-        {"src_id": "Zoe", "tgt_id": "Elm", "relationship_keywords": "trade", "description": "Zoe sails from Elm"},
+        {
+            "src_id": "Zoe",
+            "tgt_id": "Elm",
+            "relationship_keywords": "trade",
+            "description": "Zoe sails from Elm",
+        },
     ]
 )
 
@@ -53,10 +68,14 @@ def test_every_form_gives_the_same(answer: str, config: ExtractionConfig) -> Non
     entities, relations = parse_answer(answer, config)
     assert [(entity.name, entity.type) for entity in entities] == [("Zoe", "person")]
     assert entities[0].description.strip("*") == "A sailor"
-    assert [(tie.source, tie.target, tie.keywords) for tie in relations] == [("Zoe", "Elm", ("trade",))]
+    assert [(tie.source, tie.target, tie.keywords) for tie in relations] == [
+        ("Zoe", "Elm", ("trade",))
+    ]
 
 
-@pytest.mark.parametrize("answer", ["", "Zoe is a sailor of Elm.", "| a | b |\n| 1 | 2 |", "<|COMPLETE|>", "{}"])
+@pytest.mark.parametrize(
+    "answer", ["", "Zoe is a sailor of Elm.", "| a | b |\n| 1 | 2 |", "<|COMPLETE|>", "{}"]
+)
 @pytest.mark.parametrize("config", [DEFAULT, JSON], ids=["rows", "json"])
 def test_what_is_no_list_of_rows_gives_nothing(answer: str, config: ExtractionConfig) -> None:
     assert parse_answer(answer, config) == ((), ())

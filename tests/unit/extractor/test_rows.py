@@ -1,4 +1,6 @@
-"""Reading a model's answer: what is sound is kept, what can be repaired is repaired, nothing raises."""
+"""Reading a model's answer: what is sound is kept, what can be repaired is repaired, nothing
+raises.
+"""
 
 import time
 from random import Random
@@ -33,10 +35,17 @@ def type_of(kind: str) -> str | None:
 
 
 def test_rows_become_entities_and_relations() -> None:
-    answer = f"entity{D}Alice{D}Person{D}She paints\nrelation{D}Alice{D}Bob{D}art, love{D}She paints Bob\n<|COMPLETE|>"
+    answer = (
+        f"entity{D}Alice{D}Person{D}She paints\nrelation{D}Alice{D}Bob{D}art, love{D}She paints "
+        "Bob\n<|COMPLETE|>"
+    )
     (entity,), (relation,) = parse_rows(answer)
     assert (entity.name, entity.type, entity.description) == ("Alice", "person", "She paints")
-    assert (relation.source, relation.target, relation.keywords) == ("Alice", "Bob", ("art", "love"))
+    assert (relation.source, relation.target, relation.keywords) == (
+        "Alice",
+        "Bob",
+        ("art", "love"),
+    )
     assert (relation.description, relation.weight) == ("She paints Bob", 1.0)
 
 
@@ -107,9 +116,27 @@ def test_cleaning_a_name_is_bounded_and_never_raises(text: str) -> None:
 
 
 BROKEN = [
-    "<|##|>", "<|#||#|>", r"<|\#|>", "<|>", "<||>", "<X|#|>", "<|#|Y>", "<||#||>", "<#>", "<#|>", "<|#>",
-    "<X#|>", "<|#X>", "<|#|", "<|#||", "<|#:", "<||#>", "|#|>", "<|#|>|", "||#||",
-]  # fmt: skip
+    "<|##|>",
+    "<|#||#|>",
+    r"<|\#|>",
+    "<|>",
+    "<||>",
+    "<X|#|>",
+    "<|#|Y>",
+    "<||#||>",
+    "<#>",
+    "<#|>",
+    "<|#>",
+    "<X#|>",
+    "<|#X>",
+    "<|#|",
+    "<|#||",
+    "<|#:",
+    "<||#>",
+    "|#|>",
+    "<|#|>|",
+    "||#||",
+]
 
 
 @pytest.mark.parametrize("delimiter", BROKEN)
@@ -172,7 +199,9 @@ def test_keywords_are_split_at_commas_of_both_widths_and_stand_once() -> None:
 
 
 def test_of_a_name_or_pair_that_comes_twice_the_first_row_counts() -> None:
-    assert [e.description for e in parse_rows(f"{SOUND}\nentity{D}Zoe{D}place{D}other")[0]] == ["text"]
+    assert [e.description for e in parse_rows(f"{SOUND}\nentity{D}Zoe{D}place{D}other")[0]] == [
+        "text"
+    ]
 
 
 @settings(max_examples=300)
@@ -182,7 +211,9 @@ def test_no_answer_raises(answer: str) -> None:
 
 
 fragments = st.lists(
-    st.sampled_from([D, *BROKEN, "entity", "relation", "\n", "A", "文", '"', "<think>", "<|COMPLETE|>", " "])
+    st.sampled_from(
+        [D, *BROKEN, "entity", "relation", "\n", "A", "文", '"', "<think>", "<|COMPLETE|>", " "]
+    )
 )
 
 
@@ -196,7 +227,10 @@ def test_no_mixture_of_markers_raises_and_all_that_is_kept_is_whole(answer: str)
 
 words = st.text("abcdefgh ", min_size=3, max_size=20).map(str.strip).filter(bool)
 rows = st.lists(
-    st.tuples(words.map(lambda word: f"n{word}"), words), min_size=1, max_size=6, unique_by=lambda row: row[0]
+    st.tuples(words.map(lambda word: f"n{word}"), words),
+    min_size=1,
+    max_size=6,
+    unique_by=lambda row: row[0],
 )
 garbage = st.text(st.characters(exclude_characters="\n\r<>|#"), max_size=40).map(
     lambda text: text.replace("entity", "")
@@ -241,7 +275,9 @@ def test_the_older_form_is_understood(answer: str) -> None:
     ("strength", "weight"),
     [("0.5", 0.5), ('"9"', 9.0), ("1e9", 1.0), ("999", 100.0), ("0", 1.0), ("-3", 1.0), ("", 1.0)],
 )
-def test_the_strength_of_a_relation_in_the_older_form_is_its_weight(strength: str, weight: float) -> None:
+def test_the_strength_of_a_relation_in_the_older_form_is_its_weight(
+    strength: str, weight: float
+) -> None:
     (relation,) = parse_rows(OLDER_TIE.replace("8", strength))[1]
     assert (relation.keywords, relation.description, relation.weight) == (
         ("sea", "trade"),
@@ -251,22 +287,31 @@ def test_the_strength_of_a_relation_in_the_older_form_is_its_weight(strength: st
 
 
 def test_rows_of_both_forms_stand_in_one_answer() -> None:
-    assert sorted(names(f"{SOUND.replace('Zoe', 'Yan')}\n{OLDER}##\n{SOUND.replace('Zoe', 'Ann')}")) == [
-        "Ann", "Elm", "Yan", "Zoe",
-    ]  # fmt: skip
+    assert sorted(
+        names(f"{SOUND.replace('Zoe', 'Yan')}\n{OLDER}##\n{SOUND.replace('Zoe', 'Ann')}")
+    ) == [
+        "Ann",
+        "Elm",
+        "Yan",
+        "Zoe",
+    ]
 
 
 @pytest.mark.parametrize("mark", [" | ", "|", "\t", "||", "<SEP>", "<|", " :: ", "<tuple>", ";;"])
 def test_another_mark_in_the_place_of_every_delimiter_is_understood(mark: str) -> None:
     entities, relations = parse_rows(
-        f"{mark.join(['entity', 'Zoe', 'person', 'text'])}\n{mark.join(['relation', 'Zoe', 'Yan', 'love', 'words'])}"
+        f"{mark.join(['entity', 'Zoe', 'person', 'text'])}\n{mark.join(['relation', 'Zoe', 'Yan', 'love', 'words'])}"  # noqa: E501
     )
     assert [(e.name, e.type, e.description) for e in entities] == [("Zoe", "person", "text")]
-    assert [(r.source, r.target, r.keywords, r.description) for r in relations] == [("Zoe", "Yan", ("love",), "words")]
+    assert [(r.source, r.target, r.keywords, r.description) for r in relations] == [
+        ("Zoe", "Yan", ("love",), "words")
+    ]
 
 
 def test_rows_glued_without_a_delimiter_are_all_kept() -> None:
-    entities, relations = parse_rows(f"{SOUND}. entity{D}Yan{D}person{D}other relation{D}Zoe{D}Yan{D}love{D}they love")
+    entities, relations = parse_rows(
+        f"{SOUND}. entity{D}Yan{D}person{D}other relation{D}Zoe{D}Yan{D}love{D}they love"
+    )
     assert [(e.name, e.description) for e in entities] == [("Zoe", "text."), ("Yan", "other")]
     assert [r.description for r in relations] == ["they love"]
 
@@ -277,12 +322,16 @@ def test_a_row_glued_to_the_rest_of_another_is_kept() -> None:
 
 
 def test_a_row_broken_over_two_lines_is_one_row() -> None:
-    assert names(f"entity{D}Zoe{D}person\n  {D}text\nentity{D}Yan{D}person{D}text") == ["Zoe", "Yan"]
+    assert names(f"entity{D}Zoe{D}person\n  {D}text\nentity{D}Yan{D}person{D}text") == [
+        "Zoe",
+        "Yan",
+    ]
 
 
 def test_things_named_like_kinds_are_things() -> None:
     entities, relations = parse_rows(
-        f"entity{D}Legal Entity{D}concept{D}a relation\nrelation{D}Legal Entity{D}Relation{D}law{D}entity"
+        f"entity{D}Legal Entity{D}concept{D}a relation\nrelation{D}Legal "
+        f"Entity{D}Relation{D}law{D}entity"
     )
     assert [(e.name, e.description) for e in entities] == [("Legal Entity", "a relation")]
     assert [(r.source, r.target) for r in relations] == [("Legal Entity", "Relation")]
@@ -291,19 +340,31 @@ def test_things_named_like_kinds_are_things() -> None:
 def test_a_sixth_field_is_the_strength() -> None:
     for values in (("love", "the longer text"), ("the longer text", "love")):
         (relation,) = parse_rows(D.join(("relation", "A", "B", *values, "7.5")))[1]
-        assert (relation.keywords, relation.description, relation.weight) == (("love",), "the longer text", 7.5)
+        assert (relation.keywords, relation.description, relation.weight) == (
+            ("love",),
+            "the longer text",
+            7.5,
+        )
 
 
 def test_rows_may_speak_of_tags_and_drafts_of_rows_are_no_rows() -> None:
-    for draft in (f"<think>{SOUND.replace('Zoe', 'No')}</think>", f"{SOUND.replace('Zoe', 'No')}\n</think>\n"):
+    for draft in (
+        f"<think>{SOUND.replace('Zoe', 'No')}</think>",
+        f"{SOUND.replace('Zoe', 'No')}\n</think>\n",
+    ):
         assert names(split_reasoning(f"{draft}{SOUND}").text) == ["Zoe"]
-    answer = f"entity{D}<think> tag{D}concept{D}It opens a thought.\n{SOUND}\nentity{D}End{D}concept{D}It is </think>."
+    answer = (
+        f"entity{D}<think> tag{D}concept{D}It opens a "
+        f"thought.\n{SOUND}\nentity{D}End{D}concept{D}It is </think>."
+    )
     assert split_reasoning(answer).text == answer
     assert names(answer) == ["<think> tag", "Zoe", "End"]
 
 
 def test_placeholders_copied_from_the_prompt_are_no_names() -> None:
-    assert parse_rows(f"entity{D}<name>{D}person{D}text\nrelation{D}<source>{D}<target>{D}k{D}text") == ((), ())
+    assert parse_rows(
+        f"entity{D}<name>{D}person{D}text\nrelation{D}<source>{D}<target>{D}k{D}text"
+    ) == ((), ())
 
 
 def test_no_more_is_taken_of_an_answer_than_the_recipe_and_an_event_allow() -> None:
@@ -315,12 +376,23 @@ def test_no_more_is_taken_of_an_answer_than_the_recipe_and_an_event_allow() -> N
     assert 0 < sum(len(e.description.encode()) for e in entities) <= row_collector.MAX_BYTES
 
 
-odd = st.text(st.characters(exclude_characters="\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029<|"), min_size=1, max_size=20)
-broken = st.lists(st.sampled_from([f"entity{D}", *BROKEN, "entity", "relation", D, "(", '"', "#", "x"]), max_size=12)
+odd = st.text(
+    st.characters(exclude_characters="\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029<|"),
+    min_size=1,
+    max_size=20,
+)
+broken = st.lists(
+    st.sampled_from([f"entity{D}", *BROKEN, "entity", "relation", D, "(", '"', "#", "x"]),
+    max_size=12,
+)
 
 
 @settings(max_examples=150)
-@given(st.lists(st.tuples(odd, odd), min_size=1, max_size=5), st.lists(broken, max_size=5), st.randoms())
+@given(
+    st.lists(st.tuples(odd, odd), min_size=1, max_size=5),
+    st.lists(broken, max_size=5),
+    st.randoms(),
+)
 def test_sound_rows_with_odd_names_survive_broken_neighbours(
     values: list[tuple[str, str]], junk: list[list[str]], r: Random
 ) -> None:
@@ -332,7 +404,9 @@ def test_sound_rows_with_odd_names_survive_broken_neighbours(
     assert expected <= set(names("\n".join(lines)))
 
 
-@pytest.mark.parametrize("unit", [f"entity{D}", D, "<|#", "entity ", '("entity"<|>', "##", "<think>", f"{D}entity{D}a"])
+@pytest.mark.parametrize(
+    "unit", [f"entity{D}", D, "<|#", "entity ", '("entity"<|>', "##", "<think>", f"{D}entity{D}a"]
+)
 def test_a_long_answer_takes_linear_time(unit: str) -> None:
     begin = time.process_time()
     parse_rows(unit * (200_000 // len(unit)))

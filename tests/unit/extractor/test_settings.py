@@ -21,7 +21,13 @@ from services.extractor.settings import ExtractorSettings
 def test_more_events_are_at_hand_than_the_model_may_have_calls(
     monkeypatch: pytest.MonkeyPatch, given: dict[str, str], workers: int
 ) -> None:
-    for name in ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "OPENAI_BASE_URL", "LLM_MAX_ASYNC"):
+    for name in (
+        "LLM_API_KEY",
+        "OPENAI_API_KEY",
+        "LLM_BASE_URL",
+        "OPENAI_BASE_URL",
+        "LLM_MAX_ASYNC",
+    ):
         monkeypatch.delenv(name, raising=False)
     for name, value in given.items():
         monkeypatch.setenv(name, value)

@@ -1,4 +1,6 @@
-"""What indexing asks of its stores: calls per batch and bytes per vector, which no machine's speed changes."""
+"""What indexing asks of its stores: calls per batch and bytes per vector, which no machine's speed
+changes.
+"""
 
 from array import array
 from collections import Counter
@@ -37,24 +39,36 @@ class Counted:
 
         async def call(*arguments: Any, **options: Any) -> Any:
             self.calls[name] += 1
-            self.named[name] += sum(len(some) for some in arguments[1:] if not isinstance(some, str))
+            self.named[name] += sum(
+                len(some) for some in arguments[1:] if not isinstance(some, str)
+            )
             return await method(*arguments, **options)
 
         return call
 
 
-async def indexed(revision: int, *, again: bool = False) -> tuple[Counted, Counted, CountingEmbedder]:
+async def indexed(
+    revision: int, *, again: bool = False
+) -> tuple[Counted, Counted, CountingEmbedder]:
     """Index a graph of this revision for the first time, or after the first time."""
     embedder = CountingEmbedder(LexicalEmbedder(16))
-    graph, vectors, embeddings = MemoryGraph(), MemoryVectors("m", 16), CachedEmbeddings(MemoryRows(), embedder)
+    graph, vectors, embeddings = (
+        MemoryGraph(),
+        MemoryVectors("m", 16),
+        CachedEmbeddings(MemoryRows(), embedder),
+    )
     counted = Counted(graph), Counted(vectors)
     for number in (revision, revision + 1)[: 1 + again]:
         for one in counted:
             one.calls.clear(), one.named.clear()
         embedder.calls = 0
         entities = [Entity(name, number, description="text") for name in sorted(NAMES)]
-        await graph.put(SPACE, entities, [Relation(*pair, number, description="text") for pair in sorted(PAIRS)])
-        await index_graph("w", GraphKeys(NAMES, PAIRS), Generations(), counted[0], counted[1], embeddings)
+        await graph.put(
+            SPACE, entities, [Relation(*pair, number, description="text") for pair in sorted(PAIRS)]
+        )
+        await index_graph(
+            "w", GraphKeys(NAMES, PAIRS), Generations(), counted[0], counted[1], embeddings
+        )
     return *counted, embedder
 
 
@@ -80,7 +94,9 @@ async def test_what_has_not_changed_is_neither_written_nor_checked() -> None:
     assert embedder.calls == 0
 
 
-async def test_a_cached_embedding_takes_two_bytes_a_number_and_older_ones_are_read_as_they_are() -> None:
+async def test_a_cached_embedding_takes_two_bytes_a_number_and_older_ones_are_read_as_they_are() -> (  # noqa: E501
+    None
+):
     rows, embedder = MemoryRows(), CountingEmbedder(LexicalEmbedder(384))
     embeddings, table = CachedEmbeddings(rows, embedder), Table("embeddings", Partition("w", 0))
     (vector,) = await embeddings.embed("w", ["text"])
@@ -100,7 +116,10 @@ async def test_embeddings_that_older_versions_cached_are_read_as_they_are() -> N
     rows, embedder = MemoryRows(), CountingEmbedder(LexicalEmbedder(384))
     table, row = Table("embeddings", Partition("w", 0)), {"f32": array("f", [0.1] * 384).tobytes()}
     of_texts = {"old": row, "older": {"vector": [0.1] * 384}}
-    await rows.put(table, {sha256(f"{embedder.model}\x1f384\x1f{text}"): older for text, older in of_texts.items()})
+    await rows.put(
+        table,
+        {sha256(f"{embedder.model}\x1f384\x1f{text}"): older for text, older in of_texts.items()},
+    )
     embeddings = CachedEmbeddings(rows, embedder)
     new, *kept = await embeddings.embed("w", ["new", *of_texts])
     for vector in kept:

@@ -1,11 +1,19 @@
-"""The indexer over stores in memory: what changed is embedded, what is gone is removed, the newest text stands."""
+"""The indexer over stores in memory: what changed is embedded, what is gone is removed, the newest
+text stands.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, Event, VectorsIndexed
+from contracts.events import (
+    ChunksCreated,
+    DocumentDeleted,
+    EntitiesExtracted,
+    Event,
+    VectorsIndexed,
+)
 from contracts.graph import DocumentBounds, Entity, Generations, Partition, Relation, VectorKind
 from runtime.bus.port import Delivery
 from runtime.errors import Retryable
@@ -35,11 +43,19 @@ class Harness:
         self.merger = Merger(graph=graph or MemoryGraph())
 
     async def chunks(self, *events: ChunksCreated, workspace: str = "w") -> list[VectorsIndexed]:
-        return await self.handle([delivered(event, n, workspace=workspace) for n, event in enumerate(events, 1)])
+        return await self.handle(
+            [delivered(event, n, workspace=workspace) for n, event in enumerate(events, 1)]
+        )
 
-    async def handle(self, batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> list[VectorsIndexed]:
+    async def handle(
+        self, batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]
+    ) -> list[VectorsIndexed]:
         events = await on_chunks(
-            batch, Generations(), vectors=self.vectors, embeddings=self.embeddings, extents=self.extents
+            batch,
+            Generations(),
+            vectors=self.vectors,
+            embeddings=self.embeddings,
+            extents=self.extents,
         )
         return [event for (event,) in events]
 
@@ -48,13 +64,22 @@ class Harness:
         results: Sequence[Sequence[Event]] = await self.merger.merge(*events)
         batch = [delivered(result, n) for n, (result,) in enumerate(results, 1)]
         indexed = await on_graph_merged(
-            batch, Generations(), graph=self.merger.graph, vectors=self.vectors, embeddings=self.embeddings
+            batch,
+            Generations(),
+            graph=self.merger.graph,
+            vectors=self.vectors,
+            embeddings=self.embeddings,
         )
         return [result for (result,) in indexed]
 
     async def index(self, names: set[str], pairs: set[tuple[str, str]]) -> set[str]:
         return await index_graph(
-            "w", GraphKeys(names, pairs), Generations(), self.merger.graph, self.vectors, self.embeddings
+            "w",
+            GraphKeys(names, pairs),
+            Generations(),
+            self.merger.graph,
+            self.vectors,
+            self.embeddings,
         )
 
     async def texts(self, kind: VectorKind, partition: Partition = SPACE) -> set[str]:
@@ -90,8 +115,12 @@ async def test_a_new_version_embeds_only_what_changed() -> None:
     assert await harness.texts("chunks") == {"one", "changed", "three"}
 
 
-@pytest.mark.parametrize("order", [(1, 2, 3), (1, 3, 2), (3, 2, 1), (2, 1, 3), (3, 1, 2), (2, 3, 1)])
-async def test_the_newest_version_stands_in_whatever_order_they_arrive(order: Sequence[int]) -> None:
+@pytest.mark.parametrize(
+    "order", [(1, 2, 3), (1, 3, 2), (3, 2, 1), (2, 1, 3), (3, 1, 2), (2, 3, 1)]
+)
+async def test_the_newest_version_stands_in_whatever_order_they_arrive(
+    order: Sequence[int],
+) -> None:
     texts = {1: "first", 2: "second", 3: "first"}
     harness = Harness()
     for version in order:
@@ -102,7 +131,9 @@ async def test_the_newest_version_stands_in_whatever_order_they_arrive(order: Se
 
 async def test_of_two_versions_in_one_batch_the_newer_stands() -> None:
     harness = Harness()
-    events = await harness.chunks(chunked(document("d", 2), "new"), chunked(document("d", 1), "old"))
+    events = await harness.chunks(
+        chunked(document("d", 2), "new"), chunked(document("d", 1), "old")
+    )
     assert await harness.texts("chunks") == {"new"}
     assert len(events) == 2
 
@@ -119,7 +150,12 @@ async def test_entities_and_relations_are_indexed_as_they_stand_in_the_graph() -
 
 async def test_what_many_chunks_of_a_batch_touch_is_embedded_once() -> None:
     harness = Harness()
-    await harness.merged(*(extracted(document(), order, [entity("Hub", "t", f"text {order}")]) for order in range(20)))
+    await harness.merged(
+        *(
+            extracted(document(), order, [entity("Hub", "t", f"text {order}")])
+            for order in range(20)
+        )
+    )
     assert harness.embedder.count == 1
 
 
@@ -176,7 +212,9 @@ async def test_a_graph_that_changes_while_it_is_indexed_ends_with_its_newest_tex
 
 
 async def test_an_entity_that_goes_while_it_is_indexed_is_not_left_behind() -> None:
-    harness = Harness(ChangingGraph(lambda graph: graph.put(SPACE, [Entity("A", 9, gone=True)], []), 1))
+    harness = Harness(
+        ChangingGraph(lambda graph: graph.put(SPACE, [Entity("A", 9, gone=True)], []), 1)
+    )
     await harness.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
     await harness.index({"A"}, set())
     assert await harness.texts("entities") == set()
@@ -192,9 +230,13 @@ async def test_a_graph_that_never_rests_is_tried_again_later() -> None:
 async def test_a_replica_that_wrote_an_older_text_last_looks_again_and_corrects_it() -> None:
     harness = Harness()
     graph, vectors = harness.merger.graph, harness.vectors
-    await graph.put(SPACE, [Entity("A", 1, description="old")], [Relation("A", "B", 1, description="tie")])
+    await graph.put(
+        SPACE, [Entity("A", 1, description="old")], [Relation("A", "B", 1, description="tie")]
+    )
     await harness.index({"A"}, {("A", "B")})
-    stale = await vectors.get(SPACE, "entities", [r.id for r in await vectors.scan(SPACE, "entities")], vectors=True)
+    stale = await vectors.get(
+        SPACE, "entities", [r.id for r in await vectors.scan(SPACE, "entities")], vectors=True
+    )
     await graph.put(SPACE, [Entity("A", 2, description="new")], [])
     await harness.index({"A"}, set())
     await vectors.put(SPACE, "entities", list(stale.values()))
@@ -215,11 +257,16 @@ def deletion(id: str, place: int) -> Delivery[DocumentDeleted]:
 async def test_chunks_of_a_deleted_document_are_removed_and_no_others() -> None:
     harness = Harness()
     await harness.chunks(
-        chunked(document("d", 1), *(f"passage {n}" for n in range(120))), chunked(document("e", 2), "e")
+        chunked(document("d", 1), *(f"passage {n}" for n in range(120))),
+        chunked(document("e", 2), "e"),
     )
     (event,) = await harness.handle([deletion("d", 50)])
     assert [row.document_id for row in await harness.vectors.scan(SPACE, "chunks")] == ["e"]
-    assert (event.document and event.document.deleted, event.chunks, event.kind) == (True, (), "chunks")
+    assert (event.document and event.document.deleted, event.chunks, event.kind) == (
+        True,
+        (),
+        "chunks",
+    )
 
 
 async def test_chunks_that_come_after_their_deletion_stay_away() -> None:
@@ -233,9 +280,14 @@ async def test_chunks_that_come_after_their_deletion_stay_away() -> None:
 
 @pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("newest_first", [True, False])
-async def test_a_shorter_version_leaves_nothing_behind_its_end(together: bool, newest_first: bool) -> None:
+async def test_a_shorter_version_leaves_nothing_behind_its_end(
+    together: bool, newest_first: bool
+) -> None:
     harness = Harness()
-    events = [chunked(document("d", 1), "one", "two", "three"), chunked(document("d", 9), "one", "2")]
+    events = [
+        chunked(document("d", 1), "one", "two", "three"),
+        chunked(document("d", 9), "one", "2"),
+    ]
     events = events[::-1] if newest_first else events
     for batch in [events] if together else [[event] for event in events]:
         await harness.chunks(*batch)

@@ -12,8 +12,12 @@ def test_a_chunk_is_embedded_as_it_is() -> None:
     row = chunk_row(document("d", 7, file_path="d.txt"), chunk("d", 3, "  What it says.\n"))
     assert (row.text, row.text_hash) == ("  What it says.\n", sha256("  What it says.\n"))
     assert (row.names, row.document_id, row.file_path, row.order, row.version) == (
-        ("d-chunk-003",), "d", "d.txt", 3, 7,
-    )  # fmt: skip
+        ("d-chunk-003",),
+        "d",
+        "d.txt",
+        3,
+        7,
+    )
 
 
 def test_an_entity_is_embedded_as_its_name_above_its_description() -> None:
@@ -23,8 +27,13 @@ def test_an_entity_is_embedded_as_its_name_above_its_description() -> None:
 
 
 def test_a_relation_is_embedded_as_its_keywords_its_ends_and_its_description() -> None:
-    row = relation_row(Relation("Alice", "Bob", 4, keywords=("art", "love"), description="She paints Bob"))
-    assert (row.id, row.text) == (relation_vector_id("Alice", "Bob"), "art,love\tAlice\nBob\nShe paints Bob")
+    row = relation_row(
+        Relation("Alice", "Bob", 4, keywords=("art", "love"), description="She paints Bob")
+    )
+    assert (row.id, row.text) == (
+        relation_vector_id("Alice", "Bob"),
+        "art,love\tAlice\nBob\nShe paints Bob",
+    )
     assert row.names == ("Alice", "Bob")
 
 

@@ -44,7 +44,9 @@ class CountingRows(MemoryRows):
         self.read += len(result)
         return result
 
-    async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
+    async def append(
+        self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]
+    ) -> dict[str, Row]:
         fail, self.fail = self.fail, ""
         if fail == "before":
             raise Unavailable("killed")
@@ -91,7 +93,9 @@ async def test_a_further_chunk_reads_as_little_of_a_large_hub_as_of_a_small_one(
     for count in (100, 1500):
         merger, rows = await hub_of(count)
         alone = await read_by(merger, rows, says(5000))
-        costs.append((alone, await read_by(merger, rows, *(says(number) for number in range(6000, 6050)))))
+        costs.append(
+            (alone, await read_by(merger, rows, *(says(number) for number in range(6000, 6050))))
+        )
     assert costs[0] == costs[1]
     assert costs[0][0] < 30
     assert await same_as_read_whole(merger)
@@ -105,7 +109,9 @@ async def test_a_process_that_knows_nothing_reads_a_hub_once() -> None:
 
 
 @pytest.mark.parametrize("count", [100, 1500])
-async def test_whoever_finds_that_another_has_counted_reads_what_that_one_merged(count: int) -> None:
+async def test_whoever_finds_that_another_has_counted_reads_what_that_one_merged(
+    count: int,
+) -> None:
     merger, rows = await hub_of(count)
     other = merger.replica(MIN_CONTRIBUTIONS)
     await other.merge(says(5000))
@@ -127,7 +133,9 @@ async def test_whoever_was_long_away_reads_everything_once() -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_a_batch_that_failed_at_its_counting_counts_once_when_it_comes_again(when: str) -> None:
+async def test_a_batch_that_failed_at_its_counting_counts_once_when_it_comes_again(
+    when: str,
+) -> None:
     merger, rows = await hub_of(100)
     rows.fail = when
     with pytest.raises(Unavailable):
@@ -141,12 +149,21 @@ async def test_a_batch_that_failed_at_its_counting_counts_once_when_it_comes_aga
 async def test_what_is_deleted_leaves_a_remembered_hub() -> None:
     merger, rows = await hub_of(100)
     before = rows.read
-    batch: list[Any] = [delivered(DocumentDeleted(document_id=f"d{number}"), 900 + number) for number in range(3)]
+    batch: list[Any] = [
+        delivered(DocumentDeleted(document_id=f"d{number}"), 900 + number) for number in range(3)
+    ]
     await on_extents(batch, Generations(), merging=merger.merging)
     assert rows.read - before < 60
     ada, tie = (await merger.entities())["A"], (await merger.relations())["A", "B"]
-    assert (ada.support, tie.support, round(tie.weight, 6), "k2" in tie.keywords) == (97, 97, 9.7, False)
-    await on_extents([delivered(chunked(document("d9", 800), "x"), 800)], Generations(), merging=merger.merging)
+    assert (ada.support, tie.support, round(tie.weight, 6), "k2" in tie.keywords) == (
+        97,
+        97,
+        9.7,
+        False,
+    )
+    await on_extents(
+        [delivered(chunked(document("d9", 800), "x"), 800)], Generations(), merging=merger.merging
+    )
     assert await same_as_read_whole(merger)
 
 

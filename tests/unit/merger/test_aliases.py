@@ -1,4 +1,6 @@
-"""A name means an entity because somebody decided so; taken back, the graph is as if nobody ever had."""
+"""A name means an entity because somebody decided so; taken back, the graph is as if nobody ever
+had.
+"""
 
 from random import Random
 from typing import Any
@@ -19,16 +21,26 @@ from tests.unit.merger.test_edits import Harness
 async def harness() -> Harness:
     """A graph in which documents use a long and a short name for one organisation."""
     harness = Harness()
-    await harness.says("long", [entity("World Health Organization", "organization"), entity("Geneva", "location")],
-                       [relation("World Health Organization", "Geneva", "it sits there")])  # fmt: skip
-    await harness.says("short", [entity("WHO", "organization"), entity("Dr. Adams", "person")],
-                       [relation("WHO", "Dr. Adams", "she leads it")])  # fmt: skip
+    await harness.says(
+        "long",
+        [entity("World Health Organization", "organization"), entity("Geneva", "location")],
+        [relation("World Health Organization", "Geneva", "it sits there")],
+    )
+    await harness.says(
+        "short",
+        [entity("WHO", "organization"), entity("Dr. Adams", "person")],
+        [relation("WHO", "Dr. Adams", "she leads it")],
+    )
     return harness
 
 
-async def test_an_accepted_alias_makes_one_entity_of_two_for_later_documents_too(harness: Harness) -> None:
+async def test_an_accepted_alias_makes_one_entity_of_two_for_later_documents_too(
+    harness: Harness,
+) -> None:
     await harness.edit("accept_alias", "WHO", target="World Health Organization")
-    await harness.says("later", [entity("WHO", "organization"), entity("Polio")], [relation("WHO", "Polio")])
+    await harness.says(
+        "later", [entity("WHO", "organization"), entity("Polio")], [relation("WHO", "Polio")]
+    )
     assert await harness.names() == {"World Health Organization", "Geneva", "Dr. Adams", "Polio"}
     assert (await harness.merger.entities())["World Health Organization"].support == 3
     assert await harness.ties() == {
@@ -40,7 +52,9 @@ async def test_an_accepted_alias_makes_one_entity_of_two_for_later_documents_too
 
 @pytest.mark.parametrize("back", ["undo_alias", "reject_alias"])
 @pytest.mark.parametrize("made", ["accept_alias", "merge_entities"])
-async def test_taken_back_the_graph_is_exactly_the_one_of_before(harness: Harness, made: str, back: str) -> None:
+async def test_taken_back_the_graph_is_exactly_the_one_of_before(
+    harness: Harness, made: str, back: str
+) -> None:
     before = await harness.merger.picture()
     await harness.edit(made, "WHO", target="World Health Organization")
     assert await harness.merger.picture() != before
@@ -48,24 +62,32 @@ async def test_taken_back_the_graph_is_exactly_the_one_of_before(harness: Harnes
     assert await harness.merger.picture() == before
     assert {one.name for one in event.entities} >= {"WHO", "World Health Organization"}
     assert {(one.source, one.target) for one in event.relations} >= {
-        ("Dr. Adams", "WHO"), ("Dr. Adams", "World Health Organization")
-    }  # fmt: skip
+        ("Dr. Adams", "WHO"),
+        ("Dr. Adams", "World Health Organization"),
+    }
 
 
 async def test_what_was_edited_meanwhile_goes_to_whom_it_was_said_of(harness: Harness) -> None:
     await harness.edit("edit_entity", "WHO", type="agency")
     await harness.edit("accept_alias", "WHO", target="World Health Organization")
-    await harness.edit("edit_entity", "World Health Organization", description="an agency of health")
+    await harness.edit(
+        "edit_entity", "World Health Organization", description="an agency of health"
+    )
     await harness.edit("rename_entity", "World Health Organization", target="WHO (UN)")
     assert (await harness.merger.entities())["WHO (UN)"].type == "agency"
     await harness.edit("undo_alias", "WHO", target="World Health Organization")
     entities = await harness.merger.entities()
     assert (entities["WHO"].type, entities["WHO"].support) == ("agency", 1)
-    assert (entities["WHO (UN)"].type, entities["WHO (UN)"].description) == ("organization", "an agency of health")
+    assert (entities["WHO (UN)"].type, entities["WHO (UN)"].description) == (
+        "organization",
+        "an agency of health",
+    )
     assert "World Health Organization" not in entities
 
 
-async def test_what_was_deleted_under_the_alias_is_hidden_only_where_it_was_said(harness: Harness) -> None:
+async def test_what_was_deleted_under_the_alias_is_hidden_only_where_it_was_said(
+    harness: Harness,
+) -> None:
     await harness.edit("accept_alias", "WHO", target="World Health Organization")
     await harness.edit("delete_entity", "World Health Organization")
     assert await harness.names() == {"Geneva", "Dr. Adams"}
@@ -94,20 +116,45 @@ async def test_decisions_taken_back_leave_no_trace_in_any_order(seed: int) -> No
     without, edits = Harness(), list[GraphEdited]()
     for _ in range(8):
         one, other = dice.sample(names, 2)
-        operation: Any = dice.choice(["accept_alias", "accept_alias", "rename_entity", "edit_entity", "delete_entity"])
-        target = other if operation == "accept_alias" else f"Sir {one}" if operation == "rename_entity" else None
-        edits.append(GraphEdited(operation=operation, names=(one,), target=target, values={"description": operation}))
+        operation: Any = dice.choice(
+            ["accept_alias", "accept_alias", "rename_entity", "edit_entity", "delete_entity"]
+        )
+        target = (
+            other
+            if operation == "accept_alias"
+            else f"Sir {one}"
+            if operation == "rename_entity"
+            else None
+        )
+        edits.append(
+            GraphEdited(
+                operation=operation, names=(one,), target=target, values={"description": operation}
+            )
+        )
     accepted = [edit for edit in edits if edit.operation == "accept_alias"]
-    undone = [GraphEdited(operation="undo_alias", names=edit.names, target=edit.target) for edit in accepted]
+    undone = [
+        GraphEdited(operation="undo_alias", names=edit.names, target=edit.target)
+        for edit in accepted
+    ]
     within = Harness()
     for harness in (without, within):
-        await harness.says("a", [entity(name) for name in names], [relation(*names[:2]), relation(*names[2:])])
-        await harness.says("b", [entity(name) for name in names[1:]], [relation(names[1], names[3])])
+        await harness.says(
+            "a", [entity(name) for name in names], [relation(*names[:2]), relation(*names[2:])]
+        )
+        await harness.says(
+            "b", [entity(name) for name in names[1:]], [relation(names[1], names[3])]
+        )
     log = [delivered(edit, 1000 + n) for n, edit in enumerate([*edits, *undone])]
     shuffled = dice.sample(log, len(log))
     for start in range(0, len(log), 3):
-        await on_graph_edited(shuffled[start : start + 3], Generations(), merging=within.merger.merging)
-    plain = [delivery for delivery in log if delivery.event.operation not in ("accept_alias", "undo_alias")]
+        await on_graph_edited(
+            shuffled[start : start + 3], Generations(), merging=within.merger.merging
+        )
+    plain = [
+        delivery
+        for delivery in log
+        if delivery.event.operation not in ("accept_alias", "undo_alias")
+    ]
     await on_graph_edited(plain, Generations(), merging=without.merger.merging)
     assert await within.merger.picture() == await without.merger.picture()
 

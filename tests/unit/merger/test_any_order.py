@@ -1,5 +1,6 @@
-"""The graph is a function of the set of events: any order, repetition, batching and number of replicas; and what is
-deleted leaves it as if it had never been there."""
+"""The graph is a function of the set of events: any order, repetition, batching and number of
+replicas; and what is deleted leaves it as if it had never been there.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -36,9 +37,13 @@ def version(dice: Random, id: str, sequence: int) -> Log:
     events: Log = [delivered(chunked(of, *contents), sequence + 1)]
     for order in range(len(contents)):
         names = dice.sample(NAMES, dice.randint(0, 3))
-        ties = [relation(*dice.sample(NAMES, 2), f"tie {dice.random()}", "k", weight=dice.randint(1, 3))]
+        ties = [
+            relation(*dice.sample(NAMES, 2), f"tie {dice.random()}", "k", weight=dice.randint(1, 3))
+        ]
         says = [entity(name, dice.choice("xyz"), f"{name} {dice.random():.3f}") for name in names]
-        events.append(delivered(extracted(of, order, says, ties if names else ()), sequence + 2 + order))
+        events.append(
+            delivered(extracted(of, order, says, ties if names else ()), sequence + 2 + order)
+        )
     return events
 
 
@@ -47,25 +52,49 @@ def edit(dice: Random, sequence: int) -> Delivery[Any]:
     one, other = dice.sample(NAMES, 2)
     values = EditedValues(type="edited", description=f"said by hand at {sequence}")
     return delivered(
-        dice.choice([
-            GraphEdited(operation="edit_entity", names=(one,), values=values),
-            GraphEdited(operation="create_entity", names=(f"New {one}",), values=values),
-            GraphEdited(operation="delete_entity", names=(one,)),
-            GraphEdited(operation="rename_entity", names=(one,), target=dice.choice([other, f"Sir {one}"])),
-            GraphEdited(operation="merge_entities", names=(one, f"Sir {one}"), target=other),
-            GraphEdited(operation="accept_alias", names=(one,), target=other),
-            GraphEdited(operation="accept_alias", names=(one,), target=other),
-            GraphEdited(operation="undo_alias", names=(one,), target=other),
-            GraphEdited(operation="reject_alias", names=(one,), target=other),
-            GraphEdited(operation="split_entity", names=(one,), target=f"{one} the other", documents=("a",)),
-            GraphEdited(operation="split_entity", names=(one,), target=other, documents=("b", "c")),
-            GraphEdited(operation="split_entity", names=(f"{one} the other",), target="Third", documents=("a", "b")),
-            GraphEdited(operation="create_relation", names=(one, other), values=EditedValues(description="by hand")),
-            GraphEdited(operation="edit_relation", names=(one, other), values=EditedValues(weight=7.0)),
-            GraphEdited(operation="delete_relation", names=(one, other)),
-        ]),
+        dice.choice(
+            [
+                GraphEdited(operation="edit_entity", names=(one,), values=values),
+                GraphEdited(operation="create_entity", names=(f"New {one}",), values=values),
+                GraphEdited(operation="delete_entity", names=(one,)),
+                GraphEdited(
+                    operation="rename_entity",
+                    names=(one,),
+                    target=dice.choice([other, f"Sir {one}"]),
+                ),
+                GraphEdited(operation="merge_entities", names=(one, f"Sir {one}"), target=other),
+                GraphEdited(operation="accept_alias", names=(one,), target=other),
+                GraphEdited(operation="accept_alias", names=(one,), target=other),
+                GraphEdited(operation="undo_alias", names=(one,), target=other),
+                GraphEdited(operation="reject_alias", names=(one,), target=other),
+                GraphEdited(
+                    operation="split_entity",
+                    names=(one,),
+                    target=f"{one} the other",
+                    documents=("a",),
+                ),
+                GraphEdited(
+                    operation="split_entity", names=(one,), target=other, documents=("b", "c")
+                ),
+                GraphEdited(
+                    operation="split_entity",
+                    names=(f"{one} the other",),
+                    target="Third",
+                    documents=("a", "b"),
+                ),
+                GraphEdited(
+                    operation="create_relation",
+                    names=(one, other),
+                    values=EditedValues(description="by hand"),
+                ),
+                GraphEdited(
+                    operation="edit_relation", names=(one, other), values=EditedValues(weight=7.0)
+                ),
+                GraphEdited(operation="delete_relation", names=(one, other)),
+            ]
+        ),
         sequence,
-    )  # fmt: skip
+    )
 
 
 def history(dice: Random, edits: int) -> dict[int, tuple[str, Log]]:
@@ -129,15 +158,20 @@ async def test_an_older_version_leaves_nothing_but_what_the_newest_says(seed: in
     old, new = version(dice, "a", 100), version(dice, "a", 200)
     both = [*old, *new]
     dice.shuffle(both)
-    # Chunks the newer text does not say anew: there are none, so only the newer version may be left.
+    # Chunks the newer text does not say anew: there are none, so only the newer version may be
+    # left.
     assert await picture(Merger(), [both]) == await picture(Merger(), [new])
 
 
-@pytest.mark.parametrize("operation", ["rename_entity", "delete_entity", "edit_entity", "create_relation"])
+@pytest.mark.parametrize(
+    "operation", ["rename_entity", "delete_entity", "edit_entity", "create_relation"]
+)
 async def test_an_edit_and_a_chunk_at_the_same_moment_both_count(operation: Any) -> None:
     names = ("Ada", "Celia") if operation == "create_relation" else ("Ada",)
     target = "Sir Ada" if operation == "rename_entity" else None
-    edited = GraphEdited(operation=operation, names=names, target=target, values=EditedValues(description="by hand"))
+    edited = GraphEdited(
+        operation=operation, names=names, target=target, values=EditedValues(description="by hand")
+    )
     says = extracted(document("a", 100), 0, [entity("Ada")], [relation("Ada", "Bert")])
     log = [delivered(says, 102), delivered(edited, 150)]
     straight = await picture(Merger(), [log])

@@ -1,4 +1,6 @@
-"""Whatever is known of a tree's summaries, a few looks lead to its end, and to what the pure function says."""
+"""Whatever is known of a tree's summaries, a few looks lead to its end, and to what the pure
+function says.
+"""
 
 from random import Random
 
@@ -46,12 +48,16 @@ def all_summaries(numbers: list[int], limits: SummaryLimits) -> dict[str, str]:
     """Every summary that is made until nothing lacks, leaves first."""
     known: dict[str, str] = {}
     while lacking := pure(numbers, known, limits).missing_summaries:
-        known |= {group.hash: f"summary {group.hash[:6]} of {len(group.texts)}" for group in lacking}
+        known |= {
+            group.hash: f"summary {group.hash[:6]} of {len(group.texts)}" for group in lacking
+        }
     return known
 
 
 def walk(tree: DescriptionTree, known: dict[str, str]) -> int:
-    """Look for summaries until none is left to ask for, and tell the tree all it ever found each time."""
+    """Look for summaries until none is left to ask for, and tell the tree all it ever found each
+    time.
+    """
     result: dict[str, str] = {}
     for turn in range(LEVELS + 2):
         if not (hashes := tree.pending_summaries()):
@@ -64,7 +70,9 @@ def walk(tree: DescriptionTree, known: dict[str, str]) -> int:
 @st.composite
 def states(draw: st.DrawFn) -> tuple[list[int], SummaryLimits, dict[str, str]]:
     """Fragments, limits, and which of all their summaries are known."""
-    count = draw(st.one_of(st.integers(1, 40), st.integers(33, 150), st.sampled_from([512, 513, 560])))
+    count = draw(
+        st.one_of(st.integers(1, 40), st.integers(33, 150), st.sampled_from([512, 513, 560]))
+    )
     dice = draw(st.randoms(use_true_random=False))
     numbers = dice.sample(range(5 * count), count)
     limits = draw(st.sampled_from(ALL_LIMITS))
@@ -130,7 +138,9 @@ def test_learning_again_what_is_known_leaves_nothing_unasked(count: int) -> None
 def test_two_that_learn_in_turn_do_not_undo_each_other() -> None:
     numbers, limits = list(range(200)), SummaryLimits()
     tree, every = planted(numbers, limits), all_summaries(numbers, limits)
-    leaves = {group.hash: every[group.hash] for group in pure(numbers, {}, limits).missing_summaries}
+    leaves = {
+        group.hash: every[group.hash] for group in pure(numbers, {}, limits).missing_summaries
+    }
     for _ in range(LEVELS + 2):
         for _ in range(2):
             hashes = tree.pending_summaries()

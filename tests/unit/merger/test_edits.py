@@ -8,7 +8,12 @@ from pydantic import ValidationError
 from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, GraphEdited
 from contracts.graph import Generations
 from contracts.values import EditedValues
-from services.merger.handler import MAX_KEYS_PER_EVENT, on_entities_extracted, on_extents, on_graph_edited
+from services.merger.handler import (
+    MAX_KEYS_PER_EVENT,
+    on_entities_extracted,
+    on_extents,
+    on_graph_edited,
+)
 from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
@@ -30,7 +35,9 @@ class Harness:
     async def take(self, event: Any) -> list[Any]:
         self.place += 10
         handler = HANDLERS[type(event)]
-        (events,) = await handler([delivered(event, self.place)], Generations(), merging=self.merger.merging)
+        (events,) = await handler(
+            [delivered(event, self.place)], Generations(), merging=self.merger.merging
+        )
         return events
 
     async def says(self, id: str, entities: list[Any], relations: list[Any] | None = None) -> None:
@@ -38,9 +45,13 @@ class Harness:
         await self.take(chunked(of, "text"))
         await self.take(extracted(of, 0, entities, relations or []))
 
-    async def edit(self, operation: Any, *names: str, target: str | None = None, **values: Any) -> list[Any]:
+    async def edit(
+        self, operation: Any, *names: str, target: str | None = None, **values: Any
+    ) -> list[Any]:
         return await self.take(
-            GraphEdited(operation=operation, names=names, target=target, values=EditedValues(**values))
+            GraphEdited(
+                operation=operation, names=names, target=target, values=EditedValues(**values)
+            )
         )
 
     async def names(self) -> set[str]:
@@ -54,8 +65,11 @@ class Harness:
 async def harness() -> Harness:
     """A desk whose graph has Ada, Bert and Celia, and two ties."""
     harness = Harness()
-    await harness.says("d", [entity("Ada", "person"), entity("Bert"), entity("Celia")],
-                    [relation("Ada", "Bert", "they sail", "sea"), relation("Bert", "Celia", "they trade")])  # fmt: skip
+    await harness.says(
+        "d",
+        [entity("Ada", "person"), entity("Bert"), entity("Celia")],
+        [relation("Ada", "Bert", "they sail", "sea"), relation("Bert", "Celia", "they trade")],
+    )
     return harness
 
 
@@ -80,21 +94,33 @@ async def test_an_edited_entity_outlives_its_documents(harness: Harness) -> None
     await harness.take(DocumentDeleted(document_id="d"))
     assert await harness.names() == {"Ada"}
     ada = (await harness.merger.entities())["Ada"]
-    assert (ada.description, ada.type, ada.source_ids, ada.support) == ("a captain", "UNKNOWN", (), 0)
+    assert (ada.description, ada.type, ada.source_ids, ada.support) == (
+        "a captain",
+        "UNKNOWN",
+        (),
+        0,
+    )
 
 
 async def test_a_created_entity_and_relation_need_no_document() -> None:
     harness = Harness()
     await harness.edit("create_entity", "Atlantis", type="place", description="an island")
     await harness.edit(
-        "create_relation", "Atlantis", "Plato", description="he wrote of it", keywords=("myth",), weight=2.5
+        "create_relation",
+        "Atlantis",
+        "Plato",
+        description="he wrote of it",
+        keywords=("myth",),
+        weight=2.5,
     )
     assert await harness.names() == {"Atlantis", "Plato"}
     tie = (await harness.merger.relations())["Atlantis", "Plato"]
     assert (tie.description, tie.keywords, tie.weight) == ("he wrote of it", ("myth",), 2.5)
 
 
-async def test_a_deleted_entity_takes_its_relations_along_and_later_documents_speak_anew(harness: Harness) -> None:
+async def test_a_deleted_entity_takes_its_relations_along_and_later_documents_speak_anew(
+    harness: Harness,
+) -> None:
     await harness.edit("create_relation", "Ada", "Edith")
     await harness.edit("delete_entity", "Ada")
     assert await harness.names() == {"Bert", "Celia", "Edith"}
@@ -110,12 +136,18 @@ async def test_a_deleted_relation_is_gone_and_its_ends_stay(harness: Harness) ->
     assert await harness.names() == {"Ada", "Bert", "Celia"}
 
 
-async def test_a_renamed_entity_keeps_its_relations_and_holds_for_later_documents(harness: Harness) -> None:
+async def test_a_renamed_entity_keeps_its_relations_and_holds_for_later_documents(
+    harness: Harness,
+) -> None:
     await harness.edit("edit_entity", "Ada", description="a captain")
     await harness.edit("rename_entity", "Ada", target="Captain Marlow")
     await harness.says("later", [entity("Ada", "person")], [relation("Ada", "Celia")])
     assert await harness.names() == {"Captain Marlow", "Bert", "Celia"}
-    assert await harness.ties() == {("Bert", "Captain Marlow"), ("Bert", "Celia"), ("Captain Marlow", "Celia")}
+    assert await harness.ties() == {
+        ("Bert", "Captain Marlow"),
+        ("Bert", "Celia"),
+        ("Captain Marlow", "Celia"),
+    }
     marlow = (await harness.merger.entities())["Captain Marlow"]
     assert (marlow.description, marlow.support) == ("a captain", 2)
 
@@ -149,7 +181,10 @@ async def test_one_workspace_s_edits_are_not_another_s(harness: Harness) -> None
 async def test_what_changed_is_announced_under_the_old_and_the_new_name(harness: Harness) -> None:
     (event,) = await harness.edit("rename_entity", "Ada", target="Captain Marlow")
     assert {e.name for e in event.entities} >= {"Ada", "Captain Marlow"}
-    assert {(r.source, r.target) for r in event.relations} == {("Ada", "Bert"), ("Bert", "Captain Marlow")}
+    assert {(r.source, r.target) for r in event.relations} == {
+        ("Ada", "Bert"),
+        ("Bert", "Captain Marlow"),
+    }
     assert (event.document, event.chunks) == (None, ())
 
 

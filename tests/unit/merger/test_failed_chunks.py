@@ -1,4 +1,6 @@
-"""A passage that failed for good says nothing: what an older version of it said leaves the graph, in any order."""
+"""A passage that failed for good says nothing: what an older version of it said leaves the graph,
+in any order.
+"""
 
 from itertools import permutations
 
@@ -15,7 +17,9 @@ FAILED = failed("extractor", "ChunksCreated", document(version=5), 0)
 
 
 @pytest.mark.parametrize("order", list(permutations([OLD, FAILED])))
-async def test_a_failed_passage_replaces_what_its_older_version_said(order: tuple[EntitiesExtracted, ...]) -> None:
+async def test_a_failed_passage_replaces_what_its_older_version_said(
+    order: tuple[EntitiesExtracted, ...],
+) -> None:
     merger = Merger()
     for event in order:
         await merger.merge(event)
@@ -23,7 +27,9 @@ async def test_a_failed_passage_replaces_what_its_older_version_said(order: tupl
 
 
 @pytest.mark.parametrize("order", list(permutations([OLD, FAILED, NEW])))
-async def test_a_retry_that_succeeds_counts_whenever_the_failure_is_seen(order: tuple[EntitiesExtracted, ...]) -> None:
+async def test_a_retry_that_succeeds_counts_whenever_the_failure_is_seen(
+    order: tuple[EntitiesExtracted, ...],
+) -> None:
     at_once, one_by_one = Merger(), Merger()
     await at_once.merge(*order)
     for event in order:

@@ -82,7 +82,10 @@ def test_the_weight_of_a_relation_is_the_sum_of_its_chunks() -> None:
 
 
 def test_sums_of_fractions_do_not_depend_on_their_order() -> None:
-    events = [extracted(document(), n, [], [relation("A", "B", weight=w)]) for n, w in enumerate([0.1, 0.7, 1e9, 0.2])]
+    events = [
+        extracted(document(), n, [], [relation("A", "B", weight=w)])
+        for n, w in enumerate([0.1, 0.7, 1e9, 0.2])
+    ]
     weights = {joined("A", "B", *Random(seed).sample(events, 4)).weight for seed in range(20)}
     assert len(weights) == 1
 
@@ -103,13 +106,18 @@ def test_of_too_many_keywords_those_stay_that_most_chunks_give() -> None:
 
 
 def test_a_relation_has_no_direction() -> None:
-    assert [c.names for c in said(extracted(document(), 0, [], [relation("Z", "A")])) if len(c.names) == 2] == [
-        ("A", "Z")
-    ]
+    assert [
+        c.names
+        for c in said(extracted(document(), 0, [], [relation("Z", "A")]))
+        if len(c.names) == 2
+    ] == [("A", "Z")]
 
 
 def test_a_description_stands_once_however_many_chunks_give_it() -> None:
-    events = [extracted(document(), n, [entity("A", "t", text)]) for n, text in enumerate(["one", "two", "one"])]
+    events = [
+        extracted(document(), n, [entity("A", "t", text)])
+        for n, text in enumerate(["one", "two", "one"])
+    ]
     result = folded("A", *events)
     assert result.description == f"one{SEPARATOR}two"
     assert result.support == 3
@@ -134,10 +142,16 @@ def test_a_join_is_never_longer_than_its_limit(descriptions: list[str], limit: i
     assert len(join(descriptions, limit)) <= limit
 
 
-def test_an_end_that_no_chunk_describes_has_an_unknown_type_and_the_relation_s_description() -> None:
+def test_an_end_that_no_chunk_describes_has_an_unknown_type_and_the_relation_s_description() -> (
+    None
+):
     event = extracted(document(), 0, [entity("A")], [relation("A", "B", "A founded B")])
     end = folded("B", event)
-    assert (end.type, end.description, end.source_ids) == (UNKNOWN_TYPE, "A founded B", ("d-chunk-000",))
+    assert (end.type, end.description, end.source_ids) == (
+        UNKNOWN_TYPE,
+        "A founded B",
+        ("d-chunk-000",),
+    )
 
 
 def test_the_first_chunk_that_describes_an_end_replaces_what_the_relation_said() -> None:
@@ -160,7 +174,10 @@ def test_of_two_rows_about_one_thing_in_one_chunk_the_longer_counts() -> None:
         document(),
         0,
         [entity("A", "x", "short"), entity("A", "y", "the longer one")],
-        [relation("A", "B", "short", "k1", weight=3.0), relation("B", "A", "the longer one", "k2", weight=1.0)],
+        [
+            relation("A", "B", "short", "k1", weight=3.0),
+            relation("B", "A", "the longer one", "k2", weight=1.0),
+        ],
     )
     assert (folded("A", event).type, folded("A", event).support) == ("y", 1)
     edge = joined("A", "B", event)
@@ -169,9 +186,20 @@ def test_of_two_rows_about_one_thing_in_one_chunk_the_longer_counts() -> None:
 
 def test_the_order_of_rows_within_a_chunk_does_not_matter() -> None:
     entities = [entity("A", "x", "one"), entity("A", "y", "two"), entity("B"), entity("C")]
-    relations = [relation("A", "B", "x"), relation("B", "A", "y"), relation("A", "D", "z"), relation("D", "B", "w")]
+    relations = [
+        relation("A", "B", "x"),
+        relation("B", "A", "y"),
+        relation("A", "D", "z"),
+        relation("D", "B", "w"),
+    ]
     seen = {
-        frozenset(said(extracted(document(), 0, Random(n).sample(entities, 4), Random(n).sample(relations, 4))))
+        frozenset(
+            said(
+                extracted(
+                    document(), 0, Random(n).sample(entities, 4), Random(n).sample(relations, 4)
+                )
+            )
+        )
         for n in range(30)
     }
     assert len(seen) == 1
@@ -188,9 +216,15 @@ def test_what_was_taken_back_does_not_count() -> None:
 
 
 def test_sources_and_files_are_bounded_and_the_support_is_not() -> None:
-    events = [extracted(document(f"d{n:03d}", file_path=f"{n}.txt"), 0, [entity("A")]) for n in range(250)]
+    events = [
+        extracted(document(f"d{n:03d}", file_path=f"{n}.txt"), 0, [entity("A")]) for n in range(250)
+    ]
     result = folded("A", *events)
-    assert (len(result.source_ids), len(result.file_paths), result.support) == (MAX_SOURCES, MAX_FILE_PATHS, 250)
+    assert (len(result.source_ids), len(result.file_paths), result.support) == (
+        MAX_SOURCES,
+        MAX_FILE_PATHS,
+        250,
+    )
     assert result.source_ids[0] == "d000-chunk-000"
 
 
@@ -200,7 +234,10 @@ def test_a_document_without_a_file_adds_none() -> None:
 
 
 def test_a_thing_is_as_old_as_the_first_document_that_names_it() -> None:
-    events = [extracted(document(f"d{n}", added_at=NOON + timedelta(days=n)), 0, [entity("A")]) for n in (3, 1, 2)]
+    events = [
+        extracted(document(f"d{n}", added_at=NOON + timedelta(days=n)), 0, [entity("A")])
+        for n in (3, 1, 2)
+    ]
     assert folded("A", *events).created_at == int((NOON + timedelta(days=1)).timestamp())
 
 
@@ -210,8 +247,16 @@ events = st.lists(
         lambda d, o, es, rs: extracted(document(d), o, es, [r for r in rs if r.source != r.target]),
         st.sampled_from(["d1", "d2", "d3"]),
         st.integers(0, 4),
-        st.lists(st.builds(entity, names, st.sampled_from(["x", "y"]), st.text("ab", min_size=1, max_size=3))),
-        st.lists(st.builds(relation, names, names, st.text("ab", min_size=1, max_size=3), st.sampled_from("kl"))),
+        st.lists(
+            st.builds(
+                entity, names, st.sampled_from(["x", "y"]), st.text("ab", min_size=1, max_size=3)
+            )
+        ),
+        st.lists(
+            st.builds(
+                relation, names, names, st.text("ab", min_size=1, max_size=3), st.sampled_from("kl")
+            )
+        ),
     ),
     min_size=1,
     max_size=6,
@@ -222,7 +267,9 @@ events = st.lists(
 @pytest.mark.parametrize("name", ["A", "B"])
 @settings(max_examples=60)
 @given(events, st.randoms(use_true_random=False))
-def test_a_fold_is_a_function_of_the_set_of_contributions(name: str, given: list[EntitiesExtracted], r: Random) -> None:
+def test_a_fold_is_a_function_of_the_set_of_contributions(
+    name: str, given: list[EntitiesExtracted], r: Random
+) -> None:
     shuffled = r.sample(given, len(given))
     assert folded(name, *given) == folded(name, *shuffled)
     assert joined("A", "B", *given) == joined("A", "B", *shuffled)

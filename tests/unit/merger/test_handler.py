@@ -27,11 +27,17 @@ def story(seed: int, chunks: int = 12) -> list[EntitiesExtracted]:
 
     def one(of: str, version: int, order: int) -> EntitiesExtracted:
         names = r.sample("ABCDE", r.randint(0, 4))
-        entities = [entity(name, r.choice(["x", "y"]), f"{name} {r.randint(0, 3)}") for name in names[:3]]
-        ties = [relation(a, b, f"{a}{b} {r.randint(0, 2)}", r.choice("kl")) for a, b in pairwise(names)]
+        entities = [
+            entity(name, r.choice(["x", "y"]), f"{name} {r.randint(0, 3)}") for name in names[:3]
+        ]
+        ties = [
+            relation(a, b, f"{a}{b} {r.randint(0, 2)}", r.choice("kl")) for a, b in pairwise(names)
+        ]
         return extracted(document(of, version), order, entities, ties)
 
-    return [one(f"d{n % 3}", r.choice([1, 1, 2]) + 10 * (n % 3), r.randint(0, 3)) for n in range(chunks)]
+    return [
+        one(f"d{n % 3}", r.choice([1, 1, 2]) + 10 * (n % 3), r.randint(0, 3)) for n in range(chunks)
+    ]
 
 
 def consistent(events: Sequence[EntitiesExtracted]) -> list[EntitiesExtracted]:
@@ -53,7 +59,9 @@ async def straight(events: Sequence[EntitiesExtracted]) -> dict[Any, Any]:
 @settings(max_examples=120)
 @given(st.integers(0, 10_000), st.randoms(use_true_random=False))
 @example(0, Random(1))
-async def test_any_order_any_repetition_and_any_batches_give_the_same_graph(seed: int, r: Random) -> None:
+async def test_any_order_any_repetition_and_any_batches_give_the_same_graph(
+    seed: int, r: Random
+) -> None:
     events = consistent(story(seed))
     arrivals = r.sample(events, len(events)) + r.choices(events, k=r.randint(0, 6))
     r.shuffle(arrivals)
@@ -82,7 +90,9 @@ class Shuffling(MemoryRows):
             await super().put_newer(table, {key: rows[key]}, field)
         await self.pause()
 
-    async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
+    async def append(
+        self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]
+    ) -> dict[str, Row]:
         await self.pause()
         return await super().append(table, notes, rows)
 
@@ -172,7 +182,10 @@ async def test_an_event_names_its_chunk_and_each_key_with_its_revision() -> None
     event = extracted(document(), 0, [entity("A")], [relation("B", "A")])
     ((result,),) = await merger.merge(event)
     assert (result.document, result.chunks) == (event.document, (reference("d", 0),))
-    assert result.entities == (EntityRevision(name="A", revision=1), EntityRevision(name="B", revision=1))
+    assert result.entities == (
+        EntityRevision(name="A", revision=1),
+        EntityRevision(name="B", revision=1),
+    )
     assert [(r.source, r.target, r.revision) for r in result.relations] == [("A", "B", 1)]
 
 
@@ -183,7 +196,9 @@ async def test_a_chunk_that_says_nothing_still_gives_an_event() -> None:
 
 async def test_a_key_that_many_chunks_of_a_batch_name_is_folded_once() -> None:
     merger = Merger()
-    events = await merger.merge(*(extracted(document(), order, [entity("A")]) for order in range(5)))
+    events = await merger.merge(
+        *(extracted(document(), order, [entity("A")]) for order in range(5))
+    )
     assert {changed.revision for (event,) in events for changed in event.entities} == {1}
     assert (await merger.entities())["A"].support == 5
 
@@ -191,7 +206,9 @@ async def test_a_key_that_many_chunks_of_a_batch_name_is_folded_once() -> None:
 async def test_workspaces_and_generations_never_mix() -> None:
     merger = Merger()
     event = extracted(document(), 0, [entity("A")])
-    await merger.handle([delivered(event, 1, workspace="one"), delivered(event, 2, workspace="two")])
+    await merger.handle(
+        [delivered(event, 1, workspace="one"), delivered(event, 2, workspace="two")]
+    )
     await merger.handle([delivered(event, 1, workspace="one")], Generations(graph=2))
     for partition in (Partition("one", 1), Partition("two", 1), Partition("one", 2)):
         assert (await merger.entities(partition))["A"].support == 1
@@ -222,7 +239,9 @@ class Failing:
 @pytest.mark.parametrize("at", range(1, 6))
 async def test_a_crash_at_any_step_and_a_second_delivery_end_the_same(at: int, after: bool) -> None:
     old = extracted(document("d", 1), 0, [entity("A"), entity("B")], [relation("A", "B")])
-    new = extracted(document("d", 2), 0, [entity("B", "y", "new"), entity("C")], [relation("C", "B")])
+    new = extracted(
+        document("d", 2), 0, [entity("B", "y", "new"), entity("C")], [relation("C", "B")]
+    )
     rows, graph = MemoryRows(), MemoryGraph()
     await Merger(rows, graph).merge(old)
     broken = Failing(rows, at, after=after)

@@ -1,4 +1,6 @@
-"""One name that means different things in different documents: split where people say so, and put together again."""
+"""One name that means different things in different documents: split where people say so, and put
+together again.
+"""
 
 from random import Random
 from typing import Any
@@ -22,34 +24,51 @@ PLANET, GOD = "Mercury (planet)", "Mercury (god)"
 async def harness() -> Harness:
     """A graph in which one name stands for a planet in one document, for a metal in another."""
     harness = Harness()
-    await harness.says("sky", [entity("Mercury", "planet", "It is next to the sun"), entity("Sun", "star")],
-                       [relation("Mercury", "Sun", "it orbits it")])  # fmt: skip
-    await harness.says("lab", [entity("Mercury", "metal", "It is liquid"), entity("Thermometer")],
-                       [relation("Mercury", "Thermometer", "it fills it")])  # fmt: skip
+    await harness.says(
+        "sky",
+        [entity("Mercury", "planet", "It is next to the sun"), entity("Sun", "star")],
+        [relation("Mercury", "Sun", "it orbits it")],
+    )
+    await harness.says(
+        "lab",
+        [entity("Mercury", "metal", "It is liquid"), entity("Thermometer")],
+        [relation("Mercury", "Thermometer", "it fills it")],
+    )
     return harness
 
 
 async def split(harness: Harness, name: str, target: str, *documents: str) -> Any:
     return await harness.take(
-        GraphEdited(operation="split_entity", names=(name,), target=target, documents=tuple(documents))
+        GraphEdited(
+            operation="split_entity", names=(name,), target=target, documents=tuple(documents)
+        )
     )
 
 
 async def undo(harness: Harness, sequence: int, name: str, target: str) -> None:
-    await harness.take(GraphEdited(operation="undo_edit", names=(name,), target=target, undoes=sequence))
+    await harness.take(
+        GraphEdited(operation="undo_edit", names=(name,), target=target, undoes=sequence)
+    )
 
 
-async def test_in_the_documents_named_the_name_means_another_entity_with_relations_of_its_own(harness: Harness) -> None:
+async def test_in_the_documents_named_the_name_means_another_entity_with_relations_of_its_own(
+    harness: Harness,
+) -> None:
     (event,) = await split(harness, "Mercury", PLANET, "sky")
     entities = await harness.merger.entities()
     assert (entities["Mercury"].type, entities["Mercury"].description) == ("metal", "It is liquid")
-    assert (entities[PLANET].type, entities[PLANET].description) == ("planet", "It is next to the sun")
+    assert (entities[PLANET].type, entities[PLANET].description) == (
+        "planet",
+        "It is next to the sun",
+    )
     assert entities[PLANET].file_paths == ("sky.txt",)
     assert await harness.ties() == {("Mercury", "Thermometer"), (PLANET, "Sun")}
     assert {one.name for one in event.entities} >= {"Mercury", PLANET}
 
 
-async def test_it_holds_for_later_versions_of_these_documents_and_for_no_others(harness: Harness) -> None:
+async def test_it_holds_for_later_versions_of_these_documents_and_for_no_others(
+    harness: Harness,
+) -> None:
     await split(harness, "Mercury", PLANET, "sky")
     await harness.says("sky", [entity("Mercury", "planet", "It has no moon")])
     await harness.says("new", [entity("Mercury", "metal", "It is heavy")])
@@ -100,7 +119,9 @@ async def test_a_name_may_be_split_onto_an_entity_that_is_there(harness: Harness
 
 
 async def test_a_relation_between_the_two_names_in_one_document_is_none(harness: Harness) -> None:
-    await harness.says("both", [entity("Mercury"), entity(PLANET)], [relation("Mercury", PLANET, "the same")])
+    await harness.says(
+        "both", [entity("Mercury"), entity(PLANET)], [relation("Mercury", PLANET, "the same")]
+    )
     assert ("Mercury", PLANET) in await harness.ties()
     await split(harness, "Mercury", PLANET, "both")
     assert await harness.ties() == {("Mercury", "Sun"), ("Mercury", "Thermometer")}
@@ -112,13 +133,28 @@ async def test_splits_taken_back_leave_no_trace_in_any_order(seed: int) -> None:
     plain, splits = list[GraphEdited](), list[GraphEdited]()
     for number in range(6):
         one, other = dice.sample(names, 2)
-        plain.append(GraphEdited(operation="rename_entity", names=(one,), target=f"{other} {number % 2 or ''}".strip()))
+        plain.append(
+            GraphEdited(
+                operation="rename_entity",
+                names=(one,),
+                target=f"{other} {number % 2 or ''}".strip(),
+            )
+        )
         some = tuple(dice.sample(documents, dice.randint(1, 2)))
-        splits.append(GraphEdited(operation="split_entity", names=(one,), target=f"Other {one}", documents=some))
+        splits.append(
+            GraphEdited(
+                operation="split_entity", names=(one,), target=f"Other {one}", documents=some
+            )
+        )
     edits = [delivered(edit, 1000 + n) for n, edit in enumerate([*plain, *splits])]
     undone = [
         delivered(
-            GraphEdited(operation="undo_edit", names=one.event.names, target=one.event.target, undoes=one.sequence),
+            GraphEdited(
+                operation="undo_edit",
+                names=one.event.names,
+                target=one.event.target,
+                undoes=one.sequence,
+            ),
             2000 + n,
         )
         for n, one in enumerate(edits[len(plain) :])
@@ -131,7 +167,9 @@ async def test_splits_taken_back_leave_no_trace_in_any_order(seed: int) -> None:
     log = [*edits, *undone]
     shuffled = dice.sample(log, len(log))
     for start in range(0, len(log), 4):
-        await on_graph_edited(shuffled[start : start + 4], Generations(), merging=within.merger.merging)
+        await on_graph_edited(
+            shuffled[start : start + 4], Generations(), merging=within.merger.merging
+        )
     await on_graph_edited(edits[: len(plain)], Generations(), merging=without.merger.merging)
     assert await within.merger.picture() == await without.merger.picture()
 

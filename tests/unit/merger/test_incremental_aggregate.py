@@ -1,4 +1,6 @@
-"""A fold kept up to date says what the fold of the whole set says, whatever came and went on the way."""
+"""A fold kept up to date says what the fold of the whole set says, whatever came and went on the
+way.
+"""
 
 from dataclasses import replace
 from random import Random
@@ -9,7 +11,13 @@ from hypothesis import strategies as st
 
 from contracts.folding.contributions import Contribution, Key, Kind
 from contracts.folding.descriptions import Description, SummaryLimits, describe
-from contracts.folding.fold import MAX_KEYWORDS, Aggregate, active_contributions, aggregate, fragments
+from contracts.folding.fold import (
+    MAX_KEYWORDS,
+    Aggregate,
+    active_contributions,
+    aggregate,
+    fragments,
+)
 from services.merger.domain.incremental_aggregate import EMPTY, IncrementalAggregate
 
 ENTITY, RELATION = ("A",), ("A", "B")
@@ -35,7 +43,9 @@ def contribution(dice: Random, key: Key, chunk: int, variety: int) -> Contributi
     )
 
 
-def made(key: Key, said: dict[str, Contribution], summaries: dict[str, str]) -> tuple[Aggregate, Description]:
+def made(
+    key: Key, said: dict[str, Contribution], summaries: dict[str, str]
+) -> tuple[Aggregate, Description]:
     """What the pure functions make of the whole set."""
     ordered = active_contributions(said.values())
     return aggregate(ordered), describe(key, fragments(ordered), summaries, LIMITS)
@@ -44,26 +54,36 @@ def made(key: Key, said: dict[str, Contribution], summaries: dict[str, str]) -> 
 def kept(hub: IncrementalAggregate, summaries: dict[str, str]) -> tuple[Aggregate, Description]:
     """What the hub says once it has looked for the summaries it has not asked for."""
     while hashes := hub.fragments.pending_summaries():
-        hub.fragments.apply_summaries({hash: summaries[hash] for hash in hashes & summaries.keys()}, hashes)
+        hub.fragments.apply_summaries(
+            {hash: summaries[hash] for hash in hashes & summaries.keys()}, hashes
+        )
     return hub.aggregate(), hub.fragments.description()
 
 
 def step(
-    dice: Random, key: Key, hub: IncrementalAggregate, said: dict[str, Contribution], summaries: dict[str, str]
+    dice: Random,
+    key: Key,
+    hub: IncrementalAggregate,
+    said: dict[str, Contribution],
+    summaries: dict[str, str],
 ) -> None:
-    """Some chunks say something new, say it again or take it back; or a summary is put, or put anew."""
+    """Some chunks say something new, say it again or take it back; or a summary is put, or put
+    anew.
+    """
     lacking = made(key, said, summaries)[1].missing_summaries
     if lacking and dice.random() < 0.4:
         new = {group.hash: f"summary {dice.randrange(3)}" for group in lacking}
         if dice.random() < 0.3:
             new |= {
-                hash: text + " first" for hash, text in dice.sample(sorted(summaries.items()), min(2, len(summaries)))
+                hash: text + " first"
+                for hash, text in dice.sample(sorted(summaries.items()), min(2, len(summaries)))
             }
         summaries |= new
         hub.apply_summaries(new)
         return
     some = [
-        contribution(dice, key, dice.randrange(60), dice.choice([3, 80])) for _ in range(dice.choice([1, 1, 8, 30]))
+        contribution(dice, key, dice.randrange(60), dice.choice([3, 80]))
+        for _ in range(dice.choice([1, 1, 8, 30]))
     ]
     if said and dice.random() < 0.4:
         gone = dice.sample(sorted(said), dice.randint(1, len(said)))
@@ -79,7 +99,11 @@ def step(
 @settings(max_examples=60)
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_after_any_steps_a_hub_says_what_the_set_says(key: Key, dice: Random, looks: bool) -> None:
-    hub, said, summaries = IncrementalAggregate(key, LIMITS), dict[str, Contribution](), dict[str, str]()
+    hub, said, summaries = (
+        IncrementalAggregate(key, LIMITS),
+        dict[str, Contribution](),
+        dict[str, str](),
+    )
     for _ in range(25):
         step(dice, key, hub, said, summaries)
         if looks:
@@ -90,7 +114,11 @@ def test_after_any_steps_a_hub_says_what_the_set_says(key: Key, dice: Random, lo
 @pytest.mark.parametrize("key", [ENTITY, RELATION], ids=str)
 def test_a_hub_of_thousands_grows_and_shrinks_through_all_levels(key: Key) -> None:
     dice = Random(1)
-    hub, said, summaries = IncrementalAggregate(key, LIMITS), dict[str, Contribution](), dict[str, str]()
+    hub, said, summaries = (
+        IncrementalAggregate(key, LIMITS),
+        dict[str, Contribution](),
+        dict[str, str](),
+    )
     chunks = dice.sample(range(9000), 9000)
     for start in range(0, 9000, 1500):
         some = [contribution(dice, key, chunk, 100_000) for chunk in chunks[start : start + 1500]]
@@ -101,18 +129,26 @@ def test_a_hub_of_thousands_grows_and_shrinks_through_all_levels(key: Key) -> No
             summaries |= {group.hash: f"summary {group.hash[:8]}" for group in lacking}
             hub.apply_summaries({group.hash: summaries[group.hash] for group in lacking})
         assert kept(hub, summaries) == made(key, said, summaries)
-    assert len(hub.aggregate().keywords) == (MAX_KEYWORDS if len(key) == 2 else len(hub.aggregate().keywords))
+    assert len(hub.aggregate().keywords) == (
+        MAX_KEYWORDS if len(key) == 2 else len(hub.aggregate().keywords)
+    )
     for chunk in dice.sample(sorted(said), 8990):
         said[chunk] = replace(said[chunk], retracted=True)
         hub.put([said[chunk]])
     assert kept(hub, summaries) == made(key, said, summaries)
     hub.put(replace(one, retracted=True) for one in said.values())
-    assert (hub.aggregate(), hub.fragments.description(), hub.size) == (Aggregate(), Description(""), EMPTY)
+    assert (hub.aggregate(), hub.fragments.description(), hub.size) == (
+        Aggregate(),
+        Description(""),
+        EMPTY,
+    )
 
 
 def test_a_summary_that_came_while_it_did_not_matter_is_not_missed() -> None:
     dice, key = Random(2), ENTITY
-    ends = [replace(contribution(dice, key, n, 9), kind="end", description=f"tie {n}") for n in range(4)]
+    ends = [
+        replace(contribution(dice, key, n, 9), kind="end", description=f"tie {n}") for n in range(4)
+    ]
     hub = IncrementalAggregate(key, LIMITS)
     hub.put(ends)
     summaries: dict[str, str] = {}

@@ -1,4 +1,6 @@
-"""Replicas that merge different versions of one chunk at the same moment: what the newest says stands, and no more."""
+"""Replicas that merge different versions of one chunk at the same moment: what the newest says
+stands, and no more.
+"""
 
 import asyncio
 from random import Random
@@ -16,7 +18,9 @@ KEYS = [("A",), ("B",), ("C",)]
 
 
 def says(name: str, version: int) -> Contribution:
-    return Contribution("entity", (name,), f"{name} in {version}", "chunk", "d", 0, version, 1, "d.txt")
+    return Contribution(
+        "entity", (name,), f"{name} in {version}", "chunk", "d", 0, version, 1, "d.txt"
+    )
 
 
 @pytest.mark.parametrize("last", [[], ["A", "C"], ["C"]])
@@ -27,7 +31,10 @@ async def test_versions_merged_at_once_leave_what_the_newest_says(last: list[str
         contributions = RowContributions(Interleaved(dice))
         order = dice.sample([1, 1, 2, 2, 3, 3], 6)
         await asyncio.gather(
-            *(contributions.replace(SPACE, {"chunk": (v, [says(name, v) for name in said[v]])}) for v in order)
+            *(
+                contributions.replace(SPACE, {"chunk": (v, [says(name, v) for name in said[v]])})
+                for v in order
+            )
         )
         result = await contributions.of_chunks(SPACE, {key: [chunk_hash("chunk")] for key in KEYS})
         standing = [c for of_key in result.values() for c in of_key if not c.retracted]

@@ -1,4 +1,6 @@
-"""A hub that is read anew, with summaries of it in the store: reading comes to an end, and it says the same as ever."""
+"""A hub that is read anew, with summaries of it in the store: reading comes to an end, and it says
+the same as ever.
+"""
 
 from collections.abc import Collection
 
@@ -34,7 +36,9 @@ class CountingRows(MemoryRows):
 
 
 async def leaves_summarised(count: int, share: float = 1.0) -> tuple[Harness, CountingRows]:
-    """A hub of so many descriptions, of whose groups on the lowest level that share has a summary."""
+    """A hub of so many descriptions, of whose groups on the lowest level that share has a
+    summary.
+    """
     rows = CountingRows()
     harness = Harness(Merger(rows, hubs=AggregateCache()))
     summaries = await harness.condense(*await harness.says(count))
@@ -59,13 +63,17 @@ async def ends(merger: Merger, rows: CountingRows, number: int) -> None:
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
 @pytest.mark.parametrize("count", COUNTS)
-async def test_a_restarted_merger_reads_a_hub_whose_leaves_are_summarised(count: int, share: float) -> None:
+async def test_a_restarted_merger_reads_a_hub_whose_leaves_are_summarised(
+    count: int, share: float
+) -> None:
     harness, rows = await leaves_summarised(count, share)
     restarted = harness.merger.replica(MIN_CONTRIBUTIONS)
     await ends(restarted, rows, count)
     assert (await restarted.entities())["A"].support == count + 1
     harness.merger = restarted
-    assert await harness.condense(*await harness.says(count + 2, count + 1)), "the summariser reads it too, and goes on"
+    assert await harness.condense(*await harness.says(count + 2, count + 1)), (
+        "the summariser reads it too, and goes on"
+    )
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -108,7 +116,9 @@ async def test_a_rebuild_reads_the_summaries_of_the_log(count: int, summaries_fi
     if summaries_first:
         await rebuilt.keep(*steps, generations=generations)
     for start in range(0, count, 64):
-        await on_entities_extracted(events[start : start + 64], generations, merging=rebuilt.merger.merging)
+        await on_entities_extracted(
+            events[start : start + 64], generations, merging=rebuilt.merger.merging
+        )
     if not summaries_first:
         await rebuilt.keep(*steps, generations=generations)
     assert await rebuilt.merger.picture(anew) == live
@@ -128,7 +138,9 @@ class ChangingSummaries(RowSummaries):
 async def test_summaries_that_change_at_every_look_give_the_others_a_turn() -> None:
     rows = CountingRows()
     hubs, summaries = AggregateCache(), ChangingSummaries(rows)
-    merging = MergeDependencies(RowContributions(rows), summaries, Merger().graph, SummaryLimits(), hubs)
+    merging = MergeDependencies(
+        RowContributions(rows), summaries, Merger().graph, SummaryLimits(), hubs
+    )
     batch = [delivered(says(number), number + 1) for number in range(40)]
     await on_entities_extracted(batch, Generations(), merging=merging)
     (summaries.hub,) = hubs.get(SPACE, [("A",)]).values()

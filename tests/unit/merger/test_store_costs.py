@@ -1,4 +1,6 @@
-"""What merging costs the document store: calls and rows, whatever the size of a hub and the number of replicas."""
+"""What merging costs the document store: calls and rows, whatever the size of a hub and the number
+of replicas.
+"""
 
 from collections import Counter
 from typing import Any
@@ -65,7 +67,12 @@ def says(number: int) -> Any:
     """Document `number` names a hub, its tie to another one, and something of its own."""
     of = document(f"d{number}", number + 1, file_path=f"{number}.txt")
     own = entity(f"Own {number}", "t", f"own {number}")
-    return extracted(of, 0, [entity("Hub", "t", f"text {number}"), own], [relation("Hub", "Other", f"tie {number}")])
+    return extracted(
+        of,
+        0,
+        [entity("Hub", "t", f"text {number}"), own],
+        [relation("Hub", "Other", f"tie {number}")],
+    )
 
 
 async def hub_of(count: int, edits: int = 0) -> Merger:
@@ -77,10 +84,15 @@ async def hub_of(count: int, edits: int = 0) -> Merger:
     for start in range(0, edits, 500):
         batch: list[Any] = [
             delivered(
-                GraphEdited(operation=operation, names=(f"N {n}",), target=target, values=EditedValues()), 10**6 + n
+                GraphEdited(
+                    operation=operation, names=(f"N {n}",), target=target, values=EditedValues()
+                ),
+                10**6 + n,
             )
             for n in range(start, min(start + 500, edits))
-            for operation, target in [("rename_entity", f"M {n}") if n % 2 else ("create_entity", None)]
+            for operation, target in [
+                ("rename_entity", f"M {n}") if n % 2 else ("create_entity", None)
+            ]
         ]
         await on_graph_edited(batch, Generations(), merging=first.merging)
     return merger
@@ -98,7 +110,8 @@ async def test_a_chunk_costs_the_same_at_a_small_hub_and_at_a_large_one(replicas
         costs.append([await mergers[number % replicas].cost_of(number) for number in numbers])
         assert (await merger.entities())["Hub"].support == count + 5 * replicas
     assert costs[0] == costs[1]
-    # The chunk's row written, four counters, a check of bounds and edits; and one row for each chunk merged meanwhile.
+    # The chunk's row written, four counters, a check of bounds and edits; and one row for each
+    # chunk merged meanwhile.
     assert max(costs[1]) <= 6 + replicas
 
 
@@ -135,7 +148,9 @@ async def test_edits_are_read_when_there_are_new_ones_and_only_these() -> None:
     for number in range(102, 110):
         await one.merge(number)
     assert one.rows.read["edits"] == 500
-    edit: Any = GraphEdited(operation="rename_entity", names=("Own 5",), target="Owned", values=EditedValues())
+    edit: Any = GraphEdited(
+        operation="rename_entity", names=("Own 5",), target="Owned", values=EditedValues()
+    )
     await on_graph_edited([delivered(edit, 2 * 10**6)], Generations(), merging=other.merging)
     await one.merge(110)
     await one.merge(111)

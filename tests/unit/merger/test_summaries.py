@@ -1,4 +1,6 @@
-"""Descriptions that grow long: groups that depend on the set only, one summary per group, merging never waits."""
+"""Descriptions that grow long: groups that depend on the set only, one summary per group, merging
+never waits.
+"""
 
 from random import Random
 from typing import Any
@@ -6,7 +8,13 @@ from typing import Any
 import pytest
 
 from contracts.events import DescriptionSummarized
-from contracts.folding.descriptions import Group, SummaryLimits, depth_of, describe, estimated_tokens
+from contracts.folding.descriptions import (
+    Group,
+    SummaryLimits,
+    depth_of,
+    describe,
+    estimated_tokens,
+)
 from contracts.graph import Generations
 from contracts.ids import SEPARATOR
 from runtime.errors import ModelRefused, Poison, Retryable, Unavailable
@@ -58,7 +66,9 @@ def test_cjk_counts_by_its_bytes() -> None:
 
 
 @pytest.mark.parametrize("count", [100, 1000, 10_000])
-def test_a_hub_costs_at_most_a_quarter_of_its_fragments_and_a_further_one_a_call_per_level(count: int) -> None:
+def test_a_hub_costs_at_most_a_quarter_of_its_fragments_and_a_further_one_a_call_per_level(
+    count: int,
+) -> None:
     known: dict[str, str] = {}
     _, made = settled(texts(count), known)
     assert made <= count / 4
@@ -116,9 +126,15 @@ async def test_levels_follow_each_other_until_nothing_lacks() -> None:
 
 
 @pytest.mark.parametrize("count", [40, 1000])
-async def test_a_bulk_load_costs_a_call_for_four_chunks_at_most_and_a_later_chunk_one_per_level(count: int) -> None:
+async def test_a_bulk_load_costs_a_call_for_four_chunks_at_most_and_a_later_chunk_one_per_level(
+    count: int,
+) -> None:
     harness = Harness()
-    events = [event for start in range(0, count, 100) for event in await harness.says(min(start + 100, count), start)]
+    events = [
+        event
+        for start in range(0, count, 100)
+        for event in await harness.says(min(start + 100, count), start)
+    ]
     assert 0 < await harness.settle(events, 2000) <= count / 4
     levels = depth_of(count + 1) + 1
     for later in range(3):
@@ -140,12 +156,18 @@ async def test_without_a_language_model_nothing_is_summarised_and_nobody_waits()
     harness = Harness()
     batch = [delivered(event, n) for n, event in enumerate(await harness.says(9))]
     made = await on_graph_merged(
-        batch, Generations(), merging=harness.merger.merging, summarizer=None, debounce=None  # type: ignore[arg-type]
-    )  # fmt: skip
+        batch,
+        Generations(),
+        merging=harness.merger.merging,
+        summarizer=None,
+        debounce=None,  # type: ignore[arg-type]
+    )
     assert made == [[]] * 9
 
 
-async def test_a_model_that_is_down_is_tried_again_and_one_that_refuses_leaves_the_fragments() -> None:
+async def test_a_model_that_is_down_is_tried_again_and_one_that_refuses_leaves_the_fragments() -> (
+    None
+):
     harness = Harness()
     events = await harness.says(8)
     harness.summarizer.error = Unavailable("down", retry_after=7)
@@ -195,9 +217,15 @@ async def test_any_order_of_summaries_and_chunks_ends_the_same(seed: int) -> Non
     (summary,) = await straight.condense(*await straight.says(8))
     await straight.keep(summary)
     harness, dice = Harness(), Random(seed)
-    events = [extracted(document(f"d{n}", n + 1), 0, [entity("A", "t", f"text {n}")]) for n in range(8)]
+    events = [
+        extracted(document(f"d{n}", n + 1), 0, [entity("A", "t", f"text {n}")]) for n in range(8)
+    ]
     steps: list[Any] = [*events, summary]
     dice.shuffle(steps)
     for step in steps:
-        await (harness.keep(step) if isinstance(step, DescriptionSummarized) else harness.merger.merge(step))
+        await (
+            harness.keep(step)
+            if isinstance(step, DescriptionSummarized)
+            else harness.merger.merge(step)
+        )
     assert await harness.merger.picture() == await straight.merger.picture()

@@ -65,7 +65,9 @@ async def test_while_the_control_fails_the_provider_is_the_cause_and_nothing_is_
 async def test_what_no_text_can_cause_asks_no_control() -> None:
     control = Control()
     blame = Blame(lambda: control.now)
-    assert kinds([await judged(blame, control, failure(NEVER)) for _ in range(9)]) == [Unavailable] * 9
+    assert (
+        kinds([await judged(blame, control, failure(NEVER)) for _ in range(9)]) == [Unavailable] * 9
+    )
     assert control.asked == 0
 
 

@@ -35,7 +35,11 @@ async def test_texts_are_embedded_in_order_alone_or_together() -> None:
 @pytest.mark.parametrize(
     ("question", "near", "far"),
     [
-        ("Who built the Eiffel Tower?", "The Eiffel Tower was built by Gustave Eiffel.", "Rice grows in wet fields."),
+        (
+            "Who built the Eiffel Tower?",
+            "The Eiffel Tower was built by Gustave Eiffel.",
+            "Rice grows in wet fields.",
+        ),
         ("indexing documents", "a document is indexed", "rain falls on mountains"),
         ("北京大学在哪里", "北京大学位于北京市。", "今天天气很好，适合出门。"),
         ("ＦＵＬＬ width", "full width letters", "empty boxes"),
@@ -49,7 +53,11 @@ def test_other_processes_compute_the_same_vector() -> None:
     code = "from runtime.models.lexical import vector; print(vector('Marie Curie 居里夫人', 16))"
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     }

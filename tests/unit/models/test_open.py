@@ -17,7 +17,9 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Limits, float]]:
     seen: dict[str, tuple[Limits, float]] = {}
     limiter = RateLimiters.limiter
 
-    def made(self: RateLimiters, kind: str, name: str, key: str, limits: Limits, max_wait: float) -> object:
+    def made(
+        self: RateLimiters, kind: str, name: str, key: str, limits: Limits, max_wait: float
+    ) -> object:
         assert "secret" not in name
         seen[kind] = limits, max_wait
         return limiter(self, kind, name, key, limits, max_wait)
@@ -45,7 +47,10 @@ async def test_limits_are_read_from_the_peer_s_variables(
     guards = RateLimiters(MemorySharedValues())
     chat, embedder = open_chat(Settings(), guards), open_embedder(Settings(), guards, max_wait=3.0)
     assert chat is not None
-    assert limits["language model"] == (Limits(requests=500, tokens=90000, calls=7), models.math.inf)
+    assert limits["language model"] == (
+        Limits(requests=500, tokens=90000, calls=7),
+        models.math.inf,
+    )
     assert limits["embeddings"] == (Limits(requests=30, tokens=1000, calls=0), 3.0)
     assert guards.notes.keys() == limits.keys()
     await chat.close()
@@ -54,7 +59,11 @@ async def test_limits_are_read_from_the_peer_s_variables(
 
 def test_the_defaults_are_four_and_eight_calls_at_once() -> None:
     settings = Settings()
-    assert (settings.llm_max_async, settings.embedding_max_async, settings.embedding_batch_num) == (4, 8, 32)
+    assert (settings.llm_max_async, settings.embedding_max_async, settings.embedding_batch_num) == (
+        4,
+        8,
+        32,
+    )
     assert (settings.llm_max_requests_per_minute, settings.llm_max_tokens_per_minute) == (0, 0)
 
 
@@ -64,7 +73,9 @@ def test_the_limit_of_a_text_has_two_names(monkeypatch: pytest.MonkeyPatch, name
     assert Settings().embedding_max_tokens == 512
 
 
-def test_an_unknown_dimension_keeps_the_process_from_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_dimension_keeps_the_process_from_starting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("EMBEDDING_MODEL", "bge-m3")
     with pytest.raises(ConfigurationError, match="set EMBEDDING_DIM: the dimension of bge-m3"):
         open_embedder(Settings())

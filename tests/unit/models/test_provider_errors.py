@@ -1,4 +1,6 @@
-"""The provider's own sentence is read, whatever shape it has, and what looks like a key is not shown."""
+"""The provider's own sentence is read, whatever shape it has, and what looks like a key is not
+shown.
+"""
 
 from typing import Any
 
@@ -34,7 +36,10 @@ GATEWAY = {"message": "Provider returned error", "metadata": {"raw": f'{{"error"
         ({"type": "about:blank", "title": "Bad Request", "detail": SENTENCE}, SENTENCE),
         ({"type": "about:blank", "title": "Bad Request"}, "Bad Request"),
         ([{"error": {"code": 400, "message": SENTENCE, "status": "INVALID_ARGUMENT"}}], SENTENCE),
-        ({"statusCode": 400, "error": "Bad Request", "message": SENTENCE}, f"Bad Request; {SENTENCE}"),
+        (
+            {"statusCode": 400, "error": "Bad Request", "message": SENTENCE},
+            f"Bad Request; {SENTENCE}",
+        ),
         ({"error": GATEWAY}, f"Provider returned error; {SENTENCE}"),
         ({"error": f'{{"message": "{SENTENCE}"}}'}, SENTENCE),
         ({"Message": SENTENCE}, SENTENCE),
@@ -71,7 +76,9 @@ def test_a_status_without_a_sentence_is_named_in_words() -> None:
         ([{"error": {"code": 404}}], 404),
     ],
 )
-def test_an_error_with_status_200_has_the_status_that_its_body_names(body: Any, status: int) -> None:
+def test_an_error_with_status_200_has_the_status_that_its_body_names(
+    body: Any, status: int
+) -> None:
     assert error_of(200, body).status == status
 
 

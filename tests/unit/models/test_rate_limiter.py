@@ -1,4 +1,6 @@
-"""The rate limiter of one process, with the bus in memory: turns, waits, pauses, and a bus that does not answer."""
+"""The rate limiter of one process, with the bus in memory: turns, waits, pauses, and a bus that
+does not answer.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -34,7 +36,9 @@ async def limiter() -> AsyncIterator[Make]:
     """Makes rate limiters, and closes them."""
     made: list[RateLimiter] = []
 
-    def make(limits: Limits, values: MemorySharedValues | None = None, **options: float) -> RateLimiter:
+    def make(
+        limits: Limits, values: MemorySharedValues | None = None, **options: float
+    ) -> RateLimiter:
         made.append(RateLimiter("m at a host", limits, values, **options))
         return made[-1]
 
@@ -89,7 +93,9 @@ async def test_without_limits_everybody_is_let_in(limiter: Make) -> None:
 
 async def test_many_calls_cost_few_trips_to_the_bus(limiter: Make) -> None:
     values = Watched()
-    replicas = [limiter(Limits(calls=8, requests=60_000, tokens=60_000_000), values) for _ in range(2)]
+    replicas = [
+        limiter(Limits(calls=8, requests=60_000, tokens=60_000_000), values) for _ in range(2)
+    ]
     for _ in range(10):
         await most_at_once(replicas, 80)
     assert values.writes <= values.reads < 80
@@ -114,7 +120,9 @@ async def test_a_person_does_not_wait_for_ever(limiter: Make) -> None:
         pass
 
 
-async def test_a_paused_provider_is_not_called_and_the_error_says_for_how_long(limiter: Make) -> None:
+async def test_a_paused_provider_is_not_called_and_the_error_says_for_how_long(
+    limiter: Make,
+) -> None:
     values = MemorySharedValues()
     first, second = limiter(Limits(calls=2), values), limiter(Limits(calls=2), values)
     await fail(first, RateLimited("slow down", retry_after=40))
@@ -219,5 +227,7 @@ async def test_calls_one_after_another_cost_few_trips_to_the_bus(limiter: Make) 
     for _ in range(8):
         async with alone.call():
             pass
-        await asyncio.sleep(1.5 * rate_limiter.HEARTBEAT / 10)  # longer than the limiter looks whether anything runs
+        await asyncio.sleep(
+            1.5 * rate_limiter.HEARTBEAT / 10
+        )  # longer than the limiter looks whether anything runs
     assert values.reads <= 3

@@ -15,7 +15,11 @@ from services.query.wiring import open_chats
 from standalone.operations.doctor.machine import language_models
 from tests.support.openai_provider import KEY, serving
 
-GENERAL = {"LLM_BASE_URL": "https://general.example/v1", "LLM_MODEL": "large", "LLM_API_KEY": "general-secret"}
+GENERAL = {
+    "LLM_BASE_URL": "https://general.example/v1",
+    "LLM_MODEL": "large",
+    "LLM_API_KEY": "general-secret",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +34,9 @@ def given(monkeypatch: pytest.MonkeyPatch, **variables: str) -> RoleSettings:
     return RoleSettings()
 
 
-def test_without_settings_of_its_own_every_role_has_the_general_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_settings_of_its_own_every_role_has_the_general_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     settings = given(monkeypatch, **GENERAL)
     general = language_model(settings)
     assert general and general.model == "large"
@@ -38,7 +44,9 @@ def test_without_settings_of_its_own_every_role_has_the_general_model(monkeypatc
     assert [language_model(RoleSettings.model_construct(), role) for role in ROLES] == [None] * 4
 
 
-def test_light_rags_names_set_model_endpoint_key_and_limits_of_a_role(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_light_rags_names_set_model_endpoint_key_and_limits_of_a_role(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     settings = given(
         monkeypatch,
         **GENERAL,
@@ -49,7 +57,11 @@ def test_light_rags_names_set_model_endpoint_key_and_limits_of_a_role(monkeypatc
         KEYWORD_LLM_TIMEOUT="7",
     )
     result = language_model(settings, "keyword")
-    assert result and (result.base_url, result.model, result.timeout) == ("https://fast.example/v1", "small", 7.0)
+    assert result and (result.base_url, result.model, result.timeout) == (
+        "https://fast.example/v1",
+        "small",
+        7.0,
+    )
     assert (result.api_key.get_secret_value(), result.limits.calls) == ("keyword-secret", 9)
     assert (result.settings, result.counted_as) == ("KEYWORD_LLM", "language model of role keyword")
     assert language_model(settings, "query") == language_model(settings)
@@ -68,7 +80,9 @@ def test_the_general_key_goes_to_no_other_server(monkeypatch: pytest.MonkeyPatch
     assert same_server and same_server.api_key.get_secret_value() == "general-secret"
 
 
-def test_summaries_are_of_the_extracting_model_unless_they_have_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_summaries_are_of_the_extracting_model_unless_they_have_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     settings = given(monkeypatch, **GENERAL, EXTRACT_LLM_MODEL="cheap")
     assert language_model(settings, "summary") == language_model(settings, "extract")
     settings = given(monkeypatch, SUMMARY_LLM_MODEL="careful")
@@ -78,16 +92,25 @@ def test_summaries_are_of_the_extracting_model_unless_they_have_their_own(monkey
 
 def test_a_role_alone_leaves_the_others_without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = given(monkeypatch, EXTRACT_LLM_BASE_URL="http://127.0.0.1:1/v1", QUERY_LLM_MODEL="m")
-    assert [language_model(settings, role) is not None for role in ROLES] == [True, True, False, False]
+    assert [language_model(settings, role) is not None for role in ROLES] == [
+        True,
+        True,
+        False,
+        False,
+    ]
     assert any("QUERY_LLM_" in text for text in settings.contradictions)
     assert not any("EXTRACT_LLM_" in text for text in settings.contradictions)
 
 
-def test_limits_of_its_own_are_counted_apart_and_a_timeout_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_of_its_own_are_counted_apart_and_a_timeout_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     seen: list[tuple[str, Limits]] = []
     limiter = RateLimiters.limiter
 
-    def made(self: RateLimiters, kind: str, name: str, key: str, limits: Limits, max_wait: float) -> object:
+    def made(
+        self: RateLimiters, kind: str, name: str, key: str, limits: Limits, max_wait: float
+    ) -> object:
         seen.append((kind, limits))
         return limiter(self, kind, name, key, limits, max_wait)
 
@@ -108,12 +131,16 @@ def test_limits_of_its_own_are_counted_apart_and_a_timeout_is_not(monkeypatch: p
     ]
 
 
-def test_the_extractor_works_at_as_many_events_as_its_own_model_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_extractor_works_at_as_many_events_as_its_own_model_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     given(monkeypatch, **GENERAL, EXTRACT_LLM_MAX_ASYNC="16")
     assert ExtractorSettings().workers == 32
 
 
-async def test_answers_and_keywords_share_a_model_unless_set_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_answers_and_keywords_share_a_model_unless_set_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     given(monkeypatch, **GENERAL)
     answers, keywords = open_chats(QuerySettings(), RateLimiters())
     assert answers is not None and answers is keywords
@@ -124,8 +151,14 @@ async def test_answers_and_keywords_share_a_model_unless_set_apart(monkeypatch: 
 
 async def test_requests_of_a_role_have_its_model_and_key_and_errors_name_its_settings() -> None:
     async with serving() as provider:
-        own = {"query_llm_base_url": provider.url, "query_llm_model": "good", "query_llm_api_key": KEY}
-        settings = RoleSettings.model_validate({"llm_base_url": "http://127.0.0.1:1/v1", "llm_api_key": "x", **own})
+        own = {
+            "query_llm_base_url": provider.url,
+            "query_llm_model": "good",
+            "query_llm_api_key": KEY,
+        }
+        settings = RoleSettings.model_validate(
+            {"llm_base_url": "http://127.0.0.1:1/v1", "llm_api_key": "x", **own}
+        )
         chat = open_chat(settings, role="query")
         assert chat
         assert (await chat.complete([Message("user", "what?")])).text == "the answer"
@@ -142,9 +175,14 @@ def test_the_doctor_says_which_model_serves_which_role() -> None:
     ]
 
 
-def test_further_fields_are_those_of_the_role_before_the_general_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_further_fields_are_those_of_the_role_before_the_general_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("LLM_BASE_URL", "http://models.example/v1")
-    monkeypatch.setenv("OPENAI_LLM_EXTRA_BODY", '{"chat_template_kwargs": {"enable_thinking": false}, "top_p": 0.9}')
+    monkeypatch.setenv(
+        "OPENAI_LLM_EXTRA_BODY",
+        '{"chat_template_kwargs": {"enable_thinking": false}, "top_p": 0.9}',
+    )
     monkeypatch.setenv("OPENAI_LLM_TEMPERATURE", "0.5")
     monkeypatch.setenv("OPENAI_LLM_MAX_TOKENS", "9000")
     monkeypatch.setenv("OPENAI_LLM_REASONING_EFFORT", "low")
@@ -165,9 +203,13 @@ def test_further_fields_are_those_of_the_role_before_the_general_ones(monkeypatc
     assert query.counted_as == extract.counted_as, "fields alone share the limits"
 
 
-@pytest.mark.parametrize("text", ["no JSON", "[1]", '{"messages": []}', '{"model": "x"}', '{"stream": true}'])
+@pytest.mark.parametrize(
+    "text", ["no JSON", "[1]", '{"messages": []}', '{"model": "x"}', '{"stream": true}']
+)
 @pytest.mark.parametrize("name", ["LLM_EXTRA_BODY", "QUERY_LLM_EXTRA_BODY"])
-def test_fields_that_cannot_be_sent_are_refused(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+def test_fields_that_cannot_be_sent_are_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
     monkeypatch.setenv(name, text)
     with pytest.raises(ValidationError):
         RoleSettings()

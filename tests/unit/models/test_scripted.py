@@ -31,7 +31,9 @@ async def test_a_function_sees_the_messages_and_calls_are_recorded() -> None:
 
     chat = ScriptedChat(script)
     assert (await chat.complete(QUESTION, json=True)).text == "WHAT?"
-    assert [(call.text, call.json, call.streamed) for call in chat.calls] == [("what?", True, False)]
+    assert [(call.text, call.json, call.streamed) for call in chat.calls] == [
+        ("what?", True, False)
+    ]
     await chat.close()
     assert chat.closed
 

@@ -14,7 +14,11 @@ ODD: list[Any] = [1.5, "12", None, True, -1, 2**70, 1e300, math.nan, math.inf, [
 @pytest.mark.parametrize("value", ODD)
 def test_what_is_no_count_is_0(value: Any) -> None:
     assert count_of(value) == 0
-    usage = {"prompt_tokens": value, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": value}}
+    usage = {
+        "prompt_tokens": value,
+        "completion_tokens": 3,
+        "prompt_tokens_details": {"cached_tokens": value},
+    }
     assert usage_of_chat(usage) == TokenUsage(completion=3, calls=1)
     assert usage_of_chat(value) == TokenUsage(calls=1)
     assert usage_of_chat({"prompt_tokens_details": value}) == TokenUsage(calls=1)
@@ -22,5 +26,9 @@ def test_what_is_no_count_is_0(value: Any) -> None:
 
 def test_a_count_is_a_count() -> None:
     assert (count_of(12), count_of(12.0), count_of(0)) == (12, 12, 0)
-    usage = {"prompt_tokens": 7, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 5}}
+    usage = {
+        "prompt_tokens": 7,
+        "completion_tokens": 2,
+        "prompt_tokens_details": {"cached_tokens": 5},
+    }
     assert usage_of_chat(usage) == TokenUsage(prompt=7, completion=2, cached=5, calls=1)

@@ -41,12 +41,16 @@ def test_text_without_lone_surrogates_round_trips(tokenizer: TiktokenTokenizer, 
 
 
 @given(st.text(alphabet=st.characters(), max_size=30))
-def test_any_string_survives_lone_surrogates_included(tokenizer: TiktokenTokenizer, text: str) -> None:
+def test_any_string_survives_lone_surrogates_included(
+    tokenizer: TiktokenTokenizer, text: str
+) -> None:
     assert len(tokenizer.decode(tokenizer.encode("\ud800" + text))) >= 1
 
 
 @given(st.text(alphabet="abA 1²½Ⅳ٣,.\n'Ss中，。\t\r_-é/\u0301\u3000", max_size=200))
-def test_cutting_at_a_border_changes_no_token(tokenizers: dict[str, TiktokenTokenizer], text: str) -> None:
+def test_cutting_at_a_border_changes_no_token(
+    tokenizers: dict[str, TiktokenTokenizer], text: str
+) -> None:
     for tokenizer in tokenizers.values():
         for border in token_boundaries._BORDER.finditer(text):
             left, right = text[: border.end()], text[border.end() :]
@@ -66,7 +70,9 @@ def test_special_token_markers_are_ordinary_text(tokenizer: TiktokenTokenizer) -
         "def f(x):\n    return x + 1\n\n\n" * 8_000,
     ],
 )
-def test_long_ordinary_text_has_the_tokens_of_the_uncut_text(tokenizer: TiktokenTokenizer, text: str) -> None:
+def test_long_ordinary_text_has_the_tokens_of_the_uncut_text(
+    tokenizer: TiktokenTokenizer, text: str
+) -> None:
     assert len(text) > 2 * LONGEST
     assert tokenizer.encode(text) == raw(text)
 
@@ -93,9 +99,37 @@ def test_pieces_are_passed_on_before_the_rest_is_there() -> None:
 
 
 WORDS = [
-    "The", "water", " ", "\n", "\r\n", "\t", " " * 40, "\n" * 30, "\n \n", "  return x\n", "人工", "，", "。", "！\n",
-    "👩‍👩‍👧", "🌊", "3.14", "don't", "'s", "://", "_id", "==", "{\n", "}", "\u3000", "e\u0301", "ß", "²", "ⅣII", "#",
-]  # fmt: skip
+    "The",
+    "water",
+    " ",
+    "\n",
+    "\r\n",
+    "\t",
+    " " * 40,
+    "\n" * 30,
+    "\n \n",
+    "  return x\n",
+    "人工",
+    "，",
+    "。",
+    "！\n",
+    "👩‍👩‍👧",
+    "🌊",
+    "3.14",
+    "don't",
+    "'s",
+    "://",
+    "_id",
+    "==",
+    "{\n",
+    "}",
+    "\u3000",
+    "e\u0301",
+    "ß",
+    "²",
+    "ⅣII",
+    "#",
+]
 ORDINARY = ["word", " blue", "\n\n", "。海", "    ", "\t", " x=1;", "🌊 ", "99a"]
 writing = st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=6)), max_size=60).map(
     lambda words: "".join(words).encode("utf-8", "ignore").decode()
@@ -107,14 +141,19 @@ writing = st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=6)), max_s
 def test_pieces_have_the_tokens_of_the_whole_text(
     tokenizers: dict[str, TiktokenTokenizer], text: str, longest: int
 ) -> None:
-    """Where no border is near, a piece may be cut anywhere: those cuts are left out of what must hold."""
+    """Where no border is near, a piece may be cut anywhere: those cuts are left out of what must
+    hold.
+    """
     parts = list(pieces([text], longest))
     assert "".join(parts) == text
     for tokenizer in tokenizers.values():
         joined = ""
         for left, right in pairwise(parts):
             joined += left
-            if any(border.end() == len(left) for border in token_boundaries._BORDER.finditer(left + right[:1])):
+            if any(
+                border.end() == len(left)
+                for border in token_boundaries._BORDER.finditer(left + right[:1])
+            ):
                 whole = tokenizer.encode(joined + right)
                 assert tokenizer.encode(joined) + tokenizer.encode(right) == whole
 
@@ -134,7 +173,9 @@ def test_ordinary_text_in_small_pieces_has_the_tokens_of_the_whole(
     assert [token for piece in pieces([text], 60) for token in tokenizer.encode(piece)] == raw(text)
 
 
-def test_a_character_cut_in_two_becomes_the_replacement_character(tokenizer: TiktokenTokenizer) -> None:
+def test_a_character_cut_in_two_becomes_the_replacement_character(
+    tokenizer: TiktokenTokenizer,
+) -> None:
     encoded = tokenizer.encode("\U0001f9ff")
     assert len(encoded) > 1
     assert "\ufffd" in tokenizer.decode(encoded[:1])

@@ -28,7 +28,10 @@ def test_a_text_is_cut_to_so_many_tokens_and_is_its_own_beginning(
     assert len(cut) >= limit // 4 or text == EMOJI
 
 
-@given(text=some.text(alphabet=some.characters(codec="utf-8"), max_size=200), limit=some.integers(1, 40))
+@given(
+    text=some.text(alphabet=some.characters(codec="utf-8"), max_size=200),
+    limit=some.integers(1, 40),
+)
 def test_no_text_has_more_tokens_than_the_limit_or_half_a_character(
     tokenizer: TiktokenTokenizer, text: str, limit: int
 ) -> None:

@@ -1,4 +1,6 @@
-"""The encoding of a text: what is said of it, and what is told from its bytes, in many languages."""
+"""The encoding of a text: what is said of it, and what is told from its bytes, in many
+languages.
+"""
 
 import random
 from pathlib import Path
@@ -57,7 +59,8 @@ def test_hardly_any_three_words_in_a_row_are_read_wrongly_without_a_warning() ->
 
 
 @pytest.mark.parametrize(
-    "text", ["5 £ – 10 €", "20 °C, ±5 µm", "½ cup, ¼ cup", "“Fresh”, it’s Acme™ © 2026", "§ 5 – see above"]
+    "text",
+    ["5 £ – 10 €", "20 °C, ±5 µm", "½ cup, ¼ cup", "“Fresh”, it’s Acme™ © 2026", "§ 5 – see above"],
 )
 def test_a_text_with_nothing_but_signs_beyond_ascii_is_western(text: str) -> None:
     result = decode(text.encode("cp1252"))
@@ -104,14 +107,20 @@ def test_what_a_text_declares_is_believed(head: str) -> None:
 def test_valid_utf_8_goes_before_a_stale_declaration_and_a_wrong_one_is_not_believed() -> None:
     page = '<meta charset="iso-8859-1">Łódź'
     assert decode(page.encode()).text == page
-    assert decode(SAMPLES[0].paragraph.encode("cp1252"), declared="utf-8").text == SAMPLES[0].paragraph
+    assert (
+        decode(SAMPLES[0].paragraph.encode("cp1252"), declared="utf-8").text == SAMPLES[0].paragraph
+    )
 
 
 def test_the_encoding_that_is_asked_for_decides() -> None:
     assert decode("Łódź".encode("iso-8859-2"), "latin2").text == "Łódź"
     assert decode("Grüße".encode(), "latin-1").text == "GrÃ¼ÃŸe", "even against valid UTF-8"
-    assert decode("“5 €”".encode("cp1252"), "iso-8859-1").text == "“5 €”", "files in Latin-1 are in cp1252"
-    with pytest.raises(InvalidInput, match="not utf-8, as byte 4 shows: give the encoding it is in, or none"):
+    assert decode("“5 €”".encode("cp1252"), "iso-8859-1").text == "“5 €”", (
+        "files in Latin-1 are in cp1252"
+    )
+    with pytest.raises(
+        InvalidInput, match="not utf-8, as byte 4 shows: give the encoding it is in, or none"
+    ):
         decode(b"caf\xe9", "utf-8")
     with pytest.raises(InvalidInput, match="'klingon' is no encoding that is known: give one like"):
         decode(b"", "klingon")
@@ -127,7 +136,9 @@ def test_a_few_broken_bytes_do_not_make_utf_8_something_else() -> None:
 def test_the_guess_looks_at_what_is_beyond_ascii_wherever_it_stands() -> None:
     text = "plain line\n" * 20_000 + SAMPLES[1].paragraph
     assert decode(text.encode("cp1252")).text == text
-    long_line = "".join(sample.paragraph for sample in SAMPLES if "gb18030" in sample.encodings) * 200
+    long_line = (
+        "".join(sample.paragraph for sample in SAMPLES if "gb18030" in sample.encodings) * 200
+    )
     assert decode(long_line.encode("gb18030")).text == long_line
 
 
@@ -152,17 +163,25 @@ def test_the_beginning_of_a_file_tells_whether_it_is_text() -> None:
     for text in ("x" * 4095 + "ß", "ß" * 3000, "港" * 2000):
         for encoding in ("utf-8", "utf-16", "utf-16-le", "cp932" if "港" in text else "cp1252"):
             assert looks_like_text(text.encode(encoding)[:4096]), encoding
-    for data in (b"\0\1\2", b"\x7fELF\x02\x01\x01\0\0\0\0\0" * 30, random.Random(7).randbytes(4096)):
+    for data in (
+        b"\0\1\2",
+        b"\x7fELF\x02\x01\x01\0\0\0\0\0" * 30,
+        random.Random(7).randbytes(4096),
+    ):
         assert not looks_like_text(data)
 
 
 def test_every_name_that_is_told_is_one_that_can_be_asked_for() -> None:
     for candidate in CANDIDATES:
-        assert superset(codec(registered(candidate)) or "") == superset(validated_encoding(candidate))
+        assert superset(codec(registered(candidate)) or "") == superset(
+            validated_encoding(candidate)
+        )
 
 
 async def test_files_of_tables_and_pages_are_read_in_their_encoding_too(tmp_path: Path) -> None:
-    table = "nom;ville\n" + "".join(f"Hélène Lefèvre {n};Orléans près de la forêt\n" for n in range(5))
+    table = "nom;ville\n" + "".join(
+        f"Hélène Lefèvre {n};Orléans près de la forêt\n" for n in range(5)
+    )
     result = await parse(table.encode("cp1252"), "a.csv")
     assert "| Hélène Lefèvre 4 | Orléans près de la forêt |" in result.text
     assert result.metadata["encoding"] == "windows-1252"

@@ -1,4 +1,6 @@
-"""Files that mean harm, and damaged ones: each is refused with its name, the reason and the way out."""
+"""Files that mean harm, and damaged ones: each is refused with its name, the reason and the way
+out.
+"""
 
 import asyncio
 import random
@@ -34,7 +36,9 @@ KINDS: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 def with_type(data: bytes, part: str, document_type: bytes) -> bytes:
-    """The file with a document type before the root of one part, and its last entity in every text there."""
+    """The file with a document type before the root of one part, and its last entity in every text
+    there.
+    """
 
     def change(name: str, xml: bytes) -> bytes:
         if name != part:
@@ -45,11 +49,15 @@ def with_type(data: bytes, part: str, document_type: bytes) -> bytes:
     return office.changed(data, change)
 
 
-@pytest.mark.parametrize("document_type", [BILLION, EXTERNAL, OUTSIDE], ids=["billion laughs", "file", "address"])
+@pytest.mark.parametrize(
+    "document_type", [BILLION, EXTERNAL, OUTSIDE], ids=["billion laughs", "file", "address"]
+)
 @pytest.mark.parametrize("name", KINDS)
 async def test_xml_with_a_document_type_is_refused(name: str, document_type: bytes) -> None:
     make, part = KINDS[name]
-    with pytest.raises(InvalidInput, match=f"{name}: has a document type in its XML.*: save it anew"):
+    with pytest.raises(
+        InvalidInput, match=f"{name}: has a document type in its XML.*: save it anew"
+    ):
         await parse(with_type(make(), part, document_type), name)
 
 
@@ -65,7 +73,7 @@ async def test_xml_with_a_document_type_is_refused(name: str, document_type: byt
         ("<!DOCTYPE x><x/>".encode("utf-32"), "encoding"),
         ("<?xml version='1.0'?>".encode("cp037"), "encoding"),
     ],
-)  # fmt: skip
+)
 def test_a_document_type_is_found_however_it_is_written(part: bytes, reason: str) -> None:
     with pytest.raises(InvalidInput, match=reason):
         check(office.archive(**{"any/part": part}), WHAT)
@@ -74,23 +82,39 @@ def test_a_document_type_is_found_however_it_is_written(part: bytes, reason: str
 def test_pictures_and_text_that_speak_of_document_types_are_let_through() -> None:
     svg = b'<?xml version="1.0"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd"><svg/>'
     film = struct.pack(">I", 0x3C) + b"ftypmp42<!DOCTYPE"
-    check(office.archive(**{"media/a.svg": svg, "media/a.mp4": film, MAIN: b"<x>&lt;!DOCTYPE&gt;</x>"}), WHAT)
+    check(
+        office.archive(
+            **{"media/a.svg": svg, "media/a.mp4": film, MAIN: b"<x>&lt;!DOCTYPE&gt;</x>"}
+        ),
+        WHAT,
+    )
 
 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (office.archive(**{MAIN: bytes(64 * 2**20)}), r"inflates to 64 MB in 1 parts, .* \(a zip bomb\?\): split it"),
+        (
+            office.archive(**{MAIN: bytes(64 * 2**20)}),
+            r"inflates to 64 MB in 1 parts, .* \(a zip bomb\?\): split it",
+        ),
         (office.archive(**{f"p{number}": b"" for number in range(5001)}), "in 5,001 parts"),
         (office.archive(**{"../../etc/passwd": b"x"}), "names that no Office program gives"),
         (office.archive(**{"/etc/passwd": b"x"}), "names that no Office program gives"),
         (office.archive(**{"word\\document.xml": b"x"}), "names that no Office program gives"),
-        (office.archive(**{MAIN: b"<a/>", MAIN.upper(): b"<b/>"}), "names that no Office program gives"),
-        (OLE + bytes(500) + "EncryptedPackage".encode("utf-16-le"), "protected by a password: save it without"),
+        (
+            office.archive(**{MAIN: b"<a/>", MAIN.upper(): b"<b/>"}),
+            "names that no Office program gives",
+        ),
+        (
+            OLE + bytes(500) + "EncryptedPackage".encode("utf-16-le"),
+            "protected by a password: save it without",
+        ),
         (OLE + bytes(500), "an older Office format, not a Word document: save it as one"),
     ],
 )
-def test_a_package_that_means_harm_is_refused_before_a_library_reads_it(data: bytes, reason: str) -> None:
+def test_a_package_that_means_harm_is_refused_before_a_library_reads_it(
+    data: bytes, reason: str
+) -> None:
     with pytest.raises(InvalidInput, match=reason):
         check(data, WHAT)
 
@@ -132,7 +156,9 @@ def test_a_modest_file_may_be_packed_very_well(monkeypatch: pytest.MonkeyPatch) 
 
 async def test_archives_inside_of_an_office_file_are_not_opened() -> None:
     inner = office.archive(**{MAIN: bytes(150 * 2**20)})
-    nested = office.changed(office.docx(), lambda _, part: part, **{"word/embeddings/inner.zip": inner})
+    nested = office.changed(
+        office.docx(), lambda _, part: part, **{"word/embeddings/inner.zip": inner}
+    )
     assert (await parse(nested, "a.docx")).text.startswith("# Engines")
 
 
@@ -143,9 +169,13 @@ HOSTILE_BOOKS = [
 ]
 
 
-@pytest.mark.parametrize("document_type", [BILLION, EXTERNAL, OUTSIDE], ids=["billion laughs", "file", "address"])
+@pytest.mark.parametrize(
+    "document_type", [BILLION, EXTERNAL, OUTSIDE], ids=["billion laughs", "file", "address"]
+)
 @pytest.mark.parametrize(("name", "part"), HOSTILE_BOOKS)
-async def test_xml_of_books_with_a_document_type_is_refused(name: str, part: str, document_type: bytes) -> None:
+async def test_xml_of_books_with_a_document_type_is_refused(
+    name: str, part: str, document_type: bytes
+) -> None:
     made = with_type(SEEDS[name], part, document_type)
     with pytest.raises(InvalidInput, match=f"{name}: has a document type in its XML"):
         await parse(made, name)
@@ -155,19 +185,28 @@ async def test_chapters_may_have_a_document_type_and_its_entities_stay_names() -
     result = await parse(with_type(office.epub(), "OEBPS/one.xhtml", BILLION), "a.epub")
     assert "haha" not in result.text
     outside = EXTERNAL.replace(b"/etc/hostname", b"/etc/passwd")
-    assert "root:" not in (await parse(with_type(office.epub(), "OEBPS/one.xhtml", outside), "a.epub")).text
+    assert (
+        "root:"
+        not in (await parse(with_type(office.epub(), "OEBPS/one.xhtml", outside), "a.epub")).text
+    )
 
 
 @pytest.mark.parametrize("name", ["a.odt", "a.epub"])
 async def test_books_that_inflate_to_too_much_are_refused(name: str) -> None:
-    bomb = office.changed(SEEDS[name], lambda _, part: part, **{"OEBPS/big.xhtml": bytes(64 * 2**20)})
+    bomb = office.changed(
+        SEEDS[name], lambda _, part: part, **{"OEBPS/big.xhtml": bytes(64 * 2**20)}
+    )
     with pytest.raises(InvalidInput, match=f"{name}: inflates to .*zip bomb"):
         await parse(bomb, name)
 
 
 async def test_a_chapter_counts_once_and_one_outside_of_the_book_is_damage() -> None:
     def often(name: str, part: bytes) -> bytes:
-        return part.replace(b'<itemref idref="c1"/>', b'<itemref idref="c1"/>' * 20_000) if "opf" in name else part
+        return (
+            part.replace(b'<itemref idref="c1"/>', b'<itemref idref="c1"/>' * 20_000)
+            if "opf" in name
+            else part
+        )
 
     assert (await parse(office.changed(office.epub(), often), "a.epub")).text.count("Åsa Lind") == 1
 
@@ -181,13 +220,20 @@ async def test_a_chapter_counts_once_and_one_outside_of_the_book_is_damage() -> 
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ('<text:p>a<text:s text:c="2000000000"/>b</text:p>', "memory|more than 20,971,520 characters"),
         (
-            '<table:table table:name="t"><table:table-row table:number-rows-repeated="1000000"><table:table-cell '
+            '<text:p>a<text:s text:c="2000000000"/>b</text:p>',
+            "memory|more than 20,971,520 characters",
+        ),
+        (
+            '<table:table table:name="t"><table:table-row '
+            'table:number-rows-repeated="1000000"><table:table-cell '
             'table:number-columns-repeated="16000"><text:p>x</text:p></table:table-cell></table:table-row></table:table>',
             "tables have more than 1,000,000 cells",
         ),
-        ("<text:section>" * 50_000 + "</text:section>" * 50_000, "damaged|nested too deeply|or the parser fails on it"),
+        (
+            "<text:section>" * 50_000 + "</text:section>" * 50_000,
+            "damaged|nested too deeply|or the parser fails on it",
+        ),
     ],
     ids=["blanks", "cells", "depth"],
 )
@@ -218,14 +264,16 @@ SEEDS = {
     "a.xlsx": office.xlsx(),
     "a.odt": office.odt(),
     "a.ods": ods(
-        "<table:table table:name='S'><table:table-row>" + CELL.format("x") + "</table:table-row></table:table>"
+        "<table:table table:name='S'><table:table-row>"
+        + CELL.format("x")
+        + "</table:table-row></table:table>"
     ),
     "a.odp": odp(SLIDE),
     "a.mbox": b"From a@b Mon Jan  1 00:00:00 2024\nSubject: x\n\nHello\n",
     "a.svg": b"<svg><title>Map</title><text>Port Elm</text></svg>",
     "a.epub": office.epub(),
     "a.rtf": office.RICH_TEXT,
-    "a.eml": b"From: ada@example.org\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nAda\n--x\n"
+    "a.eml": b"From: ada@example.org\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nAda\n--x\n"  # noqa: E501
     b"Content-Type: text/html\n"
     b"Content-Transfer-Encoding: base64\n\nPHA+SGVjdG9yPC9wPg==\n--x--\n",
     "a.ipynb": b'{"cells": [{"cell_type": "code", "source": ["a"], "outputs": [{"text": "b"}]}]}',
@@ -238,7 +286,9 @@ SEEDS = {
 
 
 def damages(data: bytes) -> list[bytes]:
-    """The file cut short, with bytes overwritten, with a piece left out, and noise behind its first bytes."""
+    """The file cut short, with bytes overwritten, with a piece left out, and noise behind its first
+    bytes.
+    """
     chance = random.Random(len(data))
     cut = chance.randrange(1, len(data))
     start, end = sorted(chance.sample(range(len(data)), 2))
@@ -246,8 +296,13 @@ def damages(data: bytes) -> list[bytes]:
     for _ in range(max(3, len(data) // 500)):
         overwritten[chance.randrange(len(data))] = chance.randrange(256)
     return [
-        b"", data[:cut], data[:-2], bytes(overwritten), data[:start] + data[end:], data[:20] + chance.randbytes(500)
-    ]  # fmt: skip
+        b"",
+        data[:cut],
+        data[:-2],
+        bytes(overwritten),
+        data[:start] + data[end:],
+        data[:20] + chance.randbytes(500),
+    ]
 
 
 @pytest.mark.parametrize("name", SEEDS)
@@ -260,7 +315,9 @@ async def test_a_damaged_file_is_read_or_refused_and_nothing_else(name: str) -> 
             reason = str(refusal)
             assert reason.startswith(f"{name}: ")
             assert "the parser fails on it" not in reason
-            assert any(way in reason for way in ("save", "add a file", "amend", "open it", "not text")), reason
+            assert any(
+                way in reason for way in ("save", "add a file", "amend", "open it", "not text")
+            ), reason
         else:
             assert isinstance(result.text, str)
 
@@ -271,9 +328,17 @@ async def test_a_part_that_is_damaged_inside_a_sound_archive_is_no_surprise(kind
     chance = random.Random(kind)
     xml = zipfile.ZipFile(BytesIO(make())).read(part)
     place = chance.randrange(100, len(xml) - 100)
-    broken: list[bytes | None] = [None, b"", xml[:place], xml[:place] + b"\xff" + xml[place + 1 :], b"<x/>"]
+    broken: list[bytes | None] = [
+        None,
+        b"",
+        xml[:place],
+        xml[:place] + b"\xff" + xml[place + 1 :],
+        b"<x/>",
+    ]
     values = xml.replace(b'="1"', b'="-99999999999999999999"')
-    variants = [office.changed(make(), lambda n, p, x=x: x if n == part else p) for x in (*broken, values)]
+    variants = [
+        office.changed(make(), lambda n, p, x=x: x if n == part else p) for x in (*broken, values)
+    ]
     for variant in variants:
         [answer] = await asyncio.gather(parse(variant, kind), return_exceptions=True)
         if isinstance(answer, BaseException):

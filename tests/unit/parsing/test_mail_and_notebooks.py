@@ -34,7 +34,8 @@ def test_headers_stand_before_the_text_with_their_words_decoded() -> None:
     message = mail("Schlüssel für Börje")
     message.set_content("The keys are here.\n")
     assert read(message).text == (
-        "From: Åsa Lind <asa@example.org>\nTo: bruno@example.org, Ada Marlow <ada@example.org>\nCc: clerk@example.org\n"
+        "From: Åsa Lind <asa@example.org>\nTo: bruno@example.org, Ada Marlow "
+        "<ada@example.org>\nCc: clerk@example.org\n"
         "Date: Mon, 03 May 2027 10:00:00 +0000\nSubject: Schlüssel für Börje\n\nThe keys are here."
     )
 
@@ -70,22 +71,39 @@ def test_a_plain_text_that_only_points_to_the_page_gives_way_to_it() -> None:
 def test_attachments_and_messages_inside_are_read_and_the_others_are_named() -> None:
     message = mail()
     message.set_content("See the files.")
-    message.add_attachment(pdf("Tariff of the harbour"), maintype="application", subtype="pdf", filename="tariff.pdf")
-    message.add_attachment(office.docx(), maintype="application", subtype="octet-stream", filename="engines.docx")
+    message.add_attachment(
+        pdf("Tariff of the harbour"), maintype="application", subtype="pdf", filename="tariff.pdf"
+    )
+    message.add_attachment(
+        office.docx(), maintype="application", subtype="octet-stream", filename="engines.docx"
+    )
     message.add_attachment("Ada\tpilot", filename="crew.txt")
-    message.add_attachment(b"\x89PNG\r\n" * 20, maintype="image", subtype="png", filename="pier.png")
+    message.add_attachment(
+        b"\x89PNG\r\n" * 20, maintype="image", subtype="png", filename="pier.png"
+    )
     message.add_attachment(b"PK\3\4", maintype="application", subtype="zip", filename="all.zip")
-    message.add_attachment(b"%PDF-1.4 damaged", maintype="application", subtype="pdf", filename="broken.pdf")
+    message.add_attachment(
+        b"%PDF-1.4 damaged", maintype="application", subtype="pdf", filename="broken.pdf"
+    )
     inner = mail("An older one")
     inner.set_content("Hector Vane wrote this.")
     message.add_attachment(inner)
     content = read(message)
-    for words in ("Tariff of the harbour", "never built", "pilot", "Subject: An older one", "Hector Vane"):
+    for words in (
+        "Tariff of the harbour",
+        "never built",
+        "pilot",
+        "Subject: An older one",
+        "Hector Vane",
+    ):
         assert words in content.text
     assert "## Attachment: tariff.pdf" in content.text
     assert len(content.warnings) == 3
     assert "the attachment pier.png (image/png, 120 bytes) was left out" in content.warnings
-    assert any(warning.startswith("the attachment broken.pdf was left out: damaged") for warning in content.warnings)
+    assert any(
+        warning.startswith("the attachment broken.pdf was left out: damaged")
+        for warning in content.warnings
+    )
 
 
 def test_messages_in_messages_end_somewhere() -> None:
@@ -121,11 +139,16 @@ def test_what_is_no_mail_is_refused() -> None:
 
 
 def notebook(*cells: dict[str, Any]) -> str:
-    return json.dumps({"cells": cells, "metadata": {"kernelspec": {"language": "python"}}, "nbformat": 4})
+    return json.dumps(
+        {"cells": cells, "metadata": {"kernelspec": {"language": "python"}}, "nbformat": 4}
+    )
 
 
 def output(**data: Any) -> dict[str, Any]:
-    return {"output_type": "execute_result", "data": {name.replace("_", "/"): value for name, value in data.items()}}
+    return {
+        "output_type": "execute_result",
+        "data": {name.replace("_", "/"): value for name, value in data.items()},
+    }
 
 
 def test_a_notebook_gives_texts_code_and_what_it_printed() -> None:
@@ -138,14 +161,24 @@ def test_a_notebook_gives_texts_code_and_what_it_printed() -> None:
                 {"output_type": "stream", "text": ["four ", "metres\n"]},
                 output(text_plain="<Figure>", image_png="iVBORw0KGgo"),
                 output(text_html="<b>only a page</b>"),
-                {"output_type": "error", "ename": "ValueError", "evalue": "no tide", "traceback": ["\x1b[0m"]},
+                {
+                    "output_type": "error",
+                    "ename": "ValueError",
+                    "evalue": "no tide",
+                    "traceback": ["\x1b[0m"],
+                },
             ],
         },
-        {"cell_type": "code", "source": "", "outputs": [{"output_type": "stream", "text": "long " * 2000}]},
+        {
+            "cell_type": "code",
+            "source": "",
+            "outputs": [{"output_type": "stream", "text": "long " * 2000}],
+        },
     ]
     content = ipynb.text(notebook(*cells))
     assert content.text.startswith(
-        "# Tides\nAda Marlow measured them.\n\n```python\nprint(tide)\n```\n\nfour metres\n\n<Figure>\n\n"
+        "# Tides\nAda Marlow measured them.\n\n```python\nprint(tide)\n```\n\nfour "
+        "metres\n\n<Figure>\n\n"
         "ValueError: no tide\n\nlong"
     )
     assert len(content.text) < 5000

@@ -16,9 +16,13 @@ async def test_word_headings_lists_and_tables_become_markdown() -> None:
 
 async def test_slides_become_headings_with_lists_tables_groups_and_notes() -> None:
     result = await parse(office.pptx(), "a.pptx")
-    first = "## Slide 1: Harbour plan\n\n- Dredge the basin\n  - Build a pier\n\nNotes: Thank Ada Marlow."
+    first = (
+        "## Slide 1: Harbour plan\n\n- Dredge the basin\n  - Build a pier\n\nNotes: Thank Ada "
+        "Marlow."
+    )
     assert result.text == (
-        f"{first}\n\n## Slide 3 (hidden): Costs\n\n| part | cost |\n| --- | --- |\n| pier | 9\\|10 |\n\n"
+        f"{first}\n\n## Slide 3 (hidden): Costs\n\n| part | cost |\n| --- | --- |\n| pier | "
+        "9\\|10 |\n\n"
         "approved\nin May\n\nby Hector Vane"
     )
     assert result.pages == (0, len(first) + 2, len(first) + 2), "the second slide is empty"
@@ -53,12 +57,18 @@ async def test_rich_text_becomes_lines_with_every_letter() -> None:
         ("a.odt", office.odt("<text:p/>"), "has no text in it"),
         ("a.odt", office.odt(protected=True), "protected by a password"),
         ("a.epub", office.odt(), "damaged, or not an e-book"),
-        ("a.epub", office.changed(office.epub(), lambda n, p: None if n.endswith("one.xhtml") else p), "damaged"),
+        (
+            "a.epub",
+            office.changed(office.epub(), lambda n, p: None if n.endswith("one.xhtml") else p),
+            "damaged",
+        ),
         ("a.rtf", b"just text", "damaged, or not Rich Text Format"),
         ("a.rtf", b"{\\rtf1 }", "has no text in it"),
     ],
 )
-async def test_a_book_or_text_without_readable_text_is_refused(name: str, data: bytes, reason: str) -> None:
+async def test_a_book_or_text_without_readable_text_is_refused(
+    name: str, data: bytes, reason: str
+) -> None:
     with pytest.raises(InvalidInput, match=f"^{name}: {reason}"):
         await parse(data, name)
 
@@ -66,7 +76,9 @@ async def test_a_book_or_text_without_readable_text_is_refused(name: str, data: 
 @pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx"])
 async def test_macros_are_not_read(name: str) -> None:
     data = {"a.docx": office.docx, "a.pptx": office.pptx, "a.xlsx": office.xlsx}[name]()
-    macro = office.changed(data, lambda _, part: part, **{"word/vbaProject.bin": b"Sub AutoOpen() Attribute VB_Name"})
+    macro = office.changed(
+        data, lambda _, part: part, **{"word/vbaProject.bin": b"Sub AutoOpen() Attribute VB_Name"}
+    )
     assert (await parse(macro, name)).text == (await parse(data, name)).text
 
 
@@ -85,6 +97,8 @@ async def test_macros_are_not_read(name: str) -> None:
         ("a.xlsx", office.archive(a=b"just an archive"), "damaged, or not a spreadsheet"),
     ],
 )
-async def test_an_office_file_without_readable_text_is_refused(name: str, data: bytes, reason: str) -> None:
+async def test_an_office_file_without_readable_text_is_refused(
+    name: str, data: bytes, reason: str
+) -> None:
     with pytest.raises(InvalidInput, match=f"^{name}: {reason}"):
         await parse(data, name)

@@ -1,4 +1,6 @@
-"""What pages, presentations, OpenDocument texts and books leave out is counted and said; what stands there is read."""
+"""What pages, presentations, OpenDocument texts and books leave out is counted and said; what
+stands there is read.
+"""
 
 from io import BytesIO
 from typing import Any
@@ -21,8 +23,10 @@ GIF = b"GIF89a\1\0\1\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\4\1\0\0\0\0,\0\0\0\0\1\0\1
 
 def test_a_page_gives_alternative_texts_and_says_what_it_left_out() -> None:
     content = html.text(
-        '<p>a <img src="x.png" alt="A lamp &amp; a \'man\' > here"> b</p><img src=y><template><p>T</p></template>'
-        '<p hidden>H</p><div class="x" style="color:red; display: none">N</div><noscript>S</noscript><video></video>'
+        '<p>a <img src="x.png" alt="A lamp &amp; a \'man\' > here"> b</p><img '
+        "src=y><template><p>T</p></template>"
+        '<p hidden>H</p><div class="x" style="color:red; display: '
+        'none">N</div><noscript>S</noscript><video></video>'
         "<iframe src=x></iframe><p>c</p>"
     )
     assert "[Picture: A lamp & a 'man' > here]" in content.text
@@ -55,12 +59,19 @@ def test_a_presentation_gives_its_charts_and_names_its_pictures() -> None:
 
 
 def test_an_open_document_gives_its_comments_and_counts_pictures_and_deletions() -> None:
-    draw = 'xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    draw = (
+        'xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" '
+        'xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    )
     body = (
-        f"<text:tracked-changes {draw}><text:changed-region><text:deletion><text:p>GONE</text:p></text:deletion>"
-        f"</text:changed-region></text:tracked-changes><text:p {draw}>The rent<office:annotation><dc:creator>Ada"
-        "</dc:creator><text:p>Too low.</text:p></office:annotation><draw:frame><draw:image/></draw:frame></text:p>"
-        f"<text:p {draw}><draw:frame><draw:text-box><text:p>In a box</text:p></draw:text-box></draw:frame></text:p>"
+        "<text:tracked-changes "
+        f"{draw}><text:changed-region><text:deletion><text:p>GONE</text:p></text:deletion>"
+        f"</text:changed-region></text:tracked-changes><text:p {draw}>The "
+        "rent<office:annotation><dc:creator>Ada"
+        "</dc:creator><text:p>Too "
+        "low.</text:p></office:annotation><draw:frame><draw:image/></draw:frame></text:p>"
+        f"<text:p {draw}><draw:frame><draw:text-box><text:p>In a "
+        "box</text:p></draw:text-box></draw:frame></text:p>"
     )
     content = odt.text(office.odt(body))
     assert "Comment by Ada: Too low." in content.text
@@ -96,5 +107,7 @@ async def test_binary_data_in_any_file_is_left_out_and_said_with_its_bytes() -> 
 
 
 async def test_a_file_of_nothing_but_binary_data_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"a\.md: has no text in it \(1 inline file \(image/png; 40,0"):
+    with pytest.raises(
+        InvalidInput, match=r"a\.md: has no text in it \(1 inline file \(image/png; 40,0"
+    ):
         await parse(f"![](data:image/png;base64,{BASE64})".encode(), "a.md")

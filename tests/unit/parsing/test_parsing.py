@@ -19,7 +19,9 @@ from tests.support.pdf_files import pdf
 
 ROOT = Path(__file__).resolve().parents[3]
 
-GERMAN = "Die Käufer prüfen große Öfen, während der Bäcker die Brötchen für übermütige Gäste backt. " * 4
+GERMAN = (
+    "Die Käufer prüfen große Öfen, während der Bäcker die Brötchen für übermütige Gäste backt. " * 4
+)
 
 
 async def test_html_keeps_headings_and_tables_and_drops_scripts_and_pictures() -> None:
@@ -39,7 +41,13 @@ async def test_html_keeps_headings_and_tables_and_drops_scripts_and_pictures() -
 async def test_pdf_pages_become_paragraphs_and_begin_where_pages_says() -> None:
     result = await parse(pdf("Ada Lovelace", "", "Grüße", "B C", ""), "a.pdf")
     assert result.text == "Ada Lovelace\n\nGrüße\n\nB C"
-    assert [result.text[start : start + 3] for start in result.pages] == ["Ada", "Grü", "Grü", "B C", ""]
+    assert [result.text[start : start + 3] for start in result.pages] == [
+        "Ada",
+        "Grü",
+        "Grü",
+        "B C",
+        "",
+    ]
 
 
 async def test_the_last_page_without_text_begins_at_the_end() -> None:
@@ -62,7 +70,9 @@ async def test_a_pdf_is_known_by_its_content_too() -> None:
         (b"just text", "damaged, or not a PDF: open it in a viewer"),
     ],
 )
-async def test_a_pdf_without_readable_text_is_refused_with_the_reason(data: bytes, reason: str) -> None:
+async def test_a_pdf_without_readable_text_is_refused_with_the_reason(
+    data: bytes, reason: str
+) -> None:
     with pytest.raises(InvalidInput, match=f"a.pdf: .*{reason}"):
         await parse(data, "a.pdf")
 
@@ -70,7 +80,9 @@ async def test_a_pdf_without_readable_text_is_refused_with_the_reason(data: byte
 async def test_a_pdf_with_too_many_pages_is_refused() -> None:
     pages = b"<</Type/Pages/Count %d/Kids[4 0 R]>>"
     many = pdf("Ada").replace(pages % 1, pages % 99999)
-    with pytest.raises(InvalidInput, match=r"a\.pdf: has 99,999 pages, at most 10,000 are read: split it"):
+    with pytest.raises(
+        InvalidInput, match=r"a\.pdf: has 99,999 pages, at most 10,000 are read: split it"
+    ):
         await parse(many, "a.pdf")
 
 
@@ -99,7 +111,9 @@ async def test_a_file_is_described_by_its_metadata() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["LICENSE", "notes.v2", "a.py", "a.unheard-of", "conf.d", "x.YAML", ""])
+@pytest.mark.parametrize(
+    "name", ["LICENSE", "notes.v2", "a.py", "a.unheard-of", "conf.d", "x.YAML", ""]
+)
 async def test_plain_text_of_any_name_is_read(name: str) -> None:
     for encoding in ("utf-8", "utf-16", "cp1252"):
         assert (await parse(GERMAN.encode(encoding), name)).text == GERMAN
@@ -110,15 +124,19 @@ async def test_plain_text_of_any_name_is_read(name: str) -> None:
 async def test_everything_lightrag_takes_is_read() -> None:
     """The list of LightRAG's DocumentManager."""
     taken = (
-        ".txt .md .mdx .pdf .docx .pptx .xlsx .rtf .odt .tex .epub .html .htm .csv .json .xml .yaml .yml .log .conf "
-        ".ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .js .ts .swift .go .rb .php .css .scss .less"
+        ".txt .md .mdx .pdf .docx .pptx .xlsx .rtf .odt .tex .epub .html .htm .csv .json .xml "
+        ".yaml .yml .log .conf "
+        ".ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .js .ts .swift .go .rb .php "
+        ".css .scss .less"
     )
     assert set(taken.split()) <= set(SUFFIXES)
 
 
 async def test_a_too_large_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_FILE_BYTES", 2**20)
-    with pytest.raises(InvalidInput, match=r"a\.txt: 2 MB is more than the 1 MB a file may have: split it"):
+    with pytest.raises(
+        InvalidInput, match=r"a\.txt: 2 MB is more than the 1 MB a file may have: split it"
+    ):
         await parse(b"x" * 2**21, "a.txt")
 
 
@@ -141,7 +159,9 @@ async def test_a_too_large_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 )
 async def test_a_file_of_another_kind_is_refused_with_the_way_out(name: str, way_out: str) -> None:
     suffix = "." + name.lower().rpartition(".")[2]
-    with pytest.raises(InvalidInput, match=f"{name}: files of kind {suffix} are not read: .*{way_out}"):
+    with pytest.raises(
+        InvalidInput, match=f"{name}: files of kind {suffix} are not read: .*{way_out}"
+    ):
         await parse(b"x", name)
 
 
@@ -157,11 +177,18 @@ async def test_a_file_of_another_kind_is_refused_with_the_way_out(name: str, way
         (b"\x89PNG\r\n\x1a\n" + bytes(30), "a picture: run text recognition"),
         (b"\xff\xd8\xff\xe0" + bytes(30), "a picture: run text recognition"),
         (b"\x7fELF\2\1\1" + bytes(30), "a program"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old or protected Office file: save it as .docx"),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+            "old or protected Office file: save it as .docx",
+        ),
     ],
 )
-async def test_an_archive_under_the_name_of_a_text_is_refused(name: str, data: bytes, reason: str) -> None:
-    with pytest.raises(InvalidInput, match=f"^{name + ': ' if name else ''}not text but .*{reason}"):
+async def test_an_archive_under_the_name_of_a_text_is_refused(
+    name: str, data: bytes, reason: str
+) -> None:
+    with pytest.raises(
+        InvalidInput, match=f"^{name + ': ' if name else ''}not text but .*{reason}"
+    ):
         await parse(data, name)
 
 
@@ -171,11 +198,27 @@ async def test_a_text_may_begin_like_an_archive() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["../../x.txt", "..\\x.txt", "C:\\x.txt", "/etc/passwd", "a\0.txt", "a\n.txt", "a//b.txt", "./a.txt", "a/", "..",
-     "\udcff.txt", "a/../../b.txt", "x" * 4000 + ".txt", "/".join(["x" * 200] * 6)],
-)  # fmt: skip
+    [
+        "../../x.txt",
+        "..\\x.txt",
+        "C:\\x.txt",
+        "/etc/passwd",
+        "a\0.txt",
+        "a\n.txt",
+        "a//b.txt",
+        "./a.txt",
+        "a/",
+        "..",
+        "\udcff.txt",
+        "a/../../b.txt",
+        "x" * 4000 + ".txt",
+        "/".join(["x" * 200] * 6),
+    ],
+)
 async def test_a_name_that_could_be_a_path_out_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInput, match=r"not a plain file name: give one|too long: give one") as refusal:
+    with pytest.raises(
+        InvalidInput, match=r"not a plain file name: give one|too long: give one"
+    ) as refusal:
         await parse(b"text", name)
     assert str(refusal.value).isprintable()
     assert len(str(refusal.value)) < 1400
@@ -205,17 +248,29 @@ def test_the_documentation_lists_every_kind() -> None:
     known = " ".join(suffix for suffix, kind in KINDS.items() if kind.parser)
     shown = " ".join((add.__doc__ or "").split())
     assert f"Add documents: {known}, and text of any other name." in shown
-    assert f"Files are {known}, and text of any other name" in (ROOT / "README.md").read_text("utf-8")
-    table = (ROOT / "docs/operations.md").read_text("utf-8").partition("## Which files are read?")[2]
+    assert f"Files are {known}, and text of any other name" in (ROOT / "README.md").read_text(
+        "utf-8"
+    )
+    table = (
+        (ROOT / "docs/operations.md").read_text("utf-8").partition("## Which files are read?")[2]
+    )
     assert [suffix for suffix in SUFFIXES if f"`{suffix}`" not in table] == []
 
 
 def test_one_rule_says_which_files_of_a_folder_are_documents(tmp_path: Path) -> None:
     files = {
-        "a.py": b"x = 1", "b.unheard": GERMAN.encode("utf-16"), "LICENSE": b"free", "c.pdf": b"%PDF", "d.txt": b"\0\1",
+        "a.py": b"x = 1",
+        "b.unheard": GERMAN.encode("utf-16"),
+        "LICENSE": b"free",
+        "c.pdf": b"%PDF",
+        "d.txt": b"\0\1",
         "cut": ("x" * 4095 + "ß").encode(),
-        "empty.txt": b"", "__init__.py": b"", "program": b"\x7fELF\0\0", "picture.png": b"text", "e.unheard": b"\0\1\2",
-    }  # fmt: skip
+        "empty.txt": b"",
+        "__init__.py": b"",
+        "program": b"\x7fELF\0\0",
+        "picture.png": b"text",
+        "e.unheard": b"\0\1\2",
+    }
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     (tmp_path / "gone.txt").symlink_to("nowhere")

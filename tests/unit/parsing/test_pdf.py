@@ -1,4 +1,6 @@
-"""What stands in a PDF beside plain lines: fields of forms, notes, fonts without letters, columns, scanned pages."""
+"""What stands in a PDF beside plain lines: fields of forms, notes, fonts without letters, columns,
+scanned pages.
+"""
 
 import pytest
 
@@ -17,7 +19,9 @@ def test_filled_fields_ticked_boxes_and_notes_are_read() -> None:
 
 
 def test_a_font_that_does_not_say_its_letters_is_refused_and_not_indexed() -> None:
-    with pytest.raises(InvalidInput, match="do not say which letters they draw: run text recognition"):
+    with pytest.raises(
+        InvalidInput, match="do not say which letters they draw: run text recognition"
+    ):
         pdf.text(pdf_files.without_letters("Vjg jctdqwt qhhkeg mggru vjg tgikuvgt qh Cfc Octuj"))
 
 
@@ -32,7 +36,11 @@ RIGHT = [f"right {number} tells of the lighthouse there" for number in range(8)]
 
 def test_columns_that_were_drawn_row_by_row_are_read_one_after_the_other() -> None:
     title = "A title over both of the columns of this page, which is a long one"
-    assert pdf.text(pdf_files.columns(LEFT, RIGHT, title)).text.split("\n") == [title, *LEFT, *RIGHT]
+    assert pdf.text(pdf_files.columns(LEFT, RIGHT, title)).text.split("\n") == [
+        title,
+        *LEFT,
+        *RIGHT,
+    ]
 
 
 def test_rows_of_a_table_stay_together() -> None:
@@ -47,4 +55,6 @@ def test_rows_of_a_table_stay_together() -> None:
 def test_pages_without_a_text_layer_are_named() -> None:
     content = pdf.text(pdf_files.pdf("one", "", "three", "", ""))
     assert content.warnings == ("pages 2, 4 and 5 have no text layer (scanned?) and were left out",)
-    assert pdf.text(pdf_files.pdf("one", "")).warnings == ("page 2 has no text layer (scanned?) and was left out",)
+    assert pdf.text(pdf_files.pdf("one", "")).warnings == (
+        "page 2 has no text layer (scanned?) and was left out",
+    )

@@ -18,7 +18,9 @@ PRELUDE = "from runtime.parsing import child; child._limit(child._LIMITS); "
 
 def limited(code: str) -> subprocess.CompletedProcess[str]:
     """Run code under the limits of the child."""
-    return subprocess.run([sys.executable, "-c", PRELUDE + code], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", PRELUDE + code], capture_output=True, text=True, check=False
+    )
 
 
 def test_the_child_may_take_a_gibibyte_and_no_more() -> None:
@@ -34,7 +36,9 @@ def test_the_child_writes_no_file_once_it_parses(tmp_path: Path) -> None:
 
 
 async def test_memory_that_runs_out_is_said() -> None:
-    with pytest.raises(InvalidInput, match=r"a\.json: reading it takes more than 1024 MB of memory: split it"):
+    with pytest.raises(
+        InvalidInput, match=r"a\.json: reading it takes more than 1024 MB of memory: split it"
+    ):
         await parse(b"[" + b"1234567," * 6_000_000 + b"1]", "a.json")
 
 
@@ -46,13 +50,25 @@ async def test_a_parser_that_takes_too_long_is_stopped() -> None:
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("import resource, signal; resource.setrlimit(resource.RLIMIT_CPU, (1, 2))\nwhile True: pass", "60 s: split"),
+        (
+            (
+                "import resource, signal; resource.setrlimit(resource.RLIMIT_CPU, (1, 2))\nwhile "
+                "True: pass"
+            ),
+            "60 s: split",
+        ),
         ("import os; os.abort()", "the parser fails on it: open it in the program that made it"),
         ("raise ValueError('a bug')", "the parser fails on it"),
         ("while True: sys.stdout.write('x' * 2**20)", "gives more than 20,971,520 characters"),
         ('sys.stdin.close(); print(\'{"pages": [], "encoding": null, "warnings": []}\\nAda\')', ""),
     ],
-    ids=["processor time", "a crash", "a bug", "endless output", "an answer before the end of the file"],
+    ids=[
+        "processor time",
+        "a crash",
+        "a bug",
+        "endless output",
+        "an answer before the end of the file",
+    ],
 )
 async def test_the_end_of_a_child_is_an_answer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str, reason: str
@@ -68,7 +84,9 @@ async def test_the_end_of_a_child_is_an_answer(
         assert (await parse_apart("docx", b"x" * 2**20)).text == "Ada\n"
 
 
-async def test_a_machine_that_starts_no_process_is_asked_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_machine_that_starts_no_process_is_asked_again_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(sandbox.sys, "executable", "/nowhere/python")
     with pytest.raises(Unavailable, match="no process for reading the file"):
         await parse_apart("docx", b"x")
@@ -83,6 +101,8 @@ async def test_parsers_see_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_limits_of_the_machine_that_are_lower_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, tuple[int, int]]] = []
     monkeypatch.setattr(child.resource, "getrlimit", lambda _: (5, 7))
-    monkeypatch.setattr(child.resource, "setrlimit", lambda what, limits: seen.append((what, limits)))
+    monkeypatch.setattr(
+        child.resource, "setrlimit", lambda what, limits: seen.append((what, limits))
+    )
     child._limit(((child.resource.RLIMIT_CPU, 60),))
     assert seen == [(child.resource.RLIMIT_CPU, (7, 7))]

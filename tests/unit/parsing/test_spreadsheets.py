@@ -1,4 +1,6 @@
-"""Spreadsheets as people see them: formats, merged cells, formulas without values, comments, what is hidden."""
+"""Spreadsheets as people see them: formats, merged cells, formulas without values, comments, what
+is hidden.
+"""
 
 import datetime as dt
 from io import BytesIO
@@ -25,7 +27,9 @@ def read(made: Any) -> Any:
 
 
 def table(made: Any) -> list[list[str]]:
-    lines = [line for line in read(made).text.split("\n") if line.startswith("|") and "---" not in line]
+    lines = [
+        line for line in read(made).text.split("\n") if line.startswith("|") and "---" not in line
+    ]
     return [[words.strip() for words in line.strip("|").split("|")] for line in lines]
 
 
@@ -73,7 +77,12 @@ def test_dates_and_durations_are_read_as_such() -> None:
 
 def test_each_row_of_a_merged_range_has_its_department_and_a_merged_title_stands_once() -> None:
     made, sheet = book()
-    for row in (["Staff", None, None], ["Department", "Name", "Since"], ["Pilotage", "Ada", 1], [None, "Bruno", 2]):
+    for row in (
+        ["Staff", None, None],
+        ["Department", "Name", "Since"],
+        ["Pilotage", "Ada", 1],
+        [None, "Bruno", 2],
+    ):
         sheet.append(row)
     sheet.merge_cells("A3:A4")
     sheet.merge_cells("A1:C1")
@@ -88,7 +97,10 @@ def test_a_formula_without_a_value_stands_there_itself_and_is_counted() -> None:
     content = read(made)
     assert "| Rent | 1200 | =B2*2 |" in content.text
     assert content.warnings == (
-        "1 cell whose value the file does not have stands as a formula: open the file in its program and save it anew",
+        (
+            "1 cell whose value the file does not have stands as a formula: open the file in its "
+            "program and save it anew"
+        ),
     )
 
 
@@ -112,7 +124,11 @@ def test_what_is_hidden_is_read_and_said() -> None:
     content = read(made)
     assert "deckhand" in content.text
     assert "## Notes (hidden)" in content.text
-    assert set(content.warnings) == {"1 hidden row was read", "1 hidden column was read", "1 hidden sheet was read"}
+    assert set(content.warnings) == {
+        "1 hidden row was read",
+        "1 hidden column was read",
+        "1 hidden sheet was read",
+    }
 
 
 def test_a_chart_is_read_as_a_table() -> None:

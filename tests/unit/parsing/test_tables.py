@@ -19,26 +19,37 @@ async def test_a_sheet_is_a_heading_and_a_table_of_what_its_program_shows() -> N
 
 
 async def test_a_hidden_sheet_is_read_and_called_hidden_and_an_empty_one_is_not_there() -> None:
-    data = office.xlsx({"A": [["x", "y"], [1, 2]], "Empty": [], "Prices": [["x", "y"], [3, 4]]}, hidden="Prices")
+    data = office.xlsx(
+        {"A": [["x", "y"], [1, 2]], "Empty": [], "Prices": [["x", "y"], [3, 4]]}, hidden="Prices"
+    )
     text = (await parse(data, "a.xlsx")).text
-    assert [line for line in text.splitlines() if line.startswith("#")] == ["## A", "## Prices (hidden)"]
+    assert [line for line in text.splitlines() if line.startswith("#")] == [
+        "## A",
+        "## Prices (hidden)",
+    ]
 
 
 async def test_the_values_that_formulas_had_are_read_and_percentages_look_like_it() -> None:
     data = office.changed(
         office.xlsx({"A": [["what", "share"], ["salt", 0.125], ["corn", 5]]}),
         lambda name, part: (
-            part.replace(b"<v>5</v>", b"<f>SUM(1,2)</f><v>3</v>").replace(b'r="B2"', b'r="B2" s="1"')
+            part.replace(b"<v>5</v>", b"<f>SUM(1,2)</f><v>3</v>").replace(
+                b'r="B2"', b'r="B2" s="1"'
+            )
             if name.endswith("sheet1.xml")
             else part.replace(b"</cellXfs>", b'<xf numFmtId="10"/></cellXfs>')
         ),
     )
-    assert (await parse(data, "a.xlsx")).text.splitlines()[-2:] == ["| salt | 12.50% |", "| corn | 3 |"]
+    assert (await parse(data, "a.xlsx")).text.splitlines()[-2:] == [
+        "| salt | 12.50% |",
+        "| corn | 3 |",
+    ]
 
 
 async def test_a_sheet_is_read_whole_whatever_size_it_claims() -> None:
     data = office.changed(
-        office.xlsx(), lambda _, part: part.replace(b'<dimension ref="A1:F5"', b'<dimension ref="A1:A1"')
+        office.xlsx(),
+        lambda _, part: part.replace(b'<dimension ref="A1:F5"', b'<dimension ref="A1:A1"'),
     )
     assert "Hector Vane" in (await parse(data, "a.xlsx")).text
 
@@ -49,13 +60,19 @@ def test_a_long_table_repeats_its_header_and_says_which_rows_a_block_has() -> No
     texts = [block for block in result if block.startswith("|")]
     assert all(text.startswith("| Name | Text |\n| --- | --- |\n| name ") for text in texts)
     assert max(map(len, texts)) < 700
-    assert [block for block in result if block.startswith("#")][:2] == ["## Staff", "## Staff, rows 8 to 13"]
+    assert [block for block in result if block.startswith("#")][:2] == [
+        "## Staff",
+        "## Staff, rows 8 to 13",
+    ]
     assert "".join(texts).count("| name ") == 58
 
 
 def test_a_gap_between_rows_keeps_their_numbers() -> None:
     rows = [(1, ["a", "b"]), (2, ["", ""]), (900, ["1", "2" * 1000]), (901, ["3", "4"])]
-    assert list(blocks(rows, "## S"))[-2:] == ["## S, rows 901 to 901", "| a | b |\n| --- | --- |\n| 3 | 4 |"]
+    assert list(blocks(rows, "## S"))[-2:] == [
+        "## S, rows 901 to 901",
+        "| a | b |\n| --- | --- |\n| 3 | 4 |",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +106,10 @@ def test_a_table_has_a_bounded_number_of_rows_and_cells(monkeypatch: pytest.Monk
     monkeypatch.setattr(tables, "MAX_CELLS", 200)
     assert list(blocks((number, ["a"]) for number in range(50)))
     assert list(blocks((number, [""]) for number in range(500))) == []
-    for rows in (((n, ["a"]) for n in range(51)), ((n, ["a", "", "b", "c", "d", "e"]) for n in range(41))):
+    for rows in (
+        ((n, ["a"]) for n in range(51)),
+        ((n, ["a", "", "b", "c", "d", "e"]) for n in range(41)),
+    ):
         with pytest.raises(InvalidInput, match="more than 50 rows or 200 cells: split it"):
             list(blocks(rows))
 
@@ -106,7 +126,9 @@ def test_a_table_has_a_bounded_number_of_rows_and_cells(monkeypatch: pytest.Monk
         ("Grüße,Öl\nx,y", ["| Grüße | Öl |", "| x | y |"]),
     ],
 )
-def test_separated_values_are_read_with_the_delimiter_they_have(source: str, rows: list[str]) -> None:
+def test_separated_values_are_read_with_the_delimiter_they_have(
+    source: str, rows: list[str]
+) -> None:
     head, _, *body = csv.text(source).text.splitlines()
     assert [head, *body] == rows
 
@@ -117,11 +139,15 @@ def test_a_wide_record_is_read_though_no_other_delimiter_fits() -> None:
 
 
 async def test_a_quote_that_is_never_closed_is_refused_when_it_takes_too_much() -> None:
-    with pytest.raises(InvalidInput, match=r"a.csv: not readable as a table \(field larger .*: save it anew"):
+    with pytest.raises(
+        InvalidInput, match=r"a.csv: not readable as a table \(field larger .*: save it anew"
+    ):
         await parse(b'a,b\n"x,' + b"y,z\n" * 300_000, "a.csv")
 
 
-@pytest.mark.parametrize(("name", "data"), [("a.csv", b""), ("a.csv", b"\n,,\n"), ("a.xlsx", office.xlsx({"A": []}))])
+@pytest.mark.parametrize(
+    ("name", "data"), [("a.csv", b""), ("a.csv", b"\n,,\n"), ("a.xlsx", office.xlsx({"A": []}))]
+)
 async def test_a_table_without_text_is_refused(name: str, data: bytes) -> None:
     with pytest.raises(InvalidInput, match=f"{name}: has no text in it"):
         await parse(data, name)
@@ -130,7 +156,9 @@ async def test_a_table_without_text_is_refused(name: str, data: bytes) -> None:
 async def test_one_long_string_many_times_is_refused_before_it_fills_the_memory() -> None:
     data = office.shared(office.xlsx({"A": [["x"] * 40] * 40}), "y" * 30_000)
     assert len(data) < 10_000
-    with pytest.raises(InvalidInput, match=r"a.xlsx: gives more than 20,971,520 characters of text: split it"):
+    with pytest.raises(
+        InvalidInput, match=r"a.xlsx: gives more than 20,971,520 characters of text: split it"
+    ):
         await parse(data, "a.xlsx")
 
 

@@ -1,4 +1,6 @@
-"""What stands beside the text of Rich Text, mailboxes, drawings and tables is read, or counted and said."""
+"""What stands beside the text of Rich Text, mailboxes, drawings and tables is read, or counted and
+said.
+"""
 
 import pytest
 
@@ -8,10 +10,10 @@ from runtime.parsing import csv, mbox, rtf, svg
 
 def test_rich_text_gives_notes_headers_boxes_and_comments_and_says_what_it_left_out() -> None:
     content = rtf.text(
-        rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fswiss Arial;}}{\header Port \'c5lesund\par}{\footerl 1}"
-        rb"The rent{\footnote By \b custom\b0.} is {\deleted GONE}due{\v secret}.{\*\annotation Too low.}\par "
+        rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fswiss Arial;}}{\header Port \'c5lesund\par}{\footerl 1}"  # noqa: E501
+        rb"The rent{\footnote By \b custom\b0.} is {\deleted GONE}due{\v secret}.{\*\annotation Too low.}\par "  # noqa: E501
         rb"{\shp{\*\shpinst{\sp{\sn x}}{\shptxt In a box\par}}{\shprslt old}}"
-        rb"{\*\shppict{\pict\pngblip 89504e47}}{\nonshppict{\pict 00}}{\object{\*\objdata 01}{\result{shown}}}"
+        rb"{\*\shppict{\pict\pngblip 89504e47}}{\nonshppict{\pict 00}}{\object{\*\objdata 01}{\result{shown}}}"  # noqa: E501
         rb"{\pict\bin3 }{\}Last.}"
     )
     assert content.text.startswith("The rent is due.")
@@ -44,7 +46,8 @@ def test_a_mailbox_gives_each_message_and_counts_what_is_none() -> None:
 
 def test_a_drawing_gives_its_texts_and_counts_its_shapes() -> None:
     content = svg.text(
-        '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x"><svg xmlns="urn:x">'
+        '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" '
+        '"x"><svg xmlns="urn:x">'
         "<title>Map</title><path/><rect/><image/><text>Port<tspan>Elm</tspan></text></svg>"
     )
     assert content.text == "Map\n\nPort Elm"
@@ -62,6 +65,10 @@ def test_a_table_says_which_records_do_not_fit() -> None:
     content = csv.text("sep=;\nName;Ship\nAda;Gull;extra\nHector\n")
     assert "| Ada | Gull | extra |" in content.text
     assert "sep=" not in content.text
-    assert content.warnings == ("1 record has more fields than the first one: their names are not known",)
+    assert content.warnings == (
+        "1 record has more fields than the first one: their names are not known",
+    )
     swallowed = csv.text('Name,Ship\n"Ada,Gull\nHector,Heron\nRuth,Salt\n')
-    assert swallowed.warnings == ("1 field goes over several lines: is a quotation mark in it not closed?",)
+    assert swallowed.warnings == (
+        "1 field goes over several lines: is a quotation mark in it not closed?",
+    )

@@ -1,4 +1,6 @@
-"""Work that people stop: nothing more is paid for it, what was done stays, and it can be taken up again."""
+"""Work that people stop: nothing more is paid for it, what was done stays, and it can be taken up
+again.
+"""
 
 from typing import Any
 
@@ -23,19 +25,25 @@ class Harness:
         self.workers = workers(self.harness, LogVersions(self.harness.log, look_again=0.0))
 
     async def add(self, id: str, passages: int) -> None:
-        text = "|".join(f"Zoe Marlow met Ada Smith in {id} Town {number}." for number in range(passages))
+        text = "|".join(
+            f"Zoe Marlow met Ada Smith in {id} Town {number}." for number in range(passages)
+        )
         how: Any = {"split_by_character": "|"}
         event = added(id, text, chunking=how, file_path=f"{id}.md")
         await self.harness.log.publish(sealed(event, id=f"told-{id}"))
 
     async def settle(self, *names: str) -> None:
         """Let those services work, all of them where none is named, until nothing is left."""
-        chosen = [worker for worker in self.workers if not names or worker.consumer.durable.name in names]
+        chosen = [
+            worker for worker in self.workers if not names or worker.consumer.durable.name in names
+        ]
         while any([await worker.step() for worker in chosen]):
             pass
 
     def count(self, kind: type) -> int:
-        return sum(stored.subject.endswith(f".{kind.__name__}") for stored in self.harness.log.messages)
+        return sum(
+            stored.subject.endswith(f".{kind.__name__}") for stored in self.harness.log.messages
+        )
 
     async def vectors(self) -> str:
         stores = Stores(self.harness.rows, self.harness.graph, self.harness.vectors)
@@ -68,9 +76,15 @@ async def test_what_is_not_done_is_stopped_and_taken_up_again_when_it_is_wanted(
         assert (await api.post("/documents/cancel_pipeline")).json()["status"] == "not_busy"
         assert harness.count(DocumentCancelled) == 2
         # What was embedded by then can be found, and is kept by whoever reads the log anew.
-        result = (await api.post("/query/data", json={"query": "Who was in cut Town 2?", "mode": "naive"})).json()
+        result = (
+            await api.post("/query/data", json={"query": "Who was in cut Town 2?", "mode": "naive"})
+        ).json()
         assert "cut.md" in {chunk["file_path"] for chunk in result["data"]["chunks"]}
-        assert (await api.post("/documents/reprocess_failed")).json()["message"].startswith("2 documents")
+        assert (
+            (await api.post("/documents/reprocess_failed"))
+            .json()["message"]
+            .startswith("2 documents")
+        )
         await harness.settle()
         assert {status for status, _ in (await _states(api)).values()} == {"processed"}
         assert harness.count(EntitiesExtracted) == before + 3 + 4
@@ -80,7 +94,9 @@ async def test_a_document_that_was_through_before_the_stop_came_is_processed() -
     harness = Harness()
     async with client(harness.harness.app()) as api:
         await harness.add("a", 1)
-        await harness.settle("chunker", "extractor", "merger", "merger-extents", "indexer-chunks", "indexer-graph")
+        await harness.settle(
+            "chunker", "extractor", "merger", "merger-extents", "indexer-chunks", "indexer-graph"
+        )
         assert (await api.post("/documents/cancel_pipeline")).json()["doc_ids"] == ["a"]
         await harness.settle()
         assert await _states(api) == {"a": ("processed", None)}

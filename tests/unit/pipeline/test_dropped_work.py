@@ -1,4 +1,6 @@
-"""Work that is dropped for versions nobody waits for leaves the same documents, graph and vectors as doing it."""
+"""Work that is dropped for versions nobody waits for leaves the same documents, graph and vectors
+as doing it.
+"""
 
 from random import Random
 from typing import Any
@@ -16,7 +18,9 @@ from tests.support.querying import QueryHarness
 
 def text(word: str, count: int) -> str:
     """Of so many passages, each at its own separator."""
-    return "|".join(f"{word} Marlow met Ada Smith in {word} Town {number}." for number in range(count))
+    return "|".join(
+        f"{word} Marlow met Ada Smith in {word} Town {number}." for number in range(count)
+    )
 
 
 STORY: list[tuple[str, str | None]] = [
@@ -82,7 +86,8 @@ async def test_whatever_is_dropped_the_outcome_is_the_same() -> None:
 
 async def test_nothing_is_extracted_or_embedded_for_what_was_replaced_before_its_turn() -> None:
     harness = await told(lambda log: LogVersions(log, look_again=0.0), cut_first=True)
-    # Both older versions of `a` were superseded by the time it was the extractor's turn, `b` and the first `c` deleted.
+    # Both older versions of `a` were superseded by the time it was the extractor's turn, `b` and
+    # the first `c` deleted.
     assert harness.count(EntitiesExtracted) == 2 + 3
     # One for a part's passages, one for each chunk's things, two for a deletion.
     assert harness.count(VectorsIndexed) == 2 + (2 + 3) + 2 * 2

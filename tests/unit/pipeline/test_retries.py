@@ -1,4 +1,6 @@
-"""What failed is tried again on request: only that, and the outcome shows in the document's status."""
+"""What failed is tried again on request: only that, and the outcome shows in the document's
+status.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,7 +25,9 @@ from tests.support.querying import QueryHarness
 
 @dataclass
 class FailingExtractor(OfflineExtractor):
-    """The offline extractor, which cannot take texts that hold the key of one of `errors`. `asked`: its texts."""
+    """The offline extractor, which cannot take texts that hold the key of one of `errors`. `asked`:
+    its texts.
+    """
 
     errors: dict[str, Exception] = field(default_factory=dict[str, Exception])
     asked: list[str] = field(default_factory=list[str])
@@ -58,7 +62,9 @@ class Harness:
 
     async def add(self, text: str) -> None:
         how: Any = {"split_by_character": "|"}
-        await self.harness.log.publish(sealed(added("doc", text, chunking=how, file_path="doc.md"), id="told"))
+        await self.harness.log.publish(
+            sealed(added("doc", text, chunking=how, file_path="doc.md"), id="told")
+        )
 
     async def settle(self) -> None:
         """Let all services work until nothing is left."""
@@ -100,7 +106,11 @@ async def test_one_failed_chunk_heals_and_its_siblings_are_left_alone() -> None:
         assert await harness.status() == ("processing", None)
         await harness.settle()
         assert await harness.status() == ("processed", None)
-        assert (await api.post("/documents/reprocess_failed")).json()["message"].startswith("0 documents")
+        assert (
+            (await api.post("/documents/reprocess_failed"))
+            .json()["message"]
+            .startswith("0 documents")
+        )
     assert harness.extractor.asked == ["Carl Poole met Dora Finch."]
     assert [event.chunk.order for event in harness.events(EntitiesExtracted)] == [0, 2, 1]
     assert len(harness.events(ChunksCreated)) == 1
@@ -148,7 +158,9 @@ async def test_nothing_is_requested_where_nothing_failed() -> None:
     await harness.settle()
     log = harness.harness.log
     published = len(log.messages)
-    assert await plan_retries(log, Retries("w", ["doc", "other"])) == RetryOutcome(["doc"], ["other"])
+    assert await plan_retries(log, Retries("w", ["doc", "other"])) == RetryOutcome(
+        ["doc"], ["other"]
+    )
     assert len(log.messages) == published
     assert await harness.retry() == await harness.retry()
     harness.extractor.errors.clear()

@@ -1,4 +1,6 @@
-"""The simulated pipeline ends as an untroubled one whatever goes wrong, and finds the bugs that are planted in it."""
+"""The simulated pipeline ends as an untroubled one whatever goes wrong, and finds the bugs that are
+planted in it.
+"""
 
 import signal
 import subprocess
@@ -12,7 +14,11 @@ import pytest
 def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `python -m tests.simulation`, which fixes the order of sets, and so what a seed does."""
     return subprocess.run(
-        [sys.executable, "-m", "tests.simulation", *arguments], capture_output=True, text=True, check=False, timeout=600
+        [sys.executable, "-m", "tests.simulation", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
 
 
@@ -46,7 +52,9 @@ def test_a_planted_bug_is_found(bug: str, first: int) -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Start programs as a terminal does: where the tests run in the background, Ctrl-C is ignored, also by these."""
+    """Start programs as a terminal does: where the tests run in the background, Ctrl-C is ignored,
+    also by these.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
@@ -56,7 +64,10 @@ def interruptible() -> Iterator[None]:
 
 def test_an_interrupted_run_says_how_to_go_on() -> None:
     command = [sys.executable, "-m", "tests.simulation", "--first", "7", "--seeds", "100000"]
-    with interruptible(), subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    with (
+        interruptible(),
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run,
+    ):
         assert run.stderr is not None
         assert run.stderr.readline() == "10 of 100000 seeds, 0 failed\n"
         run.send_signal(signal.SIGINT)
@@ -64,4 +75,6 @@ def test_an_interrupted_run_says_how_to_go_on() -> None:
     assert run.returncode == 130
     done = int(output.partition(" ")[0])
     assert done >= 10
-    assert f"go on: python -m tests.simulation --first {7 + done} --seeds {100000 - done}\n" in output
+    assert (
+        f"go on: python -m tests.simulation --first {7 + done} --seeds {100000 - done}\n" in output
+    )

@@ -2,7 +2,13 @@
 
 import pytest
 
-from services.query.api.auth.permissions import Permissions, matches_any, parse_accounts, parse_keys, required_right
+from services.query.api.auth.permissions import (
+    Permissions,
+    matches_any,
+    parse_accounts,
+    parse_keys,
+    required_right,
+)
 from services.query.api.auth.rate_limits import Cooldown, Lockout, TokenBuckets
 
 SECRET = "k0123456789abcdef"
@@ -30,7 +36,9 @@ SECRET = "k0123456789abcdef"
         ("PATCH", "/documents/paginated", "write"),
     ],
 )
-def test_everything_that_is_not_known_to_read_needs_the_right_to_write(method: str, path: str, right: str) -> None:
+def test_everything_that_is_not_known_to_read_needs_the_right_to_write(
+    method: str, path: str, right: str
+) -> None:
     assert required_right(method, path) == right
 
 
@@ -46,7 +54,9 @@ def test_everything_that_is_not_known_to_read_needs_the_right_to_write(method: s
         ("/query", (), False),
     ],
 )
-def test_a_pattern_is_a_path_or_the_beginning_of_one(path: str, patterns: tuple[str, ...], found: bool) -> None:
+def test_a_pattern_is_a_path_or_the_beginning_of_one(
+    path: str, patterns: tuple[str, ...], found: bool
+) -> None:
     assert matches_any(path, patterns) == found
 
 
@@ -59,9 +69,16 @@ def test_keys_are_bound_to_workspaces_and_to_reading_or_writing() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [f":{SECRET}", f"a:{SECRET}:w:read:more", f"a:{SECRET},a:{SECRET}x", "a:tooshort", f"a:{SECRET}:w:admin",
-     f"a:{SECRET}::read", "a"],
-)  # fmt: skip
+    [
+        f":{SECRET}",
+        f"a:{SECRET}:w:read:more",
+        f"a:{SECRET},a:{SECRET}x",
+        "a:tooshort",
+        f"a:{SECRET}:w:admin",
+        f"a:{SECRET}::read",
+        "a",
+    ],
+)
 def test_a_key_that_cannot_be_meant_is_refused_without_being_named(text: str) -> None:
     with pytest.raises(ValueError, match=r".") as raised:
         parse_keys(text)
@@ -79,10 +96,18 @@ def test_accounts_may_everything_unless_they_are_bound() -> None:
 
 @pytest.mark.parametrize(
     ("text", "bound"),
-    [("ada", ""), (":hunter22", ""), ("ada:hunter22,ada:x", ""), ("ada:hunter22", "bob:w"), ("ada:hunter22", "ada"),
-     ("ada:hunter22", "ada:w:own")],
-)  # fmt: skip
-def test_an_account_that_cannot_be_meant_is_refused_without_its_password(text: str, bound: str) -> None:
+    [
+        ("ada", ""),
+        (":hunter22", ""),
+        ("ada:hunter22,ada:x", ""),
+        ("ada:hunter22", "bob:w"),
+        ("ada:hunter22", "ada"),
+        ("ada:hunter22", "ada:w:own"),
+    ],
+)
+def test_an_account_that_cannot_be_meant_is_refused_without_its_password(
+    text: str, bound: str
+) -> None:
     with pytest.raises(ValueError, match=r".") as raised:
         parse_accounts(text, bound)
     assert "hunter22" not in str(raised.value)

@@ -10,7 +10,17 @@ from structlog.testing import capture_logs
 
 from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
-from tests.support.access import KEY, READER, SEVERAL, WRITER, bearing, behind, client, keyed, with_accounts
+from tests.support.access import (
+    KEY,
+    READER,
+    SEVERAL,
+    WRITER,
+    bearing,
+    behind,
+    client,
+    keyed,
+    with_accounts,
+)
 from tests.support.querying import QueryHarness, library_of_two
 
 TEXT = {"text": "Port Elm has a lighthouse.", "file_source": "port.md"}
@@ -27,18 +37,32 @@ def audits(lines: list[Any]) -> list[dict[str, Any]]:
     return [line for line in lines if line["event"] == "audit"]
 
 
-async def test_a_change_leaves_one_line_with_who_what_where_and_how_it_went(harness: QueryHarness) -> None:
+async def test_a_change_leaves_one_line_with_who_what_where_and_how_it_went(
+    harness: QueryHarness,
+) -> None:
     with capture_logs() as lines:
         async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), WRITER, "v") as api:
-            await api.post("/documents/text?x=1", json=TEXT, headers={"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"})
+            await api.post(
+                "/documents/text?x=1",
+                json=TEXT,
+                headers={"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"},
+            )
     (line,) = audits(lines)
     assert line == {
-        "event": "audit", "log_level": "info", "who": "key:writer", "what": "POST /documents/text", "workspace": "v",
-        "address": "127.0.0.1", "trace": TRACE, "outcome": 200,
-    }  # fmt: skip
+        "event": "audit",
+        "log_level": "info",
+        "who": "key:writer",
+        "what": "POST /documents/text",
+        "workspace": "v",
+        "address": "127.0.0.1",
+        "trace": TRACE,
+        "outcome": 200,
+    }
 
 
-async def test_the_reason_is_in_the_line_also_of_a_request_without_a_body(harness: QueryHarness) -> None:
+async def test_the_reason_is_in_the_line_also_of_a_request_without_a_body(
+    harness: QueryHarness,
+) -> None:
     path, nothing = "/operations/webhooks/0000000000000000", {"reason": "moved"}
     with capture_logs() as lines:
         async with client(harness.app()) as api:
@@ -57,17 +81,23 @@ async def test_the_trace_of_a_change_goes_on_into_its_events(harness: QueryHarne
     with capture_logs() as lines:
         async with client(harness.app()) as api:
             await api.post("/documents/text", json=TEXT)
-            await api.post("/documents/text", json={"text": "Another."}, headers={"traceparent": "no trace"})
+            await api.post(
+                "/documents/text", json={"text": "Another."}, headers={"traceparent": "no trace"}
+            )
     traces = [line["trace"] for line in audits(lines)]
     assert len(set(traces)) == 2
-    assert [json.loads(message.data)["traceparent"][3:35] for message in harness.log.messages] == traces
+    assert [
+        json.loads(message.data)["traceparent"][3:35] for message in harness.log.messages
+    ] == traces
 
 
 async def test_reading_leaves_no_line(harness: QueryHarness) -> None:
     with capture_logs() as lines:
         async with client(harness.app()) as api:
             assert (await api.get("/documents/status_counts")).status_code == 200
-            assert (await api.post("/query", json={"query": "Who discovered radium?"})).status_code == 200
+            assert (
+                await api.post("/query", json={"query": "Who discovered radium?"})
+            ).status_code == 200
             assert (await api.post("/documents/paginated", json={})).status_code == 200
     assert lines == []
 
@@ -104,15 +134,25 @@ async def test_logins_are_written_down_with_the_name_that_was_given(harness: Que
 
 async def everything(api: httpx.AsyncClient) -> str:
     """What the API says to a secret in all places where one may stand by mistake."""
-    headers = {"Authorization": f"Bearer {CANARY}", "X-API-Key": f"{CANARY}0123456789", "Cookie": f"s={CANARY}"}
+    headers = {
+        "Authorization": f"Bearer {CANARY}",
+        "X-API-Key": f"{CANARY}0123456789",
+        "Cookie": f"s={CANARY}",
+    }
     said: list[httpx.Response] = []
     for given in ({}, headers, {"X-API-Key": KEY}):
         said += [
             await api.post("/login", data={"username": "ada", "password": CANARY}, headers=given),
             await api.post("/login", data={"password": CANARY}, headers=given),
             await api.post("/query", json={"query": [CANARY]}, headers=given),
-            await api.post("/query", content=f'{{"{CANARY}', headers={**given, "Content-Type": "application/json"}),
-            await api.post("/documents/text", json={"text": [CANARY], "password": CANARY}, headers=given),
+            await api.post(
+                "/query",
+                content=f'{{"{CANARY}',
+                headers={**given, "Content-Type": "application/json"},
+            ),
+            await api.post(
+                "/documents/text", json={"text": [CANARY], "password": CANARY}, headers=given
+            ),
             await api.get("/documents/status_counts", params={"api_key": CANARY}, headers=given),
             await api.request("DELETE", "/nowhere", json={"token": CANARY}, headers=given),
         ]
@@ -124,17 +164,29 @@ async def test_secrets_reach_no_log_no_error_and_no_event(harness: QueryHarness)
     with capture_logs() as lines:
         async with client(harness.app(config)) as api:
             said = await everything(api)
-            token = (await api.post("/login", data={"username": "ada", "password": "correct horse"})).json()
+            token = (
+                await api.post("/login", data={"username": "ada", "password": "correct horse"})
+            ).json()
         async with bearing(harness.app(config), token["access_token"]) as api:
             await api.post("/documents/text", json=TEXT)
-    written = json.dumps(lines, default=str) + said + "".join(str(message) for message in harness.log.messages)
+    written = (
+        json.dumps(lines, default=str)
+        + said
+        + "".join(str(message) for message in harness.log.messages)
+    )
     assert audits(lines)
     assert harness.log.messages
     assert [s for s in (CANARY, KEY, "correct horse", token["access_token"]) if s in written] == []
 
 
 def test_settings_never_show_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("LIGHTRAG_API_KEY", "LIGHTSTREAM_API_KEYS", "AUTH_ACCOUNTS", "TOKEN_SECRET", "LLM_API_KEY"):
+    for name in (
+        "LIGHTRAG_API_KEY",
+        "LIGHTSTREAM_API_KEYS",
+        "AUTH_ACCOUNTS",
+        "TOKEN_SECRET",
+        "LLM_API_KEY",
+    ):
         monkeypatch.setenv(name, CANARY)
     shown = repr(AccessSettings()) + str(AccessSettings()) + repr(QuerySettings())
     assert CANARY not in shown
@@ -144,7 +196,9 @@ def test_settings_never_show_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     assert CANARY not in str(raised.value)
 
 
-async def test_events_carry_the_principal_that_the_line_names_and_never_its_key(harness: QueryHarness) -> None:
+async def test_events_carry_the_principal_that_the_line_names_and_never_its_key(
+    harness: QueryHarness,
+) -> None:
     async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), WRITER, "v") as api:
         await api.post("/documents/text", json=TEXT)
     async with client(harness.app()) as api:

@@ -1,4 +1,6 @@
-"""Keys, accounts and tokens over HTTP: LightRAG's answers, and workspaces that one cannot look into."""
+"""Keys, accounts and tokens over HTTP: LightRAG's answers, and workspaces that one cannot look
+into.
+"""
 
 import asyncio
 import time
@@ -28,7 +30,7 @@ from tests.support.access import (
     forged,
     keyed,
     with_accounts,
-)  # fmt: skip
+)
 from tests.support.querying import QueryHarness, library_of_two
 
 COUNTS = "/documents/status_counts"
@@ -53,12 +55,21 @@ async def token_of(app: FastAPI, user: str = "ada", password: str = PASSWORD) ->
     return token
 
 
-async def test_without_credentials_everything_is_open_and_a_guest_token_is_offered(harness: QueryHarness) -> None:
+async def test_without_credentials_everything_is_open_and_a_guest_token_is_offered(
+    harness: QueryHarness,
+) -> None:
     async with client(harness.app(behind())) as api:
         assert (await api.get(COUNTS)).status_code == 200
         status = (await api.get("/auth-status")).json()
-        assert (status["auth_configured"], status["auth_mode"], status["token_type"]) == (False, "disabled", "bearer")
-        assert jwt.decode(status["access_token"], options={"verify_signature": False})["role"] == "guest"
+        assert (status["auth_configured"], status["auth_mode"], status["token_type"]) == (
+            False,
+            "disabled",
+            "bearer",
+        )
+        assert (
+            jwt.decode(status["access_token"], options={"verify_signature": False})["role"]
+            == "guest"
+        )
         login = (await api.post("/login", data={"username": "x", "password": "y"})).json()
         assert (login["auth_mode"], "access_token" in login) == ("disabled", True)
         assert (await api.get("/auth/verify")).json() == {"status": "ok"}
@@ -73,7 +84,10 @@ async def test_with_a_key_alone_a_missing_and_a_wrong_one_are_told_apart_as_ligh
         assert await get(api, **{"X-API-Key": "wrong"}) == (403, "Invalid API Key")
         assert await get(api, **{"X-API-Key": KEY}) == (200, None)
         assert await get(api, Authorization=f"Bearer {KEY}") == (200, None)
-        assert await get(api, **{"X-API-Key": KEY, "Authorization": "Bearer x.y.z"}) == (401, "Invalid token")
+        assert await get(api, **{"X-API-Key": KEY, "Authorization": "Bearer x.y.z"}) == (
+            401,
+            "Invalid token",
+        )
 
 
 async def test_a_guest_token_opens_nothing_where_there_is_a_key(harness: QueryHarness) -> None:
@@ -81,14 +95,20 @@ async def test_a_guest_token_opens_nothing_where_there_is_a_key(harness: QueryHa
     async with client(app) as api:
         guest = (await api.get("/auth-status")).json()["access_token"]
         assert await get(api, Authorization=f"Bearer {guest}") == (403, "API Key required")
-        assert await get(api, **{"Authorization": f"Bearer {guest}", "X-API-Key": KEY}) == (200, None)
+        assert await get(api, **{"Authorization": f"Bearer {guest}", "X-API-Key": KEY}) == (
+            200,
+            None,
+        )
 
 
 async def test_with_accounts_one_logs_in_and_is_told_so(harness: QueryHarness) -> None:
     app = harness.app(with_accounts(lightrag_api_key=KEY))
     async with client(app) as api:
         assert await get(api) == (401, "No credentials provided. Please login.")
-        assert await get(api, **{"X-API-Key": "wrong"}) == (401, "No credentials provided. Please login.")
+        assert await get(api, **{"X-API-Key": "wrong"}) == (
+            401,
+            "No credentials provided. Please login.",
+        )
         assert await get(api, **{"X-API-Key": KEY}) == (200, None)
         status = (await api.get("/auth-status")).json()
         assert status["auth_configured"]
@@ -99,28 +119,48 @@ async def test_with_accounts_one_logs_in_and_is_told_so(harness: QueryHarness) -
         assert await get(api) == (200, None)
         assert (await api.get("/auth/verify")).json() == {"status": "ok"}
         # Even with the right key beside it, a wrong token is an error.
-        assert await get(api, **{"Authorization": "Bearer x.y.z", "X-API-Key": KEY}) == (401, "Invalid token")
+        assert await get(api, **{"Authorization": "Bearer x.y.z", "X-API-Key": KEY}) == (
+            401,
+            "Invalid token",
+        )
 
 
-async def test_a_token_has_the_claims_that_lightrags_web_interface_reads(harness: QueryHarness) -> None:
+async def test_a_token_has_the_claims_that_lightrags_web_interface_reads(
+    harness: QueryHarness,
+) -> None:
     app = harness.app(with_accounts(token_expire_hours=2))
     claims = jwt.decode(await token_of(app), SECRET, ["HS256"], issuer=ISSUER)
-    assert (claims["sub"], claims["role"], claims["metadata"]["auth_mode"]) == ("ada", "user", "enabled")
+    assert (claims["sub"], claims["role"], claims["metadata"]["auth_mode"]) == (
+        "ada",
+        "user",
+        "enabled",
+    )
     assert claims["exp"] - claims["iat"] == 7200
 
 
 @pytest.mark.parametrize(
     ("user", "password"),
-    [("ada", "wrong"), ("ada", ""), ("eve", PASSWORD), ("bob", HASHED), ("bob", "stable battery\0"), ("bob", "x" * 100),
-     ("ada", "\ud800" * 2)],
-)  # fmt: skip
+    [
+        ("ada", "wrong"),
+        ("ada", ""),
+        ("eve", PASSWORD),
+        ("bob", HASHED),
+        ("bob", "stable battery\0"),
+        ("bob", "x" * 100),
+        ("ada", "\ud800" * 2),
+    ],
+)
 async def test_a_wrong_name_or_password_is_one_and_the_same_answer(
     harness: QueryHarness, user: str, password: str
 ) -> None:
-    body = httpx.QueryParams({"username": user, "password": password.encode("utf-8", "replace").decode()})
+    body = httpx.QueryParams(
+        {"username": user, "password": password.encode("utf-8", "replace").decode()}
+    )
     async with client(harness.app(with_accounts())) as api:
         answer = await api.post(
-            "/login", content=str(body), headers={"Content-Type": "application/x-www-form-urlencoded"}
+            "/login",
+            content=str(body),
+            headers={"Content-Type": "application/x-www-form-urlencoded"},
         )
     if password:
         assert (answer.status_code, answer.json()) == (401, {"detail": "Incorrect credentials"})
@@ -132,11 +172,15 @@ async def test_a_password_may_be_given_as_a_bcrypt_hash(harness: QueryHarness) -
     app = harness.app(with_accounts())
     async with bearing(app, await token_of(app, "bob", "stable battery")) as api:
         assert await get(api) == (200, None)
-        assert (await api.post("/documents/text", json=TEXT)).json() == {"detail": "these credentials may read only"}
+        assert (await api.post("/documents/text", json=TEXT)).json() == {
+            "detail": "these credentials may read only"
+        }
         assert (await get(api, **{"X-Workspace": "v"}))[0] == 403
 
 
-async def test_too_many_failures_lock_out_that_user_at_that_address_only(harness: QueryHarness) -> None:
+async def test_too_many_failures_lock_out_that_user_at_that_address_only(
+    harness: QueryHarness,
+) -> None:
     app = harness.app(with_accounts())
 
     async def attempt(user: str, password: str, address: str = "10.0.0.1") -> httpx.Response:
@@ -159,11 +203,15 @@ async def test_a_success_forgets_the_failures(harness: QueryHarness) -> None:
     for _ in range(3):
         async with client(app) as api:
             for _ in range(2):
-                assert (await api.post("/login", data={"username": "ada", "password": "x"})).status_code == 401
+                assert (
+                    await api.post("/login", data={"username": "ada", "password": "x"})
+                ).status_code == 401
         await token_of(app)
 
 
-async def test_an_old_token_ends_with_its_user_its_password_and_the_secret(harness: QueryHarness) -> None:
+async def test_an_old_token_ends_with_its_user_its_password_and_the_secret(
+    harness: QueryHarness,
+) -> None:
     token = await token_of(harness.app(with_accounts()))
     for change in (
         {"auth_accounts": f"bob:{HASHED}"},
@@ -174,7 +222,9 @@ async def test_an_old_token_ends_with_its_user_its_password_and_the_secret(harne
             assert await get(api) == (401, "Invalid token")
 
 
-async def test_a_token_is_renewed_once_a_minute_in_the_second_half_of_its_life(harness: QueryHarness) -> None:
+async def test_a_token_is_renewed_once_a_minute_in_the_second_half_of_its_life(
+    harness: QueryHarness,
+) -> None:
     config = with_accounts()
     app, now = harness.app(config), int(time.time())
     account = config.accounts.get("ada")
@@ -204,7 +254,9 @@ async def test_a_key_is_held_to_its_workspaces_and_its_right(harness: QueryHarne
     app = harness.app(behind(lightstream_api_keys=SEVERAL))
     async with keyed(app, READER) as api:
         assert await get(api) == (200, None)
-        assert (await api.post("/query", json={"query": "Who discovered radium?"})).status_code == 200
+        assert (
+            await api.post("/query", json={"query": "Who discovered radium?"})
+        ).status_code == 200
         assert (await api.post("/documents/text", json=TEXT)).status_code == 403
     async with keyed(app, READER, "v") as api:
         assert (await get(api))[0] == 403
@@ -214,7 +266,9 @@ async def test_a_key_is_held_to_its_workspaces_and_its_right(harness: QueryHarne
         assert await get(api) == (403, "Invalid API Key")
 
 
-async def test_a_foreign_workspace_answers_alike_whether_it_is_there_or_not(harness: QueryHarness) -> None:
+async def test_a_foreign_workspace_answers_alike_whether_it_is_there_or_not(
+    harness: QueryHarness,
+) -> None:
     await harness.index("secret", "Nobody may know.", workspace="theirs", version=5000)
     app = harness.app(behind(lightstream_api_keys=SEVERAL))
     bodies: list[Any] = []
@@ -222,7 +276,9 @@ async def test_a_foreign_workspace_answers_alike_whether_it_is_there_or_not(harn
         async with keyed(app, READER, name) as api:
             answers = [await api.get(COUNTS), await api.get("/documents/track_status/secret")]
             answers += [await api.post("/query", json={"query": "What may nobody know?"})]
-            bodies += [(answer.status_code, answer.json(), sorted(answer.headers)) for answer in answers]
+            bodies += [
+                (answer.status_code, answer.json(), sorted(answer.headers)) for answer in answers
+            ]
     assert {str(body) for body in bodies} == {str(bodies[0])}
     assert bodies[0][:2] == (403, {"detail": "these credentials are not for this workspace"})
 
@@ -235,9 +291,13 @@ async def test_a_foreign_id_is_an_absent_id(harness: QueryHarness) -> None:
     assert foreign.json() == {**absent.json(), "track_id": "secret"}
 
 
-async def test_a_key_of_one_workspace_means_that_one_when_a_request_names_none(harness: QueryHarness) -> None:
+async def test_a_key_of_one_workspace_means_that_one_when_a_request_names_none(
+    harness: QueryHarness,
+) -> None:
     await harness.index("other", "A ship.", workspace="v", version=7000)
-    app = harness.app(behind(lightstream_api_keys=f"only:{NOBODY}:v:read,several:{READER}:a+b:read"))
+    app = harness.app(
+        behind(lightstream_api_keys=f"only:{NOBODY}:v:read,several:{READER}:a+b:read")
+    )
     async with keyed(app, NOBODY) as api:
         assert (await api.get(COUNTS)).json()["status_counts"]["all"] == 1
     async with keyed(app, READER) as api:
@@ -290,13 +350,17 @@ async def test_paths_are_opened_by_hand_for_the_usual_workspace_only(harness: Qu
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.org", ""])
 def test_without_credentials_nobody_else_is_listened_to(host: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"LIGHTRAG_API_KEY.*HOST=127\.0\.0\.1.*LIGHTSTREAM_ALLOW_OPEN"):
+    with pytest.raises(
+        ConfigurationError, match=r"LIGHTRAG_API_KEY.*HOST=127\.0\.0\.1.*LIGHTSTREAM_ALLOW_OPEN"
+    ):
         behind(host=host)
     assert behind(host=host, lightstream_allow_open=True).is_open
     assert not behind(host=host, lightrag_api_key=KEY).is_open
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "[::1]", "localhost", "LOCALHOST"])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.0.0.2", "::1", "[::1]", "localhost", "LOCALHOST"]
+)
 def test_this_machine_alone_may_be_open(host: str) -> None:
     assert behind(host=host).is_open
 
@@ -310,11 +374,16 @@ def test_this_machine_alone_may_be_open(host: str) -> None:
         ({"auth_accounts": "hunter22", "token_secret": SECRET}, "entry 1 must be user:password"),
         ({"lightstream_api_keys": "a:hunter22"}, "the key of a"),
         ({"lightstream_api_keys": f"a:hunter22{KEY},b:hunter22{KEY}"}, "the same key"),
-        ({"lightrag_api_key": f"hunter22{KEY}", "lightstream_api_keys": f"a:hunter22{KEY}"}, "the same key"),
+        (
+            {"lightrag_api_key": f"hunter22{KEY}", "lightstream_api_keys": f"a:hunter22{KEY}"},
+            "the same key",
+        ),
         ({"lightrag_api_key": "hunter22", "host": "0.0.0.0"}, "can be guessed"),
     ],
 )
-def test_credentials_of_no_use_keep_it_from_starting_and_are_not_repeated(settings: Any, names: str) -> None:
+def test_credentials_of_no_use_keep_it_from_starting_and_are_not_repeated(
+    settings: Any, names: str
+) -> None:
     with pytest.raises(ConfigurationError, match=names) as raised:
         behind(**settings)
     assert "hunter22" not in str(raised.value)

@@ -1,4 +1,6 @@
-"""Conversations: the prefix of a message, what is kept of what was said before, the files below an answer."""
+"""Conversations: the prefix of a message, what is kept of what was said before, the files below an
+answer.
+"""
 
 import pytest
 from hypothesis import given
@@ -15,7 +17,12 @@ from services.query.api.compat.conversation import (
     reference_section,
     split_instructions,
 )
-from services.query.api.compat.openai_model_names import Model, available_models, models_of, parse_model
+from services.query.api.compat.openai_model_names import (
+    Model,
+    available_models,
+    models_of,
+    parse_model,
+)
 from services.query.api.questions.models import MAX_TURN_LENGTH, MAX_TURNS
 from services.query.question import Turn
 from services.query.retrieval.results import RetrievalResult
@@ -66,7 +73,9 @@ turns = st.builds(Turn, st.sampled_from(["system", "user", "assistant"]), st.tex
         ("What does /local do?", ParsedMessage("What does /local do?")),
     ],
 )
-def test_a_prefix_says_how_to_answer_and_everything_else_is_the_question(message: str, found: ParsedMessage) -> None:
+def test_a_prefix_says_how_to_answer_and_everything_else_is_the_question(
+    message: str, found: ParsedMessage
+) -> None:
     assert parse_message(message) == found
 
 
@@ -76,7 +85,9 @@ def test_a_prefix_says_how_to_answer_and_everything_else_is_the_question(message
     st.none() | st.text(st.characters(exclude_characters="]"), max_size=20),
     st.text(max_size=40).filter(lambda text: text == text.lstrip()),
 )
-def test_every_prefix_is_read_back(mode: str, context: bool, instructions: str | None, query: str) -> None:
+def test_every_prefix_is_read_back(
+    mode: str, context: bool, instructions: str | None, query: str
+) -> None:
     context = context and mode != "bypass"
     bracket = "" if instructions is None else f"[{instructions}]"
     result = parse_message(f"/{mode}{'context' if context else ''}{bracket} {query}")
@@ -96,7 +107,10 @@ def test_nothing_of_a_question_is_lost(message: str) -> None:
     [
         ("\n<chat_history>\nUSER: Who?", True),
         ("<chat_history>\nUSER: Who?", True),
-        ("### Task:\nA title.\n### Chat History:\n<chat_history>\nUSER: Who?\n</chat_history>", True),
+        (
+            "### Task:\nA title.\n### Chat History:\n<chat_history>\nUSER: Who?\n</chat_history>",
+            True,
+        ),
         ("What does <chat_history>\nUSER: mean?", False),
         ("<chat_history>\nASSISTANT: Hello", False),
         ("Who?", False),
@@ -107,7 +121,11 @@ def test_tasks_of_open_webui_are_told_from_questions(message: str, expected: boo
 
 
 def test_what_the_system_says_first_is_instructions() -> None:
-    system, user, late = Turn("system", "Be brief."), Turn("user", "Who?"), Turn("system", "Now long.")
+    system, user, late = (
+        Turn("system", "Be brief."),
+        Turn("user", "Who?"),
+        Turn("system", "Now long."),
+    )
     assert split_instructions([system, Turn("system", " "), system, user, late]) == (
         "Be brief.\n\nBe brief.",
         [user, late],
@@ -143,12 +161,22 @@ def test_what_is_kept_fits_and_is_the_end_of_what_was_said(said: list[Turn], roo
         ("Both [1, 2].", TWO, "\n\n### References\n\n- [1] curie.txt\n- [2] baker.txt\n"),
         ("Radium.", TWO, "\n\n### References\n\n- [1] curie.txt\n- [2] baker.txt\n"),
         ("Radium [9].", {"a\n b.txt": "1"}, "\n\n### References\n\n- [1] a b.txt\n"),
-        ("Radium.", SEVEN, "\n\n### References\n\n" + "".join(f"- [{n}] {n}.txt\n" for n in range(1, 6))),
-        ("All [1-7].", SEVEN, "\n\n### References\n\n" + "".join(f"- [{n}] {n}.txt\n" for n in range(1, 8))),
+        (
+            "Radium.",
+            SEVEN,
+            "\n\n### References\n\n" + "".join(f"- [{n}] {n}.txt\n" for n in range(1, 6)),
+        ),
+        (
+            "All [1-7].",
+            SEVEN,
+            "\n\n### References\n\n" + "".join(f"- [{n}] {n}.txt\n" for n in range(1, 8)),
+        ),
         ("Radium.", {}, ""),
     ],
 )
-def test_the_files_that_are_cited_stand_below_an_answer(text: str, references: dict[str, str], below: str) -> None:
+def test_the_files_that_are_cited_stand_below_an_answer(
+    text: str, references: dict[str, str], below: str
+) -> None:
     assert reference_section(text, RetrievalResult(references=references)) == below
 
 
@@ -158,8 +186,13 @@ def test_what_stands_in_brackets_is_a_citation_as_it_is_in_answers() -> None:
     assert cited_ids("[1-999] " * 10_000, "12") == {"1", "2"}
 
 
-@given(st.text(max_size=60), st.dictionaries(st.text(min_size=1, max_size=9), st.sampled_from([*"123"]), max_size=3))
-def test_a_list_that_we_made_is_taken_out_of_what_was_said_before(text: str, references: dict[str, str]) -> None:
+@given(
+    st.text(max_size=60),
+    st.dictionaries(st.text(min_size=1, max_size=9), st.sampled_from([*"123"]), max_size=3),
+)
+def test_a_list_that_we_made_is_taken_out_of_what_was_said_before(
+    text: str, references: dict[str, str]
+) -> None:
     below = reference_section(text, RetrievalResult(references=references))
     result = recent_turns([Turn("assistant", text + below)], 10**6)
     assert result == recent_turns([Turn("assistant", text)], 10**6)

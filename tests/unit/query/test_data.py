@@ -33,29 +33,57 @@ async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def test_data_has_lightrags_shape(api: httpx.AsyncClient) -> None:
-    body = (await api.post("/query/data", json={"query": QUESTION, "ll_keywords": ["Radium"]})).json()
-    assert (body["status"], set(body["data"])) == ("success", {"entities", "relationships", "chunks", "references"})
-    radium = next(entity for entity in body["data"]["entities"] if entity["entity_name"] == "Radium")
+    body = (
+        await api.post("/query/data", json={"query": QUESTION, "ll_keywords": ["Radium"]})
+    ).json()
+    assert (body["status"], set(body["data"])) == (
+        "success",
+        {"entities", "relationships", "chunks", "references"},
+    )
+    radium = next(
+        entity for entity in body["data"]["entities"] if entity["entity_name"] == "Radium"
+    )
     assert set(radium) == {
-        "entity_name", "entity_type", "description", "source_id", "file_path", "created_at",
-    }  # fmt: skip
+        "entity_name",
+        "entity_type",
+        "description",
+        "source_id",
+        "file_path",
+        "created_at",
+    }
     assert set(body["data"]["relationships"][0]) == {
-        "src_id", "tgt_id", "description", "keywords", "weight", "source_id", "file_path", "created_at",
-    }  # fmt: skip
+        "src_id",
+        "tgt_id",
+        "description",
+        "keywords",
+        "weight",
+        "source_id",
+        "file_path",
+        "created_at",
+    }
     assert {"reference_id", "content", "file_path", "chunk_id"} <= set(body["data"]["chunks"][0])
     assert body["data"]["references"][0] == {"reference_id": "1", "file_path": "curie.txt"}
     assert body["metadata"]["query_mode"] == "mix"
     assert body["metadata"]["keywords"] == {"high_level": [], "low_level": ["Radium"]}
     assert set(body["metadata"]["processing_info"]) == {
-        "total_entities_found", "total_relations_found", "entities_after_truncation", "relations_after_truncation",
-        "merged_chunks_count", "final_chunks_count", "mode",
-    }  # fmt: skip
+        "total_entities_found",
+        "total_relations_found",
+        "entities_after_truncation",
+        "relations_after_truncation",
+        "merged_chunks_count",
+        "final_chunks_count",
+        "mode",
+    }
 
 
 async def test_naive_data_has_passages_only(api: httpx.AsyncClient) -> None:
     body = (await api.post("/query/data", json={"query": QUESTION, "mode": "naive"})).json()
     assert (body["data"]["entities"], body["data"]["relationships"]) == ([], [])
-    assert set(body["metadata"]["processing_info"]) == {"mode", "total_chunks_found", "final_chunks_count"}
+    assert set(body["metadata"]["processing_info"]) == {
+        "mode",
+        "total_chunks_found",
+        "final_chunks_count",
+    }
 
 
 async def test_bypass_finds_nothing_and_looks_nowhere(api: httpx.AsyncClient) -> None:
@@ -68,8 +96,12 @@ async def test_bypass_finds_nothing_and_looks_nowhere(api: httpx.AsyncClient) ->
     ("mode", "message"),
     [("mix", "Query returned no results"), ("naive", "No relevant document chunks found.")],
 )
-async def test_nothing_found_is_a_failure_with_its_reason(api: httpx.AsyncClient, mode: str, message: str) -> None:
-    answer = await api.post("/query/data", json={"query": QUESTION, "mode": mode}, headers={"X-Workspace": "empty"})
+async def test_nothing_found_is_a_failure_with_its_reason(
+    api: httpx.AsyncClient, mode: str, message: str
+) -> None:
+    answer = await api.post(
+        "/query/data", json={"query": QUESTION, "mode": mode}, headers={"X-Workspace": "empty"}
+    )
     assert answer.json() == {
         "status": "failure",
         "message": message,
@@ -78,14 +110,18 @@ async def test_nothing_found_is_a_failure_with_its_reason(api: httpx.AsyncClient
     }
 
 
-async def test_a_request_for_data_that_is_not_valid_is_refused_in_the_same_shape(api: httpx.AsyncClient) -> None:
+async def test_a_request_for_data_that_is_not_valid_is_refused_in_the_same_shape(
+    api: httpx.AsyncClient,
+) -> None:
     answer = await api.post("/query/data", json={"query": "ab"})
     assert (answer.status_code, answer.json()["status"]) == (400, "failure")
     assert "too short" in answer.json()["message"]
 
 
 class FoldedTo(MemoryLog):
-    """A log of which the projection has handled so much, and in which the workspace's newest event stands there."""
+    """A log of which the projection has handled so much, and in which the workspace's newest event
+    stands there.
+    """
 
     position = 0
     newest_at = 0
@@ -111,7 +147,9 @@ class Clock:
 NOW = 2_000_000_000_000_000
 
 
-async def test_an_answer_stands_before_the_oldest_document_that_is_worked_on(harness: QueryHarness) -> None:
+async def test_an_answer_stands_before_the_oldest_document_that_is_worked_on(
+    harness: QueryHarness,
+) -> None:
     log, clock = FoldedTo(), Clock(NOW)
     log.position = 2000
     assert await LogPositions(log, harness.documents, clock).of(SPACE) == NOW
@@ -141,7 +179,9 @@ async def test_a_position_never_goes_back_and_what_was_just_added_is_waited_for_
     assert await positions.of(SPACE) == NOW
 
 
-async def test_documents_that_come_without_a_pause_do_not_hold_a_position_back(harness: QueryHarness) -> None:
+async def test_documents_that_come_without_a_pause_do_not_hold_a_position_back(
+    harness: QueryHarness,
+) -> None:
     log, clock = FoldedTo(), Clock(NOW)
     positions = LogPositions(log, harness.documents, clock)
     log.newest_at = 10
@@ -159,13 +199,17 @@ async def test_what_others_do_moves_no_position(harness: QueryHarness) -> None:
     assert seen == {NOW}
 
 
-async def test_a_position_that_is_not_reached_is_waited_for_until_the_time_is_over(harness: QueryHarness) -> None:
+async def test_a_position_that_is_not_reached_is_waited_for_until_the_time_is_over(
+    harness: QueryHarness,
+) -> None:
     log = FoldedTo()
     log.newest_at = 7
     assert await LogPositions(log, harness.documents).wait_for(SPACE, 7, seconds=0.2) < 7
 
 
-async def test_answers_carry_their_position_and_a_position_to_come_is_a_503(harness: QueryHarness) -> None:
+async def test_answers_carry_their_position_and_a_position_to_come_is_a_503(
+    harness: QueryHarness,
+) -> None:
     settings = QuerySettings(workspace="w", min_position_timeout=0.0)
     transport = httpx.ASGITransport(harness.app(settings=settings), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
@@ -173,7 +217,9 @@ async def test_answers_carry_their_position_and_a_position_to_come_is_a_503(harn
         answer = await api.post("/query", json={"query": QUESTION, "min_position": before})
         assert answer.status_code == 200
         assert before <= int(answer.headers["X-Log-Position"]) <= time.time_ns() // 1000
-        later = int((await api.post("/query/data", json={"query": QUESTION})).headers["X-Log-Position"])
+        later = int(
+            (await api.post("/query/data", json={"query": QUESTION})).headers["X-Log-Position"]
+        )
         assert later >= int(answer.headers["X-Log-Position"])
         answer = await api.post("/query", json={"query": QUESTION, "min_position": 2 * before})
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
@@ -184,7 +230,9 @@ async def test_no_answer_tells_one_workspace_how_much_goes_on_in_another() -> No
     told: list[set[int]] = []
     for others in (0, 40):
         harness = QueryHarness()
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(harness.app()), base_url="http://api") as api:
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(harness.app()), base_url="http://api"
+        ) as api:
             for number in range(others):
                 text = {"text": f"Text {number}."}
                 await api.post("/documents/text", json=text, headers={"X-Workspace": "other"})
@@ -193,4 +241,6 @@ async def test_no_answer_tells_one_workspace_how_much_goes_on_in_another() -> No
             told.append({answer["documents"][0]["sequence"], int(asked.headers["X-Log-Position"])})
     # Times, whatever number the log gave: no place in the log is among them.
     now = time.time_ns() // 1000
-    assert all(number == 0 or abs(number - now) < 60_000_000 for numbers in told for number in numbers)
+    assert all(
+        number == 0 or abs(number - now) < 60_000_000 for numbers in told for number in numbers
+    )

@@ -1,4 +1,6 @@
-"""The description of the API: an example of every request and answer, which fits, and the errors of every route."""
+"""The description of the API: an example of every request and answer, which fits, and the errors of
+every route.
+"""
 
 from typing import Any
 
@@ -11,7 +13,9 @@ from services.query.api.reference.examples import EXAMPLES
 DOCUMENT = create_app().openapi()
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
 ROUTES = [
-    (f"{method.upper()} {path}", told) for path, ways in DOCUMENT["paths"].items() for method, told in ways.items()
+    (f"{method.upper()} {path}", told)
+    for path, ways in DOCUMENT["paths"].items()
+    for method, told in ways.items()
 ]
 ALWAYS = {"400", "401", "403", "413", "422", "429", "500", "503"}
 
@@ -27,7 +31,9 @@ def whole(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def example(content: dict[str, Any]) -> Any:
-    """The example of a body: its own, its model's, or that of each field which must be given; None without one."""
+    """The example of a body: its own, its model's, or that of each field which must be given; None
+    without one.
+    """
     schema = whole(content.get("schema", {}))
     if "example" in content:
         return content["example"]
@@ -40,9 +46,14 @@ def example(content: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize(("route", "told"), ROUTES, ids=[route for route, _ in ROUTES])
-def test_every_route_has_examples_that_fit_and_tells_its_errors(route: str, told: dict[str, Any]) -> None:
+def test_every_route_has_examples_that_fit_and_tells_its_errors(
+    route: str, told: dict[str, Any]
+) -> None:
     assert set(told["responses"]) >= ALWAYS
-    bodies = [*told.get("requestBody", {}).get("content", {}).items(), *success(told)["content"].items()]
+    bodies = [
+        *told.get("requestBody", {}).get("content", {}).items(),
+        *success(told)["content"].items(),
+    ]
     assert bodies
     for kind, content in bodies:
         if kind == "multipart/form-data":
@@ -54,7 +65,9 @@ def test_every_route_has_examples_that_fit_and_tells_its_errors(route: str, told
             Draft202012Validator(schema).validate(shown)
     for parameter in told.get("parameters", []):
         schema = parameter["schema"]
-        has = {"examples", "example", "default"} & {*schema, *parameter} or not parameter["required"]
+        has = {"examples", "example", "default"} & {*schema, *parameter} or not parameter[
+            "required"
+        ]
         assert has, f"{route}: {parameter['name']} has no example"
 
 
@@ -69,7 +82,11 @@ def test_the_description_is_made_once() -> None:
 
 def links() -> list[tuple[str, str, dict[str, Any]]]:
     """Route, name and link of every link."""
-    return [(route, name, link) for route, told in ROUTES for name, link in success(told).get("links", {}).items()]
+    return [
+        (route, name, link)
+        for route, told in ROUTES
+        for name, link in success(told).get("links", {}).items()
+    ]
 
 
 def pointed(answer: Any, said: Any) -> list[Any]:
@@ -82,8 +99,12 @@ def pointed(answer: Any, said: Any) -> list[Any]:
     return [result for one in inside for result in pointed(answer, one)]
 
 
-@pytest.mark.parametrize(("route", "name", "link"), links(), ids=[f"{route} {name}" for route, name, _ in links()])
-def test_every_link_leads_from_the_example_answer_to_a_route(route: str, name: str, link: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("route", "name", "link"), links(), ids=[f"{route} {name}" for route, name, _ in links()]
+)
+def test_every_link_leads_from_the_example_answer_to_a_route(
+    route: str, name: str, link: dict[str, Any]
+) -> None:
     assert link["operationId"] in {told["operationId"] for _, told in ROUTES}
     result = pointed(EXAMPLES[route], [link.get("parameters", {}), link.get("requestBody", {})])
     assert result

@@ -1,4 +1,6 @@
-"""The routes about documents over stores in memory: added once, deleted, tried again, and never refused as busy."""
+"""The routes about documents over stores in memory: added once, deleted, tried again, and never
+refused as busy.
+"""
 
 import asyncio
 import json
@@ -54,7 +56,10 @@ async def test_a_request_that_is_sent_twice_with_one_key_is_one_request(
     assert (first.status_code, first.json()) == (200, second.json())
     assert texts(harness) == [TEXT["text"]]
     other = await add(api, "text", TEXT, "k2")
-    assert (other.json()["status"], other.json()["track_id"]) == ("duplicated", first.json()["track_id"])
+    assert (other.json()["status"], other.json()["track_id"]) == (
+        "duplicated",
+        first.json()["track_id"],
+    )
 
 
 async def test_a_key_sent_again_after_a_newer_text_does_not_bring_the_old_one_back(
@@ -96,7 +101,9 @@ async def test_several_texts_of_one_key_are_each_added_once_and_less_of_them_is_
     assert less.status_code == 422
 
 
-async def test_one_key_in_two_workspaces_is_two_keys(api: httpx.AsyncClient, harness: QueryHarness) -> None:
+async def test_one_key_in_two_workspaces_is_two_keys(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
     await add(api, "text", TEXT, "k1")
     body, headers = {**TEXT, "text": "Another."}, {"Idempotency-Key": "k1", "X-Workspace": "other"}
     assert (await api.post("/documents/text", json=body, headers=headers)).status_code == 200
@@ -108,7 +115,10 @@ async def test_one_key_in_two_workspaces_is_two_keys(api: httpx.AsyncClient, har
     [
         ({"strategy": "fixed_token"}, Chunking(strategy="token")),
         (
-            {"strategy": "fixed_token", "params": {"chunk_token_size": 50, "split_by_character": "#"}},
+            {
+                "strategy": "fixed_token",
+                "params": {"chunk_token_size": 50, "split_by_character": "#"},
+            },
             Chunking(strategy="token", size=50, split_by_character="#"),
         ),
         (
@@ -139,7 +149,9 @@ async def test_how_a_text_is_cut_stands_in_its_event(
     ],
     ids=str,
 )
-async def test_a_cutting_that_cannot_be_is_refused(api: httpx.AsyncClient, harness: QueryHarness, option: Any) -> None:
+async def test_a_cutting_that_cannot_be_is_refused(
+    api: httpx.AsyncClient, harness: QueryHarness, option: Any
+) -> None:
     answer = await api.post("/documents/text", json={**TEXT, "chunking": option})
     assert (answer.status_code, harness.log.messages) == (422, [])
 
@@ -149,9 +161,15 @@ async def test_deleting_publishes_what_is_known_and_says_deletion_started_of_any
 ) -> None:
     await api.post("/documents/text", json={**TEXT, "file_source": "a.txt"})
     known, unknown = "doc-a5e54d1fd7bb69a228ef0dcd2431367e", "doc-nobody"
-    answer = await api.request("DELETE", "/documents/delete_document", json={"doc_ids": [known, unknown]})
+    answer = await api.request(
+        "DELETE", "/documents/delete_document", json={"doc_ids": [known, unknown]}
+    )
     body = answer.json()
-    assert (answer.status_code, body["status"], body["doc_id"]) == (200, "deletion_started", f"{known}, {unknown}")
+    assert (answer.status_code, body["status"], body["doc_id"]) == (
+        200,
+        "deletion_started",
+        f"{known}, {unknown}",
+    )
     assert events(harness)[1:] == [DocumentDeleted(document_id=known)]
 
 
@@ -161,7 +179,9 @@ async def test_ids_that_cannot_be_are_refused(api: httpx.AsyncClient, ids: Any) 
     assert answer.status_code == 422
 
 
-async def test_clearing_deletes_every_document_those_the_projection_has_not_seen_too(harness: QueryHarness) -> None:
+async def test_clearing_deletes_every_document_those_the_projection_has_not_seen_too(
+    harness: QueryHarness,
+) -> None:
     async with client(harness.app()) as api:
         names = [f"{number}.txt" for number in range(40)]
         await api.post("/documents/texts", json={"texts": names[:20], "file_sources": names[:20]})
@@ -170,7 +190,9 @@ async def test_clearing_deletes_every_document_those_the_projection_has_not_seen
         await api.post("/documents/text", json=TEXT, headers={"X-Workspace": "other"})
         answer = await api.request("DELETE", "/documents")
         assert answer.json() == {"status": "success", "message": "40 documents are being deleted."}
-        assert (await api.request("DELETE", "/documents", headers={"X-Workspace": "empty"})).status_code == 200
+        assert (
+            await api.request("DELETE", "/documents", headers={"X-Workspace": "empty"})
+        ).status_code == 200
     gone = [event for event in events(harness) if isinstance(event, DocumentDeleted)]
     assert len({event.document_id for event in gone}) == len(gone) == 40
 
@@ -222,20 +244,25 @@ async def test_the_pipeline_is_busy_while_a_document_is_not_settled_and_nothing_
 
 
 @pytest.mark.parametrize(
-    "name", ["a\x1b[31m.md", "a.md\n[2] forged.md", "a\u202egm.md", "a\u2028b.md", "x" * 1100, "\x9b2J"]
+    "name",
+    ["a\x1b[31m.md", "a.md\n[2] forged.md", "a\u202egm.md", "a\u2028b.md", "x" * 1100, "\x9b2J"],
 )
 async def test_a_name_that_is_none_is_refused_for_texts_as_for_files(
     api: httpx.AsyncClient, harness: QueryHarness, name: str
 ) -> None:
     one = await api.post("/documents/text", json={"text": "x", "file_source": name})
-    two = await api.post("/documents/texts", json={"texts": ["x", "y"], "file_sources": ["good.md", name]})
+    two = await api.post(
+        "/documents/texts", json={"texts": ["x", "y"], "file_sources": ["good.md", name]}
+    )
     for answer in (one, two):
         assert answer.status_code == 422
         assert answer.json()["detail"].isprintable()
     assert harness.log.messages == []
 
 
-async def test_a_name_that_was_published_past_us_is_shown_without_what_acts(harness: QueryHarness) -> None:
+async def test_a_name_that_was_published_past_us_is_shown_without_what_acts(
+    harness: QueryHarness,
+) -> None:
     hostile = "a.md\n[2] forged.md\x1b[31m"
     await harness.project(delivered(added(file_path=hostile), 1))
     async with client(harness.app()) as api:
@@ -243,7 +270,9 @@ async def test_a_name_that_was_published_past_us_is_shown_without_what_acts(harn
     assert shown["file_path"] == "a.md\ufffd[2] forged.md\ufffd[31m"
 
 
-async def test_a_full_log_is_503_with_the_time_to_wait(api: httpx.AsyncClient, harness: QueryHarness) -> None:
+async def test_a_full_log_is_503_with_the_time_to_wait(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
     async def full(*_: Any) -> int:
         raise Unavailable("KB_EVENTS is full", retry_after=30.0)
 
@@ -262,33 +291,61 @@ def scanning(harness: QueryHarness, inputs: Path) -> Any:
     return client(harness.app(settings=QuerySettings(workspace="w", input_dir=str(inputs))))
 
 
-async def test_a_scan_adds_what_is_read_and_says_what_is_not(harness: QueryHarness, tmp_path: Path) -> None:
+async def test_a_scan_adds_what_is_read_and_says_what_is_not(
+    harness: QueryHarness, tmp_path: Path
+) -> None:
     folder, outside = tmp_path / "in" / "w", tmp_path / "outside.txt"
     (folder / "deep" / ".git").mkdir(parents=True)
     outside.write_text("secret")
-    for name in ("a.txt", "deep/a.txt", ".hidden.txt", "deep/.git/b.txt", "picture.png", "any.unheard"):
+    for name in (
+        "a.txt",
+        "deep/a.txt",
+        ".hidden.txt",
+        "deep/.git/b.txt",
+        "picture.png",
+        "any.unheard",
+    ):
         (folder / name).write_text(f"text of {name}")
     (folder / "link.txt").symlink_to(outside)
     (folder / "binary.txt").write_bytes(b"\x7fELF\0\1\2" * 50)
     (folder / "short.txt").write_bytes("Müller".encode("cp1252"))
     async with scanning(harness, tmp_path / "in") as api:
         begun = (await api.post("/documents/scan")).json()
-        assert (begun["status"], begun["track_id"].startswith("scan_")) == ("scanning_started", True)
+        assert (begun["status"], begun["track_id"].startswith("scan_")) == (
+            "scanning_started",
+            True,
+        )
         result = await ended(api, begun["track_id"])
-        assert (result["status"], result["counts"]["processed"], result["counts"]["error"]) == ("completed", 4, 1)
-        assert result["samples"]["processed"]["items"] == ["a.txt", "any.unheard", "deep/a.txt", "short.txt"]
+        assert (result["status"], result["counts"]["processed"], result["counts"]["error"]) == (
+            "completed",
+            4,
+            1,
+        )
+        assert result["samples"]["processed"]["items"] == [
+            "a.txt",
+            "any.unheard",
+            "deep/a.txt",
+            "short.txt",
+        ]
         assert "binary.txt" in result["samples"]["error"]["items"][0]
         assert "short.txt: read as" in result["samples"]["warning"]["items"][0]
         again = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
         assert (again["counts"]["processed"], again["counts"]["unchanged"]) == (0, 4)
-        elsewhere = await api.get(f"/documents/scan/status/{begun['track_id']}", headers={"X-Workspace": "other"})
+        elsewhere = await api.get(
+            f"/documents/scan/status/{begun['track_id']}", headers={"X-Workspace": "other"}
+        )
         assert elsewhere.status_code == 404
     assert sorted(filter(None, texts(harness))) == [
-        "Müller", "text of a.txt", "text of any.unheard", "text of deep/a.txt"
-    ]  # fmt: skip
+        "Müller",
+        "text of a.txt",
+        "text of any.unheard",
+        "text of deep/a.txt",
+    ]
 
 
-async def test_a_scan_reads_the_folder_of_its_workspace_only(harness: QueryHarness, tmp_path: Path) -> None:
+async def test_a_scan_reads_the_folder_of_its_workspace_only(
+    harness: QueryHarness, tmp_path: Path
+) -> None:
     for name in ("w/a.txt", "other/b.txt", "loose.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"text of {name}")
@@ -301,7 +358,9 @@ async def test_a_scan_reads_the_folder_of_its_workspace_only(harness: QueryHarne
     assert texts(harness) == ["text of w/a.txt"]
 
 
-async def test_a_workspace_has_one_scan_at_a_time_among_processes(harness: QueryHarness, tmp_path: Path) -> None:
+async def test_a_workspace_has_one_scan_at_a_time_among_processes(
+    harness: QueryHarness, tmp_path: Path
+) -> None:
     for workspace in ("w", "other"):
         (tmp_path / workspace).mkdir()
         for number in range(30):
@@ -311,8 +370,14 @@ async def test_a_workspace_has_one_scan_at_a_time_among_processes(harness: Query
         second = (await api.post("/documents/scan")).json()
         elsewhere = (await neighbour.post("/documents/scan")).json()
         other = (await api.post("/documents/scan", headers={"X-Workspace": "other"})).json()
-        assert (second["status"], second["track_id"]) == ("scanning_skipped_pipeline_busy", first["track_id"])
-        assert (elsewhere["status"], elsewhere["track_id"]) == ("scanning_skipped_pipeline_busy", "")
+        assert (second["status"], second["track_id"]) == (
+            "scanning_skipped_pipeline_busy",
+            first["track_id"],
+        )
+        assert (elsewhere["status"], elsewhere["track_id"]) == (
+            "scanning_skipped_pipeline_busy",
+            "",
+        )
         assert other["status"] == "scanning_started"
         assert (await ended(api, first["track_id"]))["counts"]["processed"] == 30
         assert (await neighbour.post("/documents/scan")).json()["status"] == "scanning_started"
@@ -331,8 +396,16 @@ async def ended(api: httpx.AsyncClient, track_id: str) -> Any:
     ("method", "path", "raw"),
     [
         ("DELETE", "delete_document", b'{"doc_ids": ["\\ud800"]}'),
-        ("POST", "text", b'{"text": "some", "file_source": "\\udfff.md", "chunking": {"strategy": "\\ud800"}}'),
-        ("POST", "text", b'{"text": "some", "chunking": {"strategy": "fixed_token", "\\ud800": 1}}'),
+        (
+            "POST",
+            "text",
+            b'{"text": "some", "file_source": "\\udfff.md", "chunking": {"strategy": "\\ud800"}}',
+        ),
+        (
+            "POST",
+            "text",
+            b'{"text": "some", "chunking": {"strategy": "fixed_token", "\\ud800": 1}}',
+        ),
         ("POST", "texts", b'{"texts": ["\\ud800"], "file_sources": ["\\ud800"]}'),
     ],
 )
@@ -349,10 +422,16 @@ async def test_the_page_of_the_api_has_an_example_of_every_request() -> None:
     harness = await library_of_two()
     async with client(harness.app()) as api:
         schemas = (await api.get("/openapi.json")).json()["components"]["schemas"]
-        requests = [name for name in schemas if name.endswith("Request") or name.startswith("Insert")]
+        requests = [
+            name for name in schemas if name.endswith("Request") or name.startswith("Insert")
+        ]
         assert (await api.get("/")).headers["location"] == "/docs"
     assert len(requests) > 4
-    bare = [name for name in requests if "Response" not in name and '"examples"' not in json.dumps(schemas[name])]
+    bare = [
+        name
+        for name in requests
+        if "Response" not in name and '"examples"' not in json.dumps(schemas[name])
+    ]
     assert bare == []
 
 
@@ -361,15 +440,27 @@ async def test_an_answer_says_where_each_document_stands_and_its_state_is_found_
 ) -> None:
     answer = (await api.post("/documents/text", json=TEXT)).json()
     (placed,) = answer["documents"]
-    told = {"sequence": placed["sequence"], "track_id": answer["track_id"], "is_new": True, "status": None}
+    told = {
+        "sequence": placed["sequence"],
+        "track_id": answer["track_id"],
+        "is_new": True,
+        "status": None,
+    }
     assert placed == {"id": "doc-f8e5fc3935ce926dc54e926fdc8cf0ec", **told}
     absent = await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})
-    assert (absent.status_code, absent.json()) == (404, {"detail": "there is no document of that id"})
+    assert (absent.status_code, absent.json()) == (
+        404,
+        {"detail": "there is no document of that id"},
+    )
     await projected(harness)
-    state = (await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})).json()
+    state = (
+        await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})
+    ).json()
     assert (state["file_path"], state["status"]) == ("port.md", "pending")
     assert state["metadata"]["added_sequence"] == placed["sequence"]
     again = (await api.post("/documents/text", json=TEXT)).json()
     assert again["documents"] == [{**placed, "is_new": False, "status": "pending"}]
-    elsewhere = await api.get("/documents/by_id", params={"doc_id": state["id"]}, headers={"X-Workspace": "v"})
+    elsewhere = await api.get(
+        "/documents/by_id", params={"doc_id": state["id"]}, headers={"X-Workspace": "v"}
+    )
     assert (elsewhere.status_code, elsewhere.json()) == (404, absent.json())

@@ -1,4 +1,6 @@
-"""Receivers of webhooks that send a byte now and then and never end: what they hold, and whom they keep waiting."""
+"""Receivers of webhooks that send a byte now and then and never end: what they hold, and whom they
+keep waiting.
+"""
 
 import asyncio
 import time
@@ -26,7 +28,9 @@ HERE = [ip_network("127.0.0.0/8")]
 
 @dataclass
 class Dripping:
-    """A receiver that takes every connection and sends a byte now and then, never a whole answer."""
+    """A receiver that takes every connection and sends a byte now and then, never a whole
+    answer.
+    """
 
     connections: int = 0
     open: dict[asyncio.StreamWriter, asyncio.Task[None]] = field(default_factory=dict)
@@ -92,7 +96,9 @@ async def test_receivers_of_a_tenant_that_drip_keep_no_other_tenant_waiting() ->
 
     endpoints, poster = Endpoints(MemorySharedValues()), HttpPoster()
     notifier = Notifier(harness.log, harness.pointers, harness.documents)
-    sender = WebhookSender(Webhooks(endpoints, poster, HERE), MemoryEventFeed(harness.log), notifier)
+    sender = WebhookSender(
+        Webhooks(endpoints, poster, HERE), MemoryEventFeed(harness.log), notifier
+    )
     server = await asyncio.start_server(take, "127.0.0.1", 0)
     async with dripping() as (receiver, url), server:
         for number in range(60):

@@ -1,4 +1,6 @@
-"""The routes about events: pages, single events, the stream, and what each chunk of a document gave."""
+"""The routes about events: pages, single events, the stream, and what each chunk of a document
+gave.
+"""
 
 import asyncio
 import json
@@ -35,11 +37,15 @@ async def harness() -> QueryHarness:
     return await library_of_two()
 
 
-async def logged(harness: QueryHarness, *events: Event, workspace: str = "w", **attributes: Any) -> list[int]:
+async def logged(
+    harness: QueryHarness, *events: Event, workspace: str = "w", **attributes: Any
+) -> list[int]:
     """Append events, and return their sequences."""
     first = len(harness.log.messages)
     return [
-        await harness.log.publish(sealed(event, id=f"e{first + n}", workspace=workspace, **attributes))
+        await harness.log.publish(
+            sealed(event, id=f"e{first + n}", workspace=workspace, **attributes)
+        )
         for n, event in enumerate(events)
     ]
 
@@ -78,27 +84,42 @@ async def test_events_are_paged_forwards_and_backwards(harness: QueryHarness) ->
         assert sequences(await page(before=1)) == []
         assert sequences(await page(before=0)) == []
         assert sequences(await page(before=0, document="a")) == []
-        assert (await page(after=20)) == {"events": [], "after": None, "before": None, "remaining": 0}
+        assert (await page(after=20)) == {
+            "events": [],
+            "after": None,
+            "before": None,
+            "remaining": 0,
+        }
 
 
-async def test_an_event_tells_what_it_cost_where_its_model_has_a_price(harness: QueryHarness) -> None:
+async def test_an_event_tells_what_it_cost_where_its_model_has_a_price(
+    harness: QueryHarness,
+) -> None:
     used = TokenUsage(prompt=2_000_000, completion=500_000, cached=1_000_000)
     said = [extracted(document("a"), order) for order in range(3)]
     told = [{"model": "priced"}, {"model": "other"}, {"model": "priced", "cached": True}]
-    paid = [one.model_copy(update={"usage": used, **more}) for one, more in zip(said, told, strict=True)]
+    paid = [
+        one.model_copy(update={"usage": used, **more}) for one, more in zip(said, told, strict=True)
+    ]
     first, *_ = await logged(harness, *paid)
     prices = '{"priced": {"prompt": 2, "cached": 1, "completion": 4, "currency": "EUR"}}'
     settings = QuerySettings(workspace="w", model_prices=prices)
     async with client(harness.app(settings=settings)) as api:
         events = (await api.get("/documents/a/events")).json()["events"]
         whole = (await api.get(f"/events/{first}")).json()["summary"]
-    assert [(event["money"], event["currency"]) for event in events] == [(5.0, "EUR"), (None, None), (None, None)]
+    assert [(event["money"], event["currency"]) for event in events] == [
+        (5.0, "EUR"),
+        (None, None),
+        (None, None),
+    ]
     assert whole["money"] == 5.0
 
 
 @pytest.mark.parametrize("total", [1, 7, 150])
 @pytest.mark.parametrize("limit", [1, 5, 100])
-async def test_reading_backwards_finds_every_event_once(harness: QueryHarness, total: int, limit: int) -> None:
+async def test_reading_backwards_finds_every_event_once(
+    harness: QueryHarness, total: int, limit: int
+) -> None:
     for n in range(total):
         await logged(harness, added("other", str(n)), workspace="v")
         if n % 7 == 0 or n > total // 2:
@@ -119,7 +140,14 @@ async def test_reading_backwards_finds_every_event_once(harness: QueryHarness, t
 
 async def test_several_types_are_read_in_the_order_of_the_log(harness: QueryHarness) -> None:
     of = document("d")
-    await logged(harness, added("d"), chunked(of, "one"), extracted(of, 0), added("d", "again"), extracted(of, 1))
+    await logged(
+        harness,
+        added("d"),
+        chunked(of, "one"),
+        extracted(of, 0),
+        added("d", "again"),
+        extracted(of, 1),
+    )
     async with client(harness.app()) as api:
         params = {"type": ["EntitiesExtracted", "DocumentAdded"], "after": 0, "limit": 3}
         page = (await api.get("/events", params=params)).json()
@@ -130,16 +158,27 @@ async def test_a_summary_tells_what_happened_and_no_text(harness: QueryHarness) 
     said = extracted(document("d"), 3).model_copy(
         update={"model": "m-1", "usage": TokenUsage(prompt=10, completion=2), "duration_ms": 812}
     )
-    await logged(harness, added("d", CANARY), said, traceparent=TRACE, causation="c", correlation="k")
+    await logged(
+        harness, added("d", CANARY), said, traceparent=TRACE, causation="c", correlation="k"
+    )
     async with client(harness.app()) as api:
         answer = await api.get("/documents/d/events")
         whole = (await api.get("/events/1")).json()
     text, event = answer.json()["events"]
     assert CANARY not in answer.text
     assert (text["type"], text["text"]) == ("DocumentAdded", "d.txt, 17 bytes")
-    assert (event["model"], event["duration_ms"], event["chunks"], event["cached"]) == ("m-1", 812, [3], False)
+    assert (event["model"], event["duration_ms"], event["chunks"], event["cached"]) == (
+        "m-1",
+        812,
+        [3],
+        False,
+    )
     assert (event["tokens"]["prompt"], event["tokens"]["completion"]) == (10, 2)
-    assert (event["trace_id"], event["cause"], event["correlation"]) == (TRACE.split("-")[1], "c", "k")
+    assert (event["trace_id"], event["cause"], event["correlation"]) == (
+        TRACE.split("-")[1],
+        "c",
+        "k",
+    )
     assert whole["event"]["data"]["text"] == CANARY and whole["summary"] == text
 
 
@@ -148,7 +187,9 @@ async def test_a_message_that_is_no_event_is_shown_too(harness: QueryHarness) ->
     async with client(harness.app()) as api:
         (event,) = (await api.get("/documents/d/events")).json()["events"]
         whole = (await api.get("/events/1")).json()
-    assert event["text"].startswith("not readable") and event["id"] == "" and event["document"] == "d"
+    assert (
+        event["text"].startswith("not readable") and event["id"] == "" and event["document"] == "d"
+    )
     assert whole["event"] == {}
 
 
@@ -181,7 +222,11 @@ async def test_each_chunk_tells_what_it_gave(harness: QueryHarness) -> None:
     assert (first["order"], first["content"][:12], second["order"]) == (0, "Marie Curie ", 1)
     assert [entity["name"] for entity in first["entities"]] == ["Marie Curie", "Radium"]
     (relation,) = first["relations"]
-    assert (relation["source"], relation["target"], relation["keywords"]) == ("Marie Curie", "Radium", ["discovery"])
+    assert (relation["source"], relation["target"], relation["keywords"]) == (
+        "Marie Curie",
+        "Radium",
+        ["discovery"],
+    )
     # Watch is named as the end of a relation only.
     assert [entity["name"] for entity in second["entities"]] == ["Radium"]
 
@@ -189,10 +234,14 @@ async def test_each_chunk_tells_what_it_gave(harness: QueryHarness) -> None:
 # The stream.
 
 
-def stream(harness: QueryHarness, after: int = 0, streams: EventStreams | None = None, **wanted: Any) -> Any:
+def stream(
+    harness: QueryHarness, after: int = 0, streams: EventStreams | None = None, **wanted: Any
+) -> Any:
     """The lines of a stream of the workspace w."""
     feed, filter = MemoryEventFeed(harness.log), EventFilter("w", **wanted)
-    return event_stream(streams or EventStreams(), feed, filter, after, principal="ada", block=BLOCK)
+    return event_stream(
+        streams or EventStreams(), feed, filter, after, principal="ada", block=BLOCK
+    )
 
 
 async def blocks(lines: AsyncGenerator[str], count: int) -> list[dict[str, str]]:
@@ -256,7 +305,11 @@ async def test_there_is_a_bound_to_the_streams_of_all_and_of_one(harness: QueryH
         async with client(app) as api:
             refused = await api.get("/events/stream")
             assert refused.status_code == 429 and refused.headers["retry-after"]
-        with streams.opened("ada"), streams.opened("bob"), pytest.raises(Unavailable, match="MAX_EVENT_STREAMS"):
+        with (
+            streams.opened("ada"),
+            streams.opened("bob"),
+            pytest.raises(Unavailable, match="MAX_EVENT_STREAMS"),
+        ):
             await anext(stream(harness, streams=streams))
     with streams.opened("b"), streams.opened("c"), streams.opened("d"), streams.opened("e"):
         async with client(app) as api:
@@ -271,6 +324,8 @@ async def test_a_stream_whose_bus_is_away_ends_and_its_place_is_free(harness: Qu
             yield []
 
     streams = EventStreams()
-    lines = event_stream(streams, Away(harness.log), EventFilter("w"), 0, principal="ada", block=BLOCK)
+    lines = event_stream(
+        streams, Away(harness.log), EventFilter("w"), 0, principal="ada", block=BLOCK
+    )
     assert [line async for line in lines][1:] == [": ends, for Unavailable\n\n"]
     assert streams.free == streams.limit

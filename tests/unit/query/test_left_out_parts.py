@@ -26,11 +26,17 @@ async def api() -> AsyncIterator[httpx.AsyncClient]:
 
 
 def chat(*content: Any, **more: Any) -> dict[str, Any]:
-    return {"model": "lightstream:naive", "messages": [{"role": "user", "content": list(content)}], **more}
+    return {
+        "model": "lightstream:naive",
+        "messages": [{"role": "user", "content": list(content)}],
+        **more,
+    }
 
 
 @pytest.mark.parametrize("part", OTHERS, ids=lambda part: part["type"])
-async def test_the_text_beside_another_part_is_answered(api: httpx.AsyncClient, part: dict[str, Any]) -> None:
+async def test_the_text_beside_another_part_is_answered(
+    api: httpx.AsyncClient, part: dict[str, Any]
+) -> None:
     answer = (await api.post("/v1/chat/completions", json=chat(part, TEXT))).json()
     text = answer["choices"][0]["message"]["content"]
     assert "radium" in text
@@ -41,12 +47,16 @@ async def test_the_text_beside_another_part_is_answered(api: httpx.AsyncClient, 
 
 
 async def test_a_stream_says_it_in_its_last_chunk(api: httpx.AsyncClient) -> None:
-    stream = (await api.post("/v1/chat/completions", json=chat(TEXT, PICTURE, PICTURE, stream=True))).text
+    stream = (
+        await api.post("/v1/chat/completions", json=chat(TEXT, PICTURE, PICTURE, stream=True))
+    ).text
     assert "2 of the type image_url" in stream
     assert '"warnings": ["only text is read' in stream
 
 
-async def test_a_picture_of_an_earlier_message_is_said_in_the_field_alone(api: httpx.AsyncClient) -> None:
+async def test_a_picture_of_an_earlier_message_is_said_in_the_field_alone(
+    api: httpx.AsyncClient,
+) -> None:
     body = chat(TEXT)
     body["messages"] = [
         {"role": "user", "content": [PICTURE]},

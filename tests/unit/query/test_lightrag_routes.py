@@ -1,4 +1,6 @@
-"""Routes of LightRAG that have little to do here: each answers in its shape, or says why it does not and what does."""
+"""Routes of LightRAG that have little to do here: each answers in its shape, or says why it does
+not and what does.
+"""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -20,7 +22,10 @@ async def api() -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def test_there_is_no_conflict_to_list_or_to_repair(api: httpx.AsyncClient) -> None:
-    assert (await api.get("/documents/source_conflicts?limit=5")).json() == {"conflicts": [], "next_cursor": None}
+    assert (await api.get("/documents/source_conflicts?limit=5")).json() == {
+        "conflicts": [],
+        "next_cursor": None,
+    }
     repair = {"canonical_source_key": "a.md", "primary_doc_id": "doc-1"}
     answer = await api.post("/documents/source_conflicts/repair", json=repair)
     assert answer.status_code == 501
@@ -52,7 +57,9 @@ async def test_the_page_to_read_needs_nothing_from_elsewhere(api: httpx.AsyncCli
 
 @pytest.mark.parametrize(("docs", "status"), [(True, 200), (False, 401)])
 async def test_it_is_shown_to_strangers_like_the_other_page(docs: bool, status: int) -> None:
-    async with client(QueryHarness().app(behind(lightrag_api_key=KEY, enable_api_docs=docs))) as api:
+    async with client(
+        QueryHarness().app(behind(lightrag_api_key=KEY, enable_api_docs=docs))
+    ) as api:
         assert ((await api.get("/redoc")).status_code == 200) is (status == 200)
 
 
@@ -61,7 +68,9 @@ async def test_a_scan_that_goes_on_shows_and_can_be_stopped(tmp_path: Path) -> N
     for number in range(40):
         (tmp_path / "w" / f"{number}.md").write_text(f"Text {number}.")
     harness = QueryHarness()
-    async with client(harness.app(settings=QuerySettings(workspace="w", input_dir=str(tmp_path)))) as api:
+    async with client(
+        harness.app(settings=QuerySettings(workspace="w", input_dir=str(tmp_path)))
+    ) as api:
         assert (await api.get("/documents/pipeline_status")).json()["scanning"] is False
         track = (await api.post("/documents/scan")).json()["track_id"]
         status = (await api.get("/documents/pipeline_status")).json()
@@ -69,7 +78,10 @@ async def test_a_scan_that_goes_on_shows_and_can_be_stopped(tmp_path: Path) -> N
         elsewhere = await api.get("/documents/pipeline_status", headers={"X-Workspace": "other"})
         assert elsewhere.json()["scanning"] is False
         answer = (await api.post("/documents/cancel_pipeline")).json()
-        assert (answer["status"], "1 scans" in answer["message"]) == ("cancellation_requested", True)
+        assert (answer["status"], "1 scans" in answer["message"]) == (
+            "cancellation_requested",
+            True,
+        )
         assert (await ended(api, track))["status"] == "cancelled"
         assert (await api.get("/documents/pipeline_status")).json()["scanning"] is False
     assert len(harness.log.messages) < 40
@@ -81,7 +93,11 @@ async def test_a_scan_that_goes_on_shows_and_can_be_stopped(tmp_path: Path) -> N
         ("DELETE", "/documents/delete_document", {"doc_ids": [f"d{n}" for n in range(1001)]}),
         ("POST", "/documents/texts", {"texts": ["x"] * 1001}),
         ("POST", "/documents/paginated", {"status_filters": ["failed"] * 65}),
-        ("POST", "/query", {"query": "Who leads?", "filter": {"document_ids": [f"d{n}" for n in range(1001)]}}),
+        (
+            "POST",
+            "/query",
+            {"query": "Who leads?", "filter": {"document_ids": [f"d{n}" for n in range(1001)]}},
+        ),
     ],
 )
 async def test_a_list_of_any_length_is_refused_with_the_limit(

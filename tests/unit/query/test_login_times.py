@@ -1,4 +1,6 @@
-"""What a login gives away by its cost, and how long it holds: passwords and tokens against the clock."""
+"""What a login gives away by its cost, and how long it holds: passwords and tokens against the
+clock.
+"""
 
 import asyncio
 import statistics
@@ -31,7 +33,9 @@ async def test_a_refused_login_costs_the_same_for_every_user_and_for_nobody() ->
     cheap, dear = (bcrypt.hashpw(b"secret", bcrypt.gensalt(cost)).decode() for cost in (4, 11))
     accounts = f"cheap:{{bcrypt}}{cheap},dear:{{bcrypt}}{dear},plain:a password"
     app = QueryHarness().app(
-        with_accounts(auth_accounts=accounts, lightstream_account_rights="", login_max_failed_attempts=0)
+        with_accounts(
+            auth_accounts=accounts, lightstream_account_rights="", login_max_failed_attempts=0
+        )
     )
     spent = {
         who: min([await _seconds_of_processor(app, who, given) for _ in range(2)])
@@ -49,7 +53,9 @@ async def test_the_right_password_still_opens(user: str) -> None:
         assert (await api.post("/login", data=given)).status_code == 200
 
 
-async def _timed_login(app: FastAPI, user: str, password: str, address: str = "127.0.0.1") -> tuple[int, float]:
+async def _timed_login(
+    app: FastAPI, user: str, password: str, address: str = "127.0.0.1"
+) -> tuple[int, float]:
     """The answer's status, and the seconds that it took."""
     async with client(app, address) as api:
         before = time.monotonic()
@@ -59,10 +65,15 @@ async def _timed_login(app: FastAPI, user: str, password: str, address: str = "1
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "203.0.113.9"])
 async def test_a_flood_of_names_that_nobody_has_keeps_no_user_waiting(address: str) -> None:
-    """The users' turns are their own, wherever the flood comes from: also from their own address."""
+    """The users' turns are their own, wherever the flood comes from: also from their own
+    address.
+    """
     app = QueryHarness().app(with_accounts(auth_accounts=f"ada:{PASSWORD},bob:{PASSWORD}"))
     _, alone = await _timed_login(app, "ada", PASSWORD)
-    flood = [asyncio.create_task(_timed_login(app, f"fresh-{number}", "x", address)) for number in range(60)]
+    flood = [
+        asyncio.create_task(_timed_login(app, f"fresh-{number}", "x", address))
+        for number in range(60)
+    ]
     await asyncio.sleep(0)
     status, waited = await _timed_login(app, "ada", PASSWORD)
     answers = await asyncio.gather(*flood)
@@ -74,7 +85,9 @@ async def test_a_flood_of_names_that_nobody_has_keeps_no_user_waiting(address: s
 
 
 async def test_under_a_flood_too_the_time_does_not_tell_which_names_there_are() -> None:
-    app = QueryHarness().app(with_accounts(login_max_failed_attempts=0, lightstream_account_rights=""))
+    app = QueryHarness().app(
+        with_accounts(login_max_failed_attempts=0, lightstream_account_rights="")
+    )
     flood = [asyncio.create_task(_timed_login(app, f"fresh-{number}", "x")) for number in range(40)]
     spent: dict[str, list[float]] = {"ada": [], "nobody": []}
     for _ in range(8):
@@ -85,8 +98,12 @@ async def test_under_a_flood_too_the_time_does_not_tell_which_names_there_are() 
     assert max(middle.values()) < 2 * min(middle.values()), spent
 
 
-async def test_an_address_that_failed_with_many_names_is_refused_and_the_right_password_still_opens() -> None:
-    app = QueryHarness().app(with_accounts(login_max_failed_attempts=1, lightstream_account_rights=""))
+async def test_an_address_that_failed_with_many_names_is_refused_and_the_right_password_still_opens() -> (  # noqa: E501
+    None
+):
+    app = QueryHarness().app(
+        with_accounts(login_max_failed_attempts=1, lightstream_account_rights="")
+    )
     first = [await _timed_login(app, f"fresh-{number}", "x") for number in range(6)]
     assert [status for status, _ in first] == [401] * 6
     for name in ("ada", "another"):
@@ -104,10 +121,14 @@ async def test_a_token_is_renewed_until_its_login_is_too_long_ago() -> None:
     assert account is not None
 
     def token(login: float, issued: float, ends: float) -> str:
-        made = jwt.decode(config.tokens.issue("ada", "user", account.mark, login), options={"verify_signature": False})
+        made = jwt.decode(
+            config.tokens.issue("ada", "user", account.mark, login),
+            options={"verify_signature": False},
+        )
         return jwt.encode({**made, "iat": int(issued), "exp": int(ends)}, SECRET, "HS256")
 
-    # A login of 20 hours ago: what is renewed ends with the 24th hour, and says so in the new token.
+    # A login of 20 hours ago: what is renewed ends with the 24th hour, and says so in the new
+    # token.
     async with bearing(app, token(now - 20 * HOUR, now - 8 * HOUR, now + 2 * HOUR)) as api:
         new = (await api.get(COUNTS)).headers["X-New-Token"]
     claims = jwt.decode(new, SECRET, ["HS256"], issuer="lightstream")
@@ -117,7 +138,8 @@ async def test_a_token_is_renewed_until_its_login_is_too_long_ago() -> None:
     async with bearing(app, token(now - 23 * HOUR, now - 9 * HOUR, now + HOUR)) as api:
         answer = await api.get(COUNTS)
     assert (answer.status_code, "X-New-Token" in answer.headers) == (200, False)
-    # A token that was made to hold longer, before the setting was shortened, holds no longer either.
+    # A token that was made to hold longer, before the setting was shortened, holds no longer
+    # either.
     async with bearing(app, token(now - 25 * HOUR, now - HOUR, now + 9 * HOUR)) as api:
         assert (await api.get(COUNTS)).status_code == 401
 

@@ -1,6 +1,8 @@
-"""The HTTP API as generated clients see it: its OpenAPI document equals the checked-in listing but for descriptions.
+"""The HTTP API as generated clients see it: its OpenAPI document equals the checked-in listing but
+for descriptions.
 
-`python -m tests.unit.query.test_openapi_unchanged` writes the listing anew after a change that is meant.
+`python -m tests.unit.query.test_openapi_unchanged` writes the listing anew after a change that is
+meant.
 """
 
 import hashlib
@@ -11,11 +13,15 @@ from typing import Any, cast
 from services.query.api.app import create_app
 
 LISTING = Path(__file__).with_name("openapi.txt")
-"""One line per operation and per component schema; the digest covers what the line does not spell out."""
+"""One line per operation and per component schema; the digest covers what the line does not spell
+out.
+"""
 
 
 def without_descriptions(value: Any) -> Any:
-    """Return the value without its descriptions. A property that is called `description` is an object, and stays."""
+    """Return the value without its descriptions. A property that is called `description` is an
+    object, and stays.
+    """
     if isinstance(value, list):
         return [without_descriptions(inner) for inner in cast("list[Any]", value)]
     if not isinstance(value, dict):
@@ -29,28 +35,38 @@ def without_descriptions(value: Any) -> Any:
 
 def digest(value: Any) -> str:
     """Return a short digest of a part of the document."""
-    return hashlib.sha256(json.dumps(without_descriptions(value), sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(
+        json.dumps(without_descriptions(value), sort_keys=True).encode()
+    ).hexdigest()[:16]
 
 
 def shape(schema: dict[str, Any]) -> str:
-    """Return the name of a schema, or the names of its properties with `!` behind the required ones."""
+    """Return the name of a schema, or the names of its properties with `!` behind the required
+    ones.
+    """
     if "$ref" in schema:
         return schema["$ref"].rpartition("/")[2]
     if "items" in schema:
         return f"[{shape(schema['items'])}]"
     required = schema.get("required", [])
-    fields = ",".join(f"{name}{'!' if name in required else ''}" for name in schema.get("properties", {}))
+    fields = ",".join(
+        f"{name}{'!' if name in required else ''}" for name in schema.get("properties", {})
+    )
     return f"{{{fields}}}" if fields else str(schema.get("type", "any"))
 
 
 def operation(method: str, path: str, told: dict[str, Any]) -> str:
     """Return the line of one route and method."""
-    parameters = [f"{one['in']}:{one['name']}{'!' if one['required'] else ''}" for one in told.get("parameters", [])]
+    parameters = [
+        f"{one['in']}:{one['name']}{'!' if one['required'] else ''}"
+        for one in told.get("parameters", [])
+    ]
     bodies = [
-        f"{kind} {shape(body['schema'])}" for kind, body in told.get("requestBody", {}).get("content", {}).items()
+        f"{kind} {shape(body['schema'])}"
+        for kind, body in told.get("requestBody", {}).get("content", {}).items()
     ]
     answers = [
-        f"{status}={'|'.join(shape(body.get('schema', {})) for body in answer.get('content', {}).values())}"
+        f"{status}={'|'.join(shape(body.get('schema', {})) for body in answer.get('content', {}).values())}"  # noqa: E501
         for status, answer in told["responses"].items()
     ]
     parts = [*parameters, *(f"body:{body}" for body in bodies), "->", *answers]
@@ -60,10 +76,19 @@ def operation(method: str, path: str, told: dict[str, Any]) -> str:
 def listing(document: dict[str, Any]) -> list[str]:
     """Return the lines of a document, the last one of everything beside routes and schemas."""
     routes = [
-        operation(method, path, told) for path, ways in document["paths"].items() for method, told in ways.items()
+        operation(method, path, told)
+        for path, ways in document["paths"].items()
+        for method, told in ways.items()
     ]
-    schemas = [f"{name} {shape(schema)} {digest(schema)}" for name, schema in document["components"]["schemas"].items()]
-    rest: dict[str, Any] = {**document, "paths": {}, "components": {**document["components"], "schemas": {}}}
+    schemas = [
+        f"{name} {shape(schema)} {digest(schema)}"
+        for name, schema in document["components"]["schemas"].items()
+    ]
+    rest: dict[str, Any] = {
+        **document,
+        "paths": {},
+        "components": {**document["components"], "schemas": {}},
+    }
     return [*sorted(routes), *sorted(schemas), f"rest {digest(rest)}"]
 
 

@@ -1,4 +1,6 @@
-"""The files of our own web page: who may have them, what a browser is told of them, and where `/` leads."""
+"""The files of our own web page: who may have them, what a browser is told of them, and where `/`
+leads.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,9 @@ SECRET = "the silver mine"
 
 @pytest.fixture
 def app(tmp_path: Path) -> FastAPI:
-    """An application with accounts and a built page, with a secret above it and one hidden in it."""
+    """An application with accounts and a built page, with a secret above it and one hidden in
+    it.
+    """
     page = tmp_path / "page"
     (page / "assets").mkdir(parents=True)
     (page / "index.html").write_text("<html></html>")
@@ -45,7 +49,8 @@ async def test_only_its_own_scripts_run_and_only_hashed_files_are_kept(app: Fast
 
 
 @pytest.mark.parametrize(
-    "path", ["/ui/.env", "/ui/assets/../../secret.txt", "/ui/..%2fsecret.txt", "/ui/%2e%2e/secret.txt"]
+    "path",
+    ["/ui/.env", "/ui/assets/../../secret.txt", "/ui/..%2fsecret.txt", "/ui/%2e%2e/secret.txt"],
 )
 async def test_nothing_else_is_served(app: FastAPI, path: str) -> None:
     async with client(app) as browser:
@@ -64,9 +69,15 @@ async def test_a_caller_learns_what_they_may_do_and_a_stranger_nothing() -> None
     reader = "k-reader-0123456789abc"
     app = QueryHarness().app(behind(lightstream_api_keys=f"r:{reader}:u+v:read"))
     async with keyed(app, reader) as caller:
-        # Bound to two workspaces, of which none is the default: the caller must name one, and is told which there are.
+        # Bound to two workspaces, of which none is the default: the caller must name one, and is
+        # told which there are.
         told = (await caller.get("/auth/principal")).json()
-    assert told == {"name": "key:r", "right": "read", "workspaces": ["u", "v"], "default_workspace": ""}
+    assert told == {
+        "name": "key:r",
+        "right": "read",
+        "workspaces": ["u", "v"],
+        "default_workspace": "",
+    }
     async with client(app) as stranger, bearing(app, "e30.e30.x") as forger:
         assert (await stranger.get("/auth/principal")).status_code == 403
         assert (await forger.get("/auth/principal")).status_code == 401

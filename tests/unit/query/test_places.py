@@ -1,4 +1,6 @@
-"""Callers of one workspace see no sequences of the common log: not in feeds, streams, webhooks, nor of the past."""
+"""Callers of one workspace see no sequences of the common log: not in feeds, streams, webhooks, nor
+of the past.
+"""
 
 import json
 import re
@@ -92,7 +94,12 @@ async def test_feeds_page_by_places(harness: QueryHarness) -> None:
         first = (await api.get("/events", params={"after": 0, "limit": 2})).json()
         rest = (await api.get("/events", params={"after": first["after"], "limit": 2})).json()
         earlier = (await api.get("/events", params={"before": rest["before"], "limit": 2})).json()
-        assert [event["document"] for event in [*first["events"], *rest["events"]]] == ["a", "b", "a", "_graph"]
+        assert [event["document"] for event in [*first["events"], *rest["events"]]] == [
+            "a",
+            "b",
+            "a",
+            "_graph",
+        ]
         assert earlier["events"] == first["events"]
         for event in first["events"]:
             whole = (await api.get(f"/events/{event['sequence']}")).json()
@@ -130,7 +137,9 @@ async def test_the_past_is_asked_by_places_and_times(harness: QueryHarness) -> N
     async with keyed(harness.app(behind(lightstream_api_keys=KEYS)), WRITER) as api:
         events = (await api.get("/events", params={"after": 0})).json()["events"]
         places = [event["sequence"] for event in events]
-        diff = (await api.get("/operations/diff", params={"from": places[0], "to": places[2]})).json()
+        diff = (
+            await api.get("/operations/diff", params={"from": places[0], "to": places[2]})
+        ).json()
         assert (diff["from_sequence"], diff["to_sequence"]) == (places[0], places[2])
         changed = {one["id"]: one["change"] for one in diff["documents"]}
         assert changed == {"a": "changed", "b": "appeared"}
@@ -141,7 +150,10 @@ async def test_the_past_is_asked_by_places_and_times(harness: QueryHarness) -> N
         assert (planned.status_code, planned.json()["sequence"]) == (200, places[3])
         assert planned.json()["event"]["undoes"] == places[3]
         answers = [diff, history, planned.json()]
-        for path, given in (("/operations/diff", {"from": "8"}), ("/graphs", {"label": "*", "as_of": "8"})):
+        for path, given in (
+            ("/operations/diff", {"from": "8"}),
+            ("/graphs", {"label": "*", "as_of": "8"}),
+        ):
             refused = await api.get(path, params=given)
             assert refused.status_code == 400
             answers.append(refused.json()["detail"].replace("8 is no place", ""))
@@ -167,10 +179,14 @@ async def test_webhooks_tell_places(harness: QueryHarness) -> None:
     config, posts = behind(lightstream_api_keys=KEYS), Posts()
     endpoints = Endpoints(MemorySharedValues())
     webhooks = Webhooks(endpoints, posts, HERE, config.may_write)
-    notifier = Notifier(harness.log, harness.pointers, harness.documents, places_of=config.places_of)
+    notifier = Notifier(
+        harness.log, harness.pointers, harness.documents, places_of=config.places_of
+    )
     sender = WebhookSender(webhooks, MemoryEventFeed(harness.log), notifier)
     types = ("DocumentAdded", "GraphEdited")
-    new = Endpoint("", "w", "http://127.0.0.1:9/", types, new_secret(), with_body=True, created_by="key:writer")
+    new = Endpoint(
+        "", "w", "http://127.0.0.1:9/", types, new_secret(), with_body=True, created_by="key:writer"
+    )
     endpoint = await endpoints.add(new, 0)
     assert await sender.step(endpoint.id, Lease(endpoints, endpoint.id, "here"))
     async with keyed(harness.app(config), WRITER) as api:

@@ -1,4 +1,6 @@
-"""The routes of Ollama and OpenAI: LightRAG's fixed answers, errors in each protocol's shape, and their description."""
+"""The routes of Ollama and OpenAI: LightRAG's fixed answers, errors in each protocol's shape, and
+their description.
+"""
 
 from typing import Any
 
@@ -42,19 +44,38 @@ async def test_version_tags_and_ps_are_lightrags(harness: QueryHarness) -> None:
         assert (await api.get("/api/version")).json() == {"version": "0.9.3"}
         (model,) = (await api.get("/api/tags")).json()["models"]
         assert model == {
-            "name": "lightrag:latest", "model": "lightrag:latest", "size": 7365960935, "digest": "sha256:lightrag",
+            "name": "lightrag:latest",
+            "model": "lightrag:latest",
+            "size": 7365960935,
+            "digest": "sha256:lightrag",
             "modified_at": "2024-01-15T00:00:00Z",
-            "details": {**DETAILS, "family": "lightrag", "families": ["lightrag"], "parameter_size": "13B"},
-        }  # fmt: skip
+            "details": {
+                **DETAILS,
+                "family": "lightrag",
+                "families": ["lightrag"],
+                "parameter_size": "13B",
+            },
+        }
         (model,) = (await api.get("/api/ps")).json()["models"]
         assert model == {
-            "name": "lightrag:latest", "model": "lightrag:latest", "size": 7365960935, "digest": "sha256:lightrag",
-            "details": {**DETAILS, "family": "llama", "families": ["llama"], "parameter_size": "7.2B"},
-            "expires_at": "2050-12-31T14:38:31.83753-07:00", "size_vram": 7365960935,
-        }  # fmt: skip
+            "name": "lightrag:latest",
+            "model": "lightrag:latest",
+            "size": 7365960935,
+            "digest": "sha256:lightrag",
+            "details": {
+                **DETAILS,
+                "family": "llama",
+                "families": ["llama"],
+                "parameter_size": "7.2B",
+            },
+            "expires_at": "2050-12-31T14:38:31.83753-07:00",
+            "size_vram": 7365960935,
+        }
 
 
-async def test_a_stream_is_the_usual_answer_of_chat_and_not_of_generate(harness: QueryHarness) -> None:
+async def test_a_stream_is_the_usual_answer_of_chat_and_not_of_generate(
+    harness: QueryHarness,
+) -> None:
     async with client(harness.app()) as api:
         chat = await api.post("/api/chat", json={"model": "lightrag", "messages": [QUESTION]})
         generated = await api.post("/api/generate", json={"model": "lightrag", "prompt": "Hello!"})
@@ -79,7 +100,8 @@ async def test_a_stream_is_the_usual_answer_of_chat_and_not_of_generate(harness:
 )
 def test_an_error_has_the_shape_of_its_protocol(status: int, kind: str, code: str | None) -> None:
     shapes = {
-        path: error_response(path, status, "It is so.", {"Retry-After": "2"}) for path in ("/query", "/api/x", "/v1/x")
+        path: error_response(path, status, "It is so.", {"Retry-After": "2"})
+        for path in ("/query", "/api/x", "/v1/x")
     }
     assert {answer.status_code for answer in shapes.values()} == {status}
     assert {answer.headers["retry-after"] for answer in shapes.values()} == {"2"}
@@ -99,7 +121,9 @@ def shaped(path: str, answer: httpx.Response) -> str:
 
 
 @pytest.mark.parametrize("path", ["/api/nowhere", "/v1/nowhere"])
-async def test_what_is_not_there_and_what_is_not_allowed_says_so(harness: QueryHarness, path: str) -> None:
+async def test_what_is_not_there_and_what_is_not_allowed_says_so(
+    harness: QueryHarness, path: str
+) -> None:
     async with client(harness.app()) as api:
         assert (await api.get(path)).status_code == 404
         assert shaped(path, await api.get(path)) == "Not Found"
@@ -112,7 +136,10 @@ async def test_what_is_not_there_and_what_is_not_allowed_says_so(harness: QueryH
 async def test_a_starting_service_a_bug_and_a_long_body_are_told_in_the_protocols_shape(
     harness: QueryHarness,
 ) -> None:
-    bodies: dict[str, Any] = {"/api/chat": {"model": "lightrag"}, "/v1/chat/completions": {"model": "lightstream"}}
+    bodies: dict[str, Any] = {
+        "/api/chat": {"model": "lightrag"},
+        "/v1/chat/completions": {"model": "lightstream"},
+    }
     for path, body in bodies.items():
         body |= {"messages": [QUESTION]}
         async with client(create_app()) as api:
@@ -140,17 +167,25 @@ async def test_strangers_are_refused_in_the_protocols_shape_until_the_whitelist_
         for path in ("/api/tags", "/api/version", "/v1/models"):
             answer = await api.get(path)
             assert (answer.status_code, shaped(path, answer)) == (403, "API Key required")
-    async with client(harness.app(behind(lightrag_api_key=KEY, whitelist_paths="/health,/api/*,/v1/*"))) as api:
+    async with client(
+        harness.app(behind(lightrag_api_key=KEY, whitelist_paths="/health,/api/*,/v1/*"))
+    ) as api:
         assert (await api.get("/api/tags")).status_code == 200
         chat = {"model": "lightstream", "messages": [QUESTION]}
         assert "Marie" in (await api.post("/v1/chat/completions", json=chat)).text
         answer = await api.post("/v1/chat/completions", json={**chat, "model": "lightstream@v"})
-        assert (answer.status_code, shaped("/v1/", answer)) == (403, "these credentials are not for this workspace")
+        assert (answer.status_code, shaped("/v1/", answer)) == (
+            403,
+            "these credentials are not for this workspace",
+        )
 
 
 async def test_a_workspace_of_the_headers_counts_on_these_routes_too(harness: QueryHarness) -> None:
     await harness.index("mine", "The silver mine was closed in 1931.", workspace="v", version=9000)
-    asked = {"messages": [{"role": "user", "content": "When was the silver mine closed?"}], "stream": False}
+    asked = {
+        "messages": [{"role": "user", "content": "When was the silver mine closed?"}],
+        "stream": False,
+    }
     app = harness.app(behind(lightstream_api_keys=f"writer:{WRITER}:w+v:write"))
     for path, model in (("/api/chat", "lightrag"), ("/v1/chat/completions", "lightstream")):
         async with keyed(app, WRITER, "v") as api:
@@ -159,7 +194,9 @@ async def test_a_workspace_of_the_headers_counts_on_these_routes_too(harness: Qu
             assert "1931" not in (await api.post(path, json={**asked, "model": model})).text
 
 
-def test_tokens_of_a_text_are_counted_once_and_one_of_long_ago_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_of_a_text_are_counted_once_and_one_of_long_ago_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     seen: list[str] = []
 
     def count(text: str) -> int:
@@ -177,18 +214,28 @@ async def test_every_route_is_described_with_an_example_that_works(harness: Quer
     app = harness.app()
     described = routes(app)
     assert set(described) == {
-        ("GET", "/api/version"), ("GET", "/api/tags"), ("GET", "/api/ps"), ("POST", "/api/chat"),
-        ("POST", "/api/generate"), ("POST", "/v1/chat/completions"), ("GET", "/v1/models"), ("GET", "/v1/models/{id}"),
-    }  # fmt: skip
+        ("GET", "/api/version"),
+        ("GET", "/api/tags"),
+        ("GET", "/api/ps"),
+        ("POST", "/api/chat"),
+        ("POST", "/api/generate"),
+        ("POST", "/v1/chat/completions"),
+        ("GET", "/v1/models"),
+        ("GET", "/v1/models/{id}"),
+    }
     schemas = app.openapi()["components"]["schemas"]
     for (method, path), operation in described.items():
         example = operation["responses"]["200"]["content"]["application/json"]["example"]
         for code in ("400", "401", "403", "404", "413", "429", "500", "503"):
-            problem = operation["responses"][code]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            problem = operation["responses"][code]["content"]["application/json"]["schema"][
+                "$ref"
+            ].rpartition("/")[2]
             assert list(schemas[problem]["properties"]) == ["error"], path
         asked: dict[str, Any] = {}
         if method == "POST":
-            name = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            name = operation["requestBody"]["content"]["application/json"]["schema"][
+                "$ref"
+            ].rpartition("/")[2]
             asked = {"json": schemas[name]["examples"][0]}
         async with client(app) as api:
             answer = await api.request(method, path.replace("{id}", "lightstream:mix"), **asked)

@@ -27,8 +27,17 @@ async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
         yield api
 
 
-async def test_what_is_null_or_unknown_in_a_request_is_as_if_it_were_not_there(api: httpx.AsyncClient) -> None:
-    names = ("top_k", "user_prompt", "response_type", "conversation_history", "enable_rerank", "stream")
+async def test_what_is_null_or_unknown_in_a_request_is_as_if_it_were_not_there(
+    api: httpx.AsyncClient,
+) -> None:
+    names = (
+        "top_k",
+        "user_prompt",
+        "response_type",
+        "conversation_history",
+        "enable_rerank",
+        "stream",
+    )
     history = [{"role": "user", "content": "Hello", "name": "Ada"}]
     for body in (dict.fromkeys(names), {"conversation_history": history, "model_func": "x"}):
         answer = await api.post("/query", json={"query": QUESTION, **body})
@@ -36,9 +45,15 @@ async def test_what_is_null_or_unknown_in_a_request_is_as_if_it_were_not_there(a
         assert "Marie Curie discovered radium" in answer.json()["response"]
 
 
-async def test_a_bypass_may_be_one_letter_and_says_that_it_needs_a_model(api: httpx.AsyncClient) -> None:
+async def test_a_bypass_may_be_one_letter_and_says_that_it_needs_a_model(
+    api: httpx.AsyncClient,
+) -> None:
     answer = (await api.post("/query", json={"query": "?", "mode": "bypass"})).json()
-    assert (answer["response"], answer["references"], answer["llm_generated"]) == (NEEDS_MODEL, [], False)
+    assert (answer["response"], answer["references"], answer["llm_generated"]) == (
+        NEEDS_MODEL,
+        [],
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,9 +70,13 @@ async def test_the_servers_instructions_come_before_those_of_the_request(
 ) -> None:
     (tmp_path / "prefix.md").write_text("Be kind.\n", "utf-8")
     given = {"user_prompt_prefix_file": str(tmp_path / "prefix.md")} if from_file else {}
-    settings = QuerySettings(workspace="w", user_prompt_prefix="Unread." if from_file else "Be kind.\n", **given)
+    settings = QuerySettings(
+        workspace="w", user_prompt_prefix="Unread." if from_file else "Be kind.\n", **given
+    )
     async with client(harness.app(settings=settings)) as api:
-        answer = await api.post("/query", json={"query": QUESTION, "only_need_prompt": True, **said})
+        answer = await api.post(
+            "/query", json={"query": QUESTION, "only_need_prompt": True, **said}
+        )
     assert f"Additional instructions: \n\n{instructions}\n\nKnow" in answer.json()["response"]
 
 
@@ -88,7 +107,9 @@ async def test_the_reranker_is_asked_when_the_request_or_else_the_setting_says_s
 ) -> None:
     reranker = ReversingReranker()
     deps = harness.deps(reranker=reranker, min_rerank_score=1.0)
-    app = harness.app(deps=deps, settings=QuerySettings(workspace="w", rerank_by_default=by_default))
+    app = harness.app(
+        deps=deps, settings=QuerySettings(workspace="w", rerank_by_default=by_default)
+    )
     body = {
         "query": QUESTION,
         "mode": "naive",
@@ -99,7 +120,9 @@ async def test_the_reranker_is_asked_when_the_request_or_else_the_setting_says_s
     async with client(app) as api:
         (reference,) = (await api.post("/query", json=body)).json()["references"]
     assert reranker.asked == asked
-    assert [text.split()[0] for text in reference["content"]] == (["Radium"] if asked else ["Marie", "Radium"])
+    assert [text.split()[0] for text in reference["content"]] == (
+        ["Radium"] if asked else ["Marie", "Radium"]
+    )
 
 
 @pytest.mark.parametrize("asked", ["include_chunk_content", "include_chunk_locations", "neither"])
@@ -107,11 +130,17 @@ async def test_the_reranker_is_asked_when_the_request_or_else_the_setting_says_s
 async def test_references_say_where_their_passages_stand_when_asked(
     api: httpx.AsyncClient, asked: str, path: str
 ) -> None:
-    (reference,) = (await api.post(path, json={"query": QUESTION, "mode": "naive", asked: True})).json()["references"]
+    (reference,) = (
+        await api.post(path, json={"query": QUESTION, "mode": "naive", asked: True})
+    ).json()["references"]
     assert ("chunks" in reference) == (asked != "neither")
     assert bool(reference.get("content")) == (asked == "include_chunk_content")
     if asked != "neither":
         assert reference["chunks"][0] == {
-            "chunk_id": "curie-chunk-000", "document_id": "curie", "start": None, "end": None, "page": None,
-        }  # fmt: skip
+            "chunk_id": "curie-chunk-000",
+            "document_id": "curie",
+            "start": None,
+            "end": None,
+            "page": None,
+        }
         assert len(reference["chunks"]) == 2

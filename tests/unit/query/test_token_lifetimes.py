@@ -31,7 +31,9 @@ async def _sent(app: Any, ends: float) -> list[Message]:
         raise AssertionError
 
     async with asyncio.timeout(20):
-        await answered_until(ends, app, {"type": "http", "asgi": {"spec_version": "2.4"}}, receive, send)
+        await answered_until(
+            ends, app, {"type": "http", "asgi": {"spec_version": "2.4"}}, receive, send
+        )
     return messages
 
 
@@ -68,7 +70,10 @@ async def test_the_stream_of_events_ends_with_the_login() -> None:
     app = harness.app(config)
     async with client(app) as api:
         login = await api.post("/login", data={"username": "bob", "password": "stable battery"})
-    async with asyncio.timeout(30), bearing(app, login.json()["access_token"], **{"X-Workspace": "w"}) as api:
+    async with (
+        asyncio.timeout(30),
+        bearing(app, login.json()["access_token"], **{"X-Workspace": "w"}) as api,
+    ):
         answer = await api.get("/events/stream")
     assert answer.status_code == 200
     assert answer.text.startswith("retry:")

@@ -1,4 +1,6 @@
-"""Webhooks: signatures, where they may lead, what is sent, retries, replay, and what the routes tell."""
+"""Webhooks: signatures, where they may lead, what is sent, retries, replay, and what the routes
+tell.
+"""
 
 import asyncio
 import json
@@ -105,7 +107,9 @@ class Bench:
         """Let the time of the next attempt be come."""
         stored = await self.endpoints.state(self.id)
         assert stored
-        assert await self.endpoints.write_state(self.id, replace(stored.state, next_attempt=0.0), stored.revision)
+        assert await self.endpoints.write_state(
+            self.id, replace(stored.state, next_attempt=0.0), stored.revision
+        )
 
 
 @pytest.fixture
@@ -126,29 +130,85 @@ def test_a_signature_is_that_of_the_specification() -> None:
 
 
 PRIVATE = (
-    "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
-    "255.255.255.255", "198.18.0.1", "240.0.0.1", "[::1]", "[::]", "[fe80::1]", "[fc00::1]", "[ff02::1]",
-    "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[2001:0:7f00:1::1]", "2130706433", "127.1", "0x7f.1",
-    "192.0.0.8", "192.0.0.9", "192.88.99.1", "192.31.196.1", "192.52.193.1", "192.175.48.1", "192.0.2.1", "203.0.113.1",
-    "198.51.100.1", "198.19.255.255", "[::ffff:192.88.99.1]", "[::7f00:1]", "[::ffff:0:7f00:1]", "[64:ff9b:1::1]",
-    "[100::1]", "[100:0:0:1::1]", "[2001:1::1]", "[2001:2::1]", "[2001:20::1]", "[2001:db8::1]", "[3fff::1]",
-    "[5f00::1]", "[fec0::1]", "[2620:4f:8000::1]", "[4000::1]",
-)  # fmt: skip
+    "127.0.0.1",
+    "10.1.2.3",
+    "172.16.0.1",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "255.255.255.255",
+    "198.18.0.1",
+    "240.0.0.1",
+    "[::1]",
+    "[::]",
+    "[fe80::1]",
+    "[fc00::1]",
+    "[ff02::1]",
+    "[::ffff:127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[2002:7f00:1::]",
+    "[2001:0:7f00:1::1]",
+    "2130706433",
+    "127.1",
+    "0x7f.1",
+    "192.0.0.8",
+    "192.0.0.9",
+    "192.88.99.1",
+    "192.31.196.1",
+    "192.52.193.1",
+    "192.175.48.1",
+    "192.0.2.1",
+    "203.0.113.1",
+    "198.51.100.1",
+    "198.19.255.255",
+    "[::ffff:192.88.99.1]",
+    "[::7f00:1]",
+    "[::ffff:0:7f00:1]",
+    "[64:ff9b:1::1]",
+    "[100::1]",
+    "[100:0:0:1::1]",
+    "[2001:1::1]",
+    "[2001:2::1]",
+    "[2001:20::1]",
+    "[2001:db8::1]",
+    "[3fff::1]",
+    "[5f00::1]",
+    "[fec0::1]",
+    "[2620:4f:8000::1]",
+    "[4000::1]",
+)
 
 
 @pytest.mark.parametrize("host", PRIVATE)
-async def test_private_and_reserved_addresses_are_refused_however_they_are_written(host: str) -> None:
+async def test_private_and_reserved_addresses_are_refused_however_they_are_written(
+    host: str,
+) -> None:
     with pytest.raises(AddressRefused):
         await resolved(f"https://{host}/hook", ())
 
 
 @pytest.mark.parametrize(
     "url",
-    ["ftp://8.8.8.8/", "https://", "8.8.8.8/hook", "https://a:b@8.8.8.8/", "https://8.8.8.8/#x", "http://8.8.8.8/",
-     "https://8.8.8.8:99999/", "https://[::1/", "https://8.8.8.8/a\r\nX-Other: b", "https://8.8.8.8/a\nb",
-     "https://8.8.8.8\r/", "\thttps://8.8.8.8/", "https://8.8.8.8/a b", "https://8.8.8.8/ü",
-     "https://8.8.8.8\\@10.0.0.1/"],
-)  # fmt: skip
+    [
+        "ftp://8.8.8.8/",
+        "https://",
+        "8.8.8.8/hook",
+        "https://a:b@8.8.8.8/",
+        "https://8.8.8.8/#x",
+        "http://8.8.8.8/",
+        "https://8.8.8.8:99999/",
+        "https://[::1/",
+        "https://8.8.8.8/a\r\nX-Other: b",
+        "https://8.8.8.8/a\nb",
+        "https://8.8.8.8\r/",
+        "\thttps://8.8.8.8/",
+        "https://8.8.8.8/a b",
+        "https://8.8.8.8/ü",
+        "https://8.8.8.8\\@10.0.0.1/",
+    ],
+)
 async def test_what_is_no_safe_url_is_refused(url: str) -> None:
     with pytest.raises(AddressRefused):
         await resolved(url, ())
@@ -164,7 +224,10 @@ async def test_a_name_is_resolved_once_and_its_address_is_what_is_connected_to(
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", getaddrinfo)
     (target,) = await resolved("https://hooks.example:8443/a?b=c", ())
-    assert (target.pinned_url, target.authority) == ("https://8.8.8.8:8443/a?b=c", "hooks.example:8443")
+    assert (target.pinned_url, target.authority) == (
+        "https://8.8.8.8:8443/a?b=c",
+        "hooks.example:8443",
+    )
     for _ in range(2):
         with pytest.raises(AddressRefused):
             await resolved("https://hooks.example/", ())
@@ -185,7 +248,11 @@ async def test_events_of_the_chosen_types_are_sent_in_order_without_texts(bench:
     assert await bench.step() and not await bench.step()
     (first, body), (second, _) = bench.receiver.got
     assert (first["webhook-id"], second["webhook-id"]) == ("e0", "e1")
-    assert (body["type"], body["data"]["document"], CANARY in str(bench.receiver.got)) == ("DocumentAdded", "a", False)
+    assert (body["type"], body["data"]["document"], CANARY in str(bench.receiver.got)) == (
+        "DocumentAdded",
+        "a",
+        False,
+    )
     assert (await bench.state()).cursor == 2
 
 
@@ -207,7 +274,14 @@ async def test_what_is_not_taken_is_sent_again_later_and_nothing_overtakes_it(be
         assert not await bench.step()  # its time has not come
         await bench.due()
     assert await bench.step()
-    assert [headers["webhook-id"] for headers, _ in bench.receiver.got] == ["e0", "e1", "e1", "e1", "e1", "e2"]
+    assert [headers["webhook-id"] for headers, _ in bench.receiver.got] == [
+        "e0",
+        "e1",
+        "e1",
+        "e1",
+        "e1",
+        "e2",
+    ]
     state = await bench.state()
     assert (state.cursor, state.failures, state.last_error) == (3, 0, "")
 
@@ -238,13 +312,18 @@ async def test_the_next_attempt_comes_in_time_although_the_clock_was_set_back(
     assert bench.receiver.types == ["DocumentAdded"] * 2
 
 
-async def test_a_receiver_that_is_gone_is_disabled_at_once_until_it_is_enabled(bench: Bench) -> None:
+async def test_a_receiver_that_is_gone_is_disabled_at_once_until_it_is_enabled(
+    bench: Bench,
+) -> None:
     await bench.registered("DocumentAdded")
     await bench.logged(added("a"))
     bench.receiver.statuses = [410, 200]
     await bench.step()
     assert (await bench.state()).disabled
-    assert await disabled_webhooks(bench.endpoints) == "1 of 1 are disabled: see `lightstream webhooks list`"
+    assert (
+        await disabled_webhooks(bench.endpoints)
+        == "1 of 1 are disabled: see `lightstream webhooks list`"
+    )
     await bench.endpoints.change_state(bench.id)
     assert await bench.step()
     assert await disabled_webhooks(bench.endpoints) is None
@@ -269,7 +348,11 @@ async def test_what_a_document_came_to_is_told_once(bench: Bench) -> None:
     await bench.step()
     await bench.step()
     ((headers, body),) = bench.receiver.got
-    assert (body["type"], body["data"]["document"], body["data"]["chunks"]) == ("document.processed", "curie", 2)
+    assert (body["type"], body["data"]["document"], body["data"]["chunks"]) == (
+        "document.processed",
+        "curie",
+        2,
+    )
     assert headers["webhook-id"].startswith("curie:")
 
 
@@ -294,17 +377,29 @@ async def test_the_routes_never_show_a_secret_again(bench: Bench) -> None:
         new = (await api.post("/operations/webhooks", json={"url": "http://127.0.0.1:9/a"})).json()
         assert new["secret"].startswith("whsec_") and new["state"] == "active"
         listed = await api.get("/operations/webhooks")
-        assert new["secret"] not in listed.text and [one["id"] for one in listed.json()["webhooks"]] == [new["id"]]
+        assert new["secret"] not in listed.text and [
+            one["id"] for one in listed.json()["webhooks"]
+        ] == [new["id"]]
         path = f"/operations/webhooks/{new['id']}"
-        assert (await api.post(f"{path}/test", json={})).json() == {"delivered": True, "status": 200, "error": None}
+        assert (await api.post(f"{path}/test", json={})).json() == {
+            "delivered": True,
+            "status": 200,
+            "error": None,
+        }
         replayed = await api.post(f"{path}/replay", json={"after": 0})
         assert replayed.json()["cursor"] == 0 and "secret" not in replayed.json()
         assert (await api.post(f"{path}/enable", json={})).status_code == 200
         assert (await api.delete(path)).json() == {"id": new["id"]}
-        for method in (api.delete(path), api.post(f"{path}/test", json={}), api.post(f"{path}/enable", json={})):
+        for method in (
+            api.delete(path),
+            api.post(f"{path}/test", json={}),
+            api.post(f"{path}/enable", json={}),
+        ):
             assert (await method).status_code == 404
     assert new["secret"] not in str([message.data for message in bench.harness.log.messages])
-    assert all(new["secret"].encode() not in value for value, _ in bench.endpoints.values.values.values())  # type: ignore[attr-defined]
+    assert all(
+        new["secret"].encode() not in value for value, _ in bench.endpoints.values.values.values()
+    )  # type: ignore[attr-defined]
     with pytest.raises(NotFound):
         await bench.endpoints.change_state(new["id"])
 
@@ -315,7 +410,9 @@ async def test_after_a_rotation_messages_are_signed_with_both_secrets_for_a_time
     operations = replace(bench.harness.operations, webhooks=bench.webhooks)
     now = time.time()
     async with client(bench.harness.app(operations=operations)) as api:
-        first = (await api.post("/operations/webhooks", json={"url": "http://127.0.0.1:9/a"})).json()
+        first = (
+            await api.post("/operations/webhooks", json={"url": "http://127.0.0.1:9/a"})
+        ).json()
         path = f"/operations/webhooks/{first['id']}"
         second = (await api.post(f"{path}/rotate", json={"keep_hours": 2})).json()
         third = (await api.post(f"{path}/rotate", json={"keep_hours": 1})).json()
@@ -323,18 +420,24 @@ async def test_after_a_rotation_messages_are_signed_with_both_secrets_for_a_time
             monkeypatch.setattr(time, "time", lambda hours=hours: now + hours * 3600)
             await api.post(f"{path}/test", json={})
         listed = await api.get("/operations/webhooks")
-        assert (await api.post("/operations/webhooks/0000000000000000/rotate", json={})).status_code == 404
+        assert (
+            await api.post("/operations/webhooks/0000000000000000/rotate", json={})
+        ).status_code == 404
         assert (await api.post(f"{path}/rotate", json={"keep_hours": -1})).status_code == 422
     secrets = [one["secret"] for one in (first, second, third)]
     assert len(set(secrets)) == 3 and not any(secret in listed.text for secret in secrets)
     for (headers, _), valid in zip(bench.receiver.got, (secrets[:0:-1], secrets[2:]), strict=True):
         id, at = headers["webhook-id"], int(headers["webhook-timestamp"])
         body = bench.receiver.bodies[id]
-        assert headers["webhook-signature"] == signed_headers(valid, id, at, body)["webhook-signature"]
+        assert (
+            headers["webhook-signature"] == signed_headers(valid, id, at, body)["webhook-signature"]
+        )
 
 
 async def test_who_has_rotated_nothing_is_stored_as_older_releases_read_it(bench: Bench) -> None:
-    endpoint = await bench.endpoints.add(Endpoint("", "w", "http://127.0.0.1:9/a", ("DocumentAdded",), new_secret()), 0)
+    endpoint = await bench.endpoints.add(
+        Endpoint("", "w", "http://127.0.0.1:9/a", ("DocumentAdded",), new_secret()), 0
+    )
     value, _ = await bench.endpoints.values.read(f"config.{endpoint.id}")
     assert "former_secret" not in json.loads(value)
 
@@ -349,9 +452,15 @@ async def test_who_has_rotated_nothing_is_stored_as_older_releases_read_it(bench
         ({"url": "x" * 3000}, 422),
     ],
 )
-async def test_what_cannot_be_a_webhook_is_refused(bench: Bench, body: dict[str, Any], status: int) -> None:
-    webhooks = replace(bench.webhooks, allowed=[ip_network("127.0.0.1/32")] if "http://" in body["url"] else [])
-    async with client(bench.harness.app(operations=replace(bench.harness.operations, webhooks=webhooks))) as api:
+async def test_what_cannot_be_a_webhook_is_refused(
+    bench: Bench, body: dict[str, Any], status: int
+) -> None:
+    webhooks = replace(
+        bench.webhooks, allowed=[ip_network("127.0.0.1/32")] if "http://" in body["url"] else []
+    )
+    async with client(
+        bench.harness.app(operations=replace(bench.harness.operations, webhooks=webhooks))
+    ) as api:
         assert (await api.post("/operations/webhooks", json=body)).status_code == status
 
 
@@ -359,20 +468,31 @@ async def test_webhooks_are_those_of_the_workspace_and_readers_change_none(bench
     operations = replace(bench.harness.operations, webhooks=bench.webhooks)
     app = bench.harness.app(behind(lightstream_api_keys=SEVERAL), operations=operations)
     async with keyed(app, WRITER, "v") as api:
-        theirs = (await api.post("/operations/webhooks", json={"url": "http://127.0.0.1:9/a"})).json()["id"]
+        theirs = (
+            await api.post("/operations/webhooks", json={"url": "http://127.0.0.1:9/a"})
+        ).json()["id"]
         assert len((await api.get("/operations/webhooks")).json()["webhooks"]) == 1
     async with keyed(app, WRITER, "w") as api:
         assert (await api.get("/operations/webhooks")).json() == {"webhooks": []}
         assert (await api.delete(f"/operations/webhooks/{theirs}")).status_code == 404
     async with keyed(app, READER) as api:
-        assert (await api.post("/operations/webhooks", json={"url": "http://127.0.0.1:9/a"})).status_code == 403
+        assert (
+            await api.post("/operations/webhooks", json={"url": "http://127.0.0.1:9/a"})
+        ).status_code == 403
         assert (await api.get("/operations/webhooks")).status_code == 200
 
 
-async def test_consumers_are_shown_with_their_rate_to_who_may_see_the_whole_deployment(bench: Bench) -> None:
+async def test_consumers_are_shown_with_their_rate_to_who_may_see_the_whole_deployment(
+    bench: Bench,
+) -> None:
     async with client(bench.harness.app()) as api:
         (first,) = (await api.get("/operations/consumers")).json()["consumers"]
-    assert (first["name"], first["stage"], first["pending"], first["ack_pending"]) == ("extractor", "extractor", 120, 4)
+    assert (first["name"], first["stage"], first["pending"], first["ack_pending"]) == (
+        "extractor",
+        "extractor",
+        120,
+        4,
+    )
     assert (first["rate"], first["rate_since"]) == (None, None)
     async with keyed(bench.harness.app(behind(lightstream_api_keys=SEVERAL)), READER) as api:
         assert (await api.get("/operations/consumers")).status_code == 403

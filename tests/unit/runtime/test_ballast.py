@@ -1,4 +1,6 @@
-"""Binary data in texts: it is left out and counted, language never is, in time that grows with the text."""
+"""Binary data in texts: it is left out and counted, language never is, in time that grows with the
+text.
+"""
 
 import time
 from itertools import pairwise
@@ -36,19 +38,33 @@ def test_marks_move_with_what_stands_behind_the_data() -> None:
     text = f"one {BASE64} two ![lamp](data:image/png;base64,{BASE64}) three"
     clean = clean_text(text, [0, 10, text.index("two"), text.index("![") + 9, text.index("three")])
     assert clean.text == "one  two lamp three"
-    assert clean.marks == (0, 4, clean.text.index("two"), clean.text.index("lamp"), clean.text.index("three"))
+    assert clean.marks == (
+        0,
+        4,
+        clean.text.index("two"),
+        clean.text.index("lamp"),
+        clean.text.index("three"),
+    )
     assert len(clean.warnings) == 2
 
 
 @pytest.mark.parametrize("size", [37_000, 400_000])
 def test_a_text_in_pieces_gives_the_same(size: int) -> None:
     ordinary = " words of the harbour office " * 20
-    text = ordinary.join(text for text, _ in BINARY.values()) + ordinary + ordinary.join(NO_BINARY.values())
+    text = (
+        ordinary.join(text for text, _ in BINARY.values())
+        + ordinary
+        + ordinary.join(NO_BINARY.values())
+    )
     whole = clean_text(text, [len(text) // 2])
     left_out = LeftOut()
     places = [*range(0, len(text), size), len(text)]
-    marks = [[len(text) // 2] if start <= len(text) // 2 < end else [] for start, end in pairwise(places)]
-    pieces = [(text[start:end], mark) for (start, end), mark in zip(pairwise(places), marks, strict=True)]
+    marks = [
+        [len(text) // 2] if start <= len(text) // 2 < end else [] for start, end in pairwise(places)
+    ]
+    pieces = [
+        (text[start:end], mark) for (start, end), mark in zip(pairwise(places), marks, strict=True)
+    ]
     parts = list(without_ballast(pieces, left_out))
     assert "".join(part for part, _ in parts) == whole.text
     assert [mark for _, marks in parts for mark in marks] == list(whole.marks)

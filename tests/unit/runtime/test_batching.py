@@ -17,10 +17,14 @@ def test_groups_are_full_but_for_the_last(items: list[int], size: int) -> None:
 
 
 @given(st.lists(st.integers(0, 10)), st.integers(1, 5), st.integers(0, 20))
-def test_groups_keep_below_both_bounds_unless_one_item_alone_does_not(items: list[int], most: int, size: int) -> None:
+def test_groups_keep_below_both_bounds_unless_one_item_alone_does_not(
+    items: list[int], most: int, size: int
+) -> None:
     groups = list(batched_by_bytes(iter(items), lambda item: item, max_items=most, max_bytes=size))
     assert [item for group in groups for item in group] == items
-    assert all(0 < len(group) <= most and (sum(group) <= size or len(group) == 1) for group in groups)
+    assert all(
+        0 < len(group) <= most and (sum(group) <= size or len(group) == 1) for group in groups
+    )
     for group, following in pairwise(groups):
         assert len(group) == most or sum(group) + following[0] > size
 

@@ -1,4 +1,6 @@
-"""The machine's clock is set back, or forward: nothing waits for as long as that, and the step is found."""
+"""The machine's clock is set back, or forward: nothing waits for as long as that, and the step is
+found.
+"""
 
 import asyncio
 import time
@@ -128,7 +130,9 @@ def test_what_was_reserved_before_the_step_counts_for_one_more_window() -> None:
     for _ in range(2):
         assert rules.reserve(state, limits, Demand(), NOW)
     back = NOW - DAY
-    assert rules.reserve(state, limits, Demand(), back) is None, "two were asked for within a minute"
+    assert rules.reserve(state, limits, Demand(), back) is None, (
+        "two were asked for within a minute"
+    )
     assert rules.reserve(state, limits, Demand(), back + limits.window + 10.0)
 
 
@@ -212,12 +216,17 @@ async def test_a_process_tells_of_a_step_and_is_not_ready_for_a_moment(clock: Cl
     assert await steps.problem() is None
     clock.set(3600.0)
     assert await steps.problem() is None, "a step forward hides nothing"
-    assert await steps.note() == "the clock was set forward by 3600 s, to 2030-03-16 18:46:51 UTC; 2 steps in all"
+    assert (
+        await steps.note()
+        == "the clock was set forward by 3600 s, to 2030-03-16 18:46:51 UTC; 2 steps in all"
+    )
     clock.pass_by(2 * DAY)
     assert await steps.note() is None
 
 
-def test_a_store_that_goes_by_the_clock_is_not_asked_for_a_moment_after_it_was_set_back(clock: Clock) -> None:
+def test_a_store_that_goes_by_the_clock_is_not_asked_for_a_moment_after_it_was_set_back(
+    clock: Clock,
+) -> None:
     back = SetBack()
     clock.set(DAY)
     assert back.seconds() == 0.0

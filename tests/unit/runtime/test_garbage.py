@@ -1,4 +1,6 @@
-"""How often Python looks for garbage: seldom while a log is loaded, and as before when that ends."""
+"""How often Python looks for garbage: seldom while a log is loaded, and as before when that
+ends.
+"""
 
 import gc
 

@@ -1,4 +1,6 @@
-"""The health pages while a service starts: what is added while they are read, and probes that fail."""
+"""The health pages while a service starts: what is added while they are read, and probes that
+fail.
+"""
 
 from typing import Any
 
@@ -41,4 +43,7 @@ def test_a_part_that_cannot_be_examined_is_a_problem_and_hides_no_other() -> Non
     health.probes |= {"stores": fails, "log": tells}
     status, body = ready(health)
     assert status == 503
-    assert body["problems"] == {"stores": "it could not be examined (KeyError)", "log": "the log is damaged"}
+    assert body["problems"] == {
+        "stores": "it could not be examined (KeyError)",
+        "log": "the log is damaged",
+    }

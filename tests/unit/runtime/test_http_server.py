@@ -1,4 +1,6 @@
-"""Connections that another process accepted are served like those of one's own: bounded, and no forged address."""
+"""Connections that another process accepted are served like those of one's own: bounded, and no
+forged address.
+"""
 
 import asyncio
 import socket
@@ -43,7 +45,9 @@ async def answered(settings: Settings, head: bytes) -> bytes:
         ("*", b"198.51.100.7"),
     ],
 )
-async def test_a_forwarded_address_counts_only_from_a_proxy_that_was_named(trusted: str, seen: bytes) -> None:
+async def test_a_forwarded_address_counts_only_from_a_proxy_that_was_named(
+    trusted: str, seen: bytes
+) -> None:
     forwarded = b"X-Forwarded-For: 198.51.100.7, 203.0.113.9\r\n"
     answer = await answered(Settings(forwarded_allow_ips=trusted), forwarded)
     assert answer.partition(b"\r\n\r\n")[2] == seen
@@ -62,5 +66,9 @@ def test_what_is_no_address_is_refused(given: str) -> None:
 
 
 def test_a_trust_in_everybody_is_said_aloud() -> None:
-    assert any("FORWARDED_ALLOW_IPS" in said for said in Settings(forwarded_allow_ips="*").contradictions)
-    assert Settings(forwarded_allow_ips=" 10.0.0.0/8 , ::1,").forwarded_allow_ips == "10.0.0.0/8,::1"
+    assert any(
+        "FORWARDED_ALLOW_IPS" in said for said in Settings(forwarded_allow_ips="*").contradictions
+    )
+    assert (
+        Settings(forwarded_allow_ips=" 10.0.0.0/8 , ::1,").forwarded_allow_ips == "10.0.0.0/8,::1"
+    )

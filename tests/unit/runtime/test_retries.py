@@ -1,4 +1,6 @@
-"""Delays before trying again: how they grow, that they are spread, and what a server or the caller may ask for."""
+"""Delays before trying again: how they grow, that they are spread, and what a server or the caller
+may ask for.
+"""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -15,7 +17,15 @@ AT_ONCE = Backoff(first=0.0, longest=0.0)
 
 def test_delays_double_up_to_the_longest() -> None:
     exact = Backoff(first=1.0, longest=30.0, spread=0.0)
-    assert [exact.delay(failures) for failures in range(1, 8)] == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
+    assert [exact.delay(failures) for failures in range(1, 8)] == [
+        1.0,
+        2.0,
+        4.0,
+        8.0,
+        16.0,
+        30.0,
+        30.0,
+    ]
     assert exact.delay(100_000) == 30.0
 
 
@@ -34,7 +44,12 @@ def test_a_server_that_asks_for_more_gets_more() -> None:
 
 
 async def test_work_is_repeated_until_it_does_not_fail_or_may_not_be_repeated() -> None:
-    errors: list[Exception] = [Unavailable("away"), Unavailable("away"), Unavailable("away"), ValueError("a bug")]
+    errors: list[Exception] = [
+        Unavailable("away"),
+        Unavailable("away"),
+        Unavailable("away"),
+        ValueError("a bug"),
+    ]
     made: list[str] = []
 
     async def work() -> str:
@@ -102,14 +117,27 @@ async def test_a_cancellation_ends_the_attempts(during: str) -> None:
 
 @pytest.mark.parametrize(
     ("header", "seconds"),
-    [(None, None), ("", None), ("7", 7.0), ("0.5", 0.5), ("-3", 0.0), ("1e9", 3600.0), ("nan", None), ("soon", None),
-     ("inf", None), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0), ("Fri, 01 Jan 2100 00:00:00 GMT", 3600.0)],
-)  # fmt: skip
+    [
+        (None, None),
+        ("", None),
+        ("7", 7.0),
+        ("0.5", 0.5),
+        ("-3", 0.0),
+        ("1e9", 3600.0),
+        ("nan", None),
+        ("soon", None),
+        ("inf", None),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
+        ("Fri, 01 Jan 2100 00:00:00 GMT", 3600.0),
+    ],
+)
 def test_retry_after_is_read_with_care(header: str | None, seconds: float | None) -> None:
     assert parse_retry_after(header, 3600.0) == seconds
 
 
-def test_a_date_in_a_retry_after_is_meant_in_its_zone_or_in_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_date_in_a_retry_after_is_meant_in_its_zone_or_in_utc(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     soon = datetime.now(UTC) + timedelta(seconds=60)
     for header in (format_datetime(soon), format_datetime(soon.replace(tzinfo=None))):
@@ -123,7 +151,13 @@ def test_a_date_counts_from_the_date_of_the_answer_whatever_our_clock_says() -> 
 
 
 def test_a_retry_after_is_whole_seconds_and_at_least_one() -> None:
-    assert [format_retry_after(seconds) for seconds in (0.0, 0.2, 1.0, 1.01, 30.0)] == ["1", "1", "1", "2", "30"]
+    assert [format_retry_after(seconds) for seconds in (0.0, 0.2, 1.0, 1.01, 30.0)] == [
+        "1",
+        "1",
+        "1",
+        "2",
+        "30",
+    ]
 
 
 def test_of_several_errors_the_longest_wait_counts() -> None:

@@ -1,4 +1,6 @@
-"""Secrets from files: `<variable>_FILE` beside every variable that holds one, and beside no other."""
+"""Secrets from files: `<variable>_FILE` beside every variable that holds one, and beside no
+other.
+"""
 
 from pathlib import Path
 
@@ -24,16 +26,31 @@ def secret(folder: Path, text: str) -> str:
     return str(file)
 
 
-def test_every_secret_of_every_program_may_stand_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {name.removesuffix("_FILE") for name in configuration.known_names() if name.endswith("_FILE")}
+def test_every_secret_of_every_program_may_stand_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {
+        name.removesuffix("_FILE") for name in configuration.known_names() if name.endswith("_FILE")
+    }
     names -= {"ENTITY_TYPE_PROMPT", "USER_PROMPT_PREFIX"}
-    assert {"NATS_URL", "DOCUMENTS_URL", "NEO4J_PASSWORD", "MILVUS_TOKEN", "LLM_API_KEY", "TOKEN_SECRET"} <= names
+    assert {
+        "NATS_URL",
+        "DOCUMENTS_URL",
+        "NEO4J_PASSWORD",
+        "MILVUS_TOKEN",
+        "LLM_API_KEY",
+        "TOKEN_SECRET",
+    } <= names
     for name in names:
         monkeypatch.setenv(f"{name}_FILE", secret(tmp_path, f"of {name}"))
     for kind in (QuerySettings, AccessSettings, CommandSettings):
         result = kind()
         assert result.nats_url == "of NATS_URL"
-        values = {field: value.get_secret_value() for field, value in result if isinstance(value, SecretStr)}
+        values = {
+            field: value.get_secret_value()
+            for field, value in result
+            if isinstance(value, SecretStr)
+        }
         assert values == {field: f"of {_first(kind, field)}" for field in values}
     assert named_by_environment(None)
 
@@ -50,7 +67,10 @@ def test_the_first_variable_counts_and_a_variable_goes_before_its_file(
     monkeypatch.setenv("NATS_URL_FILE", secret(tmp_path, "nats://file"))
     monkeypatch.setenv("NATS_URL", "nats://variable")
     result = Settings()
-    assert (result.llm_api_key.get_secret_value(), result.embedding_api_key.get_secret_value()) == ("narrow", "general")
+    assert (result.llm_api_key.get_secret_value(), result.embedding_api_key.get_secret_value()) == (
+        "narrow",
+        "general",
+    )
     assert result.nats_url == "nats://variable"
     assert "NATS_URL_FILE has no effect: NATS_URL is set" in result.contradictions
     assert Settings(nats_url="nats://given").nats_url == "nats://given"
@@ -62,7 +82,9 @@ def test_an_empty_file_is_as_none_and_one_that_is_not_there_keeps_it_from_starti
     monkeypatch.setenv("LLM_API_KEY_FILE", secret(tmp_path, ""))
     assert not Settings().has_llm
     monkeypatch.setenv("LLM_API_KEY_FILE", str(tmp_path / "nowhere"))
-    with pytest.raises(ConfigurationError, match="LLM_API_KEY_FILE names a file that cannot be read"):
+    with pytest.raises(
+        ConfigurationError, match="LLM_API_KEY_FILE names a file that cannot be read"
+    ):
         Settings()
     assert any("LLM_API_KEY_FILE" in line for line in configuration.faults({}))
 
@@ -75,7 +97,10 @@ def test_what_is_shown_names_the_file_s_variable_and_not_the_secret(
         "NEO4J_PASSWORD_FILE": secret(tmp_path, "hush"),
     }
     shown = {one.names[0]: one for one in shown_settings({"all": Settings}, given, {}, "")}
-    assert (shown["NATS_URL"].value, shown["NATS_URL"].source) == ("nats://nats:4222", "NATS_URL_FILE")
+    assert (shown["NATS_URL"].value, shown["NATS_URL"].source) == (
+        "nats://nats:4222",
+        "NATS_URL_FILE",
+    )
     assert (shown["NEO4J_PASSWORD"].value, shown["NEO4J_PASSWORD"].source) == (
         "(set, not shown)",
         "NEO4J_PASSWORD_FILE",
@@ -87,10 +112,13 @@ def test_what_is_shown_names_the_file_s_variable_and_not_the_secret(
 @pytest.mark.parametrize(
     ("url", "shown"),
     [
-        ("mongodb://user:hush@one:27017,two:27018/?replicaSet=r&tlsCertificateKeyFilePassword=hush", "mongodb://one:27017,two:27018/"),
+        (
+            "mongodb://user:hush@one:27017,two:27018/?replicaSet=r&tlsCertificateKeyFilePassword=hush",
+            "mongodb://one:27017,two:27018/",
+        ),
         ("bolt://[::1]:7687", "bolt://[::1]:7687"),
         ("https://a:b%40c@host/path?token=hush#part", "https://host/path"),
     ],
-)  # fmt: skip
+)
 def test_an_address_is_shown_without_what_is_secret_in_it(url: str, shown: str) -> None:
     assert without_secrets(url) == shown

@@ -1,4 +1,6 @@
-"""The SQLite file of the documents: what a vector takes in it, and what is left of its WAL when nobody writes."""
+"""The SQLite file of the documents: what a vector takes in it, and what is left of its WAL when
+nobody writes.
+"""
 
 import asyncio
 import os
@@ -22,7 +24,9 @@ async def test_a_vector_fills_its_pages(tmp_path: Path) -> None:
         """Write so many vectors, and return the bytes of the file then."""
         rows = SqliteRows(path)
         await rows.prepare()
-        await rows.put(TABLE, {sha256(str(number)): {"f32": os.urandom(vector)} for number in range(count)})
+        await rows.put(
+            TABLE, {sha256(str(number)): {"f32": os.urandom(vector)} for number in range(count)}
+        )
         await rows.close()  # the last connection that closes leaves no WAL
         return path.stat().st_size
 
@@ -30,12 +34,16 @@ async def test_a_vector_fills_its_pages(tmp_path: Path) -> None:
     assert -await put(1) + await put(1000) < 1000 * (vector + 2 * 64 + 120)
 
 
-async def test_a_large_wal_is_emptied_when_nobody_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_large_wal_is_emptied_when_nobody_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(file, "IDLE", 0.01)
     path = tmp_path / "rows.sqlite"
     rows, other = SqliteRows(path), SqliteRows(path)
     await rows.prepare()
-    await rows.put(TABLE, {sha256(str(number)): {"f32": os.urandom(10_000)} for number in range(600)})
+    await rows.put(
+        TABLE, {sha256(str(number)): {"f32": os.urandom(10_000)} for number in range(600)}
+    )
     wal = path.with_name("rows.sqlite-wal")
     async with asyncio.timeout(20):
         while wal.stat().st_size:
@@ -61,7 +69,9 @@ async def test_a_large_wal_is_left_alone_while_another_process_writes(
         looks.append(wal.stat().st_size)
         return 0.0 if len(looks) < 10 else age(wal)
 
-    await rows.put(TABLE, {sha256(str(number)): {"f32": os.urandom(10_000)} for number in range(600)})
+    await rows.put(
+        TABLE, {sha256(str(number)): {"f32": os.urandom(10_000)} for number in range(600)}
+    )
     monkeypatch.setattr(file, "_seconds_since_write", fresh)
     monkeypatch.setattr(file, "IDLE", 0.01)
     await rows.put(TABLE, {"last": {"f32": b"1"}})
@@ -78,7 +88,8 @@ async def test_a_change_of_one_field_writes_no_other_index(tmp_path: Path) -> No
     await rows.prepare()
     fields = ("track_id", "created_at", "updated_at", "file_path", "id")
     before = {
-        sha256(str(number)): {"version": number, "status": "pending"} | {it: sha256(f"{it}{number}") for it in fields}
+        sha256(str(number)): {"version": number, "status": "pending"}
+        | {it: sha256(f"{it}{number}") for it in fields}
         for number in range(500)
     }
     await rows.put(documents, before)
@@ -87,7 +98,8 @@ async def test_a_change_of_one_field_writes_no_other_index(tmp_path: Path) -> No
     after = {key: {**row, "status": "processed"} for key, row in list(before.items())[::25]}
     for key, row in after.items():
         await rows.put(documents, {key: row})
-    # The row and the index of the status, whose pages are split now and then: 8 pages, and 22 with all indexes.
+    # The row and the index of the status, whose pages are split now and then: 8 pages, and 22 with
+    # all indexes.
     assert wal.stat().st_size - size < len(after) * 10 * (file.PAGE_BYTES + 24)
     assert dict(await rows.find(documents, {"status": "processed"})) == after
     assert len(await rows.find(documents, {"status": "pending"})) == 480

@@ -17,5 +17,7 @@ print("went on")
 
 def test_a_log_that_cannot_be_written_ends_nothing_else() -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([sys.executable, "-c", LOGGING], stdout=subprocess.PIPE, stderr=full, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", LOGGING], stdout=subprocess.PIPE, stderr=full, check=False
+        )
     assert done.stdout == b"went on\n"

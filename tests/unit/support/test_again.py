@@ -1,4 +1,6 @@
-"""Tests that failed are asked again alone: few, only those, and the run is as good as what they then say."""
+"""Tests that failed are asked again alone: few, only those, and the run is as good as what they
+then say.
+"""
 
 import os
 import subprocess
@@ -10,7 +12,11 @@ import pytest
 from tests.architecture.sources import REPOSITORY
 from tests.support.again import CACHE, MOST
 
-ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "PYTHONPATH": str(REPOSITORY),
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+}
 
 TESTS = """
 from pathlib import Path
@@ -30,7 +36,9 @@ def test_passes():
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     python = [sys.executable, "-m", *command]
-    return subprocess.run(python, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        python, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 def failed_run(folder: Path, count: int) -> None:
@@ -42,9 +50,12 @@ def failed_run(folder: Path, count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mended", "code", "verdict"), [(True, 0, "passed alone, a fault of the test"), (False, 1, "Failed alone, too")]
+    ("mended", "code", "verdict"),
+    [(True, 0, "passed alone, a fault of the test"), (False, 1, "Failed alone, too")],
 )
-def test_what_failed_is_asked_again_and_named(tmp_path: Path, mended: bool, code: int, verdict: str) -> None:
+def test_what_failed_is_asked_again_and_named(
+    tmp_path: Path, mended: bool, code: int, verdict: str
+) -> None:
     failed_run(tmp_path, count=2)
     if mended:
         (tmp_path / "there").touch()

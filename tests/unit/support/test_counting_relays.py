@@ -8,14 +8,15 @@ import pytest
 from tests.support.counting_relays import Reader, bolt, grpc, mongo, nats
 
 BOLT_MESSAGES = (
-    b"\x60\x60\xb0\x17" + bytes(16)  # the handshake
+    b"\x60\x60\xb0\x17"
+    + bytes(16)  # the handshake
     + b"\x00\x02\xb1\x01\x00\x00"  # HELLO
     + b"\x00\x02\xb1\x11\x00\x00"  # BEGIN
     + b"\x00\x02\xb3\x10\x00\x03\x10\x10\x10\x00\x00"  # RUN, in two chunks
     + b"\x00\x02\xb1\x3f\x00\x00"  # PULL
     + b"\x00\x00"  # a keep-alive
     + b"\x00\x02\xb3\x10\x00\x00"  # RUN
-)  # fmt: skip
+)
 GRPC_FRAMES = (
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
     b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"  # settings
@@ -32,9 +33,9 @@ def mongo_message(command: bytes, code: int = 2013) -> bytes:
     return (16 + len(body)).to_bytes(4, "little") + bytes(8) + code.to_bytes(4, "little") + body
 
 
-MONGO_MESSAGES = b"".join(map(mongo_message, [b"hello", b"find", b"endSessions", b"update"])) + mongo_message(
-    b"x", 2012
-)
+MONGO_MESSAGES = b"".join(
+    map(mongo_message, [b"hello", b"find", b"endSessions", b"update"])
+) + mongo_message(b"x", 2012)
 NATS_MESSAGES = (
     b"CONNECT {}\r\nPING\r\nSUB _INBOX.a.* 1\r\n"
     b"HPUB kb.v1.w.d.DocumentAdded _INBOX.a.1 14 18\r\nNATS/1.0\r\na:b\r\nPUB \r\n"
@@ -51,7 +52,11 @@ NATS_MESSAGES = (
         (bolt, BOLT_MESSAGES, {"statements": 2, "transactions": 1, "other": 2}),
         (grpc, GRPC_FRAMES, {"calls": 2}),
         (mongo, MONGO_MESSAGES, {"commands": 2}),
-        (nats, NATS_MESSAGES, {"events": 1, "acknowledgements": 1, "fetches": 1, "looks": 2, "requests": 1}),
+        (
+            nats,
+            NATS_MESSAGES,
+            {"events": 1, "acknowledgements": 1, "fetches": 1, "looks": 2, "requests": 1},
+        ),
     ],
 )
 @pytest.mark.parametrize("size", [1, 7, 10_000])

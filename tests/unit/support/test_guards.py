@@ -1,4 +1,6 @@
-"""What conftest.py promises: tests reach this machine only, and see none of the developer's settings."""
+"""What conftest.py promises: tests reach this machine only, and see none of the developer's
+settings.
+"""
 
 import os
 import socket
@@ -20,11 +22,18 @@ def test_a_datagram_leaves_neither() -> None:
 
 
 def test_this_machine_is_reached() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as client,
+    ):
         assert client.getpeername() == server.getsockname()
 
 
 def test_no_key_and_no_store_of_the_developer_is_seen() -> None:
-    assert not [name for name in os.environ if name.startswith(("OPENAI_", "LLM_", "EMBEDDING_", "MONGO_", "NEO4J_"))]
+    assert not [
+        name
+        for name in os.environ
+        if name.startswith(("OPENAI_", "LLM_", "EMBEDDING_", "MONGO_", "NEO4J_"))
+    ]
     assert not Settings().has_llm
     assert not Settings().has_embedding_endpoint

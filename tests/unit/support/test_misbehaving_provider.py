@@ -28,7 +28,9 @@ def post(provider: MisbehavingProvider, path: str, body: dict[str, Any]) -> http
         return client.post(provider.url + path, json=body)
 
 
-def ask(provider: MisbehavingProvider, question: str, *, head: str = HEAD, **options: Any) -> httpx.Response:
+def ask(
+    provider: MisbehavingProvider, question: str, *, head: str = HEAD, **options: Any
+) -> httpx.Response:
     messages = [{"role": "system", "content": head}, {"role": "user", "content": question}]
     return post(provider, "/chat/completions", {"model": "m", "messages": messages, **options})
 

@@ -1,4 +1,6 @@
-"""The benchmark of questions of several hops over sets of real text: what it asks, and what it says of `auto`."""
+"""The benchmark of questions of several hops over sets of real text: what it asks, and what it says
+of `auto`.
+"""
 
 from itertools import pairwise
 
@@ -41,4 +43,7 @@ def test_a_fictional_encyclopedia_says_what_its_questions_need_and_is_the_same_f
         needed = [passages[number] for number in asked["gold"]]
         assert needed[0]["title"] in asked["question"]
         for passage, following in pairwise(needed):
-            assert following["title"] in passage["text"] and following["title"] not in asked["question"]
+            assert (
+                following["title"] in passage["text"]
+                and following["title"] not in asked["question"]
+            )

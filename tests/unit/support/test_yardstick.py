@@ -1,4 +1,6 @@
-"""The mock model of the benchmarks recognises every prompt of ours, and answers it in the form that is asked for."""
+"""The mock model of the benchmarks recognises every prompt of ours, and answers it in the form that
+is asked for.
+"""
 
 import json
 from typing import Any
@@ -22,7 +24,9 @@ TEXT = many_names.document(1)
 
 def request(*messages: tuple[str, str], json_mode: bool = False) -> Request:
     """A chat call as it comes over HTTP."""
-    body: dict[str, Any] = {"messages": [{"role": role, "content": content} for role, content in messages]}
+    body: dict[str, Any] = {
+        "messages": [{"role": role, "content": content} for role, content in messages]
+    }
     return read({**body, "response_format": {"type": "json_object"}} if json_mode else body)
 
 
@@ -56,15 +60,25 @@ def entities(answer: str, json_mode: bool) -> set[str]:
 
 
 def test_keywords_are_those_of_the_question_alone() -> None:
-    asked = request(("user", keywords_prompt("How is Ada Marlow connected to lighthouses?")), json_mode=True)
+    asked = request(
+        ("user", keywords_prompt("How is Ada Marlow connected to lighthouses?")), json_mode=True
+    )
     assert kind_of(asked) == "keywords"
     result = json.loads(reply("keywords", asked))
-    assert result == {"high_level_keywords": ["connected", "lighthouses"], "low_level_keywords": ["Ada Marlow"]}
+    assert result == {
+        "high_level_keywords": ["connected", "lighthouses"],
+        "low_level_keywords": ["Ada Marlow"],
+    }
 
 
 def test_a_summary_has_every_description() -> None:
     asked = request(
-        ("user", summary_prompt(Group(key=("Ada",), texts=("She sails. She rows.", "She swims.")), "English", 400))
+        (
+            "user",
+            summary_prompt(
+                Group(key=("Ada",), texts=("She sails. She rows.", "She swims.")), "English", 400
+            ),
+        )
     )
     assert kind_of(asked) == "summary"
     assert reply("summary", asked) == '"Ada". She sails. She rows. She swims.'
@@ -90,7 +104,9 @@ def test_documents_go_on_with_new_names_and_questions_do_not_repeat() -> None:
 
 
 def test_vectors_are_of_length_one_and_alike_where_words_are() -> None:
-    one, same, other = (embed(text) for text in ("Ada Marlow sails", "Marlow, Ada: sails", "copper prices fell"))
+    one, same, other = (
+        embed(text) for text in ("Ada Marlow sails", "Marlow, Ada: sails", "copper prices fell")
+    )
     assert float(one @ one) == pytest.approx(1.0, abs=1e-5)
     assert float(one @ same) > 0.9
     assert float(one @ other) < 0.5

@@ -1,4 +1,6 @@
-"""Names in Chinese characters in a sentence of another script; none are made of a Chinese sentence with some Latin."""
+"""Names in Chinese characters in a sentence of another script; none are made of a Chinese sentence
+with some Latin.
+"""
 
 import pytest
 
@@ -20,19 +22,32 @@ def found(text: str) -> list[str]:
         ("It follows 风和日丽 by 李安's brother.", ["风和日丽", "李安"]),
     ],
 )
-def test_each_run_of_characters_is_a_name_whole_and_with_its_blanks(text: str, expected: list[str]) -> None:
+def test_each_run_of_characters_is_a_name_whole_and_with_its_blanks(
+    text: str, expected: list[str]
+) -> None:
     assert found(text) == expected
 
 
 def test_a_name_of_characters_alone_keeps_its_kind() -> None:
-    assert [name.kind for name in names("The film 卧虎藏龙 is by 戴武风 Pictures and others.")] == ["han", "name"]
+    assert [name.kind for name in names("The film 卧虎藏龙 is by 戴武风 Pictures and others.")] == [
+        "han",
+        "name",
+    ]
 
 
 @pytest.mark.parametrize(
-    "text", ["他在 The Beatles 乐队中担任主唱，王小明是歌手。", "我们使用 Docker 部署。", "李安导演了 Life of Pi。"]
+    "text",
+    [
+        "他在 The Beatles 乐队中担任主唱，王小明是歌手。",
+        "我们使用 Docker 部署。",
+        "李安导演了 Life of Pi。",
+    ],
 )
 def test_a_chinese_sentence_with_some_latin_is_read_as_chinese(text: str) -> None:
-    assert not any("在" in name or "我们" in name or "导演了" in name or "乐队中" in name for name in found(text))
+    assert not any(
+        "在" in name or "我们" in name or "导演了" in name or "乐队中" in name
+        for name in found(text)
+    )
 
 
 def test_a_long_quotation_is_no_name() -> None:

@@ -1,7 +1,9 @@
-"""Every filter and parser that reads answers, names or documents takes a bounded number of steps for each character.
+"""Every filter and parser that reads answers, names or documents takes a bounded number of steps
+for each character.
 
-A text of somebody else must not stop the event loop for everybody. What is measured is CPU time, in steps of the
-interpreter; a text that takes more than a few of them for each character must not take more in a longer text.
+A text of somebody else must not stop the event loop for everybody. What is measured is CPU time, in
+steps of the interpreter; a text that takes more than a few of them for each character must not take
+more in a longer text.
 """
 
 from collections.abc import Callable, Sequence
@@ -68,7 +70,11 @@ def outline(text: str) -> None:
 
 def chunks(text: str) -> None:
     pieces = [text[start : start + 100] for start in range(0, len(text), 100)]
-    list(document.spans((clean for clean, _ in contract_text.cleaned(pieces, [3])), TOKENS, Chunking(size=200)))
+    list(
+        document.spans(
+            (clean for clean, _ in contract_text.cleaned(pieces, [3])), TOKENS, Chunking(size=200)
+        )
+    )
 
 
 def reference_list_filter() -> reference_lists.ReferenceListFilter:
@@ -89,7 +95,10 @@ def agreement(text: str) -> None:
 
 
 def recent_turns(text: str) -> object:
-    turns = [Turn("assistant", f"a\n\n### References\n\n{text}"), Turn("assistant", f"{text}\n\n### References\n\nx")]
+    turns = [
+        Turn("assistant", f"a\n\n### References\n\n{text}"),
+        Turn("assistant", f"{text}\n\n### References\n\nx"),
+    ]
     return conversation.recent_turns(turns, 10**9)
 
 
@@ -111,7 +120,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "headings": outline,
     "chunks": chunks,
     "recursive chunks": lambda text: list(recursive.split_recursively([text], TOKENS, 200, 20)),
-    "chunks at a character": lambda text: list(windows.split_by_character([text], TOKENS, 200, 20, "](", only=False)),
+    "chunks at a character": lambda text: list(
+        windows.split_by_character([text], TOKENS, 200, 20, "](", only=False)
+    ),
     "borders of tokens": lambda text: list(token_boundaries.pieces([text], 300)),
     "JSON rows": json_rows.parse_json,
     "JSON rows, within a text": lambda text: json_rows.parse_json(f'{{"name": "{text}'),
@@ -148,7 +159,9 @@ def test_each_character_takes_a_bounded_number_of_steps(name: str) -> None:
             continue
         per_character, shorter = least_steps(read, text), least_steps(read, short_texts[kind])
         assert per_character < MOST_STEPS, f"{kind}: {per_character:.0f} steps for each character"
-        assert per_character < MOST_GROWTH * max(shorter, SUSPECT / 2), f"{kind}: {shorter:.0f} to {per_character:.0f}"
+        assert per_character < MOST_GROWTH * max(shorter, SUSPECT / 2), (
+            f"{kind}: {shorter:.0f} to {per_character:.0f}"
+        )
 
 
 def least_steps(read: Callable[[str], object], text: str) -> float:

@@ -59,7 +59,9 @@ def test_place_words_stay_with_their_names_at_the_beginning() -> None:
 
 
 def test_code_like_terms_are_found_in_prose_and_in_code() -> None:
-    text = "Call document_id or runtime.models.tokens.\n```py\nvalue = make_name(DocumentAdded)\n```\n"
+    text = (
+        "Call document_id or runtime.models.tokens.\n```py\nvalue = make_name(DocumentAdded)\n```\n"
+    )
     assert [(name.text, name.kind) for name in names(text)] == [
         ("document_id", "code"),
         ("runtime.models.tokens", "code"),
@@ -69,16 +71,24 @@ def test_code_like_terms_are_found_in_prose_and_in_code() -> None:
 
 
 def test_camel_case_stays_in_the_names_of_companies() -> None:
-    assert found("He opened YouTube Music and asked Ronald McDonald.") == ["YouTube Music", "Ronald McDonald"]
+    assert found("He opened YouTube Music and asked Ronald McDonald.") == [
+        "YouTube Music",
+        "Ronald McDonald",
+    ]
 
 
 def test_a_forgotten_blank_and_an_abbreviation_are_no_code() -> None:
-    assert [name.kind for name in names("the end.Next we saw it, e.g. in the U.S. today")] != ["code"]
+    assert [name.kind for name in names("the end.Next we saw it, e.g. in the U.S. today")] != [
+        "code"
+    ]
     assert "e.g" not in found("see e.g. this")
 
 
 def test_addresses_hold_no_names() -> None:
-    text = "See https://Example.com/Foo_Bar?x=A, [here](https://A.B/C_D) or mail Jane.Doe@Example.org now"
+    text = (
+        "See https://Example.com/Foo_Bar?x=A, [here](https://A.B/C_D) or mail "
+        "Jane.Doe@Example.org now"
+    )
     assert found(text) == []
     assert len(without_addresses(text)) == len(text)
 
@@ -143,7 +153,9 @@ def test_capitals_that_mean_nothing_give_no_names(text: str) -> None:
         ("Python是一种语言", ["Python"]),
     ],
 )
-def test_a_word_at_a_beginning_is_a_name_when_something_bears_it_out(text: str, expected: list[str]) -> None:
+def test_a_word_at_a_beginning_is_a_name_when_something_bears_it_out(
+    text: str, expected: list[str]
+) -> None:
     assert found(text) == expected
 
 
@@ -154,11 +166,31 @@ def test_a_name_with_an_office_behind_it_is_two_when_it_also_stands_alone() -> N
 
 
 def test_in_german_a_noun_is_no_name_by_its_capital() -> None:
-    text = "Der Hund läuft mit dem Ball durch den Garten und ist nicht müde, als Emmanuel Macron nach Berlin kommt."
+    text = (
+        "Der Hund läuft mit dem Ball durch den Garten und ist nicht müde, als Emmanuel Macron "
+        "nach Berlin kommt."
+    )
     assert found(text) == ["Emmanuel Macron", "Berlin"]
 
 
-UNITS = ["A ", "A", "Aa.", "A of ", "a_", "a.b", "'s", "A's ", "@", "a@", "](", "https://", "《", "“A", "马", "马云"]
+UNITS = [
+    "A ",
+    "A",
+    "Aa.",
+    "A of ",
+    "a_",
+    "a.b",
+    "'s",
+    "A's ",
+    "@",
+    "a@",
+    "](",
+    "https://",
+    "《",
+    "“A",
+    "马",
+    "马云",
+]
 UNITS += ["A&", "# A\n", "A. ", "Aa-", "1 ", "\u3000", "ア", "_", "`A` ", "Dr. ", "A & "]
 
 

@@ -41,14 +41,19 @@ def test_a_run_of_capitalised_words_between_quotation_marks_stays_a_name() -> No
     assert found('They call it "Port Elm" there.') == [("Port Elm", "name")]
 
 
-@pytest.mark.parametrize("name", ['David "Tarw" Jones', 'Benjamin Andrew "Ben" Stokes', "Ada “Sparrow” Marsh"])
+@pytest.mark.parametrize(
+    "name", ['David "Tarw" Jones', 'Benjamin Andrew "Ben" Stokes', "Ada “Sparrow” Marsh"]
+)
 def test_a_nickname_is_a_part_of_the_name_around_it(name: str) -> None:
     text = f"They met {name} there."
     assert [(each.text, text[each.start : each.end]) for each in names(text)] == [(name, name)]
 
 
 def test_quotation_marks_beside_one_name_join_nothing() -> None:
-    assert found('They saw the "Titan" Ada Marsh made.') == [("Titan", "name"), ("Ada Marsh", "name")]
+    assert found('They saw the "Titan" Ada Marsh made.') == [
+        ("Titan", "name"),
+        ("Ada Marsh", "name"),
+    ]
     assert found('In Ada Marsh\'s "Titan" Otto Brandt sings.') == [
         ("Ada Marsh", "name"),
         ("Titan", "name"),

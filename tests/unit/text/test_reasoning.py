@@ -25,7 +25,10 @@ REASONED = [
     ("<thought>SECRET</thought>Ada leads.", "Ada leads."),
     ("<reasoning>SECRET</reasoning>Ada leads.", "Ada leads."),
     ("<scratchpad>SECRET</scratchpad>Ada leads.", "Ada leads."),
-    ("<|begin_of_thought|>SECRET<|end_of_thought|><|begin_of_solution|>Ada.<|end_of_solution|>", "Ada."),
+    (
+        "<|begin_of_thought|>SECRET<|end_of_thought|><|begin_of_solution|>Ada.<|end_of_solution|>",
+        "Ada.",
+    ),
     ("<|START_THINKING|>SECRET<|END_THINKING|><|START_RESPONSE|>Ada.<|END_RESPONSE|>", "Ada."),
     ("<|channel>thought\nSECRET<channel|>Ada leads.", "Ada leads."),
     ("<unused94>thought\nSECRET<unused95>Ada leads.", "Ada leads."),
@@ -41,7 +44,10 @@ REASONED = [
     ("<think>\n<think>a</think>\nSECRET\n</think>\nAda leads.", "Ada leads."),
     ("<think>say\n<think>\nSECRET</think>Ada leads.", "Ada leads."),
     ("<think>SECRET: I close with `</think>` later</think>Ada leads.", "Ada leads."),
-    ("<|channel|>analysis<|message|>SECRET<|end|><|start|>assistant<|channel|>final<|message|>Ada.", "Ada."),
+    (
+        "<|channel|>analysis<|message|>SECRET<|end|><|start|>assistant<|channel|>final<|message|>Ada.",
+        "Ada.",
+    ),
     ("SECRET<|end|><|start|>assistant<|channel|>final<|message|>Ada leads.", "Ada leads."),
     (DELIMITED_CHANNELS, "Ada leads."),
     ("<|channel|>final<|message|>Ada leads.", "Ada leads."),
@@ -60,7 +66,10 @@ SPOKEN_OF = [
     '"<think>" and "</think>" are tags',
     '{"entities": [{"name": "<think>", "description": "Opens. The \\"</think>\\" tag closes."}]}',
     "Models emit <think> before they answer. Some do not.",
-    f"entity{D}<think>{D}Concept{D}The <think> tag opens.\nentity{D}Ada{D}Person{D}She ends with </think>\nrelation",
+    (
+        f"entity{D}<think>{D}Concept{D}The <think> tag opens.\nentity{D}Ada{D}Person{D}She ends "
+        "with </think>\nrelation"
+    ),
     "An answer. <answer>x</answer>",
     "analysis of the harbour",
     "Here is my thought process: it has no other part.",

@@ -7,7 +7,9 @@ import pytest
 from runtime.text.scripts import HAN, HAN_AND_KANA, HANGUL, KANA
 
 
-@pytest.mark.parametrize(("characters", "range"), [("港口々〇豈𠀀", HAN), ("みなとミナト", KANA), ("항구", HANGUL)])
+@pytest.mark.parametrize(
+    ("characters", "range"), [("港口々〇豈𠀀", HAN), ("みなとミナト", KANA), ("항구", HANGUL)]
+)
 def test_each_script_holds_its_own_characters(characters: str, range: str) -> None:
     assert re.fullmatch(f"[{range}]+", characters)
     for other in {HAN, KANA, HANGUL} - {range}:

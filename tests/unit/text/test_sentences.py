@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 
 from runtime.text.sentences import LONGEST, sentences
 
-MARKS = ["Dr. Smith ", "went. ", "Home! ", "\n", "\n\n", "- item\n", "```\n", "```py\n", "# Head\n", "中国。", "e.g. "]
+MARKS = [
+    "Dr. Smith ",
+    "went. ",
+    "Home! ",
+    "\n",
+    "\n\n",
+    "- item\n",
+    "```\n",
+    "```py\n",
+    "# Head\n",
+    "中国。",
+    "e.g. ",
+]
 PIECES = st.lists(st.sampled_from(MARKS) | st.text(max_size=5)).map("".join)
 
 
@@ -45,7 +57,10 @@ def test_abbreviations_initials_and_numbers_end_nothing() -> None:
 
 
 def test_an_abbreviation_before_a_common_opener_ends_a_sentence() -> None:
-    assert texts("She moved to the U.S. The city was Boston.") == ["She moved to the U.S.", "The city was Boston."]
+    assert texts("She moved to the U.S. The city was Boston.") == [
+        "She moved to the U.S.",
+        "The city was Boston.",
+    ]
 
 
 def test_wrapped_lines_are_one_sentence_and_blank_lines_end_one() -> None:
@@ -53,12 +68,25 @@ def test_wrapped_lines_are_one_sentence_and_blank_lines_end_one() -> None:
 
 
 def test_chinese_sentences_need_no_blank() -> None:
-    assert texts("北京是首都。上海很大！“好吗？”好。") == ["北京是首都。", "上海很大！", "“好吗？”", "好。"]
+    assert texts("北京是首都。上海很大！“好吗？”好。") == [
+        "北京是首都。",
+        "上海很大！",
+        "“好吗？”",
+        "好。",
+    ]
 
 
 def test_bullets_headings_and_tables_stand_alone() -> None:
     text = "# Title\nIntro text\n- first\n- second\n2) third\n| a | b |\nend"
-    assert texts(text) == ["# Title", "Intro text", "- first", "- second", "2) third", "| a | b |", "end"]
+    assert texts(text) == [
+        "# Title",
+        "Intro text",
+        "- first",
+        "- second",
+        "2) third",
+        "| a | b |",
+        "end",
+    ]
     assert [sentence.heading for sentence in sentences(text)][:2] == [True, False]
 
 
@@ -85,7 +113,9 @@ def test_long_sentences_are_cut_at_blanks() -> None:
     assert all(part.startswith("word") and part.endswith("word") for part in result)
 
 
-@pytest.mark.parametrize("unit", [".", ". ", "a.", "! ?", "\n", " ", "```\n", "- \n", "(", "。", "A. ", "\u2028", '."'])
+@pytest.mark.parametrize(
+    "unit", [".", ". ", "a.", "! ?", "\n", " ", "```\n", "- \n", "(", "。", "A. ", "\u2028", '."']
+)
 def test_oddities_take_linear_time(unit: str) -> None:
     text = unit * (150_000 // len(unit)) + "x"
     begin = time.process_time()
@@ -123,7 +153,9 @@ def test_sentences_of_many_languages_end_where_their_readers_end_them(text: str)
         ("- Ada Lovelace\n\n- Zoe\n", []),
     ],
 )
-def test_headings_are_marked_underlined_or_short_lines_that_stand_alone(text: str, headings: list[str]) -> None:
+def test_headings_are_marked_underlined_or_short_lines_that_stand_alone(
+    text: str, headings: list[str]
+) -> None:
     assert [sentence.text for sentence in sentences(text) if sentence.heading] == headings
 
 
@@ -138,5 +170,7 @@ def test_headings_are_marked_underlined_or_short_lines_that_stand_alone(text: st
         ("They say:\n\nx = 1", []),
     ],
 )
-def test_code_without_fences_is_told_by_prompts_rules_and_indents(text: str, code: list[str]) -> None:
+def test_code_without_fences_is_told_by_prompts_rules_and_indents(
+    text: str, code: list[str]
+) -> None:
     assert [sentence.text for sentence in sentences(text) if sentence.code] == code

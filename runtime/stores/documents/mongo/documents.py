@@ -65,11 +65,21 @@ def document_of(table: Table, key: str, row: Row) -> Document:
     """Return the document that is stored for a row."""
     values = zip(indexed_fields(table.name), indexed_values(table, key, row), strict=True)
     fields = {name: value for name, value in values if value is not None}
-    fields |= {name: value for name, value in row.items() if is_int64(value) and is_plain_name(name)}
-    return {"_id": ids_of(table, [key])[0], "space": partition_text(table), "fields": fields, "body": encode(key, row)}
+    fields |= {
+        name: value for name, value in row.items() if is_int64(value) and is_plain_name(name)
+    }
+    return {
+        "_id": ids_of(table, [key])[0],
+        "space": partition_text(table),
+        "fields": fields,
+        "body": encode(key, row),
+    }
 
 
 def rows_of(table: Table, documents: Sequence[Document]) -> list[tuple[str, Row]]:
     """Return the keys and rows of stored documents."""
     skip = len(partition_text(table)) + 1
-    return [(document["_id"][skip:], decode(document["body"]) | document["fields"]) for document in documents]
+    return [
+        (document["_id"][skip:], decode(document["body"]) | document["fields"])
+        for document in documents
+    ]

@@ -1,9 +1,10 @@
 """Rows in MongoDB: the document store of production.
 
-A row is one document: `_id` (workspace, generation and key), `space` (the first two), `fields` (what the server
-compares: the indexed fields and all whole numbers of the row) and `body` (the row encoded, so that keys with dots and
-dollars survive). Where the two differ `fields` is right: counters are increased there.
-Nothing here needs a transaction or a replica set; every write changes its documents one by one, each atomically.
+A row is one document: `_id` (workspace, generation and key), `space` (the first two), `fields`
+(what the server compares: the indexed fields and all whole numbers of the row) and `body` (the row
+encoded, so that keys with dots and dollars survive). Where the two differ `fields` is right:
+counters are increased there. Nothing here needs a transaction or a replica set; every write changes
+its documents one by one, each atomically.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -27,7 +28,14 @@ from runtime.stores.documents.mongo.documents import (
     range_of,
     rows_of,
 )
-from runtime.stores.documents.mongo.writes import ROUNDS, Document, Write, answered, refused_writes, write_all
+from runtime.stores.documents.mongo.writes import (
+    ROUNDS,
+    Document,
+    Write,
+    answered,
+    refused_writes,
+    write_all,
+)
 from runtime.stores.documents.port import INDEXES, MOST_NOTES, OBSOLETE, Change, Row, Table, Where
 from runtime.stores.documents.row_json import checked_key, indexed_fields, version_field
 
@@ -41,9 +49,10 @@ RANGES = 100
 class MongoRows:
     """`Rows` in one MongoDB database.
 
-    Writes are acknowledged by the journals of a majority, and only such writes are read: a revision that somebody
-    saw is never rolled back and given again. `timeout`: seconds for one command, retries of the driver included,
-    and as long for the wait until one of the driver's threads is free.
+    Writes are acknowledged by the journals of a majority, and only such writes are read: a revision
+    that somebody saw is never rolled back and given again. `timeout`: seconds for one command,
+    retries of the driver included, and as long for the wait until one of the driver's threads is
+    free.
     """
 
     def __init__(self, uri: str, database: str, *, timeout: float = 10.0) -> None:
@@ -51,14 +60,22 @@ class MongoRows:
         milliseconds = int(timeout * 1000)
         try:
             self._client: AsyncIOMotorClient[Document] = AsyncIOMotorClient(
-                uri, appname="lightstream", w="majority", journal=True, readConcernLevel="majority",
-                readPreference="primary", timeoutMS=milliseconds, serverSelectionTimeoutMS=milliseconds,
+                uri,
+                appname="lightstream",
+                w="majority",
+                journal=True,
+                readConcernLevel="majority",
+                readPreference="primary",
+                timeoutMS=milliseconds,
+                serverSelectionTimeoutMS=milliseconds,
                 connectTimeoutMS=milliseconds,
-            )  # fmt: skip
+            )
             self._database = self._client[database]
         except (PyMongoError, ValueError):
             # Not even as a cause: the driver's message may quote the URI with its password.
-            raise ConfigurationError("the URI or the database name of MongoDB cannot be used") from None
+            raise ConfigurationError(
+                "the URI or the database name of MongoDB cannot be used"
+            ) from None
 
     async def prepare(self) -> None:
         """Make the indexes and record the schema's version; MongoDB makes collections by itself."""
@@ -77,9 +94,14 @@ class MongoRows:
         problems: list[str] = []
         for name, fields in INDEXES.items():
             async with answered(self._limit):
-                indexed = [index["key"] for index in (await self._database[name].index_information()).values()]
+                indexed = [
+                    index["key"]
+                    for index in (await self._database[name].index_information()).values()
+                ]
             problems += [
-                f"index of {name} by {field} is not there" for field in fields if index_of(field) not in indexed
+                f"index of {name} by {field} is not there"
+                for field in fields
+                if index_of(field) not in indexed
             ]
         return problems
 
@@ -93,7 +115,9 @@ class MongoRows:
         rows: dict[str, Row] = {}
         for batch in batched(keys, BATCH):
             async with answered(self._limit):
-                cursor = self._of(table).find({"_id": {"$in": ids_of(table, batch)}}, batch_size=BATCH)
+                cursor = self._of(table).find(
+                    {"_id": {"$in": ids_of(table, batch)}}, batch_size=BATCH
+                )
                 rows.update(rows_of(table, await cursor.to_list(None)))
         return rows
 
@@ -103,7 +127,9 @@ class MongoRows:
         for batch in batched(keys, BATCH):
             ids = dict(zip(ids_of(table, batch), batch, strict=True))
             async with answered(self._limit):
-                cursor = self._of(table).find({"_id": {"$in": [*ids]}}, {"_id": 1}, batch_size=BATCH)
+                cursor = self._of(table).find(
+                    {"_id": {"$in": [*ids]}}, {"_id": 1}, batch_size=BATCH
+                )
                 found.update(ids[document["_id"]] for document in await cursor.to_list(None))
         return found
 
@@ -111,32 +137,49 @@ class MongoRows:
         """Replace or add these rows, a thousand a command."""
         for batch in batched(rows.items(), BATCH):
             documents = [document_of(table, key, row) for key, row in batch]
-            writes = {it["_id"]: ReplaceOne({"_id": it["_id"]}, it, upsert=True) for it in documents}
+            writes = {
+                it["_id"]: ReplaceOne({"_id": it["_id"]}, it, upsert=True) for it in documents
+            }
             await write_all(self._of(table), writes, limit=self._limit)
 
     async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
         """Replace or add those rows whose stored `field` is not greater.
 
-        A greater one makes the condition fail; the server then tries to add a second document and is refused. The
-        same refusal meets the slower of two who add a row, so what stands there is read before trying again.
+        A greater one makes the condition fail; the server then tries to add a second document and
+        is refused. The same refusal meets the slower of two who add a row, so what stands there is
+        read before trying again.
         """
-        guards = {ids_of(table, [key])[0]: version_field(key, row, field) for key, row in rows.items()}
+        guards = {
+            ids_of(table, [key])[0]: version_field(key, row, field) for key, row in rows.items()
+        }
 
         async def outdone(ids: Sequence[str]) -> list[str]:
-            greater = {"_id": {"$in": ids}, f"fields.{field}": {"$gt": min(guards[id_] for id_ in ids)}}
+            greater = {
+                "_id": {"$in": ids},
+                f"fields.{field}": {"$gt": min(guards[id_] for id_ in ids)},
+            }
             async with answered(self._limit):
-                documents = await self._of(table).find(greater, {f"fields.{field}": 1}, batch_size=BATCH).to_list(None)
+                documents = (
+                    await self._of(table)
+                    .find(greater, {f"fields.{field}": 1}, batch_size=BATCH)
+                    .to_list(None)
+                )
             return [it["_id"] for it in documents if it["fields"][field] > guards[it["_id"]]]
 
         for batch in batched(rows.items(), BATCH):
             writes: dict[str, Write] = {}
             for it in (document_of(table, key, row) for key, row in batch):
-                not_greater = {"_id": it["_id"], f"fields.{field}": {"$not": {"$gt": guards[it["_id"]]}}}
+                not_greater = {
+                    "_id": it["_id"],
+                    f"fields.{field}": {"$not": {"$gt": guards[it["_id"]]}},
+                }
                 writes[it["_id"]] = ReplaceOne(not_greater, it, upsert=True)
             await write_all(self._of(table), writes, limit=self._limit, settled=outdone)
 
     async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
-        """Read, change and write, each document only if its `stamp` is the one that was read; else once more."""
+        """Read, change and write, each document only if its `stamp` is the one that was read; else
+        once more.
+        """
         written: dict[str, Row] = {}
         left = list(dict.fromkeys(keys))
         for _ in range(ROUNDS):
@@ -144,17 +187,26 @@ class MongoRows:
                 return written
             stamps, stored = await self._stamped(table, left)
             rows = {key: row for key, row in change(stored).items() if key in left}
-            documents = {key: document_of(table, key, row) | {"stamp": token_hex(8)} for key, row in rows.items()}
+            documents = {
+                key: document_of(table, key, row) | {"stamp": token_hex(8)}
+                for key, row in rows.items()
+            }
             writes = {
                 it["_id"]: ReplaceOne({"_id": it["_id"], "stamp": stamps.get(key)}, it, upsert=True)
                 for key, it in documents.items()
             }
-            refused = set(await refused_writes(self._of(table), writes, self._limit)) if writes else set[str]()
+            refused = (
+                set(await refused_writes(self._of(table), writes, self._limit))
+                if writes
+                else set[str]()
+            )
             written |= {key: rows[key] for key, it in documents.items() if it["_id"] not in refused}
             left = [key for key, it in documents.items() if it["_id"] in refused]
         raise Unavailable(f"{len(left)} documents of {table.name} kept changing under a write")
 
-    async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
+    async def append(
+        self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]
+    ) -> dict[str, Row]:
         """Store, count up, a thousand a command, then read."""
         await self.put(table, rows)
         of_counter = {"space": partition_text(table), "body": "{}"}
@@ -168,13 +220,17 @@ class MongoRows:
             await write_all(self._of(table), writes, limit=self._limit)
         return await self.get(table, notes)
 
-    async def _stamped(self, table: Table, keys: Sequence[str]) -> tuple[dict[str, str], dict[str, Row]]:
+    async def _stamped(
+        self, table: Table, keys: Sequence[str]
+    ) -> tuple[dict[str, str], dict[str, Row]]:
         """Return the stamps and the rows of the documents that exist, by key."""
         async with answered(self._limit):
             cursor = self._of(table).find({"_id": {"$in": ids_of(table, keys)}}, batch_size=BATCH)
             documents = await cursor.to_list(None)
         rows = rows_of(table, documents)
-        stamps = {key: it["stamp"] for (key, _), it in zip(rows, documents, strict=True) if "stamp" in it}
+        stamps = {
+            key: it["stamp"] for (key, _), it in zip(rows, documents, strict=True) if "stamp" in it
+        }
         return stamps, dict(rows)
 
     async def find(
@@ -192,14 +248,19 @@ class MongoRows:
         way = DESCENDING if descending else ASCENDING
         sorting = [*((f"fields.{name}", way) for name in filter(None, [order])), ("_id", way)]
         async with answered(self._limit):
-            cursor = self._of(table).find(condition_of(table, where), sort=sorting, skip=skip, limit=limit)
+            cursor = self._of(table).find(
+                condition_of(table, where), sort=sorting, skip=skip, limit=limit
+            )
             return rows_of(table, await cursor.to_list(None))
 
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
         indexed_fields(table.name, by, *where)
         present = {"$and": [condition_of(table, where), {f"fields.{by}": {"$exists": True}}]}
-        pipeline = [{"$match": present}, {"$group": {"_id": f"$fields.{by}", "number": {"$sum": 1}}}]
+        pipeline = [
+            {"$match": present},
+            {"$group": {"_id": f"$fields.{by}", "number": {"$sum": 1}}},
+        ]
         async with answered(self._limit):
             groups = await self._of(table).aggregate(pipeline).to_list(None)
         return {str(group["_id"]): group["number"] for group in groups}
@@ -210,7 +271,9 @@ class MongoRows:
             async with answered(self._limit):
                 await self._of(table).delete_many({"_id": {"$in": ids_of(table, batch)}})
 
-    async def delete_older(self, table: Table, keys: Collection[str], field: str, version: int) -> None:
+    async def delete_older(
+        self, table: Table, keys: Collection[str], field: str, version: int
+    ) -> None:
         """Remove these rows under a condition, a thousand a command."""
         for batch in batched(keys, BATCH):
             older = {"_id": {"$in": ids_of(table, batch)}, f"fields.{field}": {"$lt": version}}
@@ -222,7 +285,9 @@ class MongoRows:
         if limit <= 0:  # MongoDB takes 0 for no limit
             return []
         async with answered(self._limit):
-            cursor = self._of(table).find(range_of(table, after), sort=[("_id", ASCENDING)], limit=limit)
+            cursor = self._of(table).find(
+                range_of(table, after), sort=[("_id", ASCENDING)], limit=limit
+            )
             return rows_of(table, await cursor.to_list(None))
 
     async def under(self, table: Table, prefixes: Collection[str]) -> list[tuple[str, Row]]:
@@ -231,11 +296,16 @@ class MongoRows:
         for batch in batched(prefixes, RANGES):
             ranges = [{"_id": {"$gt": it, "$lt": f"{it}\x7f"}} for it in ids_of(table, batch)]
             async with answered(self._limit):
-                rows += rows_of(table, await self._of(table).find({"$or": ranges}, batch_size=BATCH).to_list(None))
+                rows += rows_of(
+                    table,
+                    await self._of(table).find({"$or": ranges}, batch_size=BATCH).to_list(None),
+                )
         return rows
 
     async def partitions(self, name: str) -> set[Partition]:
-        """Return every partition with a row, found by leaps through the index of `_id`: one short query each."""
+        """Return every partition with a row, found by leaps through the index of `_id`: one short
+        query each.
+        """
         indexed_fields(name)
         partitions: set[Partition] = set()
         least = ""
@@ -251,16 +321,22 @@ class MongoRows:
             least = end_of(first["space"])
 
     async def drop(self, table: Table) -> None:
-        """Remove the rows batch by batch: one command for all of a large partition would exceed its time."""
+        """Remove the rows batch by batch: one command for all of a large partition would exceed its
+        time.
+        """
         while True:
             async with answered(self._limit):
                 documents = (
-                    await self._of(table).find(range_of(table), {"_id": 1}, limit=BATCH, batch_size=BATCH).to_list(None)
+                    await self._of(table)
+                    .find(range_of(table), {"_id": 1}, limit=BATCH, batch_size=BATCH)
+                    .to_list(None)
                 )
             if not documents:
                 return
             async with answered(self._limit):
-                await self._of(table).delete_many({"_id": {"$in": [document["_id"] for document in documents]}})
+                await self._of(table).delete_many(
+                    {"_id": {"$in": [document["_id"] for document in documents]}}
+                )
 
     async def close(self) -> None:
         """Close all connections."""

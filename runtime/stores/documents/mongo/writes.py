@@ -14,19 +14,46 @@ from runtime.errors import ConfigurationError, Unavailable
 Document = dict[str, Any]
 Write = ReplaceOne[Document] | UpdateOne
 Settled = Callable[[Sequence[str]], Awaitable[Collection[str]]]
-"""A function that returns, of the ids whose writes were refused, those that need no write any more."""
+"""A function that returns, of the ids whose writes were refused, those that need no write any
+more.
+"""
 
 ROUNDS = 10
-"""Tries of a write that conflicts with other writers. Two suffice unless rows are deleted at the same time."""
+"""Tries of a write that conflicts with other writers. Two suffice unless rows are deleted at the
+same time.
+"""
 
 _DUPLICATE = 11000
 _DENIED = {13, 18}
 _PASSING = {
-    6, 7, 43, 50, 64, 89, 91, 100, 112, 134, 175, 189, 216, 237, 262, 365, 9001, 10107, 11600, 11602, 13388, 13435,
-    13436, 14031,
-}  # fmt: skip
-"""Codes of failures that pass: elections, shutdowns, lost cursors, limits of time, conflicts of writes, full disks.
-Source: error_codes.yml in the source of MongoDB."""
+    6,
+    7,
+    43,
+    50,
+    64,
+    89,
+    91,
+    100,
+    112,
+    134,
+    175,
+    189,
+    216,
+    237,
+    262,
+    365,
+    9001,
+    10107,
+    11600,
+    11602,
+    13388,
+    13435,
+    13436,
+    14031,
+}
+"""Codes of failures that pass: elections, shutdowns, lost cursors, limits of time, conflicts of
+writes, full disks. Source: error_codes.yml in the source of MongoDB.
+"""
 
 
 async def _none(_: Sequence[str]) -> Collection[str]:
@@ -41,10 +68,12 @@ async def write_all(
     limit: float,
     settled: Settled = _none,
 ) -> None:
-    """Do all these upserts, given by `_id`, whatever other writers do meanwhile. `limit`: seconds for one command.
+    """Do all these upserts, given by `_id`, whatever other writers do meanwhile. `limit`: seconds
+    for one command.
 
-    An upsert that finds no document adds one; when another writer was faster it is refused and tried again.
-    Raises `Unavailable` when the server does not answer or a write was refused `ROUNDS` times.
+    An upsert that finds no document adds one; when another writer was faster it is refused and
+    tried again. Raises `Unavailable` when the server does not answer or a write was refused
+    `ROUNDS` times.
     """
     left = dict(writes)
     for _ in range(ROUNDS):
@@ -59,7 +88,9 @@ async def write_all(
 async def refused_writes(
     collection: AsyncIOMotorCollection[Document], writes: Mapping[str, Write], limit: float
 ) -> list[str]:
-    """Do the writes once; return the ids of those refused because another writer added the document."""
+    """Do the writes once; return the ids of those refused because another writer added the
+    document.
+    """
     try:
         async with answered(limit):
             await collection.bulk_write(list(writes.values()), ordered=False)
@@ -74,11 +105,13 @@ async def refused_writes(
 
 @asynccontextmanager
 async def answered(limit: float) -> AsyncGenerator[None, None]:
-    """Around one command: raises `Unavailable` when it fails for a while or takes longer than `limit` seconds.
+    """Around one command: raises `Unavailable` when it fails for a while or takes longer than
+    `limit` seconds.
 
-    The driver's own timeout begins when one of its threads takes the command up; behind a server that does not answer
-    commands queue for a thread, so the whole wait needs a limit too. A BulkWriteError is left as it is when the
-    server has done its part: refused some writes, each for a reason of its own.
+    The driver's own timeout begins when one of its threads takes the command up; behind a server
+    that does not answer commands queue for a thread, so the whole wait needs a limit too. A
+    BulkWriteError is left as it is when the server has done its part: refused some writes, each for
+    a reason of its own.
     """
     try:
         async with asyncio.timeout(limit):
@@ -101,5 +134,7 @@ async def answered(limit: float) -> AsyncGenerator[None, None]:
 
 
 def _unavailable(error: PyMongoError) -> Unavailable:
-    """Return the error to raise when the server does not answer; its message names hosts, never a password."""
+    """Return the error to raise when the server does not answer; its message names hosts, never a
+    password.
+    """
     return Unavailable(f"MongoDB does not answer: {error!s:.300}")

@@ -1,8 +1,9 @@
-"""One SQLite file (WAL) that several processes read and write at once: its connections, transactions and errors.
+"""One SQLite file (WAL) that several processes read and write at once: its connections,
+transactions and errors.
 
-One connection writes, another reads, each in a thread of its own, so that no reader waits for a writer. Every
-transaction is one step of the writing thread: it begins and ends there, so a caller that is cancelled leaves none open
-and a busy event loop never holds up the other processes.
+One connection writes, another reads, each in a thread of its own, so that no reader waits for a
+writer. Every transaction is one step of the writing thread: it begins and ends there, so a caller
+that is cancelled leaves none open and a busy event loop never holds up the other processes.
 """
 
 import asyncio
@@ -24,11 +25,14 @@ T = TypeVar("T")
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 PAGE_BYTES = 512
-"""Bytes of a page, of files that are new. A row that is changed costs one page in the log of the file (WAL), and a
-vector of 384 numbers fills three of them but for a few bytes."""
+"""Bytes of a page, of files that are new. A row that is changed costs one page in the log of the
+file (WAL), and a vector of 384 numbers fills three of them but for a few bytes.
+"""
 
 IDLE = 5.0
-"""Seconds after the last write of any process until the WAL is copied into the file and emptied, if it is LARGE."""
+"""Seconds after the last write of any process until the WAL is copied into the file and emptied, if
+it is LARGE.
+"""
 LARGE = 4 * 1024 * 1024
 """Bytes of a WAL that is worth it: what changes often is better copied seldom."""
 
@@ -49,9 +53,9 @@ _SETTINGS = (
 class SqliteFile:
     """The file `path`, opened at the first call and made with its folder when missing.
 
-    `timeout`: seconds that a write waits for the other processes, and as long for the other tasks of this one.
-    Every method raises `Unavailable` when the file cannot be read or written now, ConfigurationError when it is
-    no SQLite database or damaged.
+    `timeout`: seconds that a write waits for the other processes, and as long for the other tasks
+    of this one. Every method raises `Unavailable` when the file cannot be read or written now,
+    ConfigurationError when it is no SQLite database or damaged.
     """
 
     def __init__(self, path: Path, *, timeout: float) -> None:
@@ -66,10 +70,14 @@ class SqliteFile:
         """Return the rows of a query."""
         with _translated(self._path):
             reader, _ = await self._connections()
-            return await reader.run(lambda connection: connection.execute(sql, parameters).fetchall())
+            return await reader.run(
+                lambda connection: connection.execute(sql, parameters).fetchall()
+            )
 
     async def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` in one whole transaction, in the writing thread, and return what it returns."""
+        """Run `work` in one whole transaction, in the writing thread, and return what it
+        returns.
+        """
         with _translated(self._path):
             _, writer = await self._connections()
             async with self._turn():
@@ -103,7 +111,8 @@ class SqliteFile:
             return self._open
 
     async def _empty_wal_when_idle(self, writer: "_Connection") -> None:
-        """Wait until no process has written for a while, then empty a large WAL: it would stay as large.
+        """Wait until no process has written for a while, then empty a large WAL: it would stay as
+        large.
 
         While others write, a copy would be of pages that are about to change again.
         """
@@ -152,7 +161,9 @@ class _Connection:
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Return what `work` returns, in one step of the thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread, work, self._connection
+        )
 
     async def close(self) -> None:
         """Close the connection and end the thread, after what it has begun."""
@@ -161,7 +172,9 @@ class _Connection:
 
 
 def _connect(path: Path, timeout: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        path, timeout=timeout, isolation_level=None, check_same_thread=False
+    )
     try:
         connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
         _enter_wal(connection, time.monotonic() + timeout)
@@ -180,7 +193,9 @@ def _lowered(value: object) -> str | None:
 
 
 def _enter_wal(connection: sqlite3.Connection, end: float) -> None:
-    """Set WAL mode. Of several processes that do so to a new file SQLite refuses all but one without waiting."""
+    """Set WAL mode. Of several processes that do so to a new file SQLite refuses all but one
+    without waiting.
+    """
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
@@ -193,7 +208,9 @@ def _enter_wal(connection: sqlite3.Connection, end: float) -> None:
 
 def _empty_wal(connection: sqlite3.Connection, timeout: float) -> None:
     """Copy the WAL into the file and empty it, unless another process reads or writes."""
-    connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # the long part, beside which others may write
+    connection.execute(
+        "PRAGMA wal_checkpoint(PASSIVE)"
+    )  # the long part, beside which others may write
     connection.execute("PRAGMA busy_timeout=0")
     try:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -210,7 +227,8 @@ def _seconds_since_write(wal: Path) -> float:
 
 
 def _transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
-    # IMMEDIATE waits for its turn at the beginning; a reader that turns writer later would be refused at once.
+    # IMMEDIATE waits for its turn at the beginning; a reader that turns writer later would be
+    # refused at once.
     connection.execute("BEGIN IMMEDIATE")
     try:
         result = work(connection)
@@ -230,7 +248,11 @@ def _translated(path: Path) -> Generator[None, None, None]:
         raise Unavailable(f"{path.name} cannot be used now: {error}") from error
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode in _DAMAGED:
-            raise ConfigurationError(f"{path.name} is damaged or no SQLite database: {error}") from error
+            raise ConfigurationError(
+                f"{path.name} is damaged or no SQLite database: {error}"
+            ) from error
         raise
     except OSError as error:
-        raise ConfigurationError(f"the folder of {path.name} cannot be made: {error.strerror}") from error
+        raise ConfigurationError(
+            f"the folder of {path.name} cannot be made: {error.strerror}"
+        ) from error

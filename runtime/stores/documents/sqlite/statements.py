@@ -1,9 +1,10 @@
 """The SQL of the document store: its schema, and what is read and written inside a transaction.
 
-The only names in SQL text are those of INDEXES, which `indexed_fields` has checked; every value is a parameter.
+The only names in SQL text are those of INDEXES, which `indexed_fields` has checked; every value is
+a parameter.
 """
 
-import sqlite3
+import sqlite3  # noqa: I001
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import itemgetter
@@ -11,7 +12,16 @@ from typing import Any
 
 import orjson
 
-from runtime.stores.documents.port import INDEXES, OBSOLETE, SMALL, Condition, Containing, Row, Table, Where
+from runtime.stores.documents.port import (
+    INDEXES,
+    OBSOLETE,
+    SMALL,
+    Condition,
+    Containing,
+    Row,
+    Table,
+    Where,
+)
 from runtime.stores.documents.row_json import (
     checked_key,
     decode,
@@ -22,7 +32,6 @@ from runtime.stores.documents.row_json import (
 )
 from runtime.stores.documents.sqlite.file import LOWERED, Parameters
 
-# ruff: noqa: S608
 
 HERE = "workspace = ? AND generation = ?"
 SMALLEST = -(2**63)
@@ -31,9 +40,10 @@ SMALLEST = -(2**63)
 def schema_statements() -> dict[str, str]:
     """Return, by the name of a table or an index, the statement that makes it where it is missing.
 
-    Fields have columns of their own and no declared type, so that SQLite converts nothing. An index ends with the
-    key: equal values come out of it in the order that `find` asks for. Tables keep their rowid: WITHOUT ROWID is
-    for rows far smaller than these, and made finding by an index four times slower. SMALL tables are of that kind.
+    Fields have columns of their own and no declared type, so that SQLite converts nothing. An index
+    ends with the key: equal values come out of it in the order that `find` asks for. Tables keep
+    their rowid: WITHOUT ROWID is for rows far smaller than these, and made finding by an index four
+    times slower. SMALL tables are of that kind.
     """
     statements: dict[str, str] = {}
     for name, fields in INDEXES.items():
@@ -41,15 +51,22 @@ def schema_statements() -> dict[str, str]:
         key = "workspace TEXT NOT NULL, generation INTEGER NOT NULL, key TEXT NOT NULL"
         primary = "PRIMARY KEY (workspace, generation, key)"
         kind = " WITHOUT ROWID" if name in SMALL else ""
-        statements[name] = f"CREATE TABLE IF NOT EXISTS {name} ({key}, {columns}body TEXT NOT NULL, {primary}){kind}"
+        statements[name] = (
+            f"CREATE TABLE IF NOT EXISTS {name} ({key}, {columns}body TEXT NOT NULL, "
+            f"{primary}){kind}"
+        )
         for field in fields:
             covered = f"workspace, generation, {column_of(field)}, key"
-            statements[f"{name}_{field}"] = f"CREATE INDEX IF NOT EXISTS {name}_{field} ON {name} ({covered})"
+            statements[f"{name}_{field}"] = (
+                f"CREATE INDEX IF NOT EXISTS {name}_{field} ON {name} ({covered})"
+            )
     return statements
 
 
 def make_schema(connection: sqlite3.Connection) -> None:
-    """Make the tables, columns and indexes that are missing, and drop obsolete tables. Runs in one transaction."""
+    """Make the tables, columns and indexes that are missing, and drop obsolete tables. Runs in one
+    transaction.
+    """
     statements = schema_statements()
     for name, fields in INDEXES.items():
         connection.execute(statements.pop(name))
@@ -61,13 +78,18 @@ def make_schema(connection: sqlite3.Connection) -> None:
 
 
 def _add_columns(connection: sqlite3.Connection, name: str, fields: Collection[str]) -> None:
-    """Add the columns of fields that were indexed only after the table was made, with the values of its rows."""
+    """Add the columns of fields that were indexed only after the table was made, with the values of
+    its rows.
+    """
     present = {column for _, column, *_ in connection.execute(f"PRAGMA table_info({name})")}
     for field in fields:
         column = column_of(field)
         if column not in present:
             connection.execute(f"ALTER TABLE {name} ADD COLUMN {column}")
-            connection.execute(f"UPDATE {name} SET {column} = json_extract(body, ?)", (f"$.{field}",))
+            connection.execute(
+                f"UPDATE {name} SET {column} = json_extract(body, ?)",  # noqa: S608
+                (f"$.{field}",),
+            )
 
 
 def column_of(field: str) -> str:
@@ -76,15 +98,19 @@ def column_of(field: str) -> str:
 
 
 def upsert(name: str, changed: Collection[str]) -> str:
-    """Return an INSERT statement that replaces body and `changed` fields of an existing row, unless it is the same.
+    """Return an INSERT statement that replaces body and `changed` fields of an existing row, unless
+    it is the same.
 
     SQLite writes each index of a column that is set, even to the value it had.
     """
     columns = ("workspace", "generation", "key", *map(column_of, indexed_fields(name)), "body")
     marks = ", ".join("?" for _ in columns)
-    changes = ", ".join(f"{column} = excluded.{column}" for column in (*map(column_of, changed), "body"))
+    changes = ", ".join(
+        f"{column} = excluded.{column}" for column in (*map(column_of, changed), "body")
+    )
     return (
-        f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (workspace, generation, key)"
+        f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (workspace, "  # noqa: S608
+        "generation, key)"
         f" DO UPDATE SET {changes} WHERE body != excluded.body"
     )
 
@@ -92,17 +118,23 @@ def upsert(name: str, changed: Collection[str]) -> str:
 def select(table: Table, columns: str = "key, body") -> str:
     """Return the query of rows by their keys."""
     indexed_fields(table.name)
-    return f"SELECT {columns} FROM {table.name} WHERE {HERE} AND {among('key')}"
+    return f"SELECT {columns} FROM {table.name} WHERE {HERE} AND {among('key')}"  # noqa: S608
 
 
-def select_rows(connection: sqlite3.Connection, table: Table, keys: Collection[str]) -> dict[str, Row]:
+def select_rows(
+    connection: sqlite3.Connection, table: Table, keys: Collection[str]
+) -> dict[str, Row]:
     """Return the rows that exist among `keys`, inside a transaction."""
     parameters = (*partition_parameters(table), json_list(list(keys)))
     return dict(decoded(connection.execute(select(table), parameters).fetchall()))
 
 
-def upsert_rows(connection: sqlite3.Connection, table: Table, records: Sequence[Parameters]) -> None:
-    """Replace or add rows, inside a transaction, in the order of their keys: neighbours stand on one page."""
+def upsert_rows(
+    connection: sqlite3.Connection, table: Table, records: Sequence[Parameters]
+) -> None:
+    """Replace or add rows, inside a transaction, in the order of their keys: neighbours stand on
+    one page.
+    """
     ordered = sorted(records, key=itemgetter(2))
     for changed, alike in _by_changed_fields(connection, table, ordered).items():
         connection.executemany(upsert(table.name, changed), alike)
@@ -111,28 +143,42 @@ def upsert_rows(connection: sqlite3.Connection, table: Table, records: Sequence[
 def _by_changed_fields(
     connection: sqlite3.Connection, table: Table, records: Sequence[Parameters]
 ) -> dict[tuple[str, ...], list[Parameters]]:
-    """Return the records by the indexed fields in which they differ from the rows that are stored; none if none is."""
+    """Return the records by the indexed fields in which they differ from the rows that are stored;
+    none if none is.
+    """
     fields = indexed_fields(table.name)
     if not fields:
         return {(): list(records)}
     sql = select(table, ", ".join(("key", *map(column_of, fields))))
     keys = json_list([record[2] for record in records])
-    stored = {key: values for key, *values in connection.execute(sql, (*partition_parameters(table), keys))}
+    stored = {
+        key: values
+        for key, *values in connection.execute(sql, (*partition_parameters(table), keys))
+    }
     groups: dict[tuple[str, ...], list[Parameters]] = defaultdict(list)
     for record in records:
         before = stored.get(record[2], record[3:-1])
-        changed = (name for name, old, new in zip(fields, before, record[3:-1], strict=True) if old != new)
+        changed = (
+            name for name, old, new in zip(fields, before, record[3:-1], strict=True) if old != new
+        )
         groups[tuple(changed)].append(record)
     return groups
 
 
 def count_up(
-    connection: sqlite3.Connection, table: Table, notes: Mapping[str, str], records: Sequence[Parameters]
+    connection: sqlite3.Connection,
+    table: Table,
+    notes: Mapping[str, str],
+    records: Sequence[Parameters],
 ) -> dict[str, Row]:
     """Write the rows, then the counters; return these."""
     stored = select_rows(connection, table, [checked_key(key) for key in notes])
     counters = {key: with_note(stored.get(key, {}), note) for key, note in notes.items()}
-    upsert_rows(connection, table, [*records, *(record_of(table, key, row) for key, row in counters.items())])
+    upsert_rows(
+        connection,
+        table,
+        [*records, *(record_of(table, key, row) for key, row in counters.items())],
+    )
     return counters
 
 
@@ -148,8 +194,10 @@ def record_of(table: Table, key: str, row: Row) -> Parameters:
 
 
 def among(column: str) -> str:
-    """Return the condition that a column has one of a JSON list's values, which may exceed the limit on parameters."""
-    return f"{column} IN (SELECT value FROM json_each(?))"
+    """Return the condition that a column has one of a JSON list's values, which may exceed the
+    limit on parameters.
+    """
+    return f"{column} IN (SELECT value FROM json_each(?))"  # noqa: S608
 
 
 def json_list(items: Sequence[str]) -> str:
@@ -161,7 +209,10 @@ def where_clause(table: Table, where: Where) -> tuple[str, Parameters]:
     """Return the condition of a query and its parameters."""
     conditions = [_condition(column_of(name), value) for name, value in where.items()]
     values = [value for _, value in conditions]
-    return " AND ".join((HERE, *(sql for sql, _ in conditions))), (*partition_parameters(table), *values)
+    return " AND ".join((HERE, *(sql for sql, _ in conditions))), (
+        *partition_parameters(table),
+        *values,
+    )
 
 
 def _condition(column: str, want: Condition) -> tuple[str, str | int]:

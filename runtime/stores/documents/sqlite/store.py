@@ -30,20 +30,24 @@ from runtime.stores.documents.sqlite.statements import (
 )
 
 BATCH = 2000
-"""Rows in one transaction: its cost is spread over many rows, yet other processes wait only milliseconds for it."""
+"""Rows in one transaction: its cost is spread over many rows, yet other processes wait only
+milliseconds for it.
+"""
 
 MOST = 20_000
-"""Small rows in one transaction: counters and what they count stand on the same pages, which are written once."""
+"""Small rows in one transaction: counters and what they count stand on the same pages, which are
+written once.
+"""
 
-# The only names in SQL text are those of INDEXES, which `indexed_fields` has checked; every value is a parameter.
-# ruff: noqa: S608
+# The only names in SQL text are those of INDEXES, which `indexed_fields` has checked; every value
+# is a parameter. ruff: noqa: S608
 
 
 class SqliteRows:
     """`Rows` in the file `path`, made with its folder when missing.
 
-    `timeout`: seconds that a write waits for the other processes, and as long for the other tasks of this one,
-    before it raises `Unavailable`.
+    `timeout`: seconds that a write waits for the other processes, and as long for the other tasks
+    of this one, before it raises `Unavailable`.
     """
 
     def __init__(self, path: Path, *, timeout: float = 10.0) -> None:
@@ -51,7 +55,8 @@ class SqliteRows:
 
     async def prepare(self) -> None:
         """Make the file, its tables and its indexes, and record the schema's version."""
-        # Before anything of a newer program is touched; its version is a row, which needs its table.
+        # Before anything of a newer program is touched; its version is a row, which needs its
+        # table.
         version_table = schema_statements()[schema.TABLE.name]
         await self._file.transact(lambda connection: connection.execute(version_table))
         await schema.refuse_newer(self)
@@ -59,7 +64,9 @@ class SqliteRows:
         await schema.enter(self)
 
     async def missing(self) -> list[str]:
-        """Return the tables and indexes that the file does not have. Makes an empty file where there is none."""
+        """Return the tables and indexes that the file does not have. Makes an empty file where
+        there is none.
+        """
         existing = {name for (name,) in await self._file.read("SELECT name FROM sqlite_master")}
         return [f"{name} is not there" for name in schema_statements() if name not in existing]
 
@@ -71,7 +78,13 @@ class SqliteRows:
         """Return the rows that exist among `keys`, some thousands a query."""
         rows: dict[str, Row] = {}
         for batch in batched(keys, BATCH):
-            rows.update(decoded(await self._file.read(select(table), (*partition_parameters(table), json_list(batch)))))
+            rows.update(
+                decoded(
+                    await self._file.read(
+                        select(table), (*partition_parameters(table), json_list(batch))
+                    )
+                )
+            )
         return rows
 
     async def existing(self, table: Table, keys: Collection[str]) -> set[str]:
@@ -94,11 +107,19 @@ class SqliteRows:
         for batch in batched(rows.items(), BATCH):
             records = {key: record_of(table, key, row) for key, row in batch}
 
-            def write(connection: sqlite3.Connection, records: Mapping[str, Parameters] = records) -> None:
+            def write(
+                connection: sqlite3.Connection, records: Mapping[str, Parameters] = records
+            ) -> None:
                 stored = select_rows(connection, table, records)
                 versions = {key: row.get(field) for key, row in stored.items()}
-                greater = {key for key, version in versions.items() if version is not None and version > guards[key]}
-                upsert_rows(connection, table, [it for key, it in records.items() if key not in greater])
+                greater = {
+                    key
+                    for key, version in versions.items()
+                    if version is not None and version > guards[key]
+                }
+                upsert_rows(
+                    connection, table, [it for key, it in records.items() if key not in greater]
+                )
 
             await self._file.transact(write)
 
@@ -107,12 +128,16 @@ class SqliteRows:
 
         def write(connection: sqlite3.Connection) -> dict[str, Row]:
             rows = dict(change(select_rows(connection, table, keys)))
-            upsert_rows(connection, table, [record_of(table, key, row) for key, row in rows.items()])
+            upsert_rows(
+                connection, table, [record_of(table, key, row) for key, row in rows.items()]
+            )
             return rows
 
         return await self._file.transact(write) if keys else {}
 
-    async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
+    async def append(
+        self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]
+    ) -> dict[str, Row]:
         """Store and count in one transaction, or in several where there are very many rows."""
         if not notes and not rows:
             return {}
@@ -120,7 +145,9 @@ class SqliteRows:
         for batch in first:
             await self.put(table, dict(batch))
         records = [record_of(table, key, row) for key, row in last]
-        return await self._file.transact(partial(count_up, table=table, notes=notes, records=records))
+        return await self._file.transact(
+            partial(count_up, table=table, notes=notes, records=records)
+        )
 
     async def find(
         self,
@@ -136,11 +163,21 @@ class SqliteRows:
         indexed_fields(table.name, *where, *filter(None, [order]))
         condition, parameters = where_clause(table, where)
         way = "DESC" if descending else "ASC"
-        # Asked for any of some values by key, SQLite would walk the whole space in the order of its primary key rather
-        # than look them up and sort the few it finds; the plus hides from it that the key is ordered already.
-        last = "key" if order or not any(isinstance(value, list) for value in where.values()) else "+key"
-        sorting = ", ".join(f"{column} {way}" for column in (*map(column_of, filter(None, [order])), last))
-        sql = f"SELECT key, body FROM {table.name} WHERE {condition} ORDER BY {sorting} LIMIT ? OFFSET ?"
+        # Asked for any of some values by key, SQLite would walk the whole space in the order of its
+        # primary key rather than look them up and sort the few it finds; the plus hides from it
+        # that the key is ordered already.
+        last = (
+            "key"
+            if order or not any(isinstance(value, list) for value in where.values())
+            else "+key"
+        )
+        sorting = ", ".join(
+            f"{column} {way}" for column in (*map(column_of, filter(None, [order])), last)
+        )
+        sql = (
+            f"SELECT key, body FROM {table.name} WHERE {condition} ORDER BY {sorting} LIMIT ? "  # noqa: S608
+            "OFFSET ?"
+        )
         return list(decoded(await self._file.read(sql, (*parameters, limit or -1, skip))))
 
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
@@ -148,21 +185,26 @@ class SqliteRows:
         indexed_fields(table.name, by, *where)
         condition, parameters = where_clause(table, where)
         column = column_of(by)
-        sql = f"SELECT {column}, count(*) FROM {table.name} WHERE {condition} AND {column} IS NOT NULL GROUP BY 1"
+        sql = (
+            f"SELECT {column}, count(*) FROM {table.name} WHERE {condition} AND {column} IS NOT "  # noqa: S608
+            "NULL GROUP BY 1"
+        )
         return {str(value): number for value, number in await self._file.read(sql, parameters)}
 
     async def delete(self, table: Table, keys: Collection[str]) -> None:
         """Remove these rows, some thousands a transaction."""
         indexed_fields(table.name)
-        sql = f"DELETE FROM {table.name} WHERE {HERE} AND {among('key')}"
+        sql = f"DELETE FROM {table.name} WHERE {HERE} AND {among('key')}"  # noqa: S608
         for batch in batched(keys, BATCH):
             parameters = (*partition_parameters(table), json_list(batch))
             await self._file.transact(lambda connection, it=parameters: connection.execute(sql, it))
 
-    async def delete_older(self, table: Table, keys: Collection[str], field: str, version: int) -> None:
+    async def delete_older(
+        self, table: Table, keys: Collection[str], field: str, version: int
+    ) -> None:
         """Look and remove in one transaction, some thousands of rows in each."""
         indexed_fields(table.name)
-        sql = f"DELETE FROM {table.name} WHERE {HERE} AND {among('key')}"
+        sql = f"DELETE FROM {table.name} WHERE {HERE} AND {among('key')}"  # noqa: S608
 
         def remove(connection: sqlite3.Connection, batch: Sequence[str]) -> None:
             stored = select_rows(connection, table, batch)
@@ -175,26 +217,42 @@ class SqliteRows:
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """One page, by key."""
         indexed_fields(table.name)
-        sql = f"SELECT key, body FROM {table.name} WHERE {HERE} AND key > ? ORDER BY key LIMIT ?"
-        return list(decoded(await self._file.read(sql, (*partition_parameters(table), after, max(limit, 0)))))
+        sql = f"SELECT key, body FROM {table.name} WHERE {HERE} AND key > ? ORDER BY key LIMIT ?"  # noqa: S608
+        return list(
+            decoded(
+                await self._file.read(sql, (*partition_parameters(table), after, max(limit, 0)))
+            )
+        )
 
     async def under(self, table: Table, prefixes: Collection[str]) -> list[tuple[str, Row]]:
         """Read one range of the primary key after the other."""
         indexed_fields(table.name)
-        # "~" is the last character of a key, so nothing stands between the prefix with ~ and with the one after it.
+        # "~" is the last character of a key, so nothing stands between the prefix with ~ and with
+        # the one after it.
         beyond = "it.key > prefix.value AND it.key < prefix.value || char(127)"
         sql = (
-            f"SELECT it.key, it.body FROM json_each(?) AS prefix CROSS JOIN {table.name} AS it"
+            f"SELECT it.key, it.body FROM json_each(?) AS prefix CROSS JOIN {table.name} AS it"  # noqa: S608
             f" WHERE it.workspace = ? AND it.generation = ? AND {beyond}"
         )
         if not prefixes:
             return []
-        return list(decoded(await self._file.read(sql, (json_list(list(prefixes)), *partition_parameters(table)))))
+        return list(
+            decoded(
+                await self._file.read(
+                    sql, (json_list(list(prefixes)), *partition_parameters(table))
+                )
+            )
+        )
 
     async def partitions(self, name: str) -> set[Partition]:
-        """Return every partition with a row, found by leaps through the primary key: one short query each."""
+        """Return every partition with a row, found by leaps through the primary key: one short
+        query each.
+        """
         indexed_fields(name)
-        sql = f"SELECT workspace, generation FROM {name} WHERE (workspace, generation) > (?, ?) ORDER BY 1, 2 LIMIT 1"
+        sql = (
+            f"SELECT workspace, generation FROM {name} WHERE (workspace, generation) > (?, ?) "  # noqa: S608
+            "ORDER BY 1, 2 LIMIT 1"
+        )
         partitions: set[Partition] = set()
         last: Parameters = ("", SMALLEST)
         while rows := await self._file.read(sql, last):
@@ -205,10 +263,12 @@ class SqliteRows:
     async def drop(self, table: Table) -> None:
         """Remove the rows batch by batch, so that other writers get their turn in between."""
         indexed_fields(table.name)
-        some = f"SELECT key FROM {table.name} WHERE {HERE} LIMIT {BATCH}"
-        sql = f"DELETE FROM {table.name} WHERE {HERE} AND key IN ({some})"
+        some = f"SELECT key FROM {table.name} WHERE {HERE} LIMIT {BATCH}"  # noqa: S608
+        sql = f"DELETE FROM {table.name} WHERE {HERE} AND key IN ({some})"  # noqa: S608
         here = partition_parameters(table)
-        while await self._file.transact(lambda connection: connection.execute(sql, (*here, *here)).rowcount):
+        while await self._file.transact(
+            lambda connection: connection.execute(sql, (*here, *here)).rowcount
+        ):
             pass
 
     async def close(self) -> None:

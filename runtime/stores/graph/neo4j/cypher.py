@@ -1,21 +1,25 @@
 """The statements of the graph store, the same for Neo4j 5.26 and ArcadeDB 26.10.
 
-An entity is a node `Ent`, unique by (workspace, generation, name). A relation is a `REL` from the lesser name to
-the greater, unique between its ends. A write takes the lock of what it writes (`SET ….lock`) before it reads the
-stored revision: Neo4j reads what is committed, not what is locked, so that a guard without the lock lets an older
-revision win. Keys are looked up by UNWIND and equality: ArcadeDB answers IN by scanning the whole space.
+An entity is a node `Ent`, unique by (workspace, generation, name). A relation is a `REL` from the
+lesser name to the greater, unique between its ends. A write takes the lock of what it writes (`SET
+….lock`) before it reads the stored revision: Neo4j reads what is committed, not what is locked, so
+that a guard without the lock lets an older revision win. Keys are looked up by UNWIND and equality:
+ArcadeDB answers IN by scanning the whole space.
 
-Lists of chunks and files are kept as one string of JSON: a list of 200 strings takes ten times as long to read, also
-where the statement asks for another property of the row. `head` has the first of them, for readers of a neighbourhood.
+Lists of chunks and files are kept as one string of JSON: a list of 200 strings takes ten times as
+long to read, also where the statement asks for another property of the row. `head` has the first of
+them, for readers of a neighbourhood.
 
-What reads many rows collects them into one record, `found`: a record for each takes the driver two to twenty times as
-long.
+What reads many rows collects them into one record, `found`: a record for each takes the driver two
+to twenty times as long.
 
-`page` is a hash of the name, indexed. It makes scans linear on a store that has no ordered index (ArcadeDB reads
-all of a space for each `name > $after`): they go page by page, by name within a page.
+`page` is a hash of the name, indexed. It makes scans linear on a store that has no ordered index
+(ArcadeDB reads all of a space for each `name > $after`): they go page by page, by name within a
+page.
 
-Where a pattern joins two known nodes, ArcadeDB walks all relations of the node that is written first. So the statement
-that writes relations exists twice, and the caller takes the one that begins at the end with fewer relations.
+Where a pattern joins two known nodes, ArcadeDB walks all relations of the node that is written
+first. So the statement that writes relations exists twice, and the caller takes the one that begins
+at the end with fewer relations.
 """
 
 import zlib
@@ -24,11 +28,15 @@ PAGES = 1024
 
 SCHEMA = {
     "ent_name": (
-        "CREATE CONSTRAINT ent_name IF NOT EXISTS FOR (n:Ent) REQUIRE (n.workspace, n.generation, n.name) IS UNIQUE"
+        "CREATE CONSTRAINT ent_name IF NOT EXISTS FOR (n:Ent) REQUIRE (n.workspace, "
+        "n.generation, n.name) IS UNIQUE"
     ),
-    "ent_page": "CREATE INDEX ent_page IF NOT EXISTS FOR (n:Ent) ON (n.workspace, n.generation, n.page)",
+    "ent_page": (
+        "CREATE INDEX ent_page IF NOT EXISTS FOR (n:Ent) ON (n.workspace, n.generation, n.page)"
+    ),
     "checkpoint_generation": (
-        "CREATE CONSTRAINT checkpoint_generation IF NOT EXISTS FOR (c:Checkpoint) REQUIRE c.generation IS UNIQUE"
+        "CREATE CONSTRAINT checkpoint_generation IF NOT EXISTS FOR (c:Checkpoint) REQUIRE "
+        "c.generation IS UNIQUE"
     ),
 }
 """What `prepare` runs, by the name of what it makes."""
@@ -44,7 +52,8 @@ INDEXES = "SHOW INDEXES YIELD name RETURN name"
 
 PING = "RETURN 1 AS one"
 
-# `page` is set where the node is made: an index entry that begins as null is slow to mend on ArcadeDB.
+# `page` is set where the node is made: an index entry that begins as null is slow to mend on
+# ArcadeDB.
 PUT_ENTITIES = """
 UNWIND $rows AS row
 MERGE (n:Ent {workspace: $workspace, generation: $generation, name: row.name})

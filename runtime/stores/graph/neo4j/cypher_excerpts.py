@@ -1,4 +1,5 @@
-"""The statements that read excerpts of entities and relations: revision and the beginning of the description.
+"""The statements that read excerpts of entities and relations: revision and the beginning of the
+description.
 
 `substring` counts UTF-16 units, of which a character may have two, so twice as many are asked for.
 """
@@ -17,7 +18,8 @@ WHERE NOT n.gone
 RETURN collect([name, n.revision, n.support, substring(n.description, 0, $longest)]) AS found
 """
 
-# A relation names its own ends, so that only the end with fewer relations is looked up, once for all its pairs.
+# A relation names its own ends, so that only the end with fewer relations is looked up, once for
+# all its pairs.
 RELATIONS = """
 UNWIND $groups AS near
 MATCH (n:Ent {workspace: $workspace, generation: $generation, name: near[0]})-[r:REL]-()
@@ -42,10 +44,17 @@ class Reader:
         ]
 
     async def relations(self, pairs: Mapping[str, Sequence[tuple[str, str]]]) -> list[Relation]:
-        """Return the relations that exist among sorted pairs, given by that end which has fewer relations."""
+        """Return the relations that exist among sorted pairs, given by that end which has fewer
+        relations.
+        """
         groups = [[near, [list(ends) for ends in some]] for near, some in pairs.items()]
         found = await self._found(RELATIONS, **self._parameters, groups=groups)
         return [
-            Relation(*pair(source, target), revision, keywords=tuple(keywords), description=text[: self._longest])
+            Relation(
+                *pair(source, target),
+                revision,
+                keywords=tuple(keywords),
+                description=text[: self._longest],
+            )
             for source, target, revision, keywords, text in found
         ]

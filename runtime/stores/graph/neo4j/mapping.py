@@ -28,7 +28,12 @@ def entity_row(entity: Entity) -> dict[str, Any]:
         "support": entity.support,
         "created_at": entity.created_at,
     }
-    return {"name": entity.name, "page": page_of(entity.name), "revision": entity.revision, "values": values}
+    return {
+        "name": entity.name,
+        "page": page_of(entity.name),
+        "revision": entity.revision,
+        "values": values,
+    }
 
 
 def relation_row(relation: Relation) -> dict[str, Any]:
@@ -46,7 +51,12 @@ def relation_row(relation: Relation) -> dict[str, Any]:
         "support": relation.support,
         "created_at": relation.created_at,
     }
-    return {"source": relation.source, "target": relation.target, "revision": relation.revision, "values": values}
+    return {
+        "source": relation.source,
+        "target": relation.target,
+        "revision": relation.revision,
+        "values": values,
+    }
 
 
 def read_entity(values: dict[str, Any]) -> Entity:
@@ -83,14 +93,17 @@ def _joined(texts: tuple[str, ...] | tuple[tuple[str, ...], ...]) -> str:
 
 
 def _parted(texts: str) -> tuple[str, ...]:
-    # Interned: a chunk and its file are named by some fifty entities and relations, which questions keep in memory.
+    # Interned: a chunk and its file are named by some fifty entities and relations, which questions
+    # keep in memory.
     return tuple(map(intern, orjson.loads(texts)))
 
 
 def read_node(name: str, row: dict[str, Any]) -> Node:
     """Return the node in a row of NODES, or at one end of a row of TIED."""
     sources, paths = orjson.loads(row["head"])
-    return Node(name, row["type"], tuple(map(intern, sources)), tuple(map(intern, paths)), row["support"])
+    return Node(
+        name, row["type"], tuple(map(intern, sources)), tuple(map(intern, paths)), row["support"]
+    )
 
 
 def read_tie(row: dict[str, Any]) -> RelationSummary:

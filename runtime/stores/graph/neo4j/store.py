@@ -1,4 +1,6 @@
-"""The graph store over Bolt, with the neo4j driver: Neo4j 5.26 and newer, or ArcadeDB, by the same statements."""
+"""The graph store over Bolt, with the neo4j driver: Neo4j 5.26 and newer, or ArcadeDB, by the same
+statements.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -32,14 +34,18 @@ DROPPED_AT_ONCE = 2000
 
 
 class BoltGraph:
-    """The port `Graph` over Bolt. `timeout` bounds, in seconds, one transaction with all its retries.
+    """The port `Graph` over Bolt. `timeout` bounds, in seconds, one transaction with all its
+    retries.
 
-    A long call is several transactions of at most 500 rows and 4 MB, each of them whole or not at all. Raises
-    ConfigurationError when the URI is none, `Poison` when a row can never be stored, `Unavailable` for anything the
-    store says: a redelivered event does no harm, a document that fails because of a store does.
+    A long call is several transactions of at most 500 rows and 4 MB, each of them whole or not at
+    all. Raises ConfigurationError when the URI is none, `Poison` when a row can never be stored,
+    `Unavailable` for anything the store says: a redelivered event does no harm, a document that
+    fails because of a store does.
     """
 
-    def __init__(self, uri: str, user: str, password: str, database: str = "neo4j", *, timeout: float = 30.0) -> None:
+    def __init__(
+        self, uri: str, user: str, password: str, database: str = "neo4j", *, timeout: float = 30.0
+    ) -> None:
         self._transactions = Transactions(uri, user, password, database, timeout)
         self._query, self._read = self._transactions.query, self._transactions.read
         self._found = self._transactions.found
@@ -56,24 +62,35 @@ class BoltGraph:
     async def ping(self) -> None:
         await self._read(cypher.PING)
 
-    async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(
+        self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]
+    ) -> None:
         new_entities, new_relations = newest_entities(entities), newest_relations(relations)
-        # An entity has about as many relations as chunks name it: good enough to tell a hub from its neighbours.
+        # An entity has about as many relations as chunks name it: good enough to tell a hub from
+        # its neighbours.
         sizes = Counter({entity.name: entity.support for entity in new_entities if not entity.gone})
         sizes.update(name for relation in new_relations for name in relation.key if name in sizes)
-        of_entities, of_relations = batches(new_entities, size_of_entity), batches(new_relations, size_of_relation)
+        of_entities, of_relations = (
+            batches(new_entities, size_of_entity),
+            batches(new_relations, size_of_relation),
+        )
         waiting: list[Entity] = []
         for some in of_entities:
             if waiting:
                 await self._put(partition, waiting, [], sizes)
             waiting = some
-        # The last entities and the first relations share a transaction: for most calls the only one.
+        # The last entities and the first relations share a transaction: for most calls the only
+        # one.
         for last, some in zip_longest([waiting], of_relations, fillvalue=()):
             if last or some:
                 await self._put(partition, last, some, sizes)
 
     async def _put(
-        self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation], sizes: Mapping[str, int]
+        self,
+        partition: Partition,
+        entities: Sequence[Entity],
+        relations: Sequence[Relation],
+        sizes: Mapping[str, int],
     ) -> None:
         entity_rows = [mapping.entity_row(entity) for entity in entities]
         rows = [mapping.relation_row(relation) for relation in relations]
@@ -86,7 +103,10 @@ class BoltGraph:
 
             await run(cypher.PUT_ENTITIES, rows=entity_rows)
             counted = await _sizes_of_ends(transaction, partition, others)
-            await run(cypher.PUT_MISSING_ENDS, rows=[mapping.end_row(name) for name in others if name not in counted])
+            await run(
+                cypher.PUT_MISSING_ENDS,
+                rows=[mapping.end_row(name) for name in others if name not in counted],
+            )
             by_source, by_target = by_smaller_end(rows, {**sizes, **counted})
             await run(cypher.PUT_RELATIONS_FROM_SOURCE, groups=by_source)
             await run(cypher.PUT_RELATIONS_FROM_TARGET, groups=by_target)
@@ -97,11 +117,16 @@ class BoltGraph:
         entities = map(mapping.read_entity, await self._by_name(cypher.ENTITIES, partition, names))
         return {entity.name: entity for entity in entities}
 
-    async def relations(self, partition: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
+    async def relations(
+        self, partition: Partition, pairs: Collection[Pair]
+    ) -> dict[Pair, Relation]:
         storable = sorted({pair for pair in pairs if all(map(can_be_stored, pair))})
         relations: dict[Pair, Relation] = {}
         for some in batches(storable, lambda pair: len(pair[0].encode()) + len(pair[1].encode())):
-            relations |= {relation.key: relation for relation in await self._relations_between(partition, some)}
+            relations |= {
+                relation.key: relation
+                for relation in await self._relations_between(partition, some)
+            }
         return relations
 
     async def _relations_between(self, partition: Partition, pairs: list[Pair]) -> list[Relation]:
@@ -147,45 +172,80 @@ class BoltGraph:
     ) -> dict[str, list[RelationSummary]]:
         if limit < 1:
             return {}
-        found = await self._by_name(cypher.TIES, partition, names, limit=limit, scanned=SCANNED_TIES)
-        return {name: sorted_ties(RelationSummary(*values) for values in some) for name, some in found}
+        found = await self._by_name(
+            cypher.TIES, partition, names, limit=limit, scanned=SCANNED_TIES
+        )
+        return {
+            name: sorted_ties(RelationSummary(*values) for values in some) for name, some in found
+        }
 
-    async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(
+        self, partition: Partition, names: Collection[str], *, limit: int
+    ) -> Neighbourhood:
         centres = await self._by_name(cypher.NODES, partition, names)
         degrees = {row["name"]: row["degree"] for row in centres}
-        tied = await self._by_name(cypher.TIED, partition, degrees, limit=limit) if limit > 0 else []
+        tied = (
+            await self._by_name(cypher.TIED, partition, degrees, limit=limit) if limit > 0 else []
+        )
         nodes = {row["other"]: mapping.read_node(row["other"], row) for row in tied}
         nodes |= {row["name"]: mapping.read_node(row["name"], row) for row in centres}
         once = {(tie.source, tie.target): tie for tie in map(mapping.read_tie, tied)}
         ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
         return Neighbourhood(nodes, ties, degrees)
 
-    async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[Pair]:
-        place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
-        found = await self._found(cypher.SCAN_NAMES, **_key(partition), **place, limit=max(limit, 0))
+    async def scan_names(
+        self, partition: Partition, after: str = "", limit: int = 5000
+    ) -> list[Pair]:
+        place = {
+            "page": cypher.page_of(after) if after else 0,
+            "last_page": cypher.PAGES - 1,
+            "after": after,
+        }
+        found = await self._found(
+            cypher.SCAN_NAMES, **_key(partition), **place, limit=max(limit, 0)
+        )
         return [(name, type) for name, type in found]
 
-    async def scan_entities(self, partition: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
-        place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
-        found = await self._found(cypher.SCAN_ENTITIES, **_key(partition), **place, limit=max(limit, 0))
+    async def scan_entities(
+        self, partition: Partition, after: str = "", limit: int = 1000
+    ) -> list[Entity]:
+        place = {
+            "page": cypher.page_of(after) if after else 0,
+            "last_page": cypher.PAGES - 1,
+            "after": after,
+        }
+        found = await self._found(
+            cypher.SCAN_ENTITIES, **_key(partition), **place, limit=max(limit, 0)
+        )
         return [mapping.read_entity(values) for values in found]
 
-    async def scan_relations(self, partition: Partition, after: Pair = ("", ""), limit: int = 1000) -> list[Relation]:
+    async def scan_relations(
+        self, partition: Partition, after: Pair = ("", ""), limit: int = 1000
+    ) -> list[Relation]:
         source, target = after
         place = {"page": cypher.page_of(source) if source else 0, "last_page": cypher.PAGES - 1}
         found = await self._found(
-            cypher.SCAN_RELATIONS, **_key(partition), **place, source=source, target=target, limit=max(limit, 0)
+            cypher.SCAN_RELATIONS,
+            **_key(partition),
+            **place,
+            source=source,
+            target=target,
+            limit=max(limit, 0),
         )
         return [mapping.read_relation(values) for values in found]
 
     async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
-        records = await self._read(cypher.HUBS, **_key(partition), last_page=cypher.PAGES - 1, limit=max(limit, 0))
+        records = await self._read(
+            cypher.HUBS, **_key(partition), last_page=cypher.PAGES - 1, limit=max(limit, 0)
+        )
         return [record["name"] for record in records]
 
     async def drop(self, partition: Partition) -> None:
         for statement in (cypher.DROP_RELATIONS, cypher.DROP_ENTITIES):
             place = {"page": 0, "last_page": cypher.PAGES - 1, "limit": DROPPED_AT_ONCE}
-            while (gone := (await self._query(statement, **_key(partition), **place))[0])["deleted"]:
+            while (gone := (await self._query(statement, **_key(partition), **place))[0])[
+                "deleted"
+            ]:
                 place["page"] = gone["page"]
 
     async def partitions(self) -> set[Partition]:
@@ -209,7 +269,9 @@ class BoltGraph:
     async def _by_name(
         self, statement: str, partition: Partition, names: Collection[str], **parameters: Any
     ) -> list[Any]:
-        """Read by a statement over `$names`, in batches. Names that cannot be stored are left out."""
+        """Read by a statement over `$names`, in batches. Names that cannot be stored are left
+        out.
+        """
         storable = sorted(filter(can_be_stored, set(names)))
         found: list[Any] = []
         for some in batches(storable, lambda name: len(name.encode())):
@@ -227,4 +289,6 @@ async def _sizes_of_ends(
     """Return the number of relations, tombstones too, of each of these entities that exists."""
     if not names:
         return {}
-    return dict((await records(transaction, cypher.ENDS, **_key(partition), names=names))[0]["found"])
+    return dict(
+        (await records(transaction, cypher.ENDS, **_key(partition), names=names))[0]["found"]
+    )

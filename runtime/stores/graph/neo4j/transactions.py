@@ -1,4 +1,6 @@
-"""Transactions over Bolt: each within our own time limit, tried again after conflicts, its errors translated."""
+"""Transactions over Bolt: each within our own time limit, tried again after conflicts, its errors
+translated.
+"""
 
 import contextlib
 from collections.abc import Awaitable, Callable
@@ -44,14 +46,17 @@ ALL = 1_000_000_000
 
 
 class Transactions:
-    """Runs transactions over one driver. `timeout` bounds, in seconds, one transaction with all its retries.
+    """Runs transactions over one driver. `timeout` bounds, in seconds, one transaction with all its
+    retries.
 
     Raises ConfigurationError when the URI is none, `Unavailable` for anything the store says.
     """
 
     def __init__(self, uri: str, user: str, password: str, database: str, timeout: float) -> None:
         self._database, self._timeout = database, timeout
-        if uri.partition("://")[0] not in SCHEMES:  # the driver would also take http, which has other rules
+        if (
+            uri.partition("://")[0] not in SCHEMES
+        ):  # the driver would also take http, which has other rules
             raise ConfigurationError(URI_FORM)
         try:
             self._driver: AsyncDriver = AsyncGraphDatabase.driver(
@@ -72,10 +77,11 @@ class Transactions:
         return await self.run(lambda transaction: records(transaction, statement, **parameters))
 
     async def read(self, statement: str, **parameters: Any) -> Records:
-        """Run one statement that writes nothing and return its records, in one exchange with the server.
+        """Run one statement that writes nothing and return its records, in one exchange with the
+        server.
 
-        The end of a transaction of our own would be another. Not for writes: ArcadeDB goes on with a statement whose
-        caller was cancelled, and commits it.
+        The end of a transaction of our own would be another. Not for writes: ArcadeDB goes on with
+        a statement whose caller was cancelled, and commits it.
         """
 
         async def attempt() -> Records:
@@ -85,11 +91,15 @@ class Transactions:
         return await self._bounded(attempt)
 
     async def found(self, statement: str, **parameters: Any) -> list[Any]:
-        """Run one statement that writes nothing and collects all it returns in one record, as `found`."""
+        """Run one statement that writes nothing and collects all it returns in one record, as
+        `found`.
+        """
         return (await self.read(statement, **parameters))[0]["found"]
 
     async def declare(self, statement: str) -> None:
-        """Run a statement that makes an index unless it is there: of two that make it at once, Neo4j has one fail."""
+        """Run a statement that makes an index unless it is there: of two that make it at once,
+        Neo4j has one fail.
+        """
 
         async def attempt() -> None:
             try:
@@ -107,18 +117,23 @@ class Transactions:
     async def _bounded(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """Return the result of the attempts, within our own time limit, with errors of ours.
 
-        ArcadeDB ignores the transaction timeout that the protocol knows, and never answers some messages.
+        ArcadeDB ignores the transaction timeout that the protocol knows, and never answers some
+        messages.
         """
         try:
             return await run_with_timeout(self._timeout, self._attempts(attempt))
         except TimeoutError as error:
-            raise Unavailable(f"the graph store did not answer within {self._timeout:g} s") from error
+            raise Unavailable(
+                f"the graph store did not answer within {self._timeout:g} s"
+            ) from error
         except AuthError as error:
             raise Unavailable("the graph store refuses the user or the password") from error
         except (DriverError, Neo4jError, OSError) as error:
             # Messages of the server may quote names out of documents, which must not reach a log.
             code = getattr(error, "code", None) or ""
-            raise Unavailable(f"the graph store fails: {type(error).__name__} {code}".rstrip()) from error
+            raise Unavailable(
+                f"the graph store fails: {type(error).__name__} {code}".rstrip()
+            ) from error
 
     async def close(self) -> None:
         """Close the connections, within the time limit."""
@@ -137,14 +152,17 @@ class Transactions:
         return await CONFLICTS.retry(attempt, again)
 
     async def _attempt(self, work: Work[T]) -> T:
-        # Write access also for reads: in a cluster they then go to the leader, and see what was written.
-        # A managed transaction begins with its first statement, in one exchange with the server; an unmanaged one
-        # waits for the answer to its begin. The driver itself tries none again: `max_transaction_retry_time`.
+        # Write access also for reads: in a cluster they then go to the leader, and see what was
+        # written. A managed transaction begins with its first statement, in one exchange with the
+        # server; an unmanaged one waits for the answer to its begin. The driver itself tries none
+        # again: `max_transaction_retry_time`.
         async with self._driver.session(database=self._database) as session:
             return await session.execute_write(work)
 
 
-async def records(transaction: AsyncManagedTransaction, statement: str, **parameters: Any) -> Records:
+async def records(
+    transaction: AsyncManagedTransaction, statement: str, **parameters: Any
+) -> Records:
     """Run one statement and return its records."""
     # The statements are constants, which the driver's type asks to be literals.
     return await _fetched(await transaction.run(statement, parameters))  # type: ignore[arg-type]
@@ -159,8 +177,8 @@ async def _fetched(result: AsyncResult) -> Records:
 def _tries(error: DriverError | Neo4jError) -> int:
     """Return how often a transaction may be tried that ends in this error.
 
-    ArcadeDB answers a lost race to create a key with ConstraintError, and some other conflicts with an unknown error,
-    neither of which the driver calls retryable.
+    ArcadeDB answers a lost race to create a key with ConstraintError, and some other conflicts with
+    an unknown error, neither of which the driver calls retryable.
     """
     if isinstance(error, ServiceUnavailable | SessionExpired):
         return CONNECTION_TRIES

@@ -1,6 +1,8 @@
-"""The account that services have on a Milvus server: what they need of collections, and no administration.
+"""The account that services have on a Milvus server: what they need of collections, and no
+administration.
 
-Tried on Milvus 2.3.5 by the tests of production. A server that asks for no password knows no accounts.
+Tried on Milvus 2.3.5 by the tests of production. A server that asks for no password knows no
+accounts.
 """
 
 import asyncio
@@ -18,29 +20,45 @@ ROLE = "lightstream"
 PRIVILEGES = {
     "Global": ("CreateCollection", "DescribeCollection", "ShowCollections"),
     "Collection": (
-        "CreateIndex", "IndexDetail", "Load", "GetLoadState", "GetLoadingProgress", "Insert", "Upsert", "Delete",
-        "Query", "Search", "Flush",
+        "CreateIndex",
+        "IndexDetail",
+        "Load",
+        "GetLoadState",
+        "GetLoadingProgress",
+        "Insert",
+        "Upsert",
+        "Delete",
+        "Query",
+        "Search",
+        "Flush",
     ),
-}  # fmt: skip
-"""What the role may do, on any collection: their names hold generation and model. Dropping one is the operator's."""
+}
+"""What the role may do, on any collection: their names hold generation and model. Dropping one is
+the operator's.
+"""
 
 
 async def make_account(uri: str, token: str, account: str, *, timeout: float = 30.0) -> list[str]:
-    """Make the account `user:password` with the role, by an administrator's `token`. Returns a line if it was changed.
+    """Make the account `user:password` with the role, by an administrator's `token`. Returns a line
+    if it was changed.
 
-    Raises ConfigurationError for an account of no use, or a server that gives none; `Unavailable` for a silent one.
+    Raises ConfigurationError for an account of no use, or a server that gives none; `Unavailable`
+    for a silent one.
     """
     user, _, password = account.partition(":")
     if not user or not password:
         raise ConfigurationError("MILVUS_SERVICES_TOKEN must be user:password")
-    # Quiet: the client logs each refusal as an error, and a refusal is how it shows that the password is another.
+    # Quiet: the client logs each refusal as an error, and a refusal is how it shows that the
+    # password is another.
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
     try:
         return await asyncio.to_thread(_make_account, uri, token, user, password, timeout)
     except grpc.RpcError as error:
         raise Unavailable(f"Milvus does not answer: {type(error).__name__}") from None
     except MilvusException as error:
-        raise ConfigurationError(f"Milvus does not make the account of the services: {error.message}") from None
+        raise ConfigurationError(
+            f"Milvus does not make the account of the services: {error.message}"
+        ) from None
 
 
 def _make_account(uri: str, token: str, user: str, password: str, timeout: float) -> list[str]:
@@ -80,7 +98,9 @@ def _has_role(client: Any, user: str, timeout: float) -> bool:
     if ROLE not in client.list_roles(timeout=timeout):
         client.create_role(ROLE, timeout=timeout)
         changed = True
-    granted = {(one["object_type"], one["privilege"]) for one in client.describe_role(ROLE)["privileges"]}
+    granted = {
+        (one["object_type"], one["privilege"]) for one in client.describe_role(ROLE)["privileges"]
+    }
     for kind, privileges in PRIVILEGES.items():
         for privilege in privileges:
             if (kind, privilege) not in granted:

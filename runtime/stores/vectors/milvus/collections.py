@@ -1,4 +1,6 @@
-"""The collections of one embedding model on a Milvus server: found, made, loaded and used, over one connection."""
+"""The collections of one embedding model on a Milvus server: found, made, loaded and used, over one
+connection.
+"""
 
 import asyncio
 import logging
@@ -14,14 +16,25 @@ from contracts.ids import VECTOR_FORMAT
 from runtime.clock import SETTLING, SetBack
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.vectors import collection_names, fields
-from runtime.stores.vectors.milvus.driver import AsyncMilvusClient, DataType, MilvusClient, MilvusException
+from runtime.stores.vectors.milvus.driver import (
+    AsyncMilvusClient,
+    DataType,
+    MilvusClient,
+    MilvusException,
+)
 
 T = TypeVar("T")
 Call = Callable[[Any, str], Awaitable[T]]
 """One exchange: given the client and the collection's name."""
 
-INDEXES: dict[str, dict[str, int]] = {"FLAT": {}, "AUTOINDEX": {}, "HNSW": {"M": 16, "efConstruction": 200}}
-"""The index types to choose from, with their parameters. FLAT for Milvus Lite: its AUTOINDEX misses most rows."""
+INDEXES: dict[str, dict[str, int]] = {
+    "FLAT": {},
+    "AUTOINDEX": {},
+    "HNSW": {"M": 16, "efConstruction": 200},
+}
+"""The index types to choose from, with their parameters. FLAT for Milvus Lite: its AUTOINDEX misses
+most rows.
+"""
 
 _CHANNEL = {
     # Milvus Lite hangs up on a client that pings more often than every 5 minutes.
@@ -37,7 +50,11 @@ _NOT_SERVED = {100, 101, 103, 106, 700}
 """Error codes: the collection is missing, not loaded, loading, recovering, or has no index."""
 _NOT_WORKING = {2, 3, 4, 7, 8, 9, 11, 400, 401, 500, 501, 502, 503, 901, 902, 903}
 """Error codes: the server, or a node, channel or quota of it, is not there now."""
-_NOT_WORKING_TEXTS = ("service not ready", "rpc error: code = Unavailable", "context deadline exceeded")
+_NOT_WORKING_TEXTS = (
+    "service not ready",
+    "rpc error: code = Unavailable",
+    "context deadline exceeded",
+)
 """The same where the code is shared with other errors."""
 
 # The client logs each failed call with a traceback; the error that we raise says it all.
@@ -55,19 +72,25 @@ class NotServed(Unavailable):
 class Collections:
     """One connection, and the collections that were opened over it.
 
-    A collection is looked for once and then taken as given; a call that finds it gone, or the server restarted, opens
-    it again and repeats itself once. `timeout` is in seconds and bounds each exchange. `token` is `user:password` or
-    an API key. Raises ConfigurationError for a URI that is not http(s), or an unknown index type.
+    A collection is looked for once and then taken as given; a call that finds it gone, or the
+    server restarted, opens it again and repeats itself once. `timeout` is in seconds and bounds
+    each exchange. `token` is `user:password` or an API key. Raises ConfigurationError for a URI
+    that is not http(s), or an unknown index type.
     """
 
-    def __init__(self, uri: str, *, model: str, dimension: int, index_type: str, token: str, timeout: float) -> None:
+    def __init__(
+        self, uri: str, *, model: str, dimension: int, index_type: str, token: str, timeout: float
+    ) -> None:
         if urlsplit(uri).scheme not in ("http", "https"):
             raise ConfigurationError("the URI of Milvus must begin with http:// or https://")
         if index_type not in INDEXES:
-            raise ConfigurationError(f"Milvus index type {index_type!r} is not one of {', '.join(INDEXES)}")
+            raise ConfigurationError(
+                f"Milvus index type {index_type!r} is not one of {', '.join(INDEXES)}"
+            )
         self.index_type, self.timeout = index_type, timeout
         self._model, self._dimension = model, dimension
-        # A connection of our own: a shared one outlives `close`, and the event loop that it belongs to.
+        # A connection of our own: a shared one outlives `close`, and the event loop that it belongs
+        # to.
         self._connection: dict[str, Any] = {
             "uri": uri,
             "token": token,
@@ -87,7 +110,13 @@ class Collections:
         return await self._ask(self._client.list_collections(timeout=self.timeout))
 
     async def use(
-        self, generation: int, kind: VectorKind, call: Call[T], *, create: bool = False, write: bool = False
+        self,
+        generation: int,
+        kind: VectorKind,
+        call: Call[T],
+        *,
+        create: bool = False,
+        write: bool = False,
     ) -> T | None:
         """Return the result of the call. A missing collection is created, or the result is None.
 
@@ -106,8 +135,12 @@ class Collections:
             return None
         return await self._ask(call(self._client, name))
 
-    async def open(self, generation: int, kind: VectorKind, *, create: bool, write: bool = False) -> str | None:
-        """Return the name of the loaded collection, None when there is none and none is to be made."""
+    async def open(
+        self, generation: int, kind: VectorKind, *, create: bool, write: bool = False
+    ) -> str | None:
+        """Return the name of the loaded collection, None when there is none and none is to be
+        made.
+        """
         if (name := self._known(generation, kind, write=write)) is not None:
             return name
         try:
@@ -124,7 +157,9 @@ class Collections:
                     self._open.add(name)
                     return name
         except TimeoutError as error:
-            raise Unavailable(f"Milvus did not open its {kind} within {self.timeout:.0f} s") from error
+            raise Unavailable(
+                f"Milvus did not open its {kind} within {self.timeout:.0f} s"
+            ) from error
         return None
 
     async def make(self, generation: int, kind: VectorKind) -> None:
@@ -136,7 +171,9 @@ class Collections:
         await self.open(generation, kind, create=True, write=True)
 
     async def outdated(self, generation: int) -> bool:
-        """Return whether the generation has collections of our model, and those of an older format only."""
+        """Return whether the generation has collections of our model, and those of an older format
+        only.
+        """
         self._note_format(generation, await self.names())
         return generation in self._outdated
 
@@ -150,25 +187,37 @@ class Collections:
         await self._client.close()
 
     def _known(self, generation: int, kind: VectorKind, *, write: bool) -> str | None:
-        """The name of the collection that is open already, and may be written where that is wanted."""
+        """The name of the collection that is open already, and may be written where that is
+        wanted.
+        """
         name = self._name(generation, kind)
         return name if name in self._open and not (write and generation in self._outdated) else None
 
     def _name(self, generation: int, kind: VectorKind) -> str:
         format = self._outdated.get(generation, VECTOR_FORMAT)
-        return collection_names.collection_name(generation, kind, self._model, self._dimension, format)
+        return collection_names.collection_name(
+            generation, kind, self._model, self._dimension, format
+        )
 
     def _note_format(self, generation: int, names: list[str]) -> None:
         """Note the format of the generation's collections, where it is an older one."""
         ours = collection_names.model_key(self._model, self._dimension)
-        collections = [place for place in map(collection_names.parse_collection_name, names) if place]
-        formats = {place.format for place in collections if (place.generation, place.model_key) == (generation, ours)}
+        collections = [
+            place for place in map(collection_names.parse_collection_name, names) if place
+        ]
+        formats = {
+            place.format
+            for place in collections
+            if (place.generation, place.model_key) == (generation, ours)
+        }
         self._outdated.pop(generation, None)
         if formats and VECTOR_FORMAT not in formats:
             self._outdated[generation] = max(formats)
 
     async def _opened(self, name: str, names: list[str], *, create: bool) -> bool:
-        """Make the collection, or complete an interrupted creation, and load it. Returns whether it is there."""
+        """Make the collection, or complete an interrupted creation, and load it. Returns whether it
+        is there.
+        """
         there = name in names
         if not there and not create:
             return False
@@ -178,13 +227,17 @@ class Collections:
         return True
 
     async def model_of(self, generation: int) -> EmbeddingModel | None:
-        """Return the model whose collections the generation has, ours if it has them; None when it has none."""
+        """Return the model whose collections the generation has, ours if it has them; None when it
+        has none.
+        """
         names = await self.names()
         if other := self._of_another_model(generation, names):
             return EmbeddingModel.named(await self._description(other))
         ours = collection_names.model_key(self._model, self._dimension)
         places = [place for place in map(collection_names.parse_collection_name, names) if place]
-        has_ours = any((place.generation, place.model_key) == (generation, ours) for place in places)
+        has_ours = any(
+            (place.generation, place.model_key) == (generation, ours) for place in places
+        )
         return EmbeddingModel(self._model, self._dimension) if has_ours else None
 
     async def _refuse_another_model(self, generation: int, there: list[str]) -> None:
@@ -201,17 +254,22 @@ class Collections:
         makers = {
             place.model_key: name
             for name in there
-            if (place := collection_names.parse_collection_name(name)) and place.generation == generation
+            if (place := collection_names.parse_collection_name(name))
+            and place.generation == generation
         }
         return None if not makers or ours in makers else min(makers.items())[1]
 
     async def _description(self, name: str) -> str:
-        return (await self._ask(self._client.describe_collection(name, timeout=self.timeout)))["description"]
+        return (await self._ask(self._client.describe_collection(name, timeout=self.timeout)))[
+            "description"
+        ]
 
     def _make(self, name: str, *, there: bool) -> None:
-        """Make the collection, unless it is there, and its index. Repeats change nothing. Blocks: for a thread.
+        """Make the collection, unless it is there, and its index. Repeats change nothing. Blocks:
+        for a thread.
 
-        By the synchronous client: the other one waits for each index with a call that Milvus Lite may not know.
+        By the synchronous client: the other one waits for each index with a call that Milvus Lite
+        may not know.
         """
         client: Any = MilvusClient(**self._connection)
         try:
@@ -219,13 +277,17 @@ class Collections:
                 client.create_collection(name, schema=self._schema(), timeout=self.timeout)
             index: Any = client.prepare_index_params()
             parameters = INDEXES[self.index_type]
-            index.add_index("vector", index_type=self.index_type, metric_type="COSINE", params=parameters)
+            index.add_index(
+                "vector", index_type=self.index_type, metric_type="COSINE", params=parameters
+            )
             client.create_index(name, index, sync=False, timeout=self.timeout)
         finally:
             client.close()
 
     def _schema(self) -> Any:
-        schema: Any = MilvusClient.create_schema(description=collection_names.model_text(self._model, self._dimension))
+        schema: Any = MilvusClient.create_schema(
+            description=collection_names.model_text(self._model, self._dimension)
+        )
         schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=fields.KEY_BYTES)
         for field, most in fields.STRINGS.items():
             schema.add_field(field, DataType.VARCHAR, max_length=most)
@@ -235,15 +297,22 @@ class Collections:
         return schema
 
     def _refuse_what_is_hidden(self) -> None:
-        """Raise Unavailable until a server on this machine has been started again after the clock was set back."""
+        """Raise Unavailable until a server on this machine has been started again after the clock
+        was set back.
+        """
         if self._clock and (seconds := self._clock.seconds()):
             raise Unavailable(
-                f"this machine's clock was set back by {seconds:.0f} s: the vector store is started again",
+                (
+                    f"this machine's clock was set back by {seconds:.0f} s: the vector store is "
+                    "started again"
+                ),
                 retry_after=SETTLING,
             )
 
     async def _ask(self, exchange: Awaitable[T]) -> T:
-        """Return the answer. Raises Unavailable without one, NotServed when opening the collection may bring one."""
+        """Return the answer. Raises Unavailable without one, NotServed when opening the collection
+        may bring one.
+        """
         try:
             async with asyncio.timeout(self.timeout):
                 answer = await exchange
@@ -262,7 +331,9 @@ def translated(error: MilvusException) -> Exception:
     code: Any = error.code
     if code in _NOT_SERVED:
         return NotServed(f"Milvus does not serve the collection: {error!s:.300}")
-    lost = isinstance(code, grpc.StatusCode) or isinstance(error.__context__, TimeoutError | grpc.RpcError)
+    lost = isinstance(code, grpc.StatusCode) or isinstance(
+        error.__context__, TimeoutError | grpc.RpcError
+    )
     if lost or code in _NOT_WORKING or any(text in str(error) for text in _NOT_WORKING_TEXTS):
         return Unavailable(f"Milvus does not answer: {error!s:.300}")
     return error

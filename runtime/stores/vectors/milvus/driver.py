@@ -1,8 +1,8 @@
 """The names of pymilvus that the adapter uses, imported without pandas.
 
-pymilvus imports pandas for data frames, which nobody here gives it: 0.25 s of CPU and 34 MB in every process. While it
-is imported, stand-ins take the place of the modules of pandas that it names; what is asked of one later is answered by
-pandas itself, which is loaded then.
+pymilvus imports pandas for data frames, which nobody here gives it: 0.25 s of CPU and 34 MB in
+every process. While it is imported, stand-ins take the place of the modules of pandas that it
+names; what is asked of one later is answered by pandas itself, which is loaded then.
 """
 
 import sys
@@ -33,7 +33,9 @@ class _Standin(ModuleType):
 
 @contextmanager
 def without_pandas() -> Generator[None]:
-    """Keep pandas from being loaded by imports inside the block; does nothing where it is loaded already."""
+    """Keep pandas from being loaded by imports inside the block; does nothing where it is loaded
+    already.
+    """
     if "pandas" in sys.modules:
         yield
         return

@@ -1,4 +1,6 @@
-"""Searches in the collections of Milvus. Those that come at the same time go together in one call."""
+"""Searches in the collections of Milvus. Those that come at the same time go together in one
+call.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -37,11 +39,17 @@ class Searches:
         condition: str,
         wanted: Sequence[str],
     ) -> list[Any]:
-        """Return the `limit` nearest rows of the client, each with `id` (the key), `entity` and `distance`."""
-        return await self._calls.ask(_Alike(partition.generation, kind, limit, condition, tuple(wanted)), vector)
+        """Return the `limit` nearest rows of the client, each with `id` (the key), `entity` and
+        `distance`.
+        """
+        return await self._calls.ask(
+            _Alike(partition.generation, kind, limit, condition, tuple(wanted)), vector
+        )
 
     async def _nearest_of_each(self, of: _Alike, vectors: list[list[float]]) -> list[list[Any]]:
-        """Return the nearest rows of each vector, by one call: four together cost half of what four calls do."""
+        """Return the nearest rows of each vector, by one call: four together cost half of what four
+        calls do.
+        """
         breadth = {"ef": max(128, of.limit)} if self._collections.index_type == "HNSW" else {}
 
         async def search(client: Any, name: str) -> list[list[Any]]:

@@ -1,9 +1,10 @@
 """Vectors in Milvus, a cluster or the embedded Milvus Lite: the same calls for both.
 
-The writer waits, so that readers need not. A write ends with one strongly consistent read, which the server answers
-once all that was written before can be found; from then on a read with bounded staleness finds it too, whoever asks.
-So no search waits for the server's clock, which would cost it up to 200 ms. This holds for collections that are
-loaded with one replica, as this adapter loads them.
+The writer waits, so that readers need not. A write ends with one strongly consistent read, which
+the server answers once all that was written before can be found; from then on a read with bounded
+staleness finds it too, whoever asks. So no search waits for the server's clock, which would cost it
+up to 200 ms. This holds for collections that are loaded with one replica, as this adapter loads
+them.
 """
 
 import asyncio
@@ -39,16 +40,29 @@ OUT_OF_STEP = Backoff(first=0.05, longest=2.0, spread=1.0)
 class MilvusVectors:
     """`Vectors` over gRPC. `timeout` is in seconds and bounds each exchange with the server.
 
-    `token` is `user:password` or an API key. Raises ConfigurationError for a URI that is not http(s), or an unknown
-    index type: FLAT is exact and for every server, HNSW or AUTOINDEX for a large index on a Milvus cluster.
+    `token` is `user:password` or an API key. Raises ConfigurationError for a URI that is not
+    http(s), or an unknown index type: FLAT is exact and for every server, HNSW or AUTOINDEX for a
+    large index on a Milvus cluster.
     """
 
     def __init__(
-        self, uri: str, *, model: str, dimension: int, index_type: str = "FLAT", token: str = "", timeout: float = 30
+        self,
+        uri: str,
+        *,
+        model: str,
+        dimension: int,
+        index_type: str = "FLAT",
+        token: str = "",
+        timeout: float = 30,
     ) -> None:
         self.model, self.dimension = model, dimension
         self._collections = Collections(
-            uri, model=model, dimension=dimension, index_type=index_type, token=token, timeout=timeout
+            uri,
+            model=model,
+            dimension=dimension,
+            index_type=index_type,
+            token=token,
+            timeout=timeout,
         )
         self._timeout = timeout
         self._searches = Searches(self._collections, timeout)
@@ -62,7 +76,9 @@ class MilvusVectors:
         if line := await self.outdated(generation):
             return [line]
         existing = await self._collections.names()
-        names = [collection_name(generation, kind, self.model, self.dimension) for kind in VECTOR_KINDS]
+        names = [
+            collection_name(generation, kind, self.model, self.dimension) for kind in VECTOR_KINDS
+        ]
         return [f"collection {name} is not there" for name in names if name not in existing]
 
     async def outdated(self, generation: int) -> str | None:
@@ -74,7 +90,9 @@ class MilvusVectors:
         await self._collections.names()
 
     async def put(self, partition: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
-        """See `Vectors`. At most 500 rows and 16 MiB go in one call, so a put that fails may have written a part."""
+        """See `Vectors`. At most 500 rows and 16 MiB go in one call, so a put that fails may have
+        written a part.
+        """
         left = list(stored.batches(stored.normalized_rows(rows, self.dimension)))
         for attempt in range(1, PUTS + 1):
             for batch in left:
@@ -98,12 +116,16 @@ class MilvusVectors:
                 rows[row.id] = row
         return rows
 
-    async def versions(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> dict[str, RowVersion]:
+    async def versions(
+        self, partition: Partition, kind: VectorKind, ids: Collection[str]
+    ) -> dict[str, RowVersion]:
         """See `Vectors`."""
         versions: dict[str, RowVersion] = {}
         for condition in stored.id_filters(partition.workspace, ids):
             for fields in await self._query(partition, kind, condition, [*stored.VERSION_FIELDS]):
-                versions[stored.id_of(fields["key"])] = RowVersion(int(fields["version"]), fields["text_hash"])
+                versions[stored.id_of(fields["key"])] = RowVersion(
+                    int(fields["version"]), fields["text_hash"]
+                )
         return versions
 
     async def search(
@@ -122,12 +144,17 @@ class MilvusVectors:
         if top_k < 1 or (documents is not None and not documents):
             return []
         condition = stored.workspace_filter(partition.workspace, documents)
-        # The server orders equal rows as it likes: ask for more until the last one wanted beats the last one given.
+        # The server orders equal rows as it likes: ask for more until the last one wanted beats the
+        # last one given.
         limit = top_k + 1
         while True:
             # What Milvus calls the cosine distance is the similarity.
-            answer = await self._searches.nearest(partition, kind, direction, limit, condition, stored.HIT_FIELDS)
-            candidates = stored.ranked(stored.hit(hit.id, hit.entity, hit.distance) for hit in answer)
+            answer = await self._searches.nearest(
+                partition, kind, direction, limit, condition, stored.HIT_FIELDS
+            )
+            candidates = stored.ranked(
+                stored.hit(hit.id, hit.entity, hit.distance) for hit in answer
+            )
             hits = stored.only_documents(candidates, documents)
             certain = len(hits) > top_k and hits[top_k - 1].score != candidates[-1].score
             if certain or len(candidates) < limit or limit == MOST_HITS:
@@ -137,19 +164,32 @@ class MilvusVectors:
     async def likeness(
         self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
-        """See `Vectors`. The server compares; the vectors of rows that its index skips are fetched."""
+        """See `Vectors`. The server compares; the vectors of rows that its index skips are
+        fetched.
+        """
         direction = stored.single_precision(vector, self.dimension, "the question")
         scores: dict[str, float] = {}
         for condition in stored.id_filters(partition.workspace, ids):
-            hits = await self._searches.nearest(partition, kind, direction.tolist(), stored.READ_ROWS, condition, ())
+            hits = await self._searches.nearest(
+                partition, kind, direction.tolist(), stored.READ_ROWS, condition, ()
+            )
             scores |= {stored.id_of(hit.id): stored.rounded_score(hit.distance) for hit in hits}
         left = await self.get(partition, kind, [id for id in ids if id not in scores], vectors=True)
         return scores | dict(
-            zip(left, stored.similarities([row.vector for row in left.values()], direction), strict=True)
+            zip(
+                left,
+                stored.similarities([row.vector for row in left.values()], direction),
+                strict=True,
+            )
         )
 
     async def delete(
-        self, partition: Partition, kind: VectorKind, ids: Collection[str], *, before: int | None = None
+        self,
+        partition: Partition,
+        kind: VectorKind,
+        ids: Collection[str],
+        *,
+        before: int | None = None,
     ) -> None:
         """See `Vectors`."""
         conditions = list(stored.id_filters(partition.workspace, ids))
@@ -159,21 +199,36 @@ class MilvusVectors:
         if conditions:
             await self._settle(partition, kind)
 
-    async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+    async def scan(
+        self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000
+    ) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
-        return [*map(stored.from_fields, await self._after(partition, kind, after, limit, stored.ROW_FIELDS))]
+        return [
+            *map(
+                stored.from_fields,
+                await self._after(partition, kind, after, limit, stored.ROW_FIELDS),
+            )
+        ]
 
     async def scan_vectors(
         self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000
     ) -> VectorPage:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
-        rows = await self._after(partition, kind, after, limit, stored.PLACED_VECTOR, strict_float32=True)
-        vectors = np.array([row["vector"] for row in rows], np.float32).reshape(len(rows), self.dimension)
-        return VectorPage([row["id"] for row in rows], [stored.names_of(row) for row in rows], vectors)
+        rows = await self._after(
+            partition, kind, after, limit, stored.PLACED_VECTOR, strict_float32=True
+        )
+        vectors = np.array([row["vector"] for row in rows], np.float32).reshape(
+            len(rows), self.dimension
+        )
+        return VectorPage(
+            [row["id"] for row in rows], [stored.names_of(row) for row in rows], vectors
+        )
 
     async def count(self, partition: Partition, kind: VectorKind) -> int:
         """See `Vectors`."""
-        answer = await self._query(partition, kind, stored.workspace_filter(partition.workspace), ["count(*)"])
+        answer = await self._query(
+            partition, kind, stored.workspace_filter(partition.workspace), ["count(*)"]
+        )
         return int(answer[0]["count(*)"]) if answer else 0
 
     async def model_of(self, generation: int) -> EmbeddingModel | None:
@@ -198,7 +253,10 @@ class MilvusVectors:
         """See `Vectors`. The least of the three collections."""
         partition, columns = Partition("", generation), [*checkpoint_rows.CHECKPOINT_FIELDS]
         answers = await asyncio.gather(
-            *(self._query(partition, kind, checkpoint_rows.CHECKPOINT_FILTER, columns) for kind in VECTOR_KINDS)
+            *(
+                self._query(partition, kind, checkpoint_rows.CHECKPOINT_FILTER, columns)
+                for kind in VECTOR_KINDS
+            )
         )
         of_each = [checkpoint_rows.newest(rows) for rows in answers]
         present = [checkpoint for checkpoint in of_each if checkpoint]
@@ -206,7 +264,10 @@ class MilvusVectors:
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         """See `Vectors`."""
-        partition, row = Partition("", generation), checkpoint_rows.to_columns(checkpoint, self.dimension)
+        partition, row = (
+            Partition("", generation),
+            checkpoint_rows.to_columns(checkpoint, self.dimension),
+        )
         for kind in VECTOR_KINDS:
             await self._upsert(partition, kind, row)
             await self._delete(partition, kind, checkpoint_rows.older_filter(checkpoint))
@@ -221,28 +282,33 @@ class MilvusVectors:
     ) -> list[list[VectorRow]]:
         """Return the batches of which an id has two rows, once every reader finds what was written.
 
-        Milvus Lite deletes and inserts in two steps, so that of two upserts of one key at once both may insert. Each
-        of them looks, so the last sees it, and writing again leaves one. The first look is strongly consistent, which
-        makes it the read that a write ends with: all batches were written before it.
+        Milvus Lite deletes and inserts in two steps, so that of two upserts of one key at once both
+        may insert. Each of them looks, so the last sees it, and writing again leaves one. The first
+        look is strongly consistent, which makes it the read that a write ends with: all batches
+        were written before it.
         """
         doubled: list[list[VectorRow]] = []
         for number, batch in enumerate(batches):
             keys = stored.keys_filter(stored.key(partition.workspace, row.id) for row in batch)
             consistency = "Bounded" if number else "Strong"
-            answer = await self._query(partition, kind, keys, ["count(*)"], consistency_level=consistency)
+            answer = await self._query(
+                partition, kind, keys, ["count(*)"], consistency_level=consistency
+            )
             if answer and int(answer[0]["count(*)"]) > len(batch):
                 doubled.append(batch)
         return doubled
 
-    async def _upsert(self, partition: Partition, kind: VectorKind, columns: stored.Columns) -> None:
+    async def _upsert(
+        self, partition: Partition, kind: VectorKind, columns: stored.Columns
+    ) -> None:
         entities = [
             {"name": name, "type": TYPES.get(name, DataType.VARCHAR), "values": values}
             for name, values in columns.items()
         ]
 
         async def upsert(client: Any, name: str) -> None:
-            # The connection takes columns, the client rows only, and looks at each value three times: 53 against
-            # 15 microseconds a row.
+            # The connection takes columns, the client rows only, and looks at each value three
+            # times: 53 against 15 microseconds a row.
             connection = await client._get_connection()
             await connection.upsert(name, entities, timeout=self._timeout)
 
@@ -260,7 +326,13 @@ class MilvusVectors:
         await self._query(partition, kind, nothing, ["key"], limit=1, consistency_level="Strong")
 
     async def _after(
-        self, partition: Partition, kind: VectorKind, after: str, limit: int, wanted: Sequence[str], **options: Any
+        self,
+        partition: Partition,
+        kind: VectorKind,
+        after: str,
+        limit: int,
+        wanted: Sequence[str],
+        **options: Any,
     ) -> list[stored.Fields]:
         """Return these fields, the id among them, of up to `limit` rows with greater ids, by id."""
         rows: list[stored.Fields] = []
@@ -275,9 +347,16 @@ class MilvusVectors:
         return rows
 
     async def _query(
-        self, partition: Partition, kind: VectorKind, condition: str, wanted: list[str], **options: Any
+        self,
+        partition: Partition,
+        kind: VectorKind,
+        condition: str,
+        wanted: list[str],
+        **options: Any,
     ) -> list[stored.Fields]:
-        """Return the stored fields of the rows that match the condition; nothing without a collection."""
+        """Return the stored fields of the rows that match the condition; nothing without a
+        collection.
+        """
         options = {"consistency_level": "Bounded", "timeout": self._timeout, **options}
 
         async def query(client: Any, name: str) -> list[stored.Fields]:

@@ -22,7 +22,8 @@ MAX_ENTRIES = 20
 
 
 def note_details(request: Request, **details: str | int | Sequence[str | int]) -> None:
-    """Add details to the audit line of this request, such as what it names and why. Give no secrets.
+    """Add details to the audit line of this request, such as what it names and why. Give no
+    secrets.
 
     What is noted again is replaced. A text is cut after 200 characters, a list after 20 entries.
     """
@@ -33,14 +34,18 @@ def note_details(request: Request, **details: str | int | Sequence[str | int]) -
 def _shortened(value: str | int | Sequence[str | int]) -> Any:
     if isinstance(value, int):
         return value
-    return value[:MAX_PATH_LENGTH] if isinstance(value, str) else [_shortened(one) for one in value[:MAX_ENTRIES]]
+    return (
+        value[:MAX_PATH_LENGTH]
+        if isinstance(value, str)
+        else [_shortened(one) for one in value[:MAX_ENTRIES]]
+    )
 
 
 class AuditMiddleware:
     """Logs every request that changes something or tries to log in, also when it was denied.
 
-    A line has the principal's name (never a key), method and path, workspace, address, trace id and status code. The
-    same trace id is in the events that the request publishes.
+    A line has the principal's name (never a key), method and path, workspace, address, trace id and
+    status code. The same trace id is in the events that the request publishes.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -61,7 +66,9 @@ class AuditMiddleware:
                 outcome = message["status"]
             await send(message)
 
-        with server_span(f"{scope['method']} request", Headers(scope=scope).get("traceparent")) as trace:
+        with server_span(
+            f"{scope['method']} request", Headers(scope=scope).get("traceparent")
+        ) as trace:
             try:
                 await self._app(scope, receive, send_noting_status)
             finally:

@@ -24,7 +24,8 @@ from services.query.api.web_page import built_page
 from services.query.places import PLAIN, Places
 
 CREDENTIALS_HINT = (
-    "set LIGHTRAG_API_KEY, LIGHTSTREAM_API_KEYS or AUTH_ACCOUNTS, or HOST=127.0.0.1; only where something in front "
+    "set LIGHTRAG_API_KEY, LIGHTSTREAM_API_KEYS or AUTH_ACCOUNTS, or HOST=127.0.0.1; only "
+    "where something in front "
     "asks for credentials, LIGHTSTREAM_ALLOW_OPEN=true"
 )
 
@@ -33,8 +34,9 @@ RENEWAL_INTERVAL = 60.0
 
 
 NAMES_PER_ADDRESS = 6
-"""Failed logins of one address, whatever names it tries, as a multiple of those of one name: then each further failure
-is refused. Who gives the right password is let in all the same."""
+"""Failed logins of one address, whatever names it tries, as a multiple of those of one name: then
+each further failure is refused. Who gives the right password is let in all the same.
+"""
 
 
 def _random_tokens() -> Tokens:
@@ -43,7 +45,8 @@ def _random_tokens() -> Tokens:
 
 @dataclass
 class AuthConfig:
-    """Who may call the API; the defaults allow everyone. `loopback`: the server listens on this machine only.
+    """Who may call the API; the defaults allow everyone. `loopback`: the server listens on this
+    machine only.
 
     `web_page` is LightRAG's page, `own_page` ours; None where there is none.
     """
@@ -65,7 +68,9 @@ class AuthConfig:
     loopback: bool = False
     body_limits: BodyLimits = field(default_factory=BodyLimits)
     path_prefix: str = ""
-    """The path below which a proxy shows the service; `believes_proxies`: its `X-Forwarded-Prefix` counts."""
+    """The path below which a proxy shows the service; `believes_proxies`: its `X-Forwarded-Prefix`
+    counts.
+    """
     believes_proxies: bool = False
     places_key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     """With which sequences are hidden from those who are bound to workspaces."""
@@ -77,10 +82,16 @@ class AuthConfig:
     def places_of(self, name: str, workspace: str) -> Places:
         """Return how the principal of that name, if it still exists, sees them."""
         principal = ANONYMOUS if self.is_open else self._principal(name)
-        return self.places_for(principal, workspace) if principal else Places(workspace, self.places_key)
+        return (
+            self.places_for(principal, workspace)
+            if principal
+            else Places(workspace, self.places_key)
+        )
 
     def _principal(self, name: str) -> Principal | None:
-        account = self.accounts.get(name.removeprefix("user:")) if name.startswith("user:") else None
+        account = (
+            self.accounts.get(name.removeprefix("user:")) if name.startswith("user:") else None
+        )
         return account.principal if account else self.keys.named(name)
 
     def may_write(self, name: str, workspace: str) -> bool:
@@ -88,7 +99,11 @@ class AuthConfig:
         if self.is_open:
             return True
         principal = self._principal(name)
-        return bool(principal and principal.permissions.covers(workspace) and principal.permissions.allows("write"))
+        return bool(
+            principal
+            and principal.permissions.covers(workspace)
+            and principal.permissions.allows("write")
+        )
 
     @property
     def is_open(self) -> bool:
@@ -106,7 +121,9 @@ def auth_config(settings: AccessSettings) -> AuthConfig:
         raise ConfigurationError(f"HOST={settings.host} would let everybody in: {CREDENTIALS_HINT}")
     secret = settings.token_secret.get_secret_value()
     if settings.auth_accounts.get_secret_value() and len(secret) < MIN_SECRET_LENGTH:
-        raise ConfigurationError(f"AUTH_ACCOUNTS needs a TOKEN_SECRET of at least {MIN_SECRET_LENGTH} characters")
+        raise ConfigurationError(
+            f"AUTH_ACCOUNTS needs a TOKEN_SECRET of at least {MIN_SECRET_LENGTH} characters"
+        )
     user_accounts = _accounts(settings, secret)
     return AuthConfig(
         keys=_keys(settings, loopback),
@@ -120,7 +137,8 @@ def auth_config(settings: AccessSettings) -> AuthConfig:
         renew_below=settings.token_renew_threshold if settings.token_auto_renew else 0.0,
         lockout=Lockout(settings.login_max_failed_attempts, settings.login_lockout_window_seconds),
         address_lockout=Lockout(
-            settings.login_max_failed_attempts * NAMES_PER_ADDRESS, settings.login_lockout_window_seconds
+            settings.login_max_failed_attempts * NAMES_PER_ADDRESS,
+            settings.login_lockout_window_seconds,
         ),
         whitelist=split_list(settings.whitelist_paths),
         cors_origins=split_list(settings.cors_origins),
@@ -131,21 +149,30 @@ def auth_config(settings: AccessSettings) -> AuthConfig:
         own_page=built_page(),
         loopback=loopback,
         places_key=_places_key(settings),
-        body_limits=BodyLimits(settings.max_login_body, settings.max_document_body, settings.max_request_body),
+        body_limits=BodyLimits(
+            settings.max_login_body, settings.max_document_body, settings.max_request_body
+        ),
         path_prefix=settings.lightrag_api_prefix,
         believes_proxies=bool(settings.forwarded_allow_ips),
     )
 
 
 def _places_key(settings: AccessSettings) -> bytes:
-    """Return a key that all replicas have and that a restart keeps: from the bus's password, else from all keys."""
+    """Return a key that all replicas have and that a restart keeps: from the bus's password, else
+    from all keys.
+    """
     address = parse_bus_address(settings.nats_url)
     own = (
         address.password
         or address.user
-        or (settings.lightstream_api_keys.get_secret_value() + settings.auth_accounts.get_secret_value())
+        or (
+            settings.lightstream_api_keys.get_secret_value()
+            + settings.auth_accounts.get_secret_value()
+        )
     )
-    return hashlib.scrypt(own.encode(), salt=b"lightstream places in the log", n=1 << 13, r=8, p=1, dklen=32)
+    return hashlib.scrypt(
+        own.encode(), salt=b"lightstream places in the log", n=1 << 13, r=8, p=1, dklen=32
+    )
 
 
 def is_loopback(host: str) -> bool:
@@ -158,12 +185,15 @@ def is_loopback(host: str) -> bool:
 
 def _web_page(folder: str) -> Path | None:
     if folder and not (Path(folder) / "index.html").is_file():
-        raise ConfigurationError(f"WEBUI_DIR={folder} has no index.html: name the folder of a built web page")
+        raise ConfigurationError(
+            f"WEBUI_DIR={folder} has no index.html: name the folder of a built web page"
+        )
     return Path(folder).resolve() if folder else None
 
 
 def _rate_limit(settings: AccessSettings, name: str) -> TokenBuckets:
-    # On this machine's own address the default does not apply: there a client is its owner's, and may be a fast one.
+    # On this machine's own address the default does not apply: there a client is its owner's, and
+    # may be a fast one.
     applies = name in settings.model_fields_set or not is_loopback(settings.host)
     return TokenBuckets(getattr(settings, name) if applies else 0)
 
@@ -171,20 +201,26 @@ def _rate_limit(settings: AccessSettings, name: str) -> TokenBuckets:
 def _keys(settings: AccessSettings, local: bool) -> ApiKeys:
     one = settings.lightrag_api_key.get_secret_value()
     if one and not local and len(one) < MIN_KEY_LENGTH:
-        raise ConfigurationError(f"LIGHTRAG_API_KEY has fewer than {MIN_KEY_LENGTH} characters and can be guessed")
+        raise ConfigurationError(
+            f"LIGHTRAG_API_KEY has fewer than {MIN_KEY_LENGTH} characters and can be guessed"
+        )
     try:
         several = parse_keys(settings.lightstream_api_keys.get_secret_value())
     except ValueError as error:
         raise ConfigurationError(f"LIGHTSTREAM_API_KEYS: {error}") from None
     named = [(key, Principal(f"key:{name}", grant)) for name, (key, grant) in several.items()]
     if len({one, *(key for key, _ in named)}) <= len(named):
-        raise ConfigurationError("LIGHTSTREAM_API_KEYS: two entries, or one and LIGHTRAG_API_KEY, have the same key")
+        raise ConfigurationError(
+            "LIGHTSTREAM_API_KEYS: two entries, or one and LIGHTRAG_API_KEY, have the same key"
+        )
     return ApiKeys([*named, *([(one, Principal("key:lightrag"))] if one else [])])
 
 
 def _accounts(settings: AccessSettings, secret: str) -> Accounts:
     try:
-        users = parse_accounts(settings.auth_accounts.get_secret_value(), settings.lightstream_account_rights)
+        users = parse_accounts(
+            settings.auth_accounts.get_secret_value(), settings.lightstream_account_rights
+        )
         return Accounts(users, secret)
     except ValueError as error:
         raise ConfigurationError(f"AUTH_ACCOUNTS or LIGHTSTREAM_ACCOUNT_RIGHTS: {error}") from None

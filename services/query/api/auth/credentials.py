@@ -1,4 +1,6 @@
-"""API keys, passwords and tokens: keys and passwords are held as hashes and compared in constant time."""
+"""API keys, passwords and tokens: keys and passwords are held as hashes and compared in constant
+time.
+"""
 
 import asyncio
 import hashlib
@@ -28,7 +30,9 @@ DEFAULT_COST = 10
 """The bcrypt cost, a power of two of rounds, of passwords that the settings hold in plain text."""
 
 PARALLEL_COMPARISONS = 2
-"""Passwords that are compared at the same time; each comparison takes a core a tenth of a second or more."""
+"""Passwords that are compared at the same time; each comparison takes a core a tenth of a second or
+more.
+"""
 
 BCRYPT_MAX_BYTES = 72
 """Bytes of a password that bcrypt reads; it ignores or rejects the rest."""
@@ -46,7 +50,9 @@ class ApiKeys:
         return bool(self._keys)
 
     def find(self, key: str) -> Principal | None:
-        """Return the principal of the key, None for an unknown key. Compares all keys, in constant time."""
+        """Return the principal of the key, None for an unknown key. Compares all keys, in constant
+        time.
+        """
         digest, principal = _digest(key), None
         for key_digest, caller in self._keys:
             if hmac.compare_digest(key_digest, digest):
@@ -60,9 +66,11 @@ class ApiKeys:
 
 @dataclass(frozen=True)
 class Account:
-    """A user. `mark` changes with the password and is in every token, so a new password ends the old tokens.
+    """A user. `mark` changes with the password and is in every token, so a new password ends the
+    old tokens.
 
-    `password` is a bcrypt hash of that `cost`; `plain` says that the settings hold the password in plain text.
+    `password` is a bcrypt hash of that `cost`; `plain` says that the settings hold the password in
+    plain text.
     """
 
     principal: Principal
@@ -80,7 +88,9 @@ class Accounts:
 
     def __init__(self, users: Mapping[str, tuple[str, Permissions]], secret: str) -> None:
         costs = {
-            name: _cost(name, password) for name, (password, _) in users.items() if password.startswith(BCRYPT_PREFIX)
+            name: _cost(name, password)
+            for name, (password, _) in users.items()
+            if password.startswith(BCRYPT_PREFIX)
         }
         own = max([DEFAULT_COST, *costs.values()])
         salt = bcrypt.gensalt(own)
@@ -97,9 +107,12 @@ class Accounts:
             for name, (password, grant) in users.items()
         }
         self._dummies = {
-            cost: bcrypt.hashpw(b"-", bcrypt.gensalt(cost)) for cost in {user.cost for user in self._users.values()}
+            cost: bcrypt.hashpw(b"-", bcrypt.gensalt(cost))
+            for cost in {user.cost for user in self._users.values()}
         }
-        """A hash of each cost in use: every attempt costs one comparison of each, whichever user it names."""
+        """A hash of each cost in use: every attempt costs one comparison of each, whichever user it
+        names.
+        """
         self._slots = asyncio.Semaphore(PARALLEL_COMPARISONS)
         self._unknown = asyncio.Semaphore(1)
         self._seconds = deque[float](maxlen=64)
@@ -114,8 +127,8 @@ class Accounts:
     async def verify(self, name: str, password: str) -> Account | None:
         """Return the user when the password is right, else None.
 
-        Takes the same time for every name, whether the user exists and whatever the cost of the hash. Names that
-        nobody has are compared apart, one at a time, and no user waits for them.
+        Takes the same time for every name, whether the user exists and whatever the cost of the
+        hash. Names that nobody has are compared apart, one at a time, and no user waits for them.
         """
         account = self._users.get(name)
         async with self._slots:
@@ -173,7 +186,9 @@ class Tokens:
     """Hours after a login up to which its token and the renewed ones are valid."""
 
     def issue(self, name: str, role: Role, mark: str = "", login: float | None = None) -> str:
-        """Return a signed token. `login`: the time of the login, for a renewed token; None means now."""
+        """Return a signed token. `login`: the time of the login, for a renewed token; None means
+        now.
+        """
         now = int(time.time())
         since = now if login is None else int(login)
         claims: dict[str, Any] = {
@@ -194,7 +209,9 @@ class Tokens:
         return self.issue(token.name, token.role, token.mark, token.login_at)
 
     def ends(self, token: Token) -> float:
-        """Return when the token ends, in seconds since 1970: the setting may be shorter than when it was made."""
+        """Return when the token ends, in seconds since 1970: the setting may be shorter than when
+        it was made.
+        """
         most = token.login_at + 3600 * self.max_hours
         return min(token.expires_at, most) if token.role == "user" else token.expires_at
 
@@ -213,7 +230,8 @@ class Tokens:
                 self.secret,
                 algorithms=[ALGORITHM],
                 issuer=ISSUER,
-                # One that was issued "in the future" was so before the clock was set back: its signature is ours.
+                # One that was issued "in the future" was so before the clock was set back: its
+                # signature is ours.
                 options={"require": ["sub", "iat", "exp", "iss"], "verify_iat": False},
             )
             mark = str(claims["metadata"]["mark"])
@@ -234,17 +252,21 @@ def _digest(key: str) -> bytes:
 
 
 def _prehash(password: str) -> bytes:
-    # bcrypt reads 72 bytes and rejects NUL, so plain passwords are first hashed to 64 hexadecimal digits.
+    # bcrypt reads 72 bytes and rejects NUL, so plain passwords are first hashed to 64 hexadecimal
+    # digits.
     return hashlib.sha256(password.encode("utf-8", "surrogatepass")).hexdigest().encode()
 
 
 def _cost(name: str, password: str) -> int:
     if not (match := _BCRYPT.fullmatch(password.removeprefix(BCRYPT_PREFIX))):
-        raise ValueError(f"the password of {name} begins with {BCRYPT_PREFIX} but no bcrypt hash follows")
+        raise ValueError(
+            f"the password of {name} begins with {BCRYPT_PREFIX} but no bcrypt hash follows"
+        )
     return int(match.group(1))
 
 
 def _matches(password: bytes, hashed_password: bytes) -> bool:
-    # A password that bcrypt cannot read never matches; a comparison runs anyway, so that the time tells nothing.
+    # A password that bcrypt cannot read never matches; a comparison runs anyway, so that the time
+    # tells nothing.
     readable = len(password) <= BCRYPT_MAX_BYTES and b"\0" not in password
     return bcrypt.checkpw(password if readable else b"-", hashed_password) and readable

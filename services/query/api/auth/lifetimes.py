@@ -10,10 +10,14 @@ STREAMS = ("text/event-stream", "application/x-ndjson")
 """Media types of answers that go on for as long as somebody reads them."""
 
 
-async def answered_until(ends: float, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Call the application, and end its answer at that time, in seconds since 1970, if it is a stream.
+async def answered_until(
+    ends: float, app: ASGIApp, scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Call the application, and end its answer at that time, in seconds since 1970, if it is a
+    stream.
 
-    Other requests go on to their end: they were permitted when they came, and an upload should not be half done.
+    Other requests go on to their end: they were permitted when they came, and an upload should not
+    be half done.
     """
     is_whole, deadline = False, asyncio.timeout(None)
     try:

@@ -1,4 +1,6 @@
-"""The routes `/login`, `/auth-status` and `/auth/verify` in LightRAG's shapes, and `/auth/principal` of our own."""
+"""The routes `/login`, `/auth-status` and `/auth/verify` in LightRAG's shapes, and
+`/auth/principal` of our own.
+"""
 
 import time
 from typing import Annotated, Any
@@ -22,16 +24,25 @@ UserName = Annotated[str, Form(max_length=1024, examples=["ada"])]
 Password = Annotated[str, Form(max_length=1024, examples=["correct horse battery staple"])]
 
 
-@router.get("/auth-status", response_model=AuthStatus, response_model_exclude_unset=True, openapi_extra=PUBLIC_ROUTE)
+@router.get(
+    "/auth-status",
+    response_model=AuthStatus,
+    response_model_exclude_unset=True,
+    openapi_extra=PUBLIC_ROUTE,
+)
 async def auth_status(request: Request) -> dict[str, Any]:
-    """Say whether a login is needed. Where there are no accounts, return a guest's token, which permits nothing."""
+    """Say whether a login is needed. Where there are no accounts, return a guest's token, which
+    permits nothing.
+    """
     config: AuthConfig = request.app.state.auth
     if config.accounts:
         return {"auth_configured": True, **_deployment(request, "enabled")}
     return {"auth_configured": False, **_guest_login(request, config)}
 
 
-@router.post("/login", response_model=LoggedIn, response_model_exclude_unset=True, openapi_extra=PUBLIC_ROUTE)
+@router.post(
+    "/login", response_model=LoggedIn, response_model_exclude_unset=True, openapi_extra=PUBLIC_ROUTE
+)
 async def login(request: Request, username: UserName, password: Password) -> dict[str, Any]:
     """Return a token for a user's name and password."""
     config: AuthConfig = request.app.state.auth
@@ -64,7 +75,9 @@ async def verify() -> Verified:
 
 @router.get("/auth/principal")
 async def current_principal(request: Request) -> CurrentPrincipal:
-    """Return who is calling and what they may do, so that a page offers nothing that would be refused."""
+    """Return who is calling and what they may do, so that a page offers nothing that would be
+    refused.
+    """
     principal: Principal = request.state.principal
     permissions = principal.permissions
     return CurrentPrincipal(
@@ -82,7 +95,12 @@ def _locked_out(wait: float) -> HTTPException:
 
 def _guest_login(request: Request, config: AuthConfig) -> dict[str, Any]:
     token = config.tokens.issue(GUEST, GUEST)
-    return {"access_token": token, "token_type": "bearer", "message": GUEST_MESSAGE, **_deployment(request, "disabled")}
+    return {
+        "access_token": token,
+        "token_type": "bearer",
+        "message": GUEST_MESSAGE,
+        **_deployment(request, "disabled"),
+    }
 
 
 def _deployment(request: Request, mode: str) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Answers of `/login`, `/auth-status` and `/auth/verify` in LightRAG's shapes, and of `/auth/principal`."""
+"""Answers of `/login`, `/auth-status` and `/auth/verify` in LightRAG's shapes, and of
+`/auth/principal`.
+"""
 
 from typing import Literal
 
@@ -36,8 +38,12 @@ class CurrentPrincipal(BaseModel):
 
     name: str = Field(examples=["user:ada"])
     right: Literal["read", "write"]
-    workspaces: list[str] = Field(description="those the credentials are bound to; `*` is every one")
-    default_workspace: str = Field(description="the one of requests that name none; empty when they must name one")
+    workspaces: list[str] = Field(
+        description="those the credentials are bound to; `*` is every one"
+    )
+    default_workspace: str = Field(
+        description="the one of requests that name none; empty when they must name one"
+    )
 
 
 class Verified(BaseModel):

@@ -1,7 +1,7 @@
 """Authentication, authorization and rate limits in front of every route.
 
-A middleware and not a dependency of each route: a new route is closed without a line of its own, and no body of a
-denied request is read.
+A middleware and not a dependency of each route: a new route is closed without a line of its own,
+and no body of a denied request is read.
 """
 
 import time
@@ -31,7 +31,9 @@ from services.query.api.auth.permissions import (
 from services.query.api.errors import OPENAI_PREFIX, error_response
 
 PROBE_PATHS = ("/health/live", "/health/ready")
-"""Probes of an orchestrator, which has no credentials; they name a part that does not answer, never its data."""
+"""Probes of an orchestrator, which has no credentials; they name a part that does not answer, never
+its data.
+"""
 
 PUBLIC_PATHS = (*PROBE_PATHS, "/login", "/auth-status")
 """Paths that are always served without credentials."""
@@ -40,7 +42,9 @@ DOCS_PATHS = ("/docs", "/docs/*", "/redoc", "/openapi.json")
 """Paths of the API reference, served without credentials where ENABLE_API_DOCS is set."""
 
 POLLED_PATHS = ("/health", "/documents/paginated", "/documents/pipeline_status")
-"""Paths that the web interface polls, which renew no token: a forgotten tab would stay logged in for ever."""
+"""Paths that the web interface polls, which renew no token: a forgotten tab would stay logged in
+for ever.
+"""
 
 PRINCIPAL_PATH = "/auth/principal"
 """Path that says which workspaces there are for a caller, who therefore need not name one."""
@@ -72,7 +76,8 @@ def too_many_requests(seconds: float, detail: str) -> AuthError:
 
 
 class AuthMiddleware:
-    """Pass a permitted request on with `state.principal` and `state.workspace` set, and answer every other one.
+    """Pass a permitted request on with `state.principal` and `state.workspace` set, and answer
+    every other one.
 
     `public`: further paths that need neither credentials nor a workspace.
     """
@@ -80,7 +85,11 @@ class AuthMiddleware:
     def __init__(self, app: ASGIApp, config: AuthConfig, public: tuple[str, ...] = ()) -> None:
         self._app, self._config = app, config
         public_paths = (*PUBLIC_PATHS, *public)
-        self._public_paths = (*public_paths, *(DOCS_PATHS if config.docs else ()), *config.whitelist)
+        self._public_paths = (
+            *public_paths,
+            *(DOCS_PATHS if config.docs else ()),
+            *config.whitelist,
+        )
         self._paths_without_workspace = (*public_paths, *DOCS_PATHS, PRINCIPAL_PATH)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -111,7 +120,8 @@ class AuthMiddleware:
                 await answered_until(ends, self._app, scope, receive, sending)
 
     def _authorize(self, scope: Scope, headers: Headers) -> str:
-        """Set the principal and the workspace of a request, and return a new token when one is due, else "".
+        """Set the principal and the workspace of a request, and return a new token when one is due,
+        else "".
 
         Raises AuthError for a request that is denied.
         """
@@ -135,15 +145,23 @@ class AuthMiddleware:
             permissions = principal.permissions
             # Below /v1/ the model in the body may name the workspace: see `authorized_workspace`.
             later = (
-                path.startswith(OPENAI_PREFIX) and not requested and permissions.resolve_workspace("", default) is None
+                path.startswith(OPENAI_PREFIX)
+                and not requested
+                and permissions.resolve_workspace("", default) is None
             )
-            state["workspace"] = "" if later else _permitted_workspace(principal, requested, default, denial)
+            state["workspace"] = (
+                "" if later else _permitted_workspace(principal, requested, default, denial)
+            )
             if not permissions.allows(required_right(method, path)):
                 raise AuthError(403, "these credentials may read only")
         return self._renewed_token(token) if token and path not in POLLED_PATHS else ""
 
-    def _authenticate(self, headers: Headers) -> tuple[Principal | None, Token | None, AuthError | None]:
-        """Return the principal and the token it was read from, or why there is none, in LightRAG's order and words."""
+    def _authenticate(
+        self, headers: Headers
+    ) -> tuple[Principal | None, Token | None, AuthError | None]:
+        """Return the principal and the token it was read from, or why there is none, in LightRAG's
+        order and words.
+        """
         config = self._config
         if config.is_open:
             return ANONYMOUS, None, None
@@ -156,7 +174,8 @@ class AuthMiddleware:
             account = config.accounts.get(token.name) if token and token.role == "user" else None
             if account and token and account.mark == token.mark:
                 return account.principal, token, None
-            # A guest's token grants nothing; where there are no accounts, the web interface sends it with the key.
+            # A guest's token grants nothing; where there are no accounts, the web interface sends
+            # it with the key.
             if config.accounts or token is None or token.role != "guest":
                 return None, None, AuthError(401, "Invalid token")
         if principal := config.keys.find(key) if key else None:
@@ -166,7 +185,11 @@ class AuthMiddleware:
         return None, None, AuthError(403, "Invalid API Key" if key else "API Key required")
 
     def _limit_rate(self, principal: Principal, address: str, method: str, path: str) -> None:
-        who = principal.name if principal.signed_in and principal is not ANONYMOUS else f"address:{address}"
+        who = (
+            principal.name
+            if principal.signed_in and principal is not ANONYMOUS
+            else f"address:{address}"
+        )
         now = time.monotonic()
         wait = self._config.request_limit.take(who, now)
         if not wait and method == "POST" and path.startswith(READING_POST_PREFIXES):
@@ -177,14 +200,18 @@ class AuthMiddleware:
     def _renewed_token(self, token: Token) -> str:
         account = self._config.accounts.get(token.name)
         left = token.expires_at - time.time()
-        if account is None or left >= self._config.renew_below * (token.expires_at - token.issued_at):
+        if account is None or left >= self._config.renew_below * (
+            token.expires_at - token.issued_at
+        ):
             return ""
         due = self._config.renewals.take(token.name, time.monotonic())
         return self._config.tokens.renew(token) if due else ""
 
 
 def client_address(scope: Scope) -> str:
-    """Return the IP address of the client; of IPv6 its /64 network, all of which one client may have."""
+    """Return the IP address of the client; of IPv6 its /64 network, all of which one client may
+    have.
+    """
     host = (scope.get("client") or ("", 0))[0]
     try:
         address = ip_address(host)
@@ -192,7 +219,11 @@ def client_address(scope: Scope) -> str:
         return host
     if not isinstance(address, IPv6Address):
         return host
-    return str(address.ipv4_mapped) if address.ipv4_mapped else f"{IPv6Address(int(address) >> 64 << 64)}/64"
+    return (
+        str(address.ipv4_mapped)
+        if address.ipv4_mapped
+        else f"{IPv6Address(int(address) >> 64 << 64)}/64"
+    )
 
 
 def _bearer_token(headers: Headers) -> str:
@@ -201,7 +232,9 @@ def _bearer_token(headers: Headers) -> str:
 
 
 def _single_header(headers: Headers, name: str) -> str:
-    """Return the header's value. Raises AuthError when it is given twice: a proxy may have read the other one."""
+    """Return the header's value. Raises AuthError when it is given twice: a proxy may have read the
+    other one.
+    """
     values = headers.getlist(name)
     if len(values) > 1:
         raise AuthError(400, f"the header {name} must not be given twice")
@@ -216,18 +249,24 @@ def _requested_workspace(headers: Headers) -> str:
 
 
 def authorized_workspace(scope: Scope, named: str = "") -> str:
-    """Return the workspace of a request below /v1/, whose model may name it in the body; `named` is that one.
+    """Return the workspace of a request below /v1/, whose model may name it in the body; `named` is
+    that one.
 
     Raises AuthError when the headers name another one, or when the credentials do not cover it.
     """
     state, in_headers = scope["state"], _requested_workspace(Headers(scope=scope))
     if named and in_headers and named != in_headers:
         raise AuthError(400, "the request names two workspaces")
-    return _permitted_workspace(state["principal"], named or in_headers, default_workspace(scope), None)
+    return _permitted_workspace(
+        state["principal"], named or in_headers, default_workspace(scope), None
+    )
 
 
-def _permitted_workspace(principal: Principal, requested: str, default: str, denial: AuthError | None) -> str:
-    # Existing and unknown workspaces get the same 403, so that callers cannot find out which ones exist.
+def _permitted_workspace(
+    principal: Principal, requested: str, default: str, denial: AuthError | None
+) -> str:
+    # Existing and unknown workspaces get the same 403, so that callers cannot find out which ones
+    # exist.
     workspace = principal.permissions.resolve_workspace(requested, default)
     if workspace is None:
         raise denial or AuthError(403, "these credentials are not for this workspace")
@@ -243,17 +282,27 @@ def default_workspace(scope: Scope) -> str:
 def _refuse_foreign_origins(method: str, headers: Headers, config: AuthConfig) -> None:
     """Raise AuthError when a server without credentials is called by a web page of another origin.
 
-    A browser sends forms and plain text anywhere without asking, and the host name of a page may resolve to this
-    machine.
+    A browser sends forms and plain text anywhere without asking, and the host name of a page may
+    resolve to this machine.
     """
     host = headers.get("host", "")
     if config.loopback and not is_loopback(_hostname(host)):
-        raise AuthError(403, "without credentials this server answers to localhost only; set LIGHTRAG_API_KEY")
+        raise AuthError(
+            403, "without credentials this server answers to localhost only; set LIGHTRAG_API_KEY"
+        )
     origin = headers.get("origin")
-    if method in SAFE_METHODS or origin is None or origin in config.cors_origins or "*" in config.cors_origins:
+    if (
+        method in SAFE_METHODS
+        or origin is None
+        or origin in config.cors_origins
+        or "*" in config.cors_origins
+    ):
         return
-    # Sec-Fetch-Site comes first: a proxy may have changed the host name, and a page can forge neither of the two.
-    site = headers.get("sec-fetch-site") or ("same-origin" if origin.partition("://")[2] == host else "cross-site")
+    # Sec-Fetch-Site comes first: a proxy may have changed the host name, and a page can forge
+    # neither of the two.
+    site = headers.get("sec-fetch-site") or (
+        "same-origin" if origin.partition("://")[2] == host else "cross-site"
+    )
     if site != "same-origin":
         raise AuthError(403, "web pages of other origins may not call; see CORS_ORIGINS")
 

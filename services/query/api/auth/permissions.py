@@ -1,4 +1,6 @@
-"""Principals, their permissions, and the right that a request needs. Pure functions over the settings' texts."""
+"""Principals, their permissions, and the right that a request needs. Pure functions over the
+settings' texts.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -16,8 +18,9 @@ READING_POSTS = frozenset({"POST /documents/paginated"})
 """POST routes that only read."""
 
 READING_POST_PREFIXES = ("/query", "/api/", "/v1/chat/", "/v1/embeddings", "/v1/search")
-"""Prefixes of POST routes that only read. Any other POST needs the right to write: one forgotten here locks readers
-out instead of letting them in."""
+"""Prefixes of POST routes that only read. Any other POST needs the right to write: one forgotten
+here locks readers out instead of letting them in.
+"""
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 """HTTP methods that change nothing (RFC 9110)."""
@@ -35,7 +38,9 @@ class Permissions:
 
     @property
     def covers_all(self) -> bool:
-        """Return whether it is for every workspace: what an operation on the whole deployment needs."""
+        """Return whether it is for every workspace: what an operation on the whole deployment
+        needs.
+        """
         return ALL_WORKSPACES in self.workspaces
 
     def covers(self, workspace: str) -> bool:
@@ -49,7 +54,8 @@ class Permissions:
     def resolve_workspace(self, named: str, default: str) -> str | None:
         """Return the workspace of a request, None when it is not permitted.
 
-        A request that names none gets the default one, or the only one that its credential is bound to.
+        A request that names none gets the default one, or the only one that its credential is bound
+        to.
         """
         if not named and not self.covers(default) and len(self.workspaces) == 1:
             return next(iter(self.workspaces))
@@ -59,7 +65,9 @@ class Permissions:
 
 @dataclass(frozen=True)
 class Principal:
-    """Who sent a request. `name` is safe to log: `key:<name>`, `user:<name>`, `anyone` or `nobody`."""
+    """Who sent a request. `name` is safe to log: `key:<name>`, `user:<name>`, `anyone` or
+    `nobody`.
+    """
 
     name: str
     permissions: Permissions = Permissions()
@@ -77,11 +85,17 @@ ANONYMOUS = Principal("anyone")
 def required_right(method: str, path: str) -> Right:
     """Return the right that a request needs."""
     reads = method in SAFE_METHODS or path == LOGIN_PATH or f"{method} {path}" in READING_POSTS
-    return "read" if reads or (method == "POST" and path.startswith(READING_POST_PREFIXES)) else "write"
+    return (
+        "read"
+        if reads or (method == "POST" and path.startswith(READING_POST_PREFIXES))
+        else "write"
+    )
 
 
 def matches_any(path: str, patterns: Iterable[str]) -> bool:
-    """Return whether a pattern equals the path, or is a prefix of it where the pattern ends with `/*`."""
+    """Return whether a pattern equals the path, or is a prefix of it where the pattern ends with
+    `/*`.
+    """
     return any(
         path == pattern or (pattern.endswith("/*") and path.startswith(pattern.removesuffix("*")))
         for pattern in patterns
@@ -112,7 +126,8 @@ def parse_keys(text: str) -> dict[str, tuple[str, Permissions]]:
 def parse_accounts(text: str, rights: str) -> dict[str, tuple[str, Permissions]]:
     """Return password (or `{bcrypt}…`) and permissions by user, read from `user:password, …`.
 
-    `rights` narrows some of them: `user:workspaces:right, …`. Raises ValueError, whose message never holds a password.
+    `rights` narrows some of them: `user:workspaces:right, …`. Raises ValueError, whose message
+    never holds a password.
     """
     accounts: dict[str, tuple[str, Permissions]] = {}
     for number, entry in enumerate(split_list(text), 1):
@@ -129,8 +144,12 @@ def parse_accounts(text: str, rights: str) -> dict[str, tuple[str, Permissions]]
 
 
 def _permissions(name: str, rest: list[str]) -> Permissions:
-    workspaces = frozenset(part for part in (rest[0] if rest else ALL_WORKSPACES).split("+") if part)
+    workspaces = frozenset(
+        part for part in (rest[0] if rest else ALL_WORKSPACES).split("+") if part
+    )
     right = rest[1] if len(rest) > 1 else "write"
     if not workspaces or right not in ("read", "write"):
-        raise ValueError(f"{name} must be bound to workspaces (joined by +, or *) and to read or write")
+        raise ValueError(
+            f"{name} must be bound to workspaces (joined by +, or *) and to read or write"
+        )
     return Permissions(workspaces, "write" if right == "write" else "read")

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from cachetools import LRUCache
 
 MAX_CALLERS = 10_000
-"""Clients that are counted. The least recently seen is evicted first: an attacker gets a fresh count at the price of
-ten thousand requests under other names."""
+"""Clients that are counted. The least recently seen is evicted first: an attacker gets a fresh
+count at the price of ten thousand requests under other names.
+"""
 
 
 @dataclass
 class TokenBuckets:
-    """A token bucket for each client: `per_minute` requests a minute on average, as many in a burst; 0: no limit."""
+    """A token bucket for each client: `per_minute` requests a minute on average, as many in a
+    burst; 0: no limit.
+    """
 
     per_minute: int
     most: int = MAX_CALLERS
@@ -32,7 +35,9 @@ class TokenBuckets:
 
 @dataclass
 class Lockout:
-    """Locks a client out after so many failed logins within a window of seconds; 0 failures: never."""
+    """Locks a client out after so many failed logins within a window of seconds; 0 failures:
+    never.
+    """
 
     failures: int
     window: float
@@ -42,9 +47,11 @@ class Lockout:
         self._failed: LRUCache[str, list[float]] = LRUCache(self.most)
 
     def begin(self, client: str, now: float) -> float:
-        """Count an attempt as failed before it is checked, so that concurrent ones are not all tried.
+        """Count an attempt as failed before it is checked, so that concurrent ones are not all
+        tried.
 
-        Returns 0, or the seconds to wait when the client is locked out; such an attempt is not counted.
+        Returns 0, or the seconds to wait when the client is locked out; such an attempt is not
+        counted.
         """
         if not self.failures:
             return 0.0

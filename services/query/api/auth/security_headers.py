@@ -11,7 +11,9 @@ SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cache-Control": "no-store",
 }
-"""Defaults that a route may override. A browser must never run, frame or store what comes from documents."""
+"""Defaults that a route may override. A browser must never run, frame or store what comes from
+documents.
+"""
 
 
 class SecurityHeadersMiddleware:

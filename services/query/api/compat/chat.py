@@ -1,4 +1,6 @@
-"""Converts a conversation of an Ollama or OpenAI client into a question, and the answer into pieces with usage."""
+"""Converts a conversation of an Ollama or OpenAI client into a question, and the answer into pieces
+with usage.
+"""
 
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -20,8 +22,18 @@ from services.query.api.compat.conversation import (
     split_instructions,
 )
 from services.query.api.context import Context
-from services.query.api.questions.models import MAX_MODEL_INPUT, HistoryMessage, QueryRequest, references_of
-from services.query.api.questions.routes import POSITION_HEADER, to_question, wanted_output, where_to_search
+from services.query.api.questions.models import (
+    MAX_MODEL_INPUT,
+    HistoryMessage,
+    QueryRequest,
+    references_of,
+)
+from services.query.api.questions.routes import (
+    POSITION_HEADER,
+    to_question,
+    wanted_output,
+    where_to_search,
+)
 from services.query.api.questions.streaming import NdjsonResponse
 from services.query.errors import BadRequest
 from services.query.question import Turn
@@ -74,11 +86,14 @@ def last_user_message(turns: Sequence[Turn]) -> str:
     return turns[-1].content
 
 
-def to_request(message: ParsedMessage, before: Sequence[Turn], system: str = "", *, bare: bool = False) -> QueryRequest:
-    """Return the last message of a conversation as a question, with the turns before it as its history.
+def to_request(
+    message: ParsedMessage, before: Sequence[Turn], system: str = "", *, bare: bool = False
+) -> QueryRequest:
+    """Return the last message of a conversation as a question, with the turns before it as its
+    history.
 
-    `system`: instructions for the answering model. `bare`: leave out USER_PROMPT_PREFIX. Raises BadRequest for what
-    `/query` would refuse.
+    `system`: instructions for the answering model. `bare`: leave out USER_PROMPT_PREFIX. Raises
+    BadRequest for what `/query` would refuse.
     """
     instructions, turns = split_instructions(before)
     task = is_task(message.query)
@@ -91,16 +106,26 @@ def to_request(message: ParsedMessage, before: Sequence[Turn], system: str = "",
             only_need_context=message.context and not task,
             user_prompt=user_prompt or None,
             disable_user_prompt_prefix=bare or task,
-            conversation_history=[HistoryMessage(role=turn.role, content=turn.content) for turn in history],
+            conversation_history=[
+                HistoryMessage(role=turn.role, content=turn.content) for turn in history
+            ],
         )
     except ValidationError as error:
         raise BadRequest(
-            encodable("; ".join(fault["msg"].removeprefix("Value error, ") for fault in error.errors()))
+            encodable(
+                "; ".join(fault["msg"].removeprefix("Value error, ") for fault in error.errors())
+            )
         ) from None
 
 
 async def answer_request(
-    request: QueryRequest, ctx: Context, workspace: str, response: Response, *, streamed: bool, note: str = ""
+    request: QueryRequest,
+    ctx: Context,
+    workspace: str,
+    response: Response,
+    *,
+    streamed: bool,
+    note: str = "",
 ) -> Reply:
     """Ask the question, and return the reply as it is generated. `note` stands below the answer."""
     count = ctx.deps.count_tokens
@@ -109,7 +134,11 @@ async def answer_request(
     meter = AnswerUsage(count, sum(map(count, texts)))
     partitions, deps = await where_to_search(request, ctx, workspace, response)
     answer = await ask(
-        to_question(request, ctx.settings), partitions, deps, output=wanted_output(request), streamed=streamed
+        to_question(request, ctx.settings),
+        partitions,
+        deps,
+        output=wanted_output(request),
+        streamed=streamed,
     )
     references = references_of(request, answer) or []
     return Reply(
@@ -119,7 +148,9 @@ async def answer_request(
     )
 
 
-async def _pieces(request: QueryRequest, answer: Answer, meter: AnswerUsage, note: str) -> AsyncGenerator[str]:
+async def _pieces(
+    request: QueryRequest, answer: Answer, meter: AnswerUsage, note: str
+) -> AsyncGenerator[str]:
     """Yield the text as it is generated, and below it the note and the list of cited files."""
     if answer.pieces is None:
         meter.truncated = answer.truncated
@@ -133,7 +164,11 @@ async def _pieces(request: QueryRequest, answer: Answer, meter: AnswerUsage, not
     if note:
         yield meter.record(note)
     # A context ends with its references already.
-    section = "" if request.only_need_context else reference_section("".join(meter.pieces), answer.retrieval)
+    section = (
+        ""
+        if request.only_need_context
+        else reference_section("".join(meter.pieces), answer.retrieval)
+    )
     if section:
         yield meter.record(section)
 

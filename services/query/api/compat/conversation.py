@@ -1,4 +1,6 @@
-"""Parses the conversations of compatible clients: mode prefixes, instructions, history, and reference lists."""
+"""Parses the conversations of compatible clients: mode prefixes, instructions, history, and
+reference lists.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -36,18 +38,26 @@ class ParsedMessage:
 def parse_message(message: str) -> ParsedMessage:
     """Split a message into LightRAG's prefix and the question.
 
-    Prefixes are `/local …`, `/context …`, `/localcontext …`, and with instructions `/local[…] …` or `/[…] …`. A message
-    without one has the mode `mix`.
+    Prefixes are `/local …`, `/context …`, `/localcontext …`, and with instructions `/local[…] …` or
+    `/[…] …`. A message without one has the mode `mix`.
     """
     match = _PREFIX.match(message)
     mode, context, instructions = match.groups() if match else (None, None, None)
-    if match is None or not (mode or context or instructions is not None) or (mode == "bypass" and context):
+    if (
+        match is None
+        or not (mode or context or instructions is not None)
+        or (mode == "bypass" and context)
+    ):
         return ParsedMessage(message)
-    return ParsedMessage(message[match.end() :], MODES[mode or "mix"], bool(context), (instructions or "").strip())
+    return ParsedMessage(
+        message[match.end() :], MODES[mode or "mix"], bool(context), (instructions or "").strip()
+    )
 
 
 def is_task(message: str) -> bool:
-    """Return whether Open WebUI asks for a title, tags or the like of a conversation, which needs no retrieval."""
+    """Return whether Open WebUI asks for a title, tags or the like of a conversation, which needs
+    no retrieval.
+    """
     return _TASK in f"\n{message}"
 
 
@@ -63,9 +73,11 @@ def join_instructions(instructions: Iterable[str]) -> str:
 
 
 def recent_turns(turns: Iterable[Turn], max_characters: int) -> tuple[Turn, ...]:
-    """Return the newest consecutive turns that have at most `max_characters` together; turns without text are left out.
+    """Return the newest consecutive turns that have at most `max_characters` together; turns
+    without text are left out.
 
-    Reference lists of `reference_section` are removed, so that they cost no tokens and the model does not imitate them.
+    Reference lists of `reference_section` are removed, so that they cost no tokens and the model
+    does not imitate them.
     """
     newest: list[Turn] = []
     plain = (_without_reference_section(turn) for turn in reversed([*turns]))
@@ -78,11 +90,14 @@ def recent_turns(turns: Iterable[Turn], max_characters: int) -> tuple[Turn, ...]
 
 
 def _without_reference_section(turn: Turn) -> Turn:
-    return replace(turn, content=_SECTION.sub("", turn.content)) if turn.role == "assistant" else turn
+    return (
+        replace(turn, content=_SECTION.sub("", turn.content)) if turn.role == "assistant" else turn
+    )
 
 
 def reference_section(text: str, retrieval: RetrievalResult) -> str:
-    """Return the reference list below an answer: the files it cites, else the first few of its context; "" for none.
+    """Return the reference list below an answer: the files it cites, else the first few of its
+    context; "" for none.
 
     Behind a file stand those that say the same in a passage which was left out as a double.
     """
@@ -90,8 +105,13 @@ def reference_section(text: str, retrieval: RetrievalResult) -> str:
     if not references:
         return ""
     named = cited_ids(text, references.values())
-    entries = [(path, id) for path, id in references.items() if id in named] or [*references.items()][:MAX_UNCITED]
-    lines = "".join(f"- [{id}] {_with_doubles(path, retrieval.files_of_doubles(id, path))}\n" for path, id in entries)
+    entries = [(path, id) for path, id in references.items() if id in named] or [
+        *references.items()
+    ][:MAX_UNCITED]
+    lines = "".join(
+        f"- [{id}] {_with_doubles(path, retrieval.files_of_doubles(id, path))}\n"
+        for path, id in entries
+    )
     return f"\n\n{_TITLE}\n\n{lines}"
 
 

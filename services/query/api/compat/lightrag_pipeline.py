@@ -1,4 +1,5 @@
-"""The routes about work in progress: its status, cancelling it, and LightRAG's routes for repairing a pipeline.
+"""The routes about work in progress: its status, cancelling it, and LightRAG's routes for repairing
+a pipeline.
 
 No logic: a request becomes a call, its result becomes an answer.
 """
@@ -32,11 +33,18 @@ MAX_IDS = 1000
 
 @router.get("/pipeline_status")
 async def pipeline_status(ctx: Ctx, workspace: Workspace) -> PipelineStatus:
-    """Return whether documents are being processed, judged by their statuses. No request is refused meanwhile."""
+    """Return whether documents are being processed, judged by their statuses. No request is refused
+    meanwhile.
+    """
     counts = await ctx.documents.counts(await _partition(ctx, workspace))
     unfinished, scans = working(counts), ctx.scans.running(workspace)
-    summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if count) or "no documents"
-    scan_messages = [f"a folder is being read: {scan.counts['found']} files up to now" for scan in scans]
+    summary = (
+        ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if count)
+        or "no documents"
+    )
+    scan_messages = [
+        f"a folder is being read: {scan.counts['found']} files up to now" for scan in scans
+    ]
     return PipelineStatus(
         busy=unfinished > 0 or bool(scans),
         job_name="indexing" if unfinished else "scanning" if scans else "-",
@@ -51,7 +59,9 @@ async def pipeline_status(ctx: Ctx, workspace: Workspace) -> PipelineStatus:
 
 @router.post("/cancel_pipeline")
 async def cancel_pipeline(request: Request, ctx: Ctx, workspace: Workspace) -> Cancelled:
-    """Stop the work on every unfinished document and the scans of this process. Finished parts stay."""
+    """Stop the work on every unfinished document and the scans of this process. Finished parts
+    stay.
+    """
     principal: Principal = request.state.principal
     scans = ctx.scans.cancel(workspace)
     ids = await cancel(ctx.log, ctx.documents, await _partition(ctx, workspace), principal.name)
@@ -60,24 +70,32 @@ async def cancel_pipeline(request: Request, ctx: Ctx, workspace: Workspace) -> C
     scan_text = f"{scans} scans and " if scans else ""
     message = (
         f"Work on {scan_text}{len(ids)} documents is stopped; what was done of them stays. "
-        "POST /documents/reprocess_failed takes them up again, DELETE /documents/delete_document removes them."
+        "POST /documents/reprocess_failed takes them up again, DELETE "
+        "/documents/delete_document removes them."
     )
     return Cancelled(status="cancellation_requested", message=message, doc_ids=ids[:MAX_IDS])
 
 
 @router.post("/recovery/force_reset", responses=error_responses(400))
 async def force_reset(body: ResetRequest) -> Reset:
-    """Do nothing: LightRAG resets a dead pipeline with this route; here interrupted work resumes by itself."""
+    """Do nothing: LightRAG resets a dead pipeline with this route; here interrupted work resumes by
+    itself.
+    """
     if not body.confirm:
         raise BadRequest("confirm must be true")
-    return Reset(message="Nothing needs a reset: whatever was interrupted is taken up again by itself.")
+    return Reset(
+        message="Nothing needs a reset: whatever was interrupted is taken up again by itself."
+    )
 
 
 @router.get("/source_conflicts")
 async def source_conflicts(
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50, cursor: Annotated[str | None, Query(max_length=4096)] = None
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    cursor: Annotated[str | None, Query(max_length=4096)] = None,
 ) -> SourceConflicts:
-    """Return names that several documents have: always none, as another text under a name is a new version."""
+    """Return names that several documents have: always none, as another text under a name is a new
+    version.
+    """
     return SourceConflicts()
 
 
@@ -85,7 +103,8 @@ async def source_conflicts(
 async def repair_source_conflicts(body: RepairRequest) -> Done:
     """Answer 501: there are no conflicts to repair."""
     raise NotSupported(
-        "a name is claimed by one document only, so there is no conflict to repair; DELETE /documents/delete_document "
+        "a name is claimed by one document only, so there is no conflict to repair; DELETE "
+        "/documents/delete_document "
         "removes a document that is not wanted"
     )
 

@@ -36,7 +36,9 @@ class Cancelled(BaseModel):
 
     status: Literal["cancellation_requested", "not_busy"]
     message: str
-    doc_ids: list[str] = Field(default=[], description="documents on which work is stopped, the first 1,000 of them")
+    doc_ids: list[str] = Field(
+        default=[], description="documents on which work is stopped, the first 1,000 of them"
+    )
 
 
 class ResetRequest(StrictModel):

@@ -12,7 +12,13 @@ from fastapi.routing import APIRoute
 from starlette.datastructures import MutableHeaders
 
 from contracts.text import encodable
-from services.query.api.compat.chat import Reply, answer_request, last_user_message, to_request, with_position
+from services.query.api.compat.chat import (
+    Reply,
+    answer_request,
+    last_user_message,
+    to_request,
+    with_position,
+)
 from services.query.api.compat.conversation import ParsedMessage, parse_message
 from services.query.api.compat.left_out import left_out_parts, note
 from services.query.api.compat.ollama_models import (
@@ -36,7 +42,9 @@ PartFields = Callable[[str], dict[str, Any]]
 
 
 class JsonBodyRoute(APIRoute):
-    """A route that reads its body as JSON whatever its Content-Type: some clients send application/octet-stream."""
+    """A route that reads its body as JSON whatever its Content-Type: some clients send
+    application/octet-stream.
+    """
 
     def get_route_handler(self) -> Handle:
         """See `APIRoute`."""
@@ -49,10 +57,17 @@ class JsonBodyRoute(APIRoute):
         return handler
 
 
-router = APIRouter(prefix="/api", tags=["ollama"], route_class=JsonBodyRoute, responses=protocol_errors(OllamaProblem))
+router = APIRouter(
+    prefix="/api",
+    tags=["ollama"],
+    route_class=JsonBodyRoute,
+    responses=protocol_errors(OllamaProblem),
+)
 
 
-def example_response(example: dict[str, Any], streamed: bool = False) -> dict[int | str, dict[str, Any]]:
+def example_response(
+    example: dict[str, Any], streamed: bool = False
+) -> dict[int | str, dict[str, Any]]:
     """Return `responses` with an example answer."""
     more = {"application/x-ndjson": {"example": json.dumps(example) + "\n"}} if streamed else {}
     return {200: {"content": {"application/json": {"example": example}, **more}}}
@@ -77,32 +92,54 @@ async def loaded(ctx: Ctx) -> dict[str, Any]:
 
 
 @router.post("/chat", response_model=None, responses=example_response(CHAT_EXAMPLE, streamed=True))
-async def chat(body: ChatRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response) -> Any:
-    """Answer the last message from the documents. It may begin with a mode: `/local`, `/bypass`, `/context`."""
+async def chat(
+    body: ChatRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
+) -> Any:
+    """Answer the last message from the documents. It may begin with a mode: `/local`, `/bypass`,
+    `/context`.
+    """
     _check_model(body.model, ctx)
     turns = body.turns
-    query_request = to_request(parse_message(last_user_message(turns)), turns[:-1], body.system or "")
+    query_request = to_request(
+        parse_message(last_user_message(turns)), turns[:-1], body.system or ""
+    )
     left_out = note(left_out_parts("image" for _ in body.messages[-1].images or ()))
     streamed = body.stream is not False
-    reply = await answer_request(query_request, ctx, workspace, response, streamed=streamed, note=left_out)
+    reply = await answer_request(
+        query_request, ctx, workspace, response, streamed=streamed, note=left_out
+    )
     if body.stream is False:
         return _last_line(body.model, reply, _message(await reply.text()))
-    return with_position(NdjsonResponse(_lines(body.model, reply, _message, request.url.path)), response)
+    return with_position(
+        NdjsonResponse(_lines(body.model, reply, _message, request.url.path)), response
+    )
 
 
-@router.post("/generate", response_model=None, responses=example_response(GENERATE_EXAMPLE, streamed=True))
-async def generate(body: GenerateRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response) -> Any:
+@router.post(
+    "/generate", response_model=None, responses=example_response(GENERATE_EXAMPLE, streamed=True)
+)
+async def generate(
+    body: GenerateRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
+) -> Any:
     """Send the prompt to the language model unchanged, without retrieval."""
     _check_model(body.model, ctx)
-    query_request = to_request(ParsedMessage(body.prompt, "bypass"), (), body.system or "", bare=True)
-    reply = await answer_request(query_request, ctx, workspace, response, streamed=bool(body.stream))
+    query_request = to_request(
+        ParsedMessage(body.prompt, "bypass"), (), body.system or "", bare=True
+    )
+    reply = await answer_request(
+        query_request, ctx, workspace, response, streamed=bool(body.stream)
+    )
     if not body.stream:
         return _last_line(body.model, reply, {**_response(await reply.text()), "context": []})
-    return with_position(NdjsonResponse(_lines(body.model, reply, _response, request.url.path)), response)
+    return with_position(
+        NdjsonResponse(_lines(body.model, reply, _response, request.url.path)), response
+    )
 
 
 def _lines(model: str, reply: Reply, part: PartFields, path: str) -> Lines:
-    """Yield a line for each piece and a last one with statistics, after an error too: clients wait for it."""
+    """Yield a line for each piece and a last one with statistics, after an error too: clients wait
+    for it.
+    """
 
     async def lines() -> Lines:
         async with aclosing(reply.pieces):

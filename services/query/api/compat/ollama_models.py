@@ -11,7 +11,9 @@ SIZE = 7_365_960_935
 MODIFIED, EXPIRES = "2024-01-15T00:00:00Z", "2050-12-31T14:38:31.83753-07:00"
 DIGEST = "sha256:lightrag"
 PROTOCOL = "0.9.3"
-"""The version of Ollama that is emulated. It and the constants above are LightRAG's; clients only show them."""
+"""The version of Ollama that is emulated. It and the constants above are LightRAG's; clients only
+show them.
+"""
 
 
 class Message(StrictModel):
@@ -19,7 +21,9 @@ class Message(StrictModel):
 
     role: Literal["system", "user", "assistant"]
     content: str
-    images: list[str] | None = Field(default=None, max_length=256, description="left out, which the answer says")
+    images: list[str] | None = Field(
+        default=None, max_length=256, description="left out, which the answer says"
+    )
 
 
 class ChatRequest(StrictModel):
@@ -54,7 +58,9 @@ class GenerateRequest(StrictModel):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"model": "lightrag:latest", "prompt": "Name three harbours.", "stream": False}]
+            "examples": [
+                {"model": "lightrag:latest", "prompt": "Name three harbours.", "stream": False}
+            ]
         }
     )
 
@@ -75,7 +81,14 @@ def tags(name: str, tag: str) -> dict[str, Any]:
     """Return the list of models, which has one."""
     full = f"{name}:{tag}"
     details = _details(name, "13B")
-    about = {"name": full, "model": full, "size": SIZE, "digest": DIGEST, "modified_at": MODIFIED, "details": details}
+    about = {
+        "name": full,
+        "model": full,
+        "size": SIZE,
+        "digest": DIGEST,
+        "modified_at": MODIFIED,
+        "details": details,
+    }
     return {"models": [about]}
 
 

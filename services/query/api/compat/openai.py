@@ -1,4 +1,6 @@
-"""OpenAI's routes: chat completions, plain and streamed, and the models, which are modes and workspaces."""
+"""OpenAI's routes: chat completions, plain and streamed, and the models, which are modes and
+workspaces.
+"""
 
 import json
 import time
@@ -11,7 +13,13 @@ from fastapi import APIRouter, Path, Request, Response
 from contracts.text import encodable
 from services.query.api.auth.middleware import authorized_workspace, default_workspace
 from services.query.api.auth.permissions import Principal
-from services.query.api.compat.chat import Reply, answer_request, last_user_message, to_request, with_position
+from services.query.api.compat.chat import (
+    Reply,
+    answer_request,
+    last_user_message,
+    to_request,
+    with_position,
+)
 from services.query.api.compat.conversation import ParsedMessage
 from services.query.api.compat.left_out import left_out_parts, note
 from services.query.api.compat.openai_model_names import Model, available_models, parse_model
@@ -35,10 +43,16 @@ def example_response(example: Any, **more: Any) -> dict[int | str, dict[str, Any
     return {200: {"content": {"application/json": {"example": example}, **more}}}
 
 
-STREAM_EXAMPLE = 'data: {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "Ada"}}]}\n\n'
+STREAM_EXAMPLE = (
+    'data: {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": '
+    '"Ada"}}]}\n\n'
+)
 
 
-@router.get("/models", responses=example_response({"object": "list", "data": [model_object("lightstream:mix")]}))
+@router.get(
+    "/models",
+    responses=example_response({"object": "list", "data": [model_object("lightstream:mix")]}),
+)
 async def models(request: Request) -> dict[str, Any]:
     """Return the models that these credentials may use."""
     principal: Principal = request.state.principal
@@ -49,7 +63,9 @@ async def models(request: Request) -> dict[str, Any]:
 
 
 @router.get("/models/{id}", responses=example_response(model_object("lightstream:mix")))
-async def one_model(id: Annotated[str, Path(examples=["lightstream:mix"])], request: Request) -> dict[str, Any]:
+async def one_model(
+    id: Annotated[str, Path(examples=["lightstream:mix"])], request: Request
+) -> dict[str, Any]:
     """Return the model of this name."""
     _set_workspace(_find_model(id), request)
     return model_object(id)
@@ -59,25 +75,37 @@ async def one_model(id: Annotated[str, Path(examples=["lightstream:mix"])], requ
     "/chat/completions",
     response_model=None,
     responses=example_response(
-        COMPLETION_EXAMPLE, **{"text/event-stream": {"example": f"{STREAM_EXAMPLE}data: [DONE]\n\n"}}
+        COMPLETION_EXAMPLE,
+        **{"text/event-stream": {"example": f"{STREAM_EXAMPLE}data: [DONE]\n\n"}},
     ),
 )
-async def complete(body: ChatCompletionRequest, ctx: Ctx, request: Request, response: Response) -> Any:
-    """Answer the last message from the documents, in the mode and the workspace that the model names."""
+async def complete(
+    body: ChatCompletionRequest, ctx: Ctx, request: Request, response: Response
+) -> Any:
+    """Answer the last message from the documents, in the mode and the workspace that the model
+    names.
+    """
     model = _find_model(body.model)
     workspace = _set_workspace(model, request)
     turns = body.turns
     if body.messages[-1].left_out and not turns[-1].content.strip():
-        raise BadRequest("the last message has no text, and only text is read: put a question beside the other parts")
+        raise BadRequest(
+            "the last message has no text, and only text is read: put a question beside the "
+            "other parts"
+        )
     query_request = to_request(ParsedMessage(last_user_message(turns), model.mode), turns[:-1])
     left_out = note(left_out_parts(body.messages[-1].left_out))
-    reply = await answer_request(query_request, ctx, workspace, response, streamed=bool(body.stream), note=left_out)
+    reply = await answer_request(
+        query_request, ctx, workspace, response, streamed=bool(body.stream), note=left_out
+    )
     if body.stream:
         return with_position(EventStreamResponse(_events(body, reply, request.url.path)), response)
     message = {"role": "assistant", "content": await reply.text(), "refusal": None}
     return {
         **_completion(body.model, "chat.completion"),
-        "choices": [{"index": 0, "message": message, "finish_reason": _reason(reply), "logprobs": None}],
+        "choices": [
+            {"index": 0, "message": message, "finish_reason": _reason(reply), "logprobs": None}
+        ],
         "usage": usage(reply.usage.prompt_tokens, reply.usage.answer_tokens),
         "references": reply.references,
         **_warnings(body),
@@ -90,7 +118,9 @@ def _events(body: ChatCompletionRequest, reply: Reply, path: str) -> Lines:
 
     def chunk(delta: dict[str, Any], reason: str | None = None, **more: Any) -> str:
         choice = {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}
-        return _event({**about, "choices": [choice], **({"usage": None} if body.with_usage else {}), **more})
+        return _event(
+            {**about, "choices": [choice], **({"usage": None} if body.with_usage else {}), **more}
+        )
 
     async def events() -> Lines:
         async with aclosing(reply.pieces):
@@ -124,14 +154,21 @@ def _event(fields: dict[str, Any]) -> str:
 
 
 def _completion(model: str, kind: str) -> dict[str, Any]:
-    return {"id": f"chatcmpl-{uuid4().hex}", "object": kind, "created": int(time.time()), "model": model}
+    return {
+        "id": f"chatcmpl-{uuid4().hex}",
+        "object": kind,
+        "created": int(time.time()),
+        "model": model,
+    }
 
 
 def _find_model(id: str) -> Model:
     """Return the model of this name. Raises NotFound."""
     model = parse_model(id)
     if model is None:
-        raise NotFound(f"The model `{encodable(id)}` does not exist; GET /v1/models lists those that do")
+        raise NotFound(
+            f"The model `{encodable(id)}` does not exist; GET /v1/models lists those that do"
+        )
     return model
 
 

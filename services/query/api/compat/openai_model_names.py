@@ -1,4 +1,6 @@
-"""Names of models as OpenAI's clients choose them: `lightstream`, `lightstream:walk`, `lightstream:walk@workspace`."""
+"""Names of models as OpenAI's clients choose them: `lightstream`, `lightstream:walk`,
+`lightstream:walk@workspace`.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""Requests and answers of OpenAI's chat completions. Unknown fields are ignored, as other servers of it do."""
+"""Requests and answers of OpenAI's chat completions. Unknown fields are ignored, as other servers
+of it do.
+"""
 
 from typing import Any, Literal
 
@@ -9,7 +11,9 @@ from services.query.api.strict_model import StrictModel
 from services.query.question import Turn
 
 CREATED = 1_705_276_800
-"""The `created` of every model, in seconds since 1970. The protocol requires it, but models have no date here."""
+"""The `created` of every model, in seconds since 1970. The protocol requires it, but models have no
+date here.
+"""
 
 
 class TextPart(StrictModel):
@@ -41,7 +45,11 @@ class ChatMessage(StrictModel):
     @property
     def turn(self) -> Turn:
         """Return the message as a turn; the role `developer` becomes `system`."""
-        text = self.content if isinstance(self.content, str) else "\n".join(part.text for part in self._texts)
+        text = (
+            self.content
+            if isinstance(self.content, str)
+            else "\n".join(part.text for part in self._texts)
+        )
         return Turn("system" if self.role == "developer" else self.role, text)
 
     @property
@@ -75,7 +83,8 @@ class ChatCompletionRequest(StrictModel):
     )
 
     model: str = Field(
-        max_length=256, description="`lightstream`, `lightstream:<mode>`, `lightstream:<mode>@<workspace>`"
+        max_length=256,
+        description="`lightstream`, `lightstream:<mode>`, `lightstream:<mode>@<workspace>`",
     )
     messages: list[ChatMessage] = Field(min_length=1, max_length=4096)
     stream: bool | None = None
@@ -101,7 +110,9 @@ class ChatCompletionRequest(StrictModel):
 class Reason(BaseModel):
     """The error: a sentence, its type and its code."""
 
-    message: str = Field(examples=["The model `x` does not exist; GET /v1/models lists those that do"])
+    message: str = Field(
+        examples=["The model `x` does not exist; GET /v1/models lists those that do"]
+    )
     type: str = Field(examples=["invalid_request_error"])
     param: None = None
     code: str | None = Field(examples=["not_found"])

@@ -13,26 +13,37 @@ class Placed(BaseModel):
 
     id: str
     sequence: int = Field(
-        description="its state has at least this `added_sequence` as soon as it is about this text; microseconds "
+        description="its state has at least this `added_sequence` as soon as it is about this text; microseconds "  # noqa: E501
         "since 1970"
     )
     track_id: str = Field(
-        description="of the request that brought the text there: another one if it stood there already"
+        description=(
+            "of the request that brought the text there: another one if it stood there already"
+        )
     )
-    is_new: bool = Field(default=True, description="false: the text stood there already, and nothing was added")
-    status: str | None = Field(default=None, description="the state of a document that stood there already")
+    is_new: bool = Field(
+        default=True, description="false: the text stood there already, and nothing was added"
+    )
+    status: str | None = Field(
+        default=None, description="the state of a document that stood there already"
+    )
 
 
 class InsertResponse(BaseModel):
     """The log has the documents durably; ask for their state with the track id."""
 
     status: Literal["success", "duplicated"] = Field(
-        default="success", description="duplicated: every text stood there already, and nothing was added"
+        default="success",
+        description="duplicated: every text stood there already, and nothing was added",
     )
     message: str
-    track_id: str = Field(description="track_status has the documents of this id, also where nothing was added")
+    track_id: str = Field(
+        description="track_status has the documents of this id, also where nothing was added"
+    )
     documents: list[Placed] = Field(default=[], description="in the order of the request")
-    warnings: list[str] = Field(default=[], description="what may be missing or wrong, as pictures that were left out")
+    warnings: list[str] = Field(
+        default=[], description="what may be missing or wrong, as pictures that were left out"
+    )
 
     def with_warnings(self, warnings: Sequence[str]) -> "InsertResponse":
         """Return the same answer with these warnings."""
@@ -40,23 +51,38 @@ class InsertResponse(BaseModel):
         return self.model_copy(update={"message": self.message + text, "warnings": list(warnings)})
 
     @classmethod
-    def of(cls, added: Sequence[Added], track_id: str, states: Mapping[str, str]) -> "InsertResponse":
-        """Return the answer to the request of this track id. `states`: the status of existing documents, by id."""
+    def of(
+        cls, added: Sequence[Added], track_id: str, states: Mapping[str, str]
+    ) -> "InsertResponse":
+        """Return the answer to the request of this track id. `states`: the status of existing
+        documents, by id.
+        """
         placed = [_placed(one, track_id, states) for one in added]
         existing = [one for one in placed if not one.is_new]
         if len(existing) < len(placed):
             accepted_text = f"{len(placed) - len(existing)} accepted; processing goes on."
-            unchanged_text = f" {len(existing)} stood there already: see `documents`." if existing else ""
+            unchanged_text = (
+                f" {len(existing)} stood there already: see `documents`." if existing else ""
+            )
             return cls(message=accepted_text + unchanged_text, track_id=track_id, documents=placed)
         first = existing[0]
-        retry = " POST /documents/reprocess_failed tries it again." if first.status in ("failed", "partial") else ""
-        what = f"as {first.id} (status: {first.status})" if len(existing) == 1 else "in full: see `documents`"
+        retry = (
+            " POST /documents/reprocess_failed tries it again."
+            if first.status in ("failed", "partial")
+            else ""
+        )
+        what = (
+            f"as {first.id} (status: {first.status})"
+            if len(existing) == 1
+            else "in full: see `documents`"
+        )
         message = f"Identical content is there already {what}; nothing was added.{retry}"
         return cls(status="duplicated", message=message, track_id=first.track_id, documents=placed)
 
 
 def _placed(added: Added, track_id: str, states: Mapping[str, str]) -> Placed:
-    # A request that is repeated with the same Idempotency-Key gets the same answer as the first time.
+    # A request that is repeated with the same Idempotency-Key gets the same answer as the first
+    # time.
     if added.is_new or added.track_id == track_id:
         return Placed(id=added.document_id, sequence=added.at, track_id=added.track_id)
     return Placed(

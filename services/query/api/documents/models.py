@@ -1,8 +1,18 @@
-"""Requests and answers about documents, in LightRAG's shapes. As there, unknown fields of a request are ignored."""
+"""Requests and answers about documents, in LightRAG's shapes. As there, unknown fields of a request
+are ignored.
+"""
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from contracts.text import encodable, one_line, sanitize
 from contracts.values import Chunking
@@ -18,11 +28,15 @@ MAX_PER_REQUEST = 1000
 
 
 class ChunkingParams(StrictModel):
-    """The size of chunks, under LightRAG's field names or Lightstream's; null means the service's setting."""
+    """The size of chunks, under LightRAG's field names or Lightstream's; null means the service's
+    setting.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
-    chunk_token_size: int | None = Field(default=None, ge=1, validation_alias=AliasChoices("chunk_token_size", "size"))
+    chunk_token_size: int | None = Field(
+        default=None, ge=1, validation_alias=AliasChoices("chunk_token_size", "size")
+    )
     chunk_overlap_token_size: int | None = Field(
         default=None, ge=0, validation_alias=AliasChoices("chunk_overlap_token_size", "overlap")
     )
@@ -35,7 +49,9 @@ class ChunkingOption(StrictModel):
 
     model_config = ConfigDict(
         extra="forbid",
-        json_schema_extra={"examples": [{"strategy": "recursive_character", "params": {"chunk_token_size": 800}}]},
+        json_schema_extra={
+            "examples": [{"strategy": "recursive_character", "params": {"chunk_token_size": 800}}]
+        },
     )
 
     strategy: Literal["fixed_token", "recursive_character"] = Field(
@@ -77,7 +93,9 @@ class InsertText(StrictModel):
 class InsertTexts(StrictModel):
     """Several texts to add."""
 
-    texts: list[EncodableText] = Field(min_length=1, max_length=MAX_PER_REQUEST, examples=[["First.", "Second."]])
+    texts: list[EncodableText] = Field(
+        min_length=1, max_length=MAX_PER_REQUEST, examples=[["First.", "Second."]]
+    )
     file_sources: list[EncodableText] = Field(default=[], examples=[["a.md", "b.md"]])
     chunking: ChunkingOption | None = None
 
@@ -95,7 +113,9 @@ class InsertTexts(StrictModel):
 class PaginatedRequest(StrictModel):
     """The page of the list of documents that is requested, its filter and its order."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"page": 1, "page_size": 50, "status_filter": "failed"}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"page": 1, "page_size": 50, "status_filter": "failed"}]}
+    )
 
     status_filter: Name | None = None
     status_filters: list[Name] | None = Field(default=None, max_length=64)
@@ -104,15 +124,17 @@ class PaginatedRequest(StrictModel):
     sort_field: Literal["updated_at", "created_at", "id", "file_path"] = "updated_at"
     sort_direction: Literal["asc", "desc"] = "desc"
     search: EncodableText = Field(
-        default="", max_length=512, description="only documents whose name has this in it, whatever the case of letters"
+        default="",
+        max_length=512,
+        description="only documents whose name has this in it, whatever the case of letters",
     )
 
 
 class Document(BaseModel):
     """The state of one document.
 
-    `metadata` also has the number of chunks that each step has finished, and `added_sequence`: when the current text
-    was added, in microseconds since 1970.
+    `metadata` also has the number of chunks that each step has finished, and `added_sequence`: when
+    the current text was added, in microseconds since 1970.
     """
 
     id: str
@@ -127,7 +149,10 @@ class Document(BaseModel):
     metadata: dict[str, Any]
     file_path: str
     warnings: list[str] = Field(
-        default=[], description="what may be missing or wrong in what became of it, as pictures that were left out"
+        default=[],
+        description=(
+            "what may be missing or wrong in what became of it, as pictures that were left out"
+        ),
     )
 
     @classmethod
@@ -143,7 +168,8 @@ class Document(BaseModel):
             updated_at=status.updated_at,
             track_id=status.track_id or None,
             chunks_count=status.chunk_count,
-            error_msg="; ".join(f"{failure.stage}: {failure.message}" for failure in failures[:5]) or None,
+            error_msg="; ".join(f"{failure.stage}: {failure.message}" for failure in failures[:5])
+            or None,
             metadata={
                 **status.metadata,
                 "added_sequence": status.added,
@@ -197,11 +223,14 @@ def all_counts(counts: dict[str, int]) -> dict[str, int]:
 class DeleteRequest(StrictModel):
     """The documents to delete.
 
-    The two flags are LightRAG's and have no effect: no files are stored, and caches are cleared by another route.
+    The two flags are LightRAG's and have no effect: no files are stored, and caches are cleared by
+    another route.
     """
 
     doc_ids: list[EncodableText] = Field(
-        min_length=1, max_length=MAX_PER_REQUEST, examples=[["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]]
+        min_length=1,
+        max_length=MAX_PER_REQUEST,
+        examples=[["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]],
     )
     delete_file: bool = False
     delete_llm_cache: bool = False

@@ -1,7 +1,7 @@
 """Reads one file out of a `multipart/form-data` body (RFC 7578) into a temporary file.
 
-python-multipart parses the parts; this module adds the limits that it lacks. Memory holds only the piece of the body
-that is being read.
+python-multipart parses the parts; this module adds the limits that it lacks. Memory holds only the
+piece of the body that is being read.
 """
 
 import hashlib
@@ -27,7 +27,9 @@ MOST_PARTS = 20
 """Parts that a form may have."""
 
 MOST_OVERHEAD = 80 * 1024
-"""Bytes that a body may have beside the file: headers, other parts, and text before and after the parts."""
+"""Bytes that a body may have beside the file: headers, other parts, and text before and after the
+parts.
+"""
 
 _LONGEST_BOUNDARY = 70
 """Characters that RFC 2046 allows a boundary to have."""
@@ -44,7 +46,9 @@ class _FileWriter:
         self.size, self._digest = 0, hashlib.sha256()
 
     def write(self, piece: memoryview) -> None:
-        """Append these bytes. Raises what `refuse_larger` raises, and `Unavailable` when the disk is full."""
+        """Append these bytes. Raises what `refuse_larger` raises, and `Unavailable` when the disk
+        is full.
+        """
         self.size += len(piece)
         self._refuse_larger(self.size)
         self._digest.update(piece)
@@ -52,17 +56,22 @@ class _FileWriter:
             while piece:
                 piece = piece[self._content.write(piece) :]
         except OSError as error:
-            raise Unavailable(f"there is no room for an upload: {error.strerror}", retry_after=10.0) from None
+            raise Unavailable(
+                f"there is no room for an upload: {error.strerror}", retry_after=10.0
+            ) from None
 
     def as_file(self, form: "_Form") -> UploadedFile:
         """Return the received file, positioned at its beginning."""
         self._content.seek(0)
         encoding = form.encoding.decode("utf-8", "replace").strip()
-        return UploadedFile(form.file_name or "", self._content, self._digest.hexdigest(), encoding, form.charset)
+        return UploadedFile(
+            form.file_name or "", self._content, self._digest.hexdigest(), encoding, form.charset
+        )
 
 
 class _Form:
-    """A form that is being parsed: the file is written to disk, and the field `encoding` is stored; others are ignored.
+    """A form that is being parsed: the file is written to disk, and the field `encoding` is stored;
+    others are ignored.
 
     The public methods but `feed` and `check` are callbacks of the parser.
     """
@@ -89,7 +98,9 @@ class _Form:
         )
 
     def feed(self, piece: bytes) -> None:
-        """Parse the next bytes of the body. Raises a 400 for an invalid form, and beyond MOST_OVERHEAD."""
+        """Parse the next bytes of the body. Raises a 400 for an invalid form, and beyond
+        MOST_OVERHEAD.
+        """
         self._read += len(piece)
         try:
             self._parser.write(piece)
@@ -148,16 +159,24 @@ class _Form:
 
 
 @asynccontextmanager
-async def receive_file(request: Request, refuse_larger: Callable[[int], None]) -> AsyncGenerator[UploadedFile]:
+async def receive_file(
+    request: Request, refuse_larger: Callable[[int], None]
+) -> AsyncGenerator[UploadedFile]:
     """Yield the part `file` of the body; its bytes are deleted when the block ends.
 
-    `refuse_larger` is called with the size so far while bytes arrive, and raises when it is too large. Raises a 400 for
-    a body that is no form with a file, and `Unavailable` when the disk is full.
+    `refuse_larger` is called with the size so far while bytes arrive, and raises when it is too
+    large. Raises a 400 for a body that is no form with a file, and `Unavailable` when the disk is
+    full.
     """
     kind = request.headers.get("content-type", "")
     boundary = _parameters(kind).get("boundary", "")
-    if not kind.lower().startswith("multipart/form-data") or not 1 <= len(boundary) <= _LONGEST_BOUNDARY:
-        raise HTTPException(400, "send the file as multipart/form-data, in a part of the name `file`")
+    if (
+        not kind.lower().startswith("multipart/form-data")
+        or not 1 <= len(boundary) <= _LONGEST_BOUNDARY
+    ):
+        raise HTTPException(
+            400, "send the file as multipart/form-data, in a part of the name `file`"
+        )
     length = request.headers.get("content-length", "")
     if length.isdigit():
         refuse_larger(int(length) - MOST_OVERHEAD)
@@ -184,11 +203,15 @@ def _parameters(header: str) -> dict[str, str]:
     message["value"] = header
     values: dict[str, str] = {}
     # What the standard library gives for `name*=utf-8''value` is not in its annotations.
-    parameters = cast(list[tuple[str, str | tuple[str | None, str | None, str]]], message.get_params([], "value"))
+    parameters = cast(
+        list[tuple[str, str | tuple[str | None, str | None, str]]], message.get_params([], "value")
+    )
     for name, value in parameters:
         charset, _, text = value if isinstance(value, tuple) else ("utf-8", "", value)
         if charset and charset.lower() == "utf-8":
-            values[name.lower()] = text.encode("latin-1", "replace").decode("utf-8", "surrogateescape")
+            values[name.lower()] = text.encode("latin-1", "replace").decode(
+                "utf-8", "surrogateescape"
+            )
     return values
 
 

@@ -32,7 +32,12 @@ from services.query.api.documents.models import (
     all_counts,
 )
 from services.query.api.documents.multipart import receive_file
-from services.query.api.reference.links import DOCUMENT_LIST, DOCUMENTS_ADDED, SCAN_STARTED, TRACKED_DOCUMENTS
+from services.query.api.reference.links import (
+    DOCUMENT_LIST,
+    DOCUMENTS_ADDED,
+    SCAN_STARTED,
+    TRACKED_DOCUMENTS,
+)
 from services.query.api.reference.responses import error_responses
 from services.query.errors import NotFound
 from services.query.ingestion.adding import (
@@ -53,7 +58,10 @@ router = APIRouter(prefix="/documents", tags=["documents"])
 IdempotencyKey = Annotated[
     str | None,
     Header(
-        alias="Idempotency-Key", min_length=1, max_length=256, description="requests with this key are one, for a day"
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=256,
+        description="requests with this key are one, for a day",
     ),
 ]
 
@@ -71,7 +79,10 @@ UPLOAD_FORM: dict[str, Any] = {
                         "file": {"type": "string", "format": "binary"},
                         "encoding": {
                             "type": "string",
-                            "description": "of a file that is text, as windows-1252; without it, it is detected",
+                            "description": (
+                                "of a file that is text, as windows-1252; without it, it is "
+                                "detected"
+                            ),
                         },
                     },
                 }
@@ -79,36 +90,53 @@ UPLOAD_FORM: dict[str, Any] = {
         },
     }
 }
-"""The form in the OpenAPI document. FastAPI would read a declared parameter whole, before any limit applies."""
+"""The form in the OpenAPI document. FastAPI would read a declared parameter whole, before any limit
+applies.
+"""
 
 
-@router.post("/upload", openapi_extra=UPLOAD_FORM, responses={**DOCUMENTS_ADDED, **error_responses(409)})
+@router.post(
+    "/upload", openapi_extra=UPLOAD_FORM, responses={**DOCUMENTS_ADDED, **error_responses(409)}
+)
 async def upload_file(
     request: Request,
     ctx: Ctx,
     workspace: Workspace,
     key: IdempotencyKey = None,
-    replace: Annotated[bool, Query(description="another text under a name that is there is its new version")] = False,
+    replace: Annotated[
+        bool, Query(description="another text under a name that is there is its new version")
+    ] = False,
     folders: Annotated[
-        bool, Query(description="the name keeps its folders: `a/README.md` and `b/README.md` are two documents")
+        bool,
+        Query(
+            description=(
+                "the name keeps its folders: `a/README.md` and `b/README.md` are two documents"
+            )
+        ),
     ] = False,
 ) -> InsertResponse:
     """Add a file. The answer comes once it is read and the log has its text durably."""
     publisher = DocumentPublisher(ctx.log, ctx.blobs, workspace)
     async with receive_file(request, ctx.read_limits.refuse_larger) as file:
-        added, ingest, warnings = await upload(publisher, file, UploadOptions(key, replace, folders), ctx.read_limits)
+        added, ingest, warnings = await upload(
+            publisher, file, UploadOptions(key, replace, folders), ctx.read_limits
+        )
     return (await _insert_response(ctx, workspace, [added], ingest)).with_warnings(warnings)
 
 
 @router.post("/text", responses=DOCUMENTS_ADDED)
-async def add_text(body: InsertText, ctx: Ctx, workspace: Workspace, key: IdempotencyKey = None) -> InsertResponse:
+async def add_text(
+    body: InsertText, ctx: Ctx, workspace: Workspace, key: IdempotencyKey = None
+) -> InsertResponse:
     """Add one text. The answer comes once the log has it durably."""
     ingest = IngestRequest.of("insert", key, body.model_dump_json())
     return await _add(ctx, workspace, ingest, [body.text], [body.file_source], body.chunking)
 
 
 @router.post("/texts", responses=DOCUMENTS_ADDED)
-async def texts(body: InsertTexts, ctx: Ctx, workspace: Workspace, key: IdempotencyKey = None) -> InsertResponse:
+async def texts(
+    body: InsertTexts, ctx: Ctx, workspace: Workspace, key: IdempotencyKey = None
+) -> InsertResponse:
     """Add several texts. The answer comes once the log has them all durably."""
     ingest = IngestRequest.of("insert", key, body.model_dump_json())
     return await _add(ctx, workspace, ingest, body.texts, body.file_sources, body.chunking)
@@ -125,37 +153,59 @@ async def _add(
     chunking_values = chunking.chunking() if chunking else None
     named_texts = zip(texts, sources or [UNKNOWN_SOURCE] * len(texts), strict=True)
     documents = [await new_document(text, name, chunking_values) for text, name in named_texts]
-    added = await publish_documents(DocumentPublisher(ctx.log, ctx.blobs, workspace), ingest, documents)
-    return (await _insert_response(ctx, workspace, added, ingest)).with_warnings(_warnings(documents))
+    added = await publish_documents(
+        DocumentPublisher(ctx.log, ctx.blobs, workspace), ingest, documents
+    )
+    return (await _insert_response(ctx, workspace, added, ingest)).with_warnings(
+        _warnings(documents)
+    )
 
 
 def _warnings(documents: Sequence[NewDocument]) -> list[str]:
-    """Return the warnings of all documents, of several each with the name of the document that it is about."""
+    """Return the warnings of all documents, of several each with the name of the document that it
+    is about.
+    """
     if len(documents) == 1:
         return list(documents[0].warnings)
-    return [f"{one_line(document.name)}: {warning}" for document in documents for warning in document.warnings]
+    return [
+        f"{one_line(document.name)}: {warning}"
+        for document in documents
+        for warning in document.warnings
+    ]
 
 
 async def _insert_response(
     ctx: Context, workspace: str, added: Sequence[Added], ingest: IngestRequest
 ) -> InsertResponse:
     existing_ids = [one.document_id for one in added if not one.is_new]
-    states = await ctx.documents.get(await _partition(ctx, workspace), existing_ids) if existing_ids else {}
-    return InsertResponse.of(added, ingest.id, {id: state.status for id, (state, _) in states.items()})
+    states = (
+        await ctx.documents.get(await _partition(ctx, workspace), existing_ids)
+        if existing_ids
+        else {}
+    )
+    return InsertResponse.of(
+        added, ingest.id, {id: state.status for id, (state, _) in states.items()}
+    )
 
 
 @router.post("/scan", responses={**SCAN_STARTED, **error_responses(404, 501)})
 async def scan(ctx: Ctx, workspace: Workspace) -> Started:
-    """Add every file of the workspace's folder in INPUT_DIR, in the background. 501 where INPUT_DIR is not set.
+    """Add every file of the workspace's folder in INPUT_DIR, in the background. 501 where INPUT_DIR
+    is not set.
 
-    While a scan of the workspace is running no second one starts: the answer has the track id of the running one.
+    While a scan of the workspace is running no second one starts: the answer has the track id of
+    the running one.
     """
     try:
         new_scan = ctx.scans.start(DocumentPublisher(ctx.log, ctx.blobs, workspace))
     except AlreadyRunning as running:
         message = "A scan of this workspace is running already; nothing was begun."
-        return Started(status="scanning_skipped_pipeline_busy", message=message, track_id=running.track_id)
-    return Started(status="scanning_started", message="The folder is being read.", track_id=new_scan.track_id)
+        return Started(
+            status="scanning_skipped_pipeline_busy", message=message, track_id=running.track_id
+        )
+    return Started(
+        status="scanning_started", message="The folder is being read.", track_id=new_scan.track_id
+    )
 
 
 @router.get("/scan/status/{track_id}", operation_id="scan_status", responses=error_responses(404))
@@ -184,7 +234,9 @@ async def scan_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> Scan
 
 @router.get("/supported_file_types")
 async def supported_file_types() -> FileTypes:
-    """Return the file extensions that are read. A file with any other extension is read when it is text."""
+    """Return the file extensions that are read. A file with any other extension is read when it is
+    text.
+    """
     engines: dict[str, list[str]] = {}
     for suffix, kind in KINDS.items():
         engines.setdefault(kind.parser or "text", []).append(suffix)
@@ -193,9 +245,13 @@ async def supported_file_types() -> FileTypes:
 
 @router.delete("/delete_document", operation_id="delete_document")
 async def delete_document(body: DeleteRequest, ctx: Ctx, workspace: Workspace) -> DeleteResponse:
-    """Delete documents. The answer comes once the log has the deletions durably; unknown ids are ignored."""
+    """Delete documents. The answer comes once the log has the deletions durably; unknown ids are
+    ignored.
+    """
     count = await delete(ctx.log, workspace, body.doc_ids)
-    return DeleteResponse(message=f"{count} of {len(body.doc_ids)} are being deleted.", doc_id=", ".join(body.doc_ids))
+    return DeleteResponse(
+        message=f"{count} of {len(body.doc_ids)} are being deleted.", doc_id=", ".join(body.doc_ids)
+    )
 
 
 @router.delete("")
@@ -214,7 +270,9 @@ async def clear_cache(ctx: Ctx, workspace: Workspace) -> Done:
 
 @router.post("/reprocess_failed")
 async def reprocess_failed(ctx: Ctx, workspace: Workspace) -> Started:
-    """Try again what failed of every failed or partial document: finished chunks are not paid for twice."""
+    """Try again what failed of every failed or partial document: finished chunks are not paid for
+    twice.
+    """
     count = await retry_failed(ctx.log, ctx.documents, await _partition(ctx, workspace))
     return Started(status="reprocessing_started", message=f"{count} documents are tried again.")
 
@@ -227,7 +285,9 @@ async def track_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> Tra
     """
     partition = await _partition(ctx, workspace)
     documents = await ctx.documents.by_track_id(partition, track_id)
-    others = {track_id, *ctx.scans.unchanged(workspace, track_id)} - {status.id for status in documents}
+    others = {track_id, *ctx.scans.unchanged(workspace, track_id)} - {
+        status.id for status in documents
+    }
     if not documents or len(others) > 1:
         states = await ctx.documents.get(partition, sorted(others))
         documents += [state for state, _ in states.values() if state.status in STATUSES]
@@ -246,9 +306,13 @@ async def track_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> Tra
 async def by_id(
     ctx: Ctx,
     workspace: Workspace,
-    doc_id: Annotated[str, Query(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])],
+    doc_id: Annotated[
+        str, Query(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])
+    ],
 ) -> Document:
-    """Return the state of one document. 404 for an id that is unknown in this workspace, or deleted."""
+    """Return the state of one document. 404 for an id that is unknown in this workspace, or
+    deleted.
+    """
     states = await ctx.documents.get(await _partition(ctx, workspace), spellings(doc_id))
     state = next((states[id][0] for id in spellings(doc_id) if id in states), None)
     if state is None or state.status not in STATUSES:
@@ -290,7 +354,9 @@ async def paginated(body: PaginatedRequest, ctx: Ctx, workspace: Workspace) -> P
 @router.get("/status_counts")
 async def status_counts(ctx: Ctx, workspace: Workspace) -> StatusCounts:
     """Return the number of documents by status."""
-    return StatusCounts(status_counts=all_counts(await ctx.documents.counts(await _partition(ctx, workspace))))
+    return StatusCounts(
+        status_counts=all_counts(await ctx.documents.counts(await _partition(ctx, workspace)))
+    )
 
 
 async def _partition(ctx: Context, workspace: str) -> Partition:

@@ -16,29 +16,56 @@ from services.query.graph.document_passages import PassageWithGraph
 from services.query.places import PLAIN, Places, shown_text
 
 EventType = Literal[
-    "DocumentAdded", "DocumentDeleted", "DocumentCancelled", "ChunksCreated", "EntitiesExtracted", "GraphMerged",
-    "DescriptionSummarized", "VectorsIndexed", "StageFailed", "GraphEdited", "RetryRequested",
-    "BudgetSet", "DocumentErased", "ErasureRequested",
-]  # fmt: skip
-"""A test compares it with the events that there are, but for those on subjects apart, which no feed reads."""
+    "DocumentAdded",
+    "DocumentDeleted",
+    "DocumentCancelled",
+    "ChunksCreated",
+    "EntitiesExtracted",
+    "GraphMerged",
+    "DescriptionSummarized",
+    "VectorsIndexed",
+    "StageFailed",
+    "GraphEdited",
+    "RetryRequested",
+    "BudgetSet",
+    "DocumentErased",
+    "ErasureRequested",
+]
+"""A test compares it with the events that there are, but for those on subjects apart, which no feed
+reads.
+"""
 
-EventTypes = Annotated[Sequence[EventType], Query(alias="type", max_length=32, description="of these types only")]
+EventTypes = Annotated[
+    Sequence[EventType], Query(alias="type", max_length=32, description="of these types only")
+]
 After = Annotated[int | None, Query(ge=0, le=MAX_SEQUENCE, description="events behind this place")]
-Before = Annotated[int | None, Query(ge=0, le=MAX_SEQUENCE, description="events in front of this place")]
+Before = Annotated[
+    int | None, Query(ge=0, le=MAX_SEQUENCE, description="events in front of this place")
+]
 Limit = Annotated[int, Query(ge=1, le=500)]
 DocumentId = Annotated[
-    str, Path(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"], description="its id")
+    str,
+    Path(
+        min_length=1,
+        max_length=512,
+        examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"],
+        description="its id",
+    ),
 ]
 
 
 class EventSummary(BaseModel):
     """One event in short, without the texts it carries."""
 
-    sequence: int = Field(description="its place; in the order of the log for credentials of all workspaces only")
+    sequence: int = Field(
+        description="its place; in the order of the log for credentials of all workspaces only"
+    )
     id: str = Field(description="empty for a message that is no event")
     time: AwareDatetime
     type: str
-    document: str = Field(description="a document's id; `_graph` or `_sum-…` for what no document caused")
+    document: str = Field(
+        description="a document's id; `_graph` or `_sum-…` for what no document caused"
+    )
     text: str = Field(description="what it says, in a few words")
     cause: str | None = Field(None, description="id of the event that caused it")
     correlation: str | None = Field(None, description="id of the event that began it all")
@@ -50,16 +77,22 @@ class EventSummary(BaseModel):
     duration_ms: int | None = Field(None, description="that a language model took")
     cached: bool | None = Field(None, description="true when no language model was asked")
     actor: str | None = Field(None, description="the principal who caused it")
-    money: float | None = Field(None, description="what its tokens cost by MODEL_PRICES; null without a price")
+    money: float | None = Field(
+        None, description="what its tokens cost by MODEL_PRICES; null without a price"
+    )
     currency: str | None = Field(None, description="of `money`")
 
     @classmethod
-    def of(cls, summary: event_summary.EventSummary, prices: Prices, places: Places = PLAIN) -> "EventSummary":
+    def of(
+        cls, summary: event_summary.EventSummary, prices: Prices, places: Places = PLAIN
+    ) -> "EventSummary":
         """Return the summary as answers have it, with its place as the caller sees places."""
         money = _money(summary, prices)
         priced = {} if money is None else {"money": float(money), "currency": prices.currency}
         seen = {"sequence": places.shown(summary.sequence), "text": shown_text(summary, places)}
-        return cls.model_validate({**vars(summary), "chunks": list(summary.chunks), **seen, **priced})
+        return cls.model_validate(
+            {**vars(summary), "chunks": list(summary.chunks), **seen, **priced}
+        )
 
 
 def _money(summary: event_summary.EventSummary, prices: Prices) -> Decimal | None:
@@ -75,8 +108,12 @@ class EventList(BaseModel):
 
     events: list[EventSummary]
     after: int | None = Field(description="give it as `after` to read on; null on an empty page")
-    before: int | None = Field(description="give it as `before` to read what came earlier; null on an empty page")
-    remaining: int = Field(description="such events beyond this page, in the direction that was asked for")
+    before: int | None = Field(
+        description="give it as `before` to read what came earlier; null on an empty page"
+    )
+    remaining: int = Field(
+        description="such events beyond this page, in the direction that was asked for"
+    )
 
     @classmethod
     def of(cls, page: EventPage, prices: Prices, places: Places = PLAIN) -> "EventList":
@@ -118,7 +155,9 @@ class DocumentChunk(BaseModel):
     id: str
     order: int
     content: str
-    start: int | None = Field(description="its first character in the document's text; neighbours may overlap")
+    start: int | None = Field(
+        description="its first character in the document's text; neighbours may overlap"
+    )
     end: int | None = Field(description="the character behind its last one")
     page: int | None = Field(description="page on which it begins, the first being 1")
     headings: list[str]
@@ -165,4 +204,6 @@ class DocumentChunks(BaseModel):
     file_path: str
     chunk_count: int
     chunks: list[DocumentChunk]
-    after: int | None = Field(description="give it as `after` to read on; null when there is no more")
+    after: int | None = Field(
+        description="give it as `after` to read on; null when there is no more"
+    )

@@ -36,7 +36,8 @@ from services.query.status.document_status import STATUSES
 router = APIRouter(tags=["events"])
 
 EXAMPLE = (
-    'id: 4711\nevent: DocumentAdded\ndata: {"sequence": 4711, "type": "DocumentAdded", "document": "doc-f8e5…"}\n\n'
+    'id: 4711\nevent: DocumentAdded\ndata: {"sequence": 4711, "type": "DocumentAdded", '
+    '"document": "doc-f8e5…"}\n\n'
 )
 STREAM: Responses = {
     200: {
@@ -59,8 +60,11 @@ class Paging:
     limit: int
 
 
-# Coroutines, though they await nothing: FastAPI runs a plain function in another thread, which costs a millisecond.
-async def _paging(places: CallerPlaces, after: After = None, before: Before = None, limit: Limit = 100) -> Paging:
+# Coroutines, though they await nothing: FastAPI runs a plain function in another thread, which
+# costs a millisecond.
+async def _paging(
+    places: CallerPlaces, after: After = None, before: Before = None, limit: Limit = 100
+) -> Paging:
     if after is not None and before is not None:
         raise BadRequest("give `after` or `before`, not both")
     start, end = (None if place is None else places.sequence(place) for place in (after, before))
@@ -71,19 +75,26 @@ async def _start(
     ctx: Ctx,
     places: CallerPlaces,
     after: After = None,
-    last_event_id: Annotated[int | None, Header(ge=0, le=MAX_SEQUENCE, description="goes before `after`")] = None,
+    last_event_id: Annotated[
+        int | None, Header(ge=0, le=MAX_SEQUENCE, description="goes before `after`")
+    ] = None,
 ) -> int:
     start = after if last_event_id is None else last_event_id
     return await end_of_log(ctx, places) if start is None else places.sequence(start)
 
 
 async def _of_workspace(
-    workspace: Workspace, places: CallerPlaces, document: DocumentName = None, types: EventTypes = ()
+    workspace: Workspace,
+    places: CallerPlaces,
+    document: DocumentName = None,
+    types: EventTypes = (),
 ) -> EventFilter:
     return EventFilter(workspace, document, tuple(types), places)
 
 
-async def _of_document(document_id: DocumentId, workspace: Workspace, types: EventTypes = ()) -> EventFilter:
+async def _of_document(
+    document_id: DocumentId, workspace: Workspace, types: EventTypes = ()
+) -> EventFilter:
     return EventFilter(workspace, document_id, tuple(types))
 
 
@@ -98,20 +109,32 @@ async def stream_events(
     ctx: Ctx,
     wanted: OfWorkspace,
     after: Annotated[int, Depends(_start)],
-    include: Annotated[Literal["body"] | None, Query(description="`body`: send each event whole")] = None,
+    include: Annotated[
+        Literal["body"] | None, Query(description="`body`: send each event whole")
+    ] = None,
 ) -> StreamingResponse:
-    """Send the events of the workspace as they happen, as server-sent events; without `after`, from now on."""
+    """Send the events of the workspace as they happen, as server-sent events; without `after`, from
+    now on.
+    """
     principal: str = request.state.principal.name
     if ctx.streams.has_all(principal):
-        raise too_many_requests(RETRY_AFTER, f"{ctx.streams.share} event streams of these credentials are open")
-    block = partial(event_block, prices=ctx.settings.prices, with_body=include == "body", places=wanted.places)
+        raise too_many_requests(
+            RETRY_AFTER, f"{ctx.streams.share} event streams of these credentials are open"
+        )
+    block = partial(
+        event_block, prices=ctx.settings.prices, with_body=include == "body", places=wanted.places
+    )
     lines = event_stream(ctx.streams, ctx.feed, wanted, after, principal=principal, block=block)
     return await started(lines)
 
 
 @router.get("/events")
-async def list_events(ctx: Ctx, wanted: OfWorkspace, paging: Page, places: CallerPlaces) -> EventList:
-    """Return a page of events: those behind `after`, or the last ones in front of `before`, else the newest."""
+async def list_events(
+    ctx: Ctx, wanted: OfWorkspace, paging: Page, places: CallerPlaces
+) -> EventList:
+    """Return a page of events: those behind `after`, or the last ones in front of `before`, else
+    the newest.
+    """
     if paging.after is not None:
         page = await events_after(ctx.feed, wanted, paging.after, paging.limit)
     else:
@@ -139,13 +162,19 @@ async def get_event(
 
 
 @router.get("/documents/{document_id:path}/events", responses=error_responses(404))
-async def document_events(ctx: Ctx, wanted: OfDocument, paging: Page, places: CallerPlaces) -> EventList:
-    """Return what happened to a document, from the first event on; also of one that was deleted since."""
+async def document_events(
+    ctx: Ctx, wanted: OfDocument, paging: Page, places: CallerPlaces
+) -> EventList:
+    """Return what happened to a document, from the first event on; also of one that was deleted
+    since.
+    """
     if paging.before is not None:
         page = await events_before(ctx.feed, wanted, paging.before, paging.limit)
     else:
         page = await events_after(ctx.feed, wanted, paging.after or 0, paging.limit)
-    if not page.events and not await ctx.feed.count(EventFilter(wanted.workspace, wanted.document).subject):
+    if not page.events and not await ctx.feed.count(
+        EventFilter(wanted.workspace, wanted.document).subject
+    ):
         raise NotFound("there is no event of a document of that id")
     return EventList.of(page, ctx.settings.prices, places)
 
@@ -158,14 +187,18 @@ async def document_chunks(
     after: Annotated[int, Query(ge=-1, le=10_000_000, description="chunks behind this order")] = -1,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> DocumentChunks:
-    """Return the chunks of a document, each with the entities and relations that it gave to the graph."""
+    """Return the chunks of a document, each with the entities and relations that it gave to the
+    graph.
+    """
     partitions = Partitions.of(workspace, await ctx.pointers.live("status", "graph"))
     status = (await ctx.documents.get(partitions.status, [document_id])).get(document_id)
     if status is None or status[0].status not in STATUSES:
         raise NotFound("there is no document of that id")
     count = status[0].chunk_count
     orders = range(after + 1, min(after + 1 + limit, count))
-    passages = await document_passages(ctx.deps.passages, ctx.deps.provenance, partitions, document_id, orders)
+    passages = await document_passages(
+        ctx.deps.passages, ctx.deps.provenance, partitions, document_id, orders
+    )
     return DocumentChunks(
         document_id=document_id,
         file_path=status[0].file_path,

@@ -17,10 +17,14 @@ from services.query.feeds.streams import EventStreams
 from services.query.places import PLAIN, Places
 
 HEARTBEAT_SECONDS = 15.0
-"""After so long without an event a comment is sent, so that no proxy takes the connection for dead."""
+"""After so long without an event a comment is sent, so that no proxy takes the connection for
+dead.
+"""
 
 MAX_SECONDS = 3600.0
-"""How long a stream goes on. Its client comes back where it was, with credentials that are checked again."""
+"""How long a stream goes on. Its client comes back where it was, with credentials that are checked
+again.
+"""
 
 RECONNECT_MS = 2000
 """Milliseconds after which a client comes back."""
@@ -35,10 +39,11 @@ async def event_stream(
     principal: str,
     block: Callable[[Message], str],
 ) -> AsyncGenerator[str]:
-    """Yield the events behind `after` as server-sent events, each as `block` writes it, `id` being its place.
+    """Yield the events behind `after` as server-sent events, each as `block` writes it, `id` being
+    its place.
 
-    Nothing is buffered: of a client that reads slowly the log keeps what it has not read. When the bus does not answer,
-    the stream ends, and the client comes back.
+    Nothing is buffered: of a client that reads slowly the log keeps what it has not read. When the
+    bus does not answer, the stream ends, and the client comes back.
     """
     with streams.opened(principal):
         yield f"retry: {RECONNECT_MS}\nid: {wanted.places.shown(after)}\n: connected\n\n"
@@ -56,7 +61,9 @@ async def event_stream(
 
 
 async def started(lines: AsyncGenerator[str]) -> EventStreamResponse:
-    """Return the answer that sends these lines. What is raised before the first one has a status code of its own."""
+    """Return the answer that sends these lines. What is raised before the first one has a status
+    code of its own.
+    """
     first = await anext(lines)
 
     async def all_lines() -> AsyncGenerator[str]:
@@ -68,10 +75,15 @@ async def started(lines: AsyncGenerator[str]) -> EventStreamResponse:
     return EventStreamResponse(all_lines())
 
 
-def event_block(message: Message, *, prices: Prices, with_body: bool, places: Places = PLAIN) -> str:
+def event_block(
+    message: Message, *, prices: Prices, with_body: bool, places: Places = PLAIN
+) -> str:
     """Return one event in the format of server-sent events."""
     summary = EventSummary.of(summarize(message), prices, places)
     fields: dict[str, Any] = summary.model_dump(mode="json", exclude_none=True)
     if with_body:
         fields["event"] = places.shown_in_fields(whole_event(message))
-    return f"id: {summary.sequence}\nevent: {summary.type}\ndata: {json.dumps(fields, ensure_ascii=False)}\n\n"
+    return (
+        f"id: {summary.sequence}\nevent: {summary.type}\ndata: "
+        f"{json.dumps(fields, ensure_ascii=False)}\n\n"
+    )

@@ -1,1 +1,3 @@
-"""Routes and models of the knowledge graph: browsing it, and creating, changing, merging and deleting what is in it."""
+"""Routes and models of the knowledge graph: browsing it, and creating, changing, merging and
+deleting what is in it.
+"""

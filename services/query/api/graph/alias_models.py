@@ -19,21 +19,27 @@ class AliasDecisionRequest(StrictModel):
     proposed_by: Annotated[Prose, Field(max_length=256)] = Field(
         default="", description="`rule:<name>` or `model:<name>`", examples=["rule:surname"]
     )
-    evidence: Annotated[Prose, Field(max_length=2000)] = Field(default="", description="why they mean it")
+    evidence: Annotated[Prose, Field(max_length=2000)] = Field(
+        default="", description="why they mean it"
+    )
 
 
 class SplitRequest(StrictModel):
     """A name that means another entity in some documents."""
 
     entity_name: Name = Field(examples=["Mercury"])
-    new_entity_name: Name = Field(description="of the other entity, which may be there", examples=["Mercury (planet)"])
+    new_entity_name: Name = Field(
+        description="of the other entity, which may be there", examples=["Mercury (planet)"]
+    )
     documents: list[Annotated[str, Field(min_length=1, max_length=512)]] = Field(
         min_length=1,
         max_length=1000,
         description="ids or file names, which speak of it",
         examples=[["sky.md"]],
     )
-    evidence: Annotated[Prose, Field(max_length=2000)] = Field(default="", description="why it means another")
+    evidence: Annotated[Prose, Field(max_length=2000)] = Field(
+        default="", description="why it means another"
+    )
 
 
 class AliasDecisionResponse(BaseModel):
@@ -70,7 +76,9 @@ class AliasEntry(BaseModel):
 
 
 class AliasProposalEntry(BaseModel):
-    """A name that may mean an entity. `support`: chunks that speak of one or the other, as far as is known."""
+    """A name that may mean an entity. `support`: chunks that speak of one or the other, as far as
+    is known.
+    """
 
     name: str
     entity: str

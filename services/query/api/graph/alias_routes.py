@@ -1,4 +1,6 @@
-"""The routes about what names mean: aliases of one entity, decided or to be decided, and homonyms, which are split."""
+"""The routes about what names mean: aliases of one entity, decided or to be decided, and homonyms,
+which are split.
+"""
 
 from typing import Annotated
 
@@ -37,7 +39,9 @@ async def alias_proposals(
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     rule: Annotated[list[AliasRule] | None, Query(description="only of these rules")] = None,
 ) -> list[AliasProposalEntry]:
-    """Return undecided aliases that rules find in the names of the graph or others proposed, the surest first."""
+    """Return undecided aliases that rules find in the names of the graph or others proposed, the
+    surest first.
+    """
     sources = AliasSources(ctx.deps.graph, ctx.deps.passages, ctx.deps.aliases)
     partitions, _ = await ctx.current.of(workspace)
     proposed = await proposals(sources, partitions, limit=limit, rules=rule or RULES)
@@ -48,17 +52,32 @@ async def alias_proposals(
 async def decide_alias(
     body: AliasDecisionRequest, ctx: Ctx, editor: Editor, response: Response
 ) -> AliasDecisionResponse:
-    """Accept names as aliases of an entity, reject, propose or undo them. Undone, all is as before, at no cost."""
+    """Accept names as aliases of an entity, reject, propose or undo them. Undone, all is as before,
+    at no cost.
+    """
     said = {"proposed_by": body.proposed_by, "evidence": body.evidence}
-    edited = await aliases.decide(editor, ctx.deps.aliases, body.decision, body.names, body.entity, **said)
-    return _decided(edited, response, f"{body.decision}: {', '.join(map(repr, body.names))} as {body.entity!r}")
+    edited = await aliases.decide(
+        editor, ctx.deps.aliases, body.decision, body.names, body.entity, **said
+    )
+    return _decided(
+        edited, response, f"{body.decision}: {', '.join(map(repr, body.names))} as {body.entity!r}"
+    )
 
 
 @router.post("/graph/entity/split", operation_id="split_entity", responses=CHANGE_RESPONSES)
-async def split_entity(body: SplitRequest, ctx: Ctx, editor: Editor, response: Response) -> AliasDecisionResponse:
-    """Let a name mean another entity in some documents and their later versions. `POST /operations/undo` undoes it."""
+async def split_entity(
+    body: SplitRequest, ctx: Ctx, editor: Editor, response: Response
+) -> AliasDecisionResponse:
+    """Let a name mean another entity in some documents and their later versions. `POST
+    /operations/undo` undoes it.
+    """
     edited = await homonyms.split(
-        editor, ctx.deps.provenance, body.entity_name, body.new_entity_name, body.documents, body.evidence
+        editor,
+        ctx.deps.provenance,
+        body.entity_name,
+        body.new_entity_name,
+        body.documents,
+        body.evidence,
     )
     what = f"{body.entity_name!r} means {body.new_entity_name!r} in {len(body.documents)} documents"
     return _decided(edited, response, what)

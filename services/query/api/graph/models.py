@@ -21,7 +21,9 @@ Prose = Annotated[str, AfterValidator(sanitize)]
 
 
 class _Values(StrictModel):
-    """Values of an entity or a relation. `source_id` and `file_path` are not among them: they follow from documents."""
+    """Values of an entity or a relation. `source_id` and `file_path` are not among them: they
+    follow from documents.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,31 +48,49 @@ class RelationValues(_Values):
     weight: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
 
     def values(self) -> EditedValues:
-        """Return the values as the event has them. Keywords may be one text, separated by commas."""
-        words = self.keywords.replace("，", ",").split(",") if isinstance(self.keywords, str) else self.keywords or ()
+        """Return the values as the event has them. Keywords may be one text, separated by
+        commas.
+        """
+        words = (
+            self.keywords.replace("，", ",").split(",")
+            if isinstance(self.keywords, str)
+            else self.keywords or ()
+        )
         keywords = tuple(sorted({word.strip() for word in words} - {""}))[:200]
         return EditedValues(
-            description=self.description, weight=self.weight, keywords=None if self.keywords is None else keywords
+            description=self.description,
+            weight=self.weight,
+            keywords=None if self.keywords is None else keywords,
         )
 
 
 def parse_values(model: type[M], data: dict[str, Any], *, ignored: tuple[str, ...] = ()) -> M:
-    """Return the values of a request. Raises BadRequest for an unknown field or an invalid value."""
+    """Return the values of a request. Raises BadRequest for an unknown field or an invalid
+    value.
+    """
     try:
-        return model.model_validate({name: value for name, value in data.items() if name not in ignored})
+        return model.model_validate(
+            {name: value for name, value in data.items() if name not in ignored}
+        )
     except ValidationError as error:
         fields = ", ".join(model.model_fields)
         raise BadRequest(f"{encodable(explain(error))} (known: {fields})") from None
 
 
 def _json_schema(model: type[BaseModel], *ignored: str) -> WithJsonSchema:
-    """Return the schema of a field that `parse_values` validates later, so that an error is a 400 as in LightRAG."""
+    """Return the schema of a field that `parse_values` validates later, so that an error is a 400
+    as in LightRAG.
+    """
     schema = model.model_json_schema()
-    return WithJsonSchema({**schema, "properties": {**schema["properties"], **{name: {} for name in ignored}}})
+    return WithJsonSchema(
+        {**schema, "properties": {**schema["properties"], **{name: {} for name in ignored}}}
+    )
 
 
 IGNORED_FIELDS = ("source_id", "file_path")
-"""Fields that LightRAG's clients send with a new entity or relation; here they follow from documents."""
+"""Fields that LightRAG's clients send with a new entity or relation; here they follow from
+documents.
+"""
 
 NewEntity = Annotated[dict[str, Any], _json_schema(EntityValues, *IGNORED_FIELDS, "entity_name")]
 EntityChange = Annotated[dict[str, Any], _json_schema(EntityValues)]
@@ -82,14 +102,18 @@ class EntityCreateRequest(StrictModel):
     """An entity to create. `source_id` and `file_path` are accepted as in LightRAG, and ignored."""
 
     entity_name: Name = Field(examples=["Ada Marlow"])
-    entity_data: NewEntity = Field(examples=[{"description": "Captain of the harbour.", "entity_type": "person"}])
+    entity_data: NewEntity = Field(
+        examples=[{"description": "Captain of the harbour.", "entity_type": "person"}]
+    )
 
 
 class EntityUpdateRequest(StrictModel):
     """New values of an entity, or a new name."""
 
     entity_name: Name = Field(examples=["Port Elm"])
-    updated_data: EntityChange = Field(examples=[{"entity_name": "Elmhaven", "description": "A port on the estuary."}])
+    updated_data: EntityChange = Field(
+        examples=[{"entity_name": "Elmhaven", "description": "A port on the estuary."}]
+    )
     allow_rename: bool = False
     allow_merge: bool = False
 
@@ -101,7 +125,9 @@ class EntityUpdateRequest(StrictModel):
 class EntitiesMergeRequest(StrictModel):
     """Entities to merge into one."""
 
-    entities_to_change: list[Name] = Field(min_length=1, max_length=1000, examples=[["A. Marlow", "Captain Marlow"]])
+    entities_to_change: list[Name] = Field(
+        min_length=1, max_length=1000, examples=[["A. Marlow", "Captain Marlow"]]
+    )
     entity_to_change_into: Name = Field(examples=["Ada Marlow"])
 
 
@@ -116,7 +142,9 @@ class RelationCreateRequest(StrictModel):
 
     source_entity: Name = Field(examples=["Ada Marlow"])
     target_entity: Name = Field(examples=["Port Elm"])
-    relation_data: NewRelation = Field(examples=[{"description": "She leads its office.", "keywords": "work,lead"}])
+    relation_data: NewRelation = Field(
+        examples=[{"description": "She leads its office.", "keywords": "work,lead"}]
+    )
 
 
 class RelationUpdateRequest(StrictModel):
@@ -124,7 +152,9 @@ class RelationUpdateRequest(StrictModel):
 
     source_id: Name = Field(examples=["Ada Marlow"])
     target_id: Name = Field(examples=["Port Elm"])
-    updated_data: RelationChange = Field(examples=[{"description": "She led its office until 1931.", "weight": 2.0}])
+    updated_data: RelationChange = Field(
+        examples=[{"description": "She led its office until 1931.", "weight": 2.0}]
+    )
 
 
 class RelationDeleteRequest(StrictModel):
@@ -145,7 +175,10 @@ class Subgraph(BaseModel):
     def of(cls, part: GraphPart) -> "Subgraph":
         """Return a part of the graph in LightRAG's shape."""
         return cls(
-            nodes=[{"id": e.name, "labels": [e.name], "properties": entity_properties(e)} for e in part.entities],
+            nodes=[
+                {"id": e.name, "labels": [e.name], "properties": entity_properties(e)}
+                for e in part.entities
+            ],
             edges=[
                 {
                     "id": f"{r.source}-{r.target}",
@@ -175,13 +208,17 @@ class EditResponse(BaseModel):
 
 
 class EntityUpdateResponse(EditResponse):
-    """The outcome of an edit of an entity. `operation_summary`: whether it was renamed or merged."""
+    """The outcome of an edit of an entity. `operation_summary`: whether it was renamed or
+    merged.
+    """
 
     operation_summary: dict[str, Any]
 
 
 class DeletionResponse(BaseModel):
-    """The outcome of a deletion that is in the log. `pending`: the graph still shows what is deleted."""
+    """The outcome of a deletion that is in the log. `pending`: the graph still shows what is
+    deleted.
+    """
 
     status: Literal["success", "pending"]
     doc_id: str = ""
@@ -190,16 +227,26 @@ class DeletionResponse(BaseModel):
     file_path: str | None = None
 
 
-PENDING_MESSAGE = "The log has it, as {}; the graph does not show it yet, because it works on something else."
+PENDING_MESSAGE = (
+    "The log has it, as {}; the graph does not show it yet, because it works on something else."
+)
 
 
 def edit_response(edited: EditResult[Entity] | EditResult[Relation], message: str) -> EditResponse:
     """Return the answer to an edit."""
     thing = edited.result
     names = edited.key
-    name_fields = {"entity_name": names[0]} if len(names) == 1 else {"src_entity": names[0], "tgt_entity": names[1]}
+    name_fields = (
+        {"entity_name": names[0]}
+        if len(names) == 1
+        else {"src_entity": names[0], "tgt_entity": names[1]}
+    )
     properties = (
-        entity_properties(thing) if isinstance(thing, Entity) else relation_properties(thing) if thing else None
+        entity_properties(thing)
+        if isinstance(thing, Entity)
+        else relation_properties(thing)
+        if thing
+        else None
     )
     return EditResponse(
         status="success" if thing else "pending",
@@ -230,7 +277,9 @@ def deletion_response(edited: EditResult[bool], message: str) -> DeletionRespons
     """Return the answer to a deletion."""
     if edited.result:
         return DeletionResponse(status="success", message=message, status_code=200)
-    return DeletionResponse(status="pending", message=PENDING_MESSAGE.format(edited.sequence), status_code=202)
+    return DeletionResponse(
+        status="pending", message=PENDING_MESSAGE.format(edited.sequence), status_code=202
+    )
 
 
 def entity_properties(entity: Entity) -> dict[str, Any]:

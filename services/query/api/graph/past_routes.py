@@ -25,7 +25,8 @@ class RelationStatement(BaseModel):
 
 
 class EntityEvent(BaseModel):
-    """One event of an entity's history; what does not apply to its type is empty. `at`: microseconds since 1970.
+    """One event of an entity's history; what does not apply to its type is empty. `at`:
+    microseconds since 1970.
 
     `names`: the entity as the event calls it; of an edit all that it is about.
     """
@@ -55,7 +56,8 @@ class EntityEvent(BaseModel):
 
 
 class EntityHistoryResponse(BaseModel):
-    """The events that made an entity what it is, oldest first. `names`: those that documents use for it.
+    """The events that made an entity what it is, oldest first. `names`: those that documents use
+    for it.
 
     `exists`: whether the entity is there at `sequence`. `total` counts all events.
     """
@@ -89,7 +91,9 @@ async def history(
     after: Annotated[int, Query(ge=0, description="the last `sequence` of the page before")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> EntityHistoryResponse:
-    """Return the events that made an entity what it is, each with its chunk. 404: nothing ever spoke of it."""
+    """Return the events that made an entity what it is, each with its chunk. 404: nothing ever
+    spoke of it.
+    """
     sequence = await past.point(at)
     (state,) = await past.states(sequence)
     changes = entity_history(await past.events(sequence), state, name)

@@ -20,10 +20,14 @@ class ChunkSource(BaseModel):
     document_id: str
     file_path: str
     order: int
-    start: int | None = Field(description="first character of the chunk in the document's text; null where unknown")
+    start: int | None = Field(
+        description="first character of the chunk in the document's text; null where unknown"
+    )
     end: int | None = Field(description="the character behind its last one")
     page: int | None = Field(description="page on which it begins, the first being 1")
-    names: list[str] = Field(description="as the document has them: people may have renamed it since")
+    names: list[str] = Field(
+        description="as the document has them: people may have renamed it since"
+    )
     description: str
 
     @classmethod
@@ -47,7 +51,9 @@ class ProvenanceResponse(BaseModel):
     """A page of sources, in a fixed order."""
 
     sources: list[ChunkSource]
-    after: str | None = Field(description="give it as `after` to read on; null when there is no more")
+    after: str | None = Field(
+        description="give it as `after` to read on; null when there is no more"
+    )
 
 
 @router.get("/graph/provenance", operation_id="provenance")
@@ -55,13 +61,19 @@ async def list_sources(
     ctx: Ctx,
     workspace: Workspace,
     name: Annotated[Name, Query(examples=["Ada Marlow"])],
-    other: Annotated[Name | None, Query(description="the other end, for a relation", examples=["Port Elm"])] = None,
+    other: Annotated[
+        Name | None, Query(description="the other end, for a relation", examples=["Port Elm"])
+    ] = None,
     after: Annotated[str, Query(max_length=400, pattern=r"^[!-~]*$")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> ProvenanceResponse:
-    """Return the chunks that speak of an entity or of a relation, with what each says. None where people made it."""
+    """Return the chunks that speak of an entity or of a relation, with what each says. None where
+    people made it.
+    """
     partitions = Partitions.of(workspace, await ctx.pointers.live("status", "graph"))
     names = (name,) if other is None else (name, other)
-    sources = await sources_of(ctx.deps.provenance, ctx.deps.passages, partitions, names, after=after, limit=limit)
+    sources = await sources_of(
+        ctx.deps.provenance, ctx.deps.passages, partitions, names, after=after, limit=limit
+    )
     last = sources[-1].said.cursor if len(sources) == limit else None
     return ProvenanceResponse(sources=[ChunkSource.of(source) for source in sources], after=last)

@@ -42,7 +42,9 @@ router = APIRouter(tags=["graph"])
 async def graph_editor(request: Request, ctx: Ctx, workspace: Workspace) -> GraphEditor:
     """Return the editor of the workspace's graph for the principal of the request."""
     principal: Principal = request.state.principal
-    return GraphEditor(ctx.log, ctx.deps.graph, ctx.pointers, workspace, ctx.settings.edit_timeout, principal.name)
+    return GraphEditor(
+        ctx.log, ctx.deps.graph, ctx.pointers, workspace, ctx.settings.edit_timeout, principal.name
+    )
 
 
 Editor = Annotated[GraphEditor, Depends(graph_editor)]
@@ -58,7 +60,9 @@ async def labels(ctx: Ctx, workspace: Workspace) -> list[str]:
 
 
 @router.get("/graph/label/popular")
-async def popular(ctx: Ctx, workspace: Workspace, limit: Annotated[int, Query(ge=1, le=1000)] = 300) -> list[str]:
+async def popular(
+    ctx: Ctx, workspace: Workspace, limit: Annotated[int, Query(ge=1, le=1000)] = 300
+) -> list[str]:
     """Return the names of the entities with the most relations."""
     return await ctx.deps.graph.hubs(await _partition(ctx, workspace), limit=limit)
 
@@ -79,13 +83,23 @@ async def graphs(
     ctx: Ctx,
     past: WorkspacePast,
     label: Annotated[
-        str, Query(min_length=1, max_length=512, description="a name, or * for the whole graph", examples=["*"])
+        str,
+        Query(
+            min_length=1,
+            max_length=512,
+            description="a name, or * for the whole graph",
+            examples=["*"],
+        ),
     ],
     max_depth: Annotated[int, Query(ge=1, le=100)] = 3,
     max_nodes: Annotated[int, Query(ge=1)] = 1000,
-    as_of: Annotated[str | None, Query(max_length=64, description=f"the graph as it was then: {FORM}")] = None,
+    as_of: Annotated[
+        str | None, Query(max_length=64, description=f"the graph as it was then: {FORM}")
+    ] = None,
 ) -> Subgraph:
-    """Return the entities around a name and the relations between them, at most MAX_GRAPH_NODES entities."""
+    """Return the entities around a name and the relations between them, at most MAX_GRAPH_NODES
+    entities.
+    """
     most = min(max_nodes, ctx.settings.max_graph_nodes)
     if as_of is None:
         graph, partition = ctx.deps.graph, await _partition(ctx, past.workspace)
@@ -95,58 +109,99 @@ async def graphs(
 
 
 @router.get("/graph/entity/exists", operation_id="entity_exists")
-async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query(examples=["Ada Marlow"])]) -> Exists:
+async def exists(
+    ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query(examples=["Ada Marlow"])]
+) -> Exists:
     """Return whether an entity of that name exists."""
     graph, partition = ctx.deps.graph, await _partition(ctx, workspace)
-    return Exists(exists=bool(await graph.entities(partition, [await browsing.known_name(graph, partition, name)])))
+    return Exists(
+        exists=bool(
+            await graph.entities(partition, [await browsing.known_name(graph, partition, name)])
+        )
+    )
 
 
 @router.post("/graph/entity/create", responses={**ACCEPTED, **ENTITY})
-async def create_entity(body: EntityCreateRequest, editor: Editor, response: Response) -> EditResponse:
+async def create_entity(
+    body: EntityCreateRequest, editor: Editor, response: Response
+) -> EditResponse:
     """Create an entity."""
-    values = parse_values(EntityValues, body.entity_data, ignored=(*IGNORED_FIELDS, "entity_name")).values()
+    values = parse_values(
+        EntityValues, body.entity_data, ignored=(*IGNORED_FIELDS, "entity_name")
+    ).values()
     edited = await editing.create_entity(editor, body.entity_name, values)
-    return edit_response(_with_status(edited, response), f"Entity '{edited.key[0]}' created successfully")
+    return edit_response(
+        _with_status(edited, response), f"Entity '{edited.key[0]}' created successfully"
+    )
 
 
-@router.post("/graph/entity/edit", operation_id="edit_entity", responses={**CHANGE_RESPONSES, **ENTITY})
-async def edit_entity(body: EntityUpdateRequest, editor: Editor, response: Response) -> EntityUpdateResponse:
+@router.post(
+    "/graph/entity/edit", operation_id="edit_entity", responses={**CHANGE_RESPONSES, **ENTITY}
+)
+async def edit_entity(
+    body: EntityUpdateRequest, editor: Editor, response: Response
+) -> EntityUpdateResponse:
     """Change the values of an entity, rename it, or both."""
     values = parse_values(EntityValues, body.updated_data)
-    edited = await editing.edit_entity(editor, body.entity_name, values.values(), body.rename_options(values))
-    answer = edit_response(
-        _with_status(edited, response), "Entity merged successfully" if edited.merged else "Entity updated successfully"
+    edited = await editing.edit_entity(
+        editor, body.entity_name, values.values(), body.rename_options(values)
     )
-    return EntityUpdateResponse(**answer.model_dump(), operation_summary=operation_summary(edited, body.entity_name))
+    answer = edit_response(
+        _with_status(edited, response),
+        "Entity merged successfully" if edited.merged else "Entity updated successfully",
+    )
+    return EntityUpdateResponse(
+        **answer.model_dump(), operation_summary=operation_summary(edited, body.entity_name)
+    )
 
 
-@router.post("/graph/entities/merge", operation_id="merge_entities", responses={**CHANGE_RESPONSES, **ENTITY})
-async def merge_entities(body: EntitiesMergeRequest, editor: Editor, response: Response) -> EditResponse:
+@router.post(
+    "/graph/entities/merge", operation_id="merge_entities", responses={**CHANGE_RESPONSES, **ENTITY}
+)
+async def merge_entities(
+    body: EntitiesMergeRequest, editor: Editor, response: Response
+) -> EditResponse:
     """Merge several entities into one."""
-    edited = await editing.merge_entities(editor, body.entities_to_change, body.entity_to_change_into)
+    edited = await editing.merge_entities(
+        editor, body.entities_to_change, body.entity_to_change_into
+    )
     message = f"Successfully merged {len(body.entities_to_change)} entities into '{edited.key[0]}'"
     return edit_response(_with_status(edited, response), message)
 
 
 @router.delete("/graph/entity/delete", operation_id="delete_entity", responses=CHANGE_RESPONSES)
-async def delete_entity(body: EntityDeleteRequest, editor: Editor, response: Response) -> DeletionResponse:
+async def delete_entity(
+    body: EntityDeleteRequest, editor: Editor, response: Response
+) -> DeletionResponse:
     """Hide an entity and its relations, until a later document mentions it."""
     edited = await editing.delete_entity(editor, body.entity_name)
     message = f"Entity Delete: remove '{body.entity_name}' and its {edited.relations} relations"
     return deletion_response(_with_status(edited, response), message)
 
 
-@router.post("/graph/relation/create", operation_id="create_relation", responses={**CHANGE_RESPONSES, **RELATION})
-async def create_relation(body: RelationCreateRequest, editor: Editor, response: Response) -> EditResponse:
+@router.post(
+    "/graph/relation/create",
+    operation_id="create_relation",
+    responses={**CHANGE_RESPONSES, **RELATION},
+)
+async def create_relation(
+    body: RelationCreateRequest, editor: Editor, response: Response
+) -> EditResponse:
     """Create a relation between two entities."""
     values = parse_values(RelationValues, body.relation_data, ignored=IGNORED_FIELDS).values()
     edited = await editing.create_relation(editor, body.source_entity, body.target_entity, values)
-    message = f"Relation created successfully between '{body.source_entity}' and '{body.target_entity}'"
+    message = (
+        f"Relation created successfully between '{body.source_entity}' and '{body.target_entity}'"
+    )
     return edit_response(_with_status(edited, response), message)
 
 
-@router.post("/graph/relation/edit", operation_id="edit_relation", responses={**CHANGE_RESPONSES, **RELATION})
-async def edit_relation(body: RelationUpdateRequest, editor: Editor, response: Response) -> EditResponse:
+@router.post(
+    "/graph/relation/edit", operation_id="edit_relation", responses={**CHANGE_RESPONSES, **RELATION}
+)
+async def edit_relation(
+    body: RelationUpdateRequest, editor: Editor, response: Response
+) -> EditResponse:
     """Change the values of a relation."""
     values = parse_values(RelationValues, body.updated_data).values()
     edited = await editing.edit_relation(editor, body.source_id, body.target_id, values)
@@ -154,10 +209,15 @@ async def edit_relation(body: RelationUpdateRequest, editor: Editor, response: R
 
 
 @router.delete("/graph/relation/delete", operation_id="delete_relation", responses=CHANGE_RESPONSES)
-async def delete_relation(body: RelationDeleteRequest, editor: Editor, response: Response) -> DeletionResponse:
+async def delete_relation(
+    body: RelationDeleteRequest, editor: Editor, response: Response
+) -> DeletionResponse:
     """Hide a relation, until a later document mentions it."""
     edited = await editing.delete_relation(editor, body.source_entity, body.target_entity)
-    message = f"Relation Delete: remove the relation between '{body.source_entity}' and '{body.target_entity}'"
+    message = (
+        f"Relation Delete: remove the relation between '{body.source_entity}' and "
+        f"'{body.target_entity}'"
+    )
     return deletion_response(_with_status(edited, response), message)
 
 

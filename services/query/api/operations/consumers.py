@@ -13,7 +13,9 @@ router = APIRouter()
 
 
 class ConsumerProgress(BaseModel):
-    """One durable consumer. `pending + ack_pending` over `rate` is about how many seconds it still takes."""
+    """One durable consumer. `pending + ack_pending` over `rate` is about how many seconds it still
+    takes.
+    """
 
     name: str
     stage: str = Field(description="the service whose consumer it is")
@@ -22,7 +24,9 @@ class ConsumerProgress(BaseModel):
     redelivered: int = Field(description="of these, delivered more than once")
     delivered: int = Field(description="sequence of the newest event delivered")
     handled: int = Field(description="sequence up to which everything is handled")
-    rate: float | None = Field(description="events a second since `rate_since`; null at the first request")
+    rate: float | None = Field(
+        description="events a second since `rate_since`; null at the first request"
+    )
     rate_since: AwareDatetime | None
 
     @classmethod
@@ -51,8 +55,11 @@ class Consumers(BaseModel):
 
 @router.get("/consumers")
 async def list_consumers(ctx: Ctx, _: WholeDeployment) -> Consumers:
-    """Return how far every consumer of the deployment is. Rates are counted from requests of the last minute."""
+    """Return how far every consumer of the deployment is. Rates are counted from requests of the
+    last minute.
+    """
     rates = await ctx.operations.consumers.current()
     return Consumers(
-        consumers=[ConsumerProgress.of(one) for one in rates], last_sequence=await ctx.feed.last_sequence()
+        consumers=[ConsumerProgress.of(one) for one in rates],
+        last_sequence=await ctx.feed.last_sequence(),
     )

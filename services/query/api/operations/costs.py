@@ -20,7 +20,9 @@ router = APIRouter()
 
 
 class CostTotals(BaseModel):
-    """What was paid: `money` to models with a price; `unpriced` are tokens of others; `prompt` includes `cached`."""
+    """What was paid: `money` to models with a price; `unpriced` are tokens of others; `prompt`
+    includes `cached`.
+    """
 
     calls: int
     prompt: int
@@ -46,7 +48,9 @@ class CostGroup(CostTotals):
 
 
 class BudgetState(BaseModel):
-    """The budget of a workspace, and what was spent of it in its period; all of it null where none is set."""
+    """The budget of a workspace, and what was spent of it in its period; all of it null where none
+    is set.
+    """
 
     money: float | None = None
     tokens: int | None = None
@@ -55,11 +59,15 @@ class BudgetState(BaseModel):
     spent_money: float | None = None
     spent_tokens: int | None = None
     currency: str
-    exceeded: str | None = Field(default=None, description="why extraction waits; null while it does not")
+    exceeded: str | None = Field(
+        default=None, description="why extraction waits; null while it does not"
+    )
 
 
 class CostReport(BaseModel):
-    """What a workspace has paid for its documents and its questions; the stages of questions begin with `query-`."""
+    """What a workspace has paid for its documents and its questions; the stages of questions begin
+    with `query-`.
+    """
 
     workspace: str
     currency: str
@@ -85,9 +93,13 @@ async def cost(
     ctx: Ctx,
     workspace: Workspace,
     by: Annotated[Grouping | None, Query(description="sum up by this, too")] = None,
-    document: Annotated[str, Query(max_length=512, description="only what this document cost")] = "",
+    document: Annotated[
+        str, Query(max_length=512, description="only what this document cost")
+    ] = "",
 ) -> CostReport:
-    """Return what the workspace has paid to models for documents and questions, from the events in the log."""
+    """Return what the workspace has paid to models for documents and questions, from the events in
+    the log.
+    """
     entries = ctx.deps.ledger.entries(await _partition(ctx, workspace), document)
     report = await cost_report(entries, ctx.settings.prices, by)
     return CostReport(
@@ -95,7 +107,10 @@ async def cost(
         currency=ctx.settings.prices.currency,
         total=CostTotals.of(report.total),
         by=by,
-        groups=[CostGroup.model_validate({"name": name, **one.as_json()}) for name, one in report.groups.items()],
+        groups=[
+            CostGroup.model_validate({"name": name, **one.as_json()})
+            for name, one in report.groups.items()
+        ],
         budget=await budget_state(ctx, workspace),
     )
 
@@ -107,9 +122,19 @@ async def budget(ctx: Ctx, workspace: Workspace) -> BudgetState:
 
 
 @router.put("/budget")
-async def put_budget(request: Request, body: BudgetRequest, ctx: Ctx, workspace: Workspace) -> BudgetState:
-    """Set the budget. Extraction that waits for it goes on within a minute, where the new one allows it."""
-    note_details(request, money=str(body.money), tokens=str(body.tokens), period=body.period, reason=body.reason)
+async def put_budget(
+    request: Request, body: BudgetRequest, ctx: Ctx, workspace: Workspace
+) -> BudgetState:
+    """Set the budget. Extraction that waits for it goes on within a minute, where the new one
+    allows it.
+    """
+    note_details(
+        request,
+        money=str(body.money),
+        tokens=str(body.tokens),
+        period=body.period,
+        reason=body.reason,
+    )
     new = BudgetSet(money=body.money, tokens=body.tokens, period=body.period, reason=body.reason)
     await set_budget(ctx.log, workspace=workspace, budget=new, source=SOURCE)
     return await budget_state(ctx, workspace)
@@ -119,7 +144,9 @@ async def put_budget(request: Request, body: BudgetRequest, ctx: Ctx, workspace:
 async def delete_budget(ctx: Ctx, workspace: Workspace, reason: NotedReason) -> BudgetState:
     """Clear the budget: nothing limits what the workspace spends."""
     if await read_budget(ctx.log, workspace):
-        await set_budget(ctx.log, workspace=workspace, budget=BudgetSet(reason=reason), source=SOURCE)
+        await set_budget(
+            ctx.log, workspace=workspace, budget=BudgetSet(reason=reason), source=SOURCE
+        )
     return await budget_state(ctx, workspace)
 
 

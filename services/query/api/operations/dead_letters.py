@@ -14,7 +14,12 @@ from services.query.api.operations.scope import ChosenWorkspace
 from services.query.api.places import CallerPlaces
 from services.query.api.reference.responses import error_responses
 from services.query.api.strict_model import StrictModel
-from services.query.operations.dead_letters import drop_letters, list_letters, read_letters, redrive_letters
+from services.query.operations.dead_letters import (
+    drop_letters,
+    list_letters,
+    read_letters,
+    redrive_letters,
+)
 
 router = APIRouter()
 
@@ -62,7 +67,9 @@ class LetterNumbers(StrictModel):
 
 
 class Redriven(BaseModel):
-    """Letters that are tried again, and those that stay: their document has a newer version, or was deleted."""
+    """Letters that are tried again, and those that stay: their document has a newer version, or was
+    deleted.
+    """
 
     redriven: list[int]
     obsolete: list[int]
@@ -82,9 +89,13 @@ async def list_dead_letters(
     stage: Annotated[Stage | None, Query(description="only what this service has given up")] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 100,
 ) -> LetterList:
-    """Return the dead letters of the workspace. Those that name no workspace are only among all of the deployment."""
+    """Return the dead letters of the workspace. Those that name no workspace are only among all of
+    the deployment.
+    """
     letters = await list_letters(ctx.operations.dead_letters, workspace, stage)
-    page = LetterList(dead_letters=[Letter.of(letter) for letter in letters[:limit]], total=len(letters))
+    page = LetterList(
+        dead_letters=[Letter.of(letter) for letter in letters[:limit]], total=len(letters)
+    )
     return places.shown_in(page)
 
 
@@ -97,24 +108,40 @@ async def read_dead_letter(
 ) -> WholeLetter:
     """Return one dead letter with its bytes."""
     (letter,) = await read_letters(ctx.operations.dead_letters, workspace, [number])
-    whole = WholeLetter(**Letter.of(letter).model_dump(), data=letter.data.decode("utf-8", "replace"))
+    whole = WholeLetter(
+        **Letter.of(letter).model_dump(), data=letter.data.decode("utf-8", "replace")
+    )
     return places.shown_in(whole)
 
 
 @router.post("/dead_letters/redrive", responses=error_responses(404))
-async def redrive_dead_letters(request: Request, body: LetterNumbers, ctx: Ctx, workspace: ChosenWorkspace) -> Redriven:
-    """Try the messages again where they failed, after the cause is mended, and take them off the list."""
+async def redrive_dead_letters(
+    request: Request, body: LetterNumbers, ctx: Ctx, workspace: ChosenWorkspace
+) -> Redriven:
+    """Try the messages again where they failed, after the cause is mended, and take them off the
+    list.
+    """
     note_details(request, numbers=body.numbers, reason=body.reason)
     operations = ctx.operations
-    obsolete = await redrive_letters(operations.dead_letters, ctx.log, workspace, body.numbers, body.reason)
-    return Redriven(redriven=[number for number in body.numbers if number not in obsolete], obsolete=obsolete)
+    obsolete = await redrive_letters(
+        operations.dead_letters, ctx.log, workspace, body.numbers, body.reason
+    )
+    return Redriven(
+        redriven=[number for number in body.numbers if number not in obsolete], obsolete=obsolete
+    )
 
 
 @router.post("/dead_letters/drop", responses=error_responses(404))
 async def drop_dead_letters(
-    request: Request, body: LetterNumbers, ctx: Ctx, workspace: ChosenWorkspace, places: CallerPlaces
+    request: Request,
+    body: LetterNumbers,
+    ctx: Ctx,
+    workspace: ChosenWorkspace,
+    places: CallerPlaces,
 ) -> Dropped:
-    """Remove dead letters for good. The log keeps the events; only a retry can try them again then."""
+    """Remove dead letters for good. The log keeps the events; only a retry can try them again
+    then.
+    """
     note_details(request, numbers=body.numbers, reason=body.reason)
     dropped = await drop_letters(ctx.operations.dead_letters, workspace, body.numbers)
     return places.shown_in(Dropped(dropped=[Letter.of(letter) for letter in dropped]))

@@ -25,7 +25,9 @@ class DigestStatus(BaseModel):
     """What became of the last order. `takes_orders`: whether a process is there that does."""
 
     last: LastTask | None = Field(
-        description="its `result` has the digest of each projection, and in `counts` their rows by kind"
+        description=(
+            "its `result` has the digest of each projection, and in `counts` their rows by kind"
+        )
     )
     workspace: str = Field(description="of which they are")
     takes_orders: bool
@@ -33,21 +35,29 @@ class DigestStatus(BaseModel):
 
 @router.get("/projections/digests")
 async def projection_digests(ctx: Ctx, _: WholeDeployment) -> DigestStatus:
-    """Return the digests of the live generations that were ordered last, and of which workspace they are."""
+    """Return the digests of the live generations that were ordered last, and of which workspace
+    they are.
+    """
     state = await read_task(ctx.operations.rebuilds, "digest")
     workspace = state.last.order.workspace if state.last else ""
-    return DigestStatus(last=LogTaskStatus.of(state).last, workspace=workspace, takes_orders=state.takes_orders)
+    return DigestStatus(
+        last=LogTaskStatus.of(state).last, workspace=workspace, takes_orders=state.takes_orders
+    )
 
 
 @router.post("/projections/digests", status_code=202, responses=error_responses(409))
 async def order_digests(
     request: Request, ctx: Ctx, principal: WholeDeployment, workspace: Workspace, body: LogTaskBody
 ) -> OrderedDigests:
-    """Order the digests of status, graph and vectors of the workspace, as `lightstream digest` makes them.
+    """Order the digests of status, graph and vectors of the workspace, as `lightstream digest`
+    makes them.
 
-    All of their rows are read. 409 while another order is worked on; 503 where no operator process takes orders.
+    All of their rows are read. 409 while another order is worked on; 503 where no operator process
+    takes orders.
     """
-    wanted = OperatorOrder("digest", "all", who=principal.name, reason=body.reason, workspace=workspace)
+    wanted = OperatorOrder(
+        "digest", "all", who=principal.name, reason=body.reason, workspace=workspace
+    )
     note_details(request, reason=body.reason, order=wanted.id)
     await order(ctx.operations.rebuilds, wanted)
     return OrderedDigests(id=wanted.id, workspace=workspace)

@@ -24,7 +24,9 @@ class ErasureWish(StrictModel):
 
 
 class ErasuresRequested(BaseModel):
-    """Documents that are deleted now and to be erased by an operator, and ids that no document has."""
+    """Documents that are deleted now and to be erased by an operator, and ids that no document
+    has.
+    """
 
     requested: list[str]
     unknown: list[str]
@@ -48,8 +50,12 @@ class Erasures(BaseModel):
 
 
 @router.post("/erasures", status_code=202)
-async def ask_for_erasures(request: Request, body: ErasureWish, ctx: Ctx, workspace: Workspace) -> ErasuresRequested:
-    """Delete documents, and have an operator erase them for good: `lightstream erase --requested --yes`."""
+async def ask_for_erasures(
+    request: Request, body: ErasureWish, ctx: Ctx, workspace: Workspace
+) -> ErasuresRequested:
+    """Delete documents, and have an operator erase them for good: `lightstream erase --requested
+    --yes`.
+    """
     note_details(request, documents=body.document_ids, reason=body.reason)
     outcome = await request_erasures(ctx.log, workspace, body.document_ids, body.reason)
     return ErasuresRequested(requested=outcome.requested, unknown=outcome.unknown)
@@ -60,5 +66,6 @@ async def erasures(ctx: Ctx, workspace: Workspace) -> Erasures:
     """Return the documents that are still to be erased, and the receipts of those that were."""
     requested, erased = await list_erasures(ctx.log, workspace)
     return Erasures(
-        requested=requested, erased=[ErasedDocument.model_validate(one, from_attributes=True) for one in erased]
+        requested=requested,
+        erased=[ErasedDocument.model_validate(one, from_attributes=True) for one in erased],
     )

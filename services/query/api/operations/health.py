@@ -64,15 +64,20 @@ async def doctor(ctx: Ctx, _: WholeDeployment) -> Findings:
     findings = [finding async for finding in ctx.operations.examine()]
     return Findings(
         healthy=all(finding.level != "fault" for finding in findings),
-        findings=[FindingModel.model_validate(finding, from_attributes=True) for finding in findings],
+        findings=[
+            FindingModel.model_validate(finding, from_attributes=True) for finding in findings
+        ],
     )
 
 
 @router.get("/settings")
 async def settings(_: WholeDeployment) -> ShownSettings:
-    """Return every setting that this service reads, with its value and where that comes from; secrets are hidden.
+    """Return every setting that this service reads, with its value and where that comes from;
+    secrets are hidden.
 
     Other services may be set otherwise; `lightstream config` shows the settings of all.
     """
     shown = shown_settings(GROUPS, os.environ, {}, "")
-    return ShownSettings(settings=[Setting.model_validate(one, from_attributes=True) for one in shown])
+    return ShownSettings(
+        settings=[Setting.model_validate(one, from_attributes=True) for one in shown]
+    )

@@ -34,7 +34,9 @@ class OrderedTask(BaseModel):
 
 
 class LastTask(BaseModel):
-    """What became of the last order; `interrupted` where the process that worked on it ended before it."""
+    """What became of the last order; `interrupted` where the process that worked on it ended before
+    it.
+    """
 
     id: str
     who: str
@@ -43,7 +45,9 @@ class LastTask(BaseModel):
     started: str
     ended: str
     error: str = Field(description="of an audit also the first of the problems that it found")
-    result: dict[str, Any] = Field(description="what the command says, such as events, and at most 20 problems")
+    result: dict[str, Any] = Field(
+        description="what the command says, such as events, and at most 20 problems"
+    )
 
 
 class LogTaskStatus(BaseModel):
@@ -59,10 +63,15 @@ class LogTaskStatus(BaseModel):
         if outcome is None:
             return cls(last=None, takes_orders=state.takes_orders)
         last = LastTask(
-            id=outcome.order.id, who=outcome.order.who, reason=outcome.order.reason,
-            state="interrupted" if state.interrupted else outcome.state, started=outcome.started,
-            ended=outcome.ended, error=outcome.error, result=dict(outcome.result),
-        )  # fmt: skip
+            id=outcome.order.id,
+            who=outcome.order.who,
+            reason=outcome.order.reason,
+            state="interrupted" if state.interrupted else outcome.state,
+            started=outcome.started,
+            ended=outcome.ended,
+            error=outcome.error,
+            result=dict(outcome.result),
+        )
         return cls(last=last, takes_orders=state.takes_orders)
 
 
@@ -76,10 +85,11 @@ async def log_task_status(ctx: Ctx, _: WholeDeployment, task: TaskName) -> LogTa
 async def log_task(
     request: Request, ctx: Ctx, principal: WholeDeployment, body: LogTaskBody, task: TaskName
 ) -> OrderedTask:
-    """Order an audit of the log, or a backup into the folder of the operator process (`BACKUP_DIR`).
+    """Order an audit of the log, or a backup into the folder of the operator process
+    (`BACKUP_DIR`).
 
-    `GET` of the same path says what became of it. 409 while another order is worked on, or without such a folder;
-    503 where no operator process takes orders.
+    `GET` of the same path says what became of it. 409 while another order is worked on, or without
+    such a folder; 503 where no operator process takes orders.
     """
     wanted = OperatorOrder(task, "all", who=principal.name, reason=body.reason)
     note_details(request, task=task, reason=body.reason, order=wanted.id)

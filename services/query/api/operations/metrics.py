@@ -11,5 +11,7 @@ router = APIRouter()
 
 @router.get(PATH, include_in_schema=False)
 async def metrics(ctx: Ctx, _: WholeDeployment) -> Response:
-    """Return the metrics of this process. They name no workspace, and yet tell how much goes on in all of them."""
+    """Return the metrics of this process. They name no workspace, and yet tell how much goes on in
+    all of them.
+    """
     return Response(await ctx.operations.metrics(), media_type=CONTENT_TYPE)

@@ -40,6 +40,8 @@ class ParkedList(BaseModel):
 
 @router.get("/parked")
 async def list_parked(ctx: Ctx, workspace: ChosenWorkspace, places: CallerPlaces) -> ParkedList:
-    """Return how many events of the workspace are parked, for which reason, and the first of them."""
+    """Return how many events of the workspace are parked, for which reason, and the first of
+    them.
+    """
     counts = await count_parked(ctx.operations.parked, workspace)
     return places.shown_in(ParkedList(parked=[ParkedEvents.of(count) for count in counts]), "first")

@@ -58,7 +58,9 @@ class RelationDifference(BaseModel):
 
 
 class DiffResponse(BaseModel):
-    """What differs between two places of the log. `counts` counts all; the lists are cut off where `is_truncated`."""
+    """What differs between two places of the log. `counts` counts all; the lists are cut off where
+    `is_truncated`.
+    """
 
     from_sequence: int
     to_sequence: int
@@ -76,13 +78,17 @@ class DiffResponse(BaseModel):
             to_sequence=computed.after,
             counts=computed.counts,
             documents=[
-                DocumentDifference(id=one.key[0], change=one.change, fields=_fields(one)) for one in computed.documents
+                DocumentDifference(id=one.key[0], change=one.change, fields=_fields(one))
+                for one in computed.documents
             ],
             entities=[
-                EntityDifference(name=one.key[0], change=one.change, fields=_fields(one)) for one in computed.entities
+                EntityDifference(name=one.key[0], change=one.change, fields=_fields(one))
+                for one in computed.entities
             ],
             relations=[
-                RelationDifference(source=one.key[0], target=one.key[1], change=one.change, fields=_fields(one))
+                RelationDifference(
+                    source=one.key[0], target=one.key[1], change=one.change, fields=_fields(one)
+                )
                 for one in computed.relations
             ],
             is_truncated=computed.is_truncated,
@@ -90,13 +96,18 @@ class DiffResponse(BaseModel):
 
 
 def _fields(one: Difference) -> dict[str, FieldChange]:
-    return {name: FieldChange(before=before, after=after) for name, (before, after) in one.fields.items()}
+    return {
+        name: FieldChange(before=before, after=after)
+        for name, (before, after) in one.fields.items()
+    }
 
 
 class UndoRequest(StrictModel):
     """Which event is to be taken back. `dry_run`: only say what would be published."""
 
-    sequence: int = Field(ge=1, le=MAX_SEQUENCE, description="of the event in the log", examples=[17])
+    sequence: int = Field(
+        ge=1, le=MAX_SEQUENCE, description="of the event in the log", examples=[17]
+    )
     reason: Annotated[str, AfterValidator(sanitize), Field(max_length=2000)] = Field(
         default="", description="kept with the undoing of an edit"
     )
@@ -104,7 +115,9 @@ class UndoRequest(StrictModel):
 
 
 class UndoResponse(BaseModel):
-    """What takes the event back. `position`: when it was published, in microseconds since 1970; 0 for a dry run."""
+    """What takes the event back. `position`: when it was published, in microseconds since 1970; 0
+    for a dry run.
+    """
 
     sequence: int
     type: str
@@ -124,7 +137,9 @@ class UndoResponse(BaseModel):
             published=bool(undoing.position),
             position=undoing.position,
             event_type=undoing.event.type_name(),
-            event=undoing.event.model_dump(mode="json", exclude={"text", "knowledge"}, exclude_defaults=True),
+            event=undoing.event.model_dump(
+                mode="json", exclude={"text", "knowledge"}, exclude_defaults=True
+            ),
         )
 
 
@@ -133,20 +148,30 @@ async def compare(
     past: WorkspacePast,
     from_: Annotated[Point, Query(alias="from", examples=["1"])],
     to: Point = NOW,
-    document: Annotated[str | None, Query(max_length=4096, description="only what this id or file name says")] = None,
-    limit: Annotated[int, Query(ge=1, le=MAX_LISTED, description="things listed of each kind")] = 200,
+    document: Annotated[
+        str | None, Query(max_length=4096, description="only what this id or file name says")
+    ] = None,
+    limit: Annotated[
+        int, Query(ge=1, le=MAX_LISTED, description="things listed of each kind")
+    ] = 200,
 ) -> DiffResponse:
-    """Return documents, entities and relations that appeared, changed or went between two places of the log."""
+    """Return documents, entities and relations that appeared, changed or went between two places of
+    the log.
+    """
     places = [await past.point(point) for point in (from_, to)]
     before, after = await past.states(*places)
-    return past.places.shown_in(DiffResponse.of(diff(before, after, document=document, limit=limit)))
+    return past.places.shown_in(
+        DiffResponse.of(diff(before, after, document=document, limit=limit))
+    )
 
 
 @router.post("/undo", operation_id="undo", responses=error_responses(404, 409))
 async def undo(
     body: UndoRequest, ctx: Ctx, workspace: Workspace, request: Request, places: CallerPlaces
 ) -> UndoResponse:
-    """Take back an edit of the graph, a deletion or a new text of a document, by the event that compensates it."""
+    """Take back an edit of the graph, a deletion or a new text of a document, by the event that
+    compensates it.
+    """
     note_details(request, sequence=body.sequence, reason=body.reason, dry_run=body.dry_run)
     principal: Principal = request.state.principal
     work = Undo(ctx.log, workspace, principal.name, body.reason)

@@ -38,13 +38,19 @@ class Projections(BaseModel):
     @classmethod
     def of(cls, read: ProjectionStates) -> "Projections":
         """Return the states as the API shows them."""
-        states = [ProjectionState.model_validate(state, from_attributes=True) for state in read.projections]
-        return cls(projections=states, rebuild=RebuildUnderWay.of(read.rebuild) if read.rebuild else None)
+        states = [
+            ProjectionState.model_validate(state, from_attributes=True)
+            for state in read.projections
+        ]
+        return cls(
+            projections=states, rebuild=RebuildUnderWay.of(read.rebuild) if read.rebuild else None
+        )
 
 
 @router.get("/projections")
 async def list_projections(ctx: Ctx, _: WholeDeployment) -> Projections:
-    """Return how far status, graph and vectors are: generation, cursor, head of the log, lag, rate and state.
+    """Return how far status, graph and vectors are: generation, cursor, head of the log, lag, rate
+    and state.
 
     Takes a second where one is behind, to know its rate.
     """

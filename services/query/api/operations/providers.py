@@ -1,4 +1,6 @@
-"""The route that shows the providers of models: what is asked of them, and which of them waits until when."""
+"""The route that shows the providers of models: what is asked of them, and which of them waits
+until when.
+"""
 
 import time
 from datetime import UTC, datetime
@@ -52,6 +54,10 @@ class Providers(BaseModel):
 
 @router.get("/providers")
 async def list_providers(ctx: Ctx, _: WholeDeployment) -> Providers:
-    """Return each provider of models: calls, requests and tokens of the last minute, and whether it is paused."""
+    """Return each provider of models: calls, requests and tokens of the last minute, and whether it
+    is paused.
+    """
     states, now = await ctx.operations.read_providers(), time.time()
-    return Providers(providers=sorted((Provider.of(state, now) for state in states), key=lambda one: one.name))
+    return Providers(
+        providers=sorted((Provider.of(state, now) for state in states), key=lambda one: one.name)
+    )

@@ -9,7 +9,12 @@ from contracts.graph import PROJECTIONS, Projection
 from runtime.projections.operator_orders import OperatorOrder, Step
 from services.query.api.auth.audit import note_details
 from services.query.api.context import Ctx, Workspace
-from services.query.api.operations.rebuild_models import OrderedStep, RebuildBody, RebuildStatus, What
+from services.query.api.operations.rebuild_models import (
+    OrderedStep,
+    RebuildBody,
+    RebuildStatus,
+    What,
+)
 from services.query.api.operations.scope import WholeDeployment
 from services.query.api.reference.responses import error_responses
 from services.query.errors import BadRequest
@@ -19,7 +24,9 @@ router = APIRouter()
 
 
 class RebuildPlan(BaseModel):
-    """What a rebuild would read, make and drop. `seconds`: as long as the last one took; None without one."""
+    """What a rebuild would read, make and drop. `seconds`: as long as the last one took; None
+    without one.
+    """
 
     targets: list[Projection]
     events: int
@@ -36,7 +43,10 @@ async def rebuild_status(ctx: Ctx, _: WholeDeployment) -> RebuildStatus:
 
 @router.get("/rebuild/plan")
 async def rebuild_plan(
-    ctx: Ctx, _: WholeDeployment, projection: What = "all", events_per_second: Annotated[int, Query(ge=0)] = 0
+    ctx: Ctx,
+    _: WholeDeployment,
+    projection: What = "all",
+    events_per_second: Annotated[int, Query(ge=0)] = 0,
 ) -> RebuildPlan:
     """Return what a rebuild would take; nothing is changed."""
     targets = PROJECTIONS if projection == "all" else (projection,)
@@ -53,11 +63,14 @@ async def rebuild_step(
     workspace: Workspace,
     step: Annotated[Step, Path(examples=["start"])],
 ) -> OrderedStep:
-    """Order a step of a rebuild, as `lightstream rebuild` has it; `run` is all of them. `GET /operations/rebuild` says
-    how far it is. 409 while another is under way, 503 where no operator process takes orders.
+    """Order a step of a rebuild, as `lightstream rebuild` has it; `run` is all of them. `GET
+    /operations/rebuild` says how far it is. 409 while another is under way, 503 where no operator
+    process takes orders.
     """
     if body.questions and (step != "start" or body.projection not in ("vectors", "all")):
-        raise BadRequest("questions are for `start` of vectors or all: what waits is promoted afterwards")
+        raise BadRequest(
+            "questions are for `start` of vectors or all: what waits is promoted afterwards"
+        )
     asked_in = workspace if body.questions else ""
     wanted = OperatorOrder(step, who=principal.name, workspace=asked_in, **body.model_dump())
     note_details(request, projection=body.projection, reason=body.reason, order=wanted.id)

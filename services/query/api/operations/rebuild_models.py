@@ -17,12 +17,18 @@ What = Literal["status", "graph", "vectors", "all"]
 
 
 class RebuildBody(StrictModel):
-    """What a step is to concern. The embedding model is that of new vectors; empty: the one the stack runs with."""
+    """What a step is to concern. The embedding model is that of new vectors; empty: the one the
+    stack runs with.
+    """
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"projection": "graph", "reason": "a new server"}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"projection": "graph", "reason": "a new server"}]}
+    )
 
     projection: What = "all"
-    events_per_second: int = Field(default=0, ge=0, description="of the log, at most; 0: as many as possible")
+    events_per_second: int = Field(
+        default=0, ge=0, description="of the log, at most; 0: as many as possible"
+    )
     embedding_model: str = Field(default="", max_length=200, examples=[""])
     embedding_dim: int = Field(default=0, ge=0, le=65536)
     reason: str = Field(default="", max_length=1000, examples=["a new embedding model"])
@@ -30,7 +36,10 @@ class RebuildBody(StrictModel):
         default=[],
         max_length=MOST_QUESTIONS,
         examples=[["Who leads the Harbour Office?"]],
-        description="with `start` of vectors: asked of the live and of the new ones in the workspace of the request",
+        description=(
+            "with `start` of vectors: asked of the live and of the new ones in the workspace of "
+            "the request"
+        ),
     )
 
 
@@ -51,7 +60,10 @@ class RebuildUnderWay(BaseModel):
     started: str
     reason: str
     progress: dict[str, Any] = Field(
-        description="what it reported last; `done` of `total`, `rate` a second and `seconds_left` where they are known"
+        description=(
+            "what it reported last; `done` of `total`, `rate` a second and `seconds_left` where "
+            "they are known"
+        )
     )
 
     @classmethod
@@ -61,14 +73,18 @@ class RebuildUnderWay(BaseModel):
 
 
 class WaitingGenerations(BaseModel):
-    """Generations that `start` has filled. `position`: the place in the log up to which they are."""
+    """Generations that `start` has filled. `position`: the place in the log up to which they
+    are.
+    """
 
     generations: dict[Projection, int]
     position: int
 
 
 class LastOrder(BaseModel):
-    """What became of the last order; `interrupted` where the process that worked on it ended before it."""
+    """What became of the last order; `interrupted` where the process that worked on it ended before
+    it.
+    """
 
     id: str
     step: Step
@@ -79,16 +95,25 @@ class LastOrder(BaseModel):
     started: str
     ended: str
     error: str
-    result: dict[str, Any] = Field(description="what the command says, such as digests, events and seconds")
+    result: dict[str, Any] = Field(
+        description="what the command says, such as digests, events and seconds"
+    )
 
     @classmethod
     def of(cls, outcome: OrderOutcome, *, interrupted: bool) -> "LastOrder":
         """Return it as the API shows it."""
-        order = {name: getattr(outcome.order, name) for name in ("id", "step", "projection", "who", "reason")}
+        order = {
+            name: getattr(outcome.order, name)
+            for name in ("id", "step", "projection", "who", "reason")
+        }
         return cls(
-            **order, state="interrupted" if interrupted else outcome.state, started=outcome.started,
-            ended=outcome.ended, error=outcome.error, result=dict(outcome.result),
-        )  # fmt: skip
+            **order,
+            state="interrupted" if interrupted else outcome.state,
+            started=outcome.started,
+            ended=outcome.ended,
+            error=outcome.error,
+            result=dict(outcome.result),
+        )
 
 
 class RebuildStatus(BaseModel):
@@ -105,7 +130,9 @@ class RebuildStatus(BaseModel):
         waits, last = state.candidate, state.last
         return cls(
             running=RebuildUnderWay.of(state.running) if state.running else None,
-            candidate=WaitingGenerations.model_validate(waits, from_attributes=True) if waits else None,
+            candidate=WaitingGenerations.model_validate(waits, from_attributes=True)
+            if waits
+            else None,
             last=LastOrder.of(last, interrupted=state.interrupted) if last else None,
             takes_orders=state.takes_orders,
         )

@@ -18,9 +18,13 @@ router = APIRouter()
 
 
 class RetryBody(StrictModel):
-    """Documents by id or file name, or all of the workspace that failed; with a stage only what failed there."""
+    """Documents by id or file name, or all of the workspace that failed; with a stage only what
+    failed there.
+    """
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"failed": True, "reason": "the model answers again"}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"failed": True, "reason": "the model answers again"}]}
+    )
 
     documents: list[Name] = Field(default=[], max_length=1000, examples=[["port.md"]])
     failed: bool = Field(default=False, description="every document of which a part failed")
@@ -36,15 +40,20 @@ class Retried(BaseModel):
 
 
 @router.post("/retry", responses=error_responses(400))
-async def retry_documents(request: Request, body: RetryBody, ctx: Ctx, workspace: Workspace) -> Retried:
+async def retry_documents(
+    request: Request, body: RetryBody, ctx: Ctx, workspace: Workspace
+) -> Retried:
     """Try again what failed of documents: only that, so finished chunks are not paid for twice.
 
-    A document that somebody cancelled has not failed; `POST /documents/reprocess_failed` takes that up too.
+    A document that somebody cancelled has not failed; `POST /documents/reprocess_failed` takes that
+    up too.
     """
     if bool(body.documents) == body.failed:
         raise BadRequest("name documents, or say failed: true")
     note_details(request, documents=body.documents, stage=body.stage or "", reason=body.reason)
     partition = Partition(workspace, (await ctx.pointers.live("status")).status)
     ids = await ids_to_retry(ctx.documents, partition, body.documents)
-    outcome = await request_retries(ctx.log, Retries(workspace, ids, body.stage, body.reason), SOURCE)
+    outcome = await request_retries(
+        ctx.log, Retries(workspace, ids, body.stage, body.reason), SOURCE
+    )
     return Retried(requested=outcome.requested, nothing_failed=outcome.nothing_failed)

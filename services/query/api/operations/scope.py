@@ -14,16 +14,22 @@ async def whole_deployment(request: Request) -> Principal:
     """Return who asks. Raises AuthError for credentials that are bound to workspaces."""
     principal: Principal = request.state.principal
     if not principal.permissions.covers_all:
-        raise AuthError(403, "this concerns the whole deployment; these credentials are bound to workspaces")
+        raise AuthError(
+            403, "this concerns the whole deployment; these credentials are bound to workspaces"
+        )
     return principal
 
 
 async def chosen_workspace(
     request: Request,
     workspace: Workspace,
-    all_workspaces: Annotated[bool, Query(description="of the whole deployment, not of one workspace")] = False,
+    all_workspaces: Annotated[
+        bool, Query(description="of the whole deployment, not of one workspace")
+    ] = False,
 ) -> str | None:
-    """Return the workspace of the request, None for all of them. Raises AuthError where that is not permitted."""
+    """Return the workspace of the request, None for all of them. Raises AuthError where that is not
+    permitted.
+    """
     if not all_workspaces:
         return workspace
     await whole_deployment(request)
@@ -31,7 +37,8 @@ async def chosen_workspace(
 
 
 async def noted_reason(
-    request: Request, reason: Annotated[str, Query(max_length=1000, description="why; the audit log has it")] = ""
+    request: Request,
+    reason: Annotated[str, Query(max_length=1000, description="why; the audit log has it")] = "",
 ) -> str:
     """Return why a request without a body is made, and have it in its audit line."""
     note_details(request, reason=reason)

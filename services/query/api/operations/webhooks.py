@@ -1,4 +1,6 @@
-"""The routes about webhooks: register an address, see how it goes, replay, test, remove. A secret is shown once."""
+"""The routes about webhooks: register an address, see how it goes, replay, test, remove. A secret
+is shown once.
+"""
 
 import time
 from datetime import UTC, datetime
@@ -31,15 +33,24 @@ TYPES = (*NOTICES, *EVENTS)
 
 
 class NewWebhook(StrictModel):
-    """Where to send what. The address must be https, and public unless the deployment allows its network."""
+    """Where to send what. The address must be https, and public unless the deployment allows its
+    network.
+    """
 
     url: str = Field(min_length=8, max_length=2000, examples=["https://example.com/lightstream"])
     types: list[str] = Field(
-        default=list(NOTICES), min_length=1, max_length=32, description="types of events, and what documents come to"
+        default=list(NOTICES),
+        min_length=1,
+        max_length=32,
+        description="types of events, and what documents come to",
     )
     description: Annotated[str, AfterValidator(encodable)] = Field(default="", max_length=500)
-    include_body: bool = Field(default=False, description="send events whole, with the texts they carry")
-    after: int | None = Field(default=None, ge=0, le=2**53, description="send from behind this place on")
+    include_body: bool = Field(
+        default=False, description="send events whole, with the texts they carry"
+    )
+    after: int | None = Field(
+        default=None, ge=0, le=2**53, description="send from behind this place on"
+    )
     reason: Reason = ""
 
 
@@ -53,20 +64,26 @@ class Webhook(BaseModel):
     description: str
     include_body: bool
     state: Literal["active", "failing", "disabled"]
-    cursor: int = Field(description="everything up to this place was delivered, or was not asked for")
+    cursor: int = Field(
+        description="everything up to this place was delivered, or was not asked for"
+    )
     lag: int = Field(description="events of the workspace behind the cursor")
     failures: int = Field(description="attempts in a row that failed")
     last_error: str | None
     last_success: AwareDatetime | None
     next_attempt: AwareDatetime | None
     created_at: AwareDatetime
-    created_by: str = Field(description="on whose credentials it depends: without them nothing is sent")
+    created_by: str = Field(
+        description="on whose credentials it depends: without them nothing is sent"
+    )
     former_secret_until: AwareDatetime | None = Field(
         default=None, description="until then messages are signed with the former secret too"
     )
 
     @classmethod
-    async def of(cls, ctx: Ctx, endpoint: Endpoint, state: EndpointState, places: Places) -> "Webhook":
+    async def of(
+        cls, ctx: Ctx, endpoint: Endpoint, state: EndpointState, places: Places
+    ) -> "Webhook":
         """Return the address as the API shows it, without its secret."""
         next_attempt = 0.0 if state.disabled else state.next_attempt
         return cls(
@@ -85,7 +102,9 @@ class Webhook(BaseModel):
             next_attempt=datetime.fromtimestamp(next_attempt, UTC) if next_attempt else None,
             created_at=datetime.fromisoformat(endpoint.created_at),
             created_by=endpoint.created_by,
-            former_secret_until=datetime.fromtimestamp(endpoint.former_until, UTC) if endpoint.former_secret else None,
+            former_secret_until=datetime.fromtimestamp(endpoint.former_until, UTC)
+            if endpoint.former_secret
+            else None,
         )
 
 
@@ -104,7 +123,12 @@ class WebhookList(BaseModel):
 class ReplayRequest(StrictModel):
     """From where to send again."""
 
-    after: int = Field(ge=0, le=2**53, description="the first event sent is the one behind this place", examples=[0])
+    after: int = Field(
+        ge=0,
+        le=2**53,
+        description="the first event sent is the one behind this place",
+        examples=[0],
+    )
     reason: Reason = ""
 
 
@@ -114,7 +138,10 @@ class Rotation(StrictModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"keep_hours": 24}]})
 
     keep_hours: int = Field(
-        default=24, ge=0, le=24 * 30, description="hours for which messages are signed with both secrets"
+        default=24,
+        ge=0,
+        le=24 * 30,
+        description="hours for which messages are signed with both secrets",
     )
     reason: Reason = ""
 
@@ -173,7 +200,9 @@ async def add_webhook(
 
 
 @router.delete("/webhooks/{webhook_id}", responses=error_responses(404))
-async def remove_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace, _: NotedReason) -> Removed:
+async def remove_webhook(
+    webhook_id: WebhookId, ctx: Ctx, workspace: Workspace, _: NotedReason
+) -> Removed:
     """Send nothing more there, and forget the secret."""
     await _endpoints(ctx).get(webhook_id, workspace)
     await _endpoints(ctx).remove(webhook_id)
@@ -189,7 +218,9 @@ async def enable_webhook(
     places: CallerPlaces,
     _: NotedReason,
 ) -> Webhook:
-    """Try again at once, from where it stopped. From now on it depends on the credentials of this request."""
+    """Try again at once, from where it stopped. From now on it depends on the credentials of this
+    request.
+    """
     await _endpoints(ctx).get(webhook_id, workspace)
     endpoint = await _endpoints(ctx).adopt(webhook_id, request.state.principal.name)
     return await Webhook.of(ctx, endpoint, await _endpoints(ctx).change_state(webhook_id), places)
@@ -204,10 +235,14 @@ async def rotate_webhook(
     workspace: Workspace,
     places: CallerPlaces,
 ) -> CreatedWebhook:
-    """Give it a new secret, which is shown this once. For a time messages are signed with the former one too."""
+    """Give it a new secret, which is shown this once. For a time messages are signed with the
+    former one too.
+    """
     note_details(request, keep_hours=body.keep_hours, reason=body.reason)
     await _endpoints(ctx).get(webhook_id, workspace)
-    endpoint = await _endpoints(ctx).rotate(webhook_id, new_secret(), time.time() + body.keep_hours * 3600)
+    endpoint = await _endpoints(ctx).rotate(
+        webhook_id, new_secret(), time.time() + body.keep_hours * 3600
+    )
     stored = await _endpoints(ctx).state(webhook_id)
     if stored is None:
         raise NotFound("there is no webhook of that id")
@@ -224,7 +259,9 @@ async def replay_webhook(
     workspace: Workspace,
     places: CallerPlaces,
 ) -> Webhook:
-    """Send everything behind a place again, or skip what cannot be delivered. Ids of messages stay the same."""
+    """Send everything behind a place again, or skip what cannot be delivered. Ids of messages stay
+    the same.
+    """
     note_details(request, after=body.after, reason=body.reason)
     endpoint = await _endpoints(ctx).get(webhook_id, workspace)
     cursor = places.sequence(body.after)
@@ -234,10 +271,14 @@ async def replay_webhook(
 
 @router.post("/webhooks/{webhook_id}/test", responses=error_responses(404))
 async def test_webhook(webhook_id: WebhookId, ctx: Ctx, workspace: Workspace) -> TestResult:
-    """Send a message of the type `test` now, and say how the receiver answered. Nothing is counted as failed."""
+    """Send a message of the type `test` now, and say how the receiver answered. Nothing is counted
+    as failed.
+    """
     endpoint = await _endpoints(ctx).get(webhook_id, workspace)
     now = timestamp()
     message = Notification(f"test-{webhook_id}-{now}", "test", now, {"workspace": workspace})
     async with ctx.operations.webhooks.turn(workspace):
         outcome = await deliver(ctx.operations.webhooks, endpoint, message)
-    return TestResult(delivered=not outcome.error, status=outcome.status or None, error=outcome.error or None)
+    return TestResult(
+        delivered=not outcome.error, status=outcome.status or None, error=outcome.error or None
+    )

@@ -29,17 +29,24 @@ class QueryData(BaseModel):
     status: Literal["success", "failure"]
     message: str
     data: dict[str, Any] = Field(description="entities, relationships, chunks, references")
-    metadata: dict[str, Any] = Field(description="query_mode, keywords, processing_info, token_budget")
+    metadata: dict[str, Any] = Field(
+        description="query_mode, keywords, processing_info, token_budget"
+    )
 
 
-DATA_RESPONSES: Responses = {**QUERY_RESPONSES, 400: {"model": QueryData | Problem, "description": DESCRIPTIONS[400]}}
+DATA_RESPONSES: Responses = {
+    **QUERY_RESPONSES,
+    400: {"model": QueryData | Problem, "description": DESCRIPTIONS[400]},
+}
 
 
 @router.post(PATH, tags=["query"], responses=DATA_RESPONSES)
 async def query_data(
     body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
 ) -> QueryData:
-    """Return the data that a question retrieves: entities, relationships, passages and their files."""
+    """Return the data that a question retrieves: entities, relationships, passages and their
+    files.
+    """
     question = to_question(body, ctx.settings)
     partitions, deps = await where_to_search(body, ctx, workspace, response, request)
     result = await retrieve_with_effort(question, partitions, deps)
@@ -48,7 +55,9 @@ async def query_data(
     return response_data(question, result, token_use(result, question, deps.count_tokens))
 
 
-def response_data(question: Question, retrieval: RetrievalResult, tokens: dict[str, dict[str, int]]) -> QueryData:
+def response_data(
+    question: Question, retrieval: RetrievalResult, tokens: dict[str, dict[str, int]]
+) -> QueryData:
     """Return the answer for a result that is not empty, with the tokens it takes of the budget."""
     return QueryData(
         status="success",
@@ -57,11 +66,16 @@ def response_data(question: Question, retrieval: RetrievalResult, tokens: dict[s
             "entities": [_entity(entity) for entity in retrieval.entities],
             "relationships": [_relation(relation) for relation in retrieval.relations],
             "chunks": [_chunk(id, passage, retrieval) for id, passage in retrieval.passages],
-            "references": [{"reference_id": id, "file_path": path} for path, id in retrieval.references.items()],
+            "references": [
+                {"reference_id": id, "file_path": path} for path, id in retrieval.references.items()
+            ],
         },
         metadata={
             "query_mode": question.mode,
-            "keywords": {"high_level": retrieval.keywords.high, "low_level": retrieval.keywords.low},
+            "keywords": {
+                "high_level": retrieval.keywords.high,
+                "low_level": retrieval.keywords.low,
+            },
             "processing_info": dict(retrieval.info),
             "token_budget": tokens,
         },

@@ -1,4 +1,6 @@
-"""Questions and answers of the HTTP API, in LightRAG's shapes. As there, unknown fields of a request are ignored."""
+"""Questions and answers of the HTTP API, in LightRAG's shapes. As there, unknown fields of a
+request are ignored.
+"""
 
 import unicodedata
 from typing import Annotated, Literal, Self
@@ -64,7 +66,9 @@ class Filter(StrictModel):
     tags: list[Annotated[str, Field(max_length=256)]] = Field(
         default=[], max_length=64, description="all of them, in the comma-separated metadata `tags`"
     )
-    metadata: dict[str, StrictBool | StrictInt | StrictFloat | StrictStr] = Field(default={}, max_length=32)
+    metadata: dict[str, StrictBool | StrictInt | StrictFloat | StrictStr] = Field(
+        default={}, max_length=32
+    )
     file_path_prefix: str = Field(default="", max_length=4096)
     added_from: Timestamp | None = None
     added_before: Timestamp | None = None
@@ -88,7 +92,9 @@ class QueryRequest(StrictModel):
     mode: Mode = "mix"
     only_need_context: bool | None = None
     only_need_prompt: bool | None = None
-    response_type: str | None = Field(default=None, min_length=1, max_length=256, examples=["Bullet Points"])
+    response_type: str | None = Field(
+        default=None, min_length=1, max_length=256, examples=["Bullet Points"]
+    )
     top_k: int | None = Field(default=None, ge=1, le=1000)
     chunk_top_k: int | None = Field(default=None, ge=1, le=1000)
     max_entity_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
@@ -99,13 +105,20 @@ class QueryRequest(StrictModel):
     conversation_history: list[HistoryMessage] | None = Field(
         default=None,
         max_length=MAX_TURNS,
-        description="for the answering model; a question that refers to it is searched with its names",
+        description=(
+            "for the answering model; a question that refers to it is searched with its names"
+        ),
     )
-    user_prompt: str | None = Field(default=None, max_length=65_536, description="instructions for the answering model")
+    user_prompt: str | None = Field(
+        default=None, max_length=65_536, description="instructions for the answering model"
+    )
     disable_user_prompt_prefix: bool | None = None
     enable_rerank: bool | None = None
     effort: Effort = Field(
-        default="low", description="low: one search; medium, high: rounds in which a model asks for what is missing"
+        default="low",
+        description=(
+            "low: one search; medium, high: rounds in which a model asks for what is missing"
+        ),
     )
     include_references: bool = True
     min_position: int | None = Field(
@@ -113,15 +126,26 @@ class QueryRequest(StrictModel):
         ge=0,
         description="wait until all that was added by then is in the answer; see X-Log-Position",
     )
-    as_of: str | None = Field(default=None, max_length=64, description=f"answer from what was there then: {FORM}")
+    as_of: str | None = Field(
+        default=None, max_length=64, description=f"answer from what was there then: {FORM}"
+    )
     filter: Filter = Field(default_factory=Filter, description="the documents to answer from")
     include_chunk_content: bool = False
-    include_chunk_locations: bool = Field(default=False, description="documents, offsets and pages of the passages")
-    include_progress: bool = Field(default=False, description="/query/stream: a line for each step, and the seconds")
-    include_reasoning: bool = Field(
-        default=False, description="what the model wrote before its answer, in a field of its own; no cache has it"
+    include_chunk_locations: bool = Field(
+        default=False, description="documents, offsets and pages of the passages"
     )
-    stream: bool | None = Field(default=None, description="/query/stream: false for an answer in one line")
+    include_progress: bool = Field(
+        default=False, description="/query/stream: a line for each step, and the seconds"
+    )
+    include_reasoning: bool = Field(
+        default=False,
+        description=(
+            "what the model wrote before its answer, in a field of its own; no cache has it"
+        ),
+    )
+    stream: bool | None = Field(
+        default=None, description="/query/stream: false for an answer in one line"
+    )
 
     @field_validator("query")
     @classmethod
@@ -133,21 +157,29 @@ class QueryRequest(StrictModel):
         if self.mode == "bypass" and not self.query:
             raise ValueError("the query is empty")
         if self.mode != "bypass" and query_length(self.query) < 3:
-            raise ValueError("the query is too short: at least 3 characters, or 2 Chinese, Japanese or Korean ones")
+            raise ValueError(
+                "the query is too short: at least 3 characters, or 2 Chinese, Japanese or "
+                "Korean ones"
+            )
         return self
 
     @model_validator(mode="after")
     def _short_enough(self) -> Self:
         messages = [message.content for message in self.conversation_history or ()]
-        if (length := sum(map(len, [self.query, self.user_prompt or "", *messages]))) > MAX_MODEL_INPUT:
+        if (
+            length := sum(map(len, [self.query, self.user_prompt or "", *messages]))
+        ) > MAX_MODEL_INPUT:
             raise ValueError(
-                f"query, user_prompt and conversation_history have {length:,} characters, over {MAX_MODEL_INPUT:,}"
+                f"query, user_prompt and conversation_history have {length:,} characters, "
+                f"over {MAX_MODEL_INPUT:,}"
             )
         return self
 
 
 class Place(BaseModel):
-    """The position of a passage: characters of the document's text, and the page on which it begins, if known."""
+    """The position of a passage: characters of the document's text, and the page on which it
+    begins, if known.
+    """
 
     chunk_id: str
     document_id: str
@@ -161,7 +193,9 @@ class Reference(BaseModel):
 
     reference_id: str
     file_path: str
-    content: list[str] | None = Field(default=None, description="the passages, when they were asked for")
+    content: list[str] | None = Field(
+        default=None, description="the passages, when they were asked for"
+    )
     also_in: list[str] | None = Field(
         default=None,
         description="files that say the same in a passage which is left out here as a double",
@@ -169,13 +203,17 @@ class Reference(BaseModel):
     )
     chunks: list[Place] | None = Field(
         default=None,
-        description="where the passages stand, in the order of `content`, when either was asked for",
+        description=(
+            "where the passages stand, in the order of `content`, when either was asked for"
+        ),
         exclude_if=lambda places: places is None,
     )
 
 
 def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | None:
-    """Return the references of an answer with the requested details, None when they are not requested."""
+    """Return the references of an answer with the requested details, None when they are not
+    requested.
+    """
     if not request.include_references:
         return None
     passages: dict[str, list[Passage]] = {}
@@ -186,7 +224,9 @@ def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | No
         Reference(
             reference_id=id,
             file_path=path,
-            content=[passage.content for passage in passages.get(id, ())] if request.include_chunk_content else None,
+            content=[passage.content for passage in passages.get(id, ())]
+            if request.include_chunk_content
+            else None,
             also_in=answer.retrieval.files_of_doubles(id, path) or None,
             chunks=[_location(passage) for passage in passages.get(id, ())] if located else None,
         )
@@ -229,7 +269,9 @@ class QueryResponse(BaseModel):
     llm_generated: bool
     truncated: bool = Field(
         default=False,
-        description="true: the model ended at its length limit, or broke off, before the end of the answer",
+        description=(
+            "true: the model ended at its length limit, or broke off, before the end of the answer"
+        ),
         exclude_if=lambda truncated: not truncated,
     )
     reasoning: str | None = Field(
@@ -238,5 +280,7 @@ class QueryResponse(BaseModel):
         exclude_if=lambda reasoning: reasoning is None,
     )
     rounds: list[SearchRound] | None = Field(
-        default=None, description="with more than low effort", exclude_if=lambda rounds: rounds is None
+        default=None,
+        description="with more than low effort",
+        exclude_if=lambda rounds: rounds is None,
     )

@@ -1,4 +1,6 @@
-"""The HTTP routes that answer questions. No logic: a request becomes a call, its result becomes an answer."""
+"""The HTTP routes that answer questions. No logic: a request becomes a call, its result becomes an
+answer.
+"""
 
 import time
 from dataclasses import replace
@@ -12,7 +14,12 @@ from services.query.answering.dependencies import QueryDependencies
 from services.query.api.connection import while_connected
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.places import caller_places
-from services.query.api.questions.models import QueryRequest, QueryResponse, references_of, rounds_of
+from services.query.api.questions.models import (
+    QueryRequest,
+    QueryResponse,
+    references_of,
+    rounds_of,
+)
 from services.query.api.questions.streaming import NdjsonResponse, answer_lines
 from services.query.api.reference.responses import Responses, error_responses
 from services.query.partitions import Partitions
@@ -24,13 +31,23 @@ from services.query.settings import QuerySettings
 router = APIRouter()
 
 POSITION_HEADER = "X-Log-Position"
-"""The header with the time, in microseconds since 1970, up to which all documents are in the answer."""
+"""The header with the time, in microseconds since 1970, up to which all documents are in the
+answer.
+"""
 
 
-POSITION_SCHEMA = {"description": "up to when, in microseconds since 1970", "schema": {"type": "integer", "minimum": 0}}
-QUERY_RESPONSES: Responses = {**error_responses(502), 200: {"headers": {POSITION_HEADER: POSITION_SCHEMA}}}
+POSITION_SCHEMA = {
+    "description": "up to when, in microseconds since 1970",
+    "schema": {"type": "integer", "minimum": 0},
+}
+QUERY_RESPONSES: Responses = {
+    **error_responses(502),
+    200: {"headers": {POSITION_HEADER: POSITION_SCHEMA}},
+}
 STREAM_EXAMPLE = {
-    "application/x-ndjson": {"example": '{"response": "Ada Marsh leads it. [1]", "llm_generated": false}\n'}
+    "application/x-ndjson": {
+        "example": '{"response": "Ada Marsh leads it. [1]", "llm_generated": false}\n'
+    }
 }
 
 
@@ -41,10 +58,11 @@ async def where_to_search(
     response: Response,
     request: Request | None = None,
 ) -> tuple[Partitions, QueryDependencies]:
-    """Return where to search, after waiting for the requested position, and set the position header.
+    """Return where to search, after waiting for the requested position, and set the position
+    header.
 
-    `request`: reading the past ends when its client disconnects. Raises a 503 when the position is not reached in
-    time, ClientDisconnect.
+    `request`: reading the past ends when its client disconnects. Raises a 503 when the position is
+    not reached in time, ClientDisconnect.
     """
     set_call_scope(workspace)
     if body.as_of is not None:
@@ -58,14 +76,20 @@ async def where_to_search(
     return await _partitions_at_position(body, ctx, workspace, response), ctx.deps
 
 
-async def _partitions_at_position(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Partitions:
+async def _partitions_at_position(
+    body: QueryRequest, ctx: Context, workspace: str, response: Response
+) -> Partitions:
     if body.min_position is None:
         partitions, position = await ctx.current.of(workspace)
     else:
         partitions = Partitions.of(workspace, await ctx.pointers.live())
-        position = await ctx.positions.wait_for(partitions.status, body.min_position, ctx.settings.min_position_timeout)
+        position = await ctx.positions.wait_for(
+            partitions.status, body.min_position, ctx.settings.min_position_timeout
+        )
         if position < body.min_position:
-            message = f"position {position} is reached, {body.min_position} was asked for; try again"
+            message = (
+                f"position {position} is reached, {body.min_position} was asked for; try again"
+            )
             raise HTTPException(503, message, {"Retry-After": "1", POSITION_HEADER: str(position)})
     response.headers[POSITION_HEADER] = str(position)
     return partitions
@@ -78,7 +102,9 @@ async def query(
     """Answer a question from the documents."""
     started = time.monotonic()
     partitions, deps = await where_to_search(body, ctx, workspace, response, request)
-    answer = await ask(to_question(body, ctx.settings), partitions, deps, output=wanted_output(body))
+    answer = await ask(
+        to_question(body, ctx.settings), partitions, deps, output=wanted_output(body)
+    )
     return QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
@@ -106,7 +132,9 @@ async def query_stream(
 
     async def asking(tell: ProgressCallback) -> Answer:
         followed = replace(deps, on_progress=tell)
-        return await ask(question, partitions, followed, output=output, streamed=body.stream is not False)
+        return await ask(
+            question, partitions, followed, output=output, streamed=body.stream is not False
+        )
 
     lines = NdjsonResponse(await answer_lines(body, asking, request.url.path))
     lines.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]
@@ -124,18 +152,28 @@ def to_question(body: QueryRequest, settings: QuerySettings) -> Question:
     """Return the question of a request, with the settings' values where the request has none."""
     limits = {
         name: getattr(body, name) or getattr(settings, name)
-        for name in ("top_k", "chunk_top_k", "max_entity_tokens", "max_relation_tokens", "max_total_tokens")
+        for name in (
+            "top_k",
+            "chunk_top_k",
+            "max_entity_tokens",
+            "max_relation_tokens",
+            "max_total_tokens",
+        )
     }
     prefix = "" if body.disable_user_prompt_prefix else settings.prompt_prefix
     return Question(
         body.query,
         body.mode,
         **limits,
-        keywords=Keywords(tuple(map(one_spelling, body.hl_keywords)), tuple(map(one_spelling, body.ll_keywords))),
+        keywords=Keywords(
+            tuple(map(one_spelling, body.hl_keywords)), tuple(map(one_spelling, body.ll_keywords))
+        ),
         effort=body.effort,
         scope=body.filter.scope(),
         rerank=settings.rerank_by_default if body.enable_rerank is None else body.enable_rerank,
         response_type=body.response_type or RESPONSE_TYPE,
         user_prompt=prefix + (body.user_prompt or ""),
-        history=tuple(Turn(message.role, message.content) for message in body.conversation_history or ()),
+        history=tuple(
+            Turn(message.role, message.content) for message in body.conversation_history or ()
+        ),
     )

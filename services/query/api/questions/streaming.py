@@ -25,7 +25,9 @@ Lines = AsyncGenerator[str]
 
 
 class NdjsonResponse(StreamingResponse):
-    """A stream of JSON lines, sent as fast as the client reads; closes the generator when the client disconnects."""
+    """A stream of JSON lines, sent as fast as the client reads; closes the generator when the
+    client disconnects.
+    """
 
     kind = "application/x-ndjson"
 
@@ -35,7 +37,9 @@ class NdjsonResponse(StreamingResponse):
         super().__init__(lines, headers={"Content-Type": self.kind, **HEADERS})
 
     async def stream_response(self, send: Send) -> None:
-        """Close the generator in any case; Starlette leaves it open when it is cancelled while sending."""
+        """Close the generator in any case; Starlette leaves it open when it is cancelled while
+        sending.
+        """
         async with aclosing(self._lines):
             await super().stream_response(send)
 
@@ -49,12 +53,14 @@ class EventStreamResponse(NdjsonResponse):
 async def answer_lines(request: QueryRequest, ask_question: AskFunction, path: str) -> Lines:
     """Return the lines of an answer.
 
-    Without progress lines nothing is sent before the answer starts, so an error until then has its own status code. A
-    later error is a line.
+    Without progress lines nothing is sent before the answer starts, so an error until then has its
+    own status code. A later error is a line.
     """
     if request.include_progress:
         return with_error_line(_with_progress(request, ask_question), path, _error_line)
-    return with_error_line(_answer_lines(request, await ask_question(ignore_progress)), path, _error_line)
+    return with_error_line(
+        _answer_lines(request, await ask_question(ignore_progress)), path, _error_line
+    )
 
 
 def _error_line(_: int, detail: str) -> str:
@@ -62,7 +68,9 @@ def _error_line(_: int, detail: str) -> str:
 
 
 async def with_error_line(lines: Lines, path: str, failed: Callable[[int, str], str]) -> Lines:
-    """Yield the lines, and after an error the line that `failed` makes of its status code and sentence."""
+    """Yield the lines, and after an error the line that `failed` makes of its status code and
+    sentence.
+    """
     async with aclosing(lines):
         try:
             async for line in lines:
@@ -72,7 +80,9 @@ async def with_error_line(lines: Lines, path: str, failed: Callable[[int, str], 
 
 
 async def _with_progress(request: QueryRequest, ask_question: AskFunction) -> Lines:
-    """Yield a line for each step, those of the answer, and one with the seconds that all of it took."""
+    """Yield a line for each step, those of the answer, and one with the seconds that all of it
+    took.
+    """
     started = time.monotonic()
     steps: asyncio.Queue[str | None] = asyncio.Queue()
     work = asyncio.ensure_future(ask_question(steps.put_nowait))
@@ -91,18 +101,32 @@ async def _with_progress(request: QueryRequest, ask_question: AskFunction) -> Li
 
 
 async def _answer_lines(request: QueryRequest, answer: Answer) -> Lines:
-    """Yield one line for a complete answer, else the references and then the pieces as they come."""
+    """Yield one line for a complete answer, else the references and then the pieces as they
+    come.
+    """
     references = [
         reference.model_dump(exclude=set() if request.include_chunk_content else {"content"})
         for reference in references_of(request, answer) or ()
     ]
-    reference_fields: dict[str, Any] = {"references": references} if request.include_references else {}
+    reference_fields: dict[str, Any] = (
+        {"references": references} if request.include_references else {}
+    )
     if (rounds := rounds_of(answer)) is not None:
         reference_fields["rounds"] = [each.model_dump() for each in rounds]
     if answer.pieces is None:
-        reasoning = {"reasoning": answer.reasoning} if request.include_reasoning and answer.reasoning else {}
+        reasoning = (
+            {"reasoning": answer.reasoning}
+            if request.include_reasoning and answer.reasoning
+            else {}
+        )
         truncated = {"truncated": True} if answer.truncated else {}
-        yield _line(response=answer.text, llm_generated=answer.by_model, **reference_fields, **reasoning, **truncated)
+        yield _line(
+            response=answer.text,
+            llm_generated=answer.by_model,
+            **reference_fields,
+            **reasoning,
+            **truncated,
+        )
         return
     async with aclosing(answer.pieces):
         if reference_fields:
@@ -113,7 +137,9 @@ async def _answer_lines(request: QueryRequest, answer: Answer) -> Lines:
 
 
 def _fields(piece: AnswerPiece, *, with_reasoning: bool) -> dict[str, Any]:
-    """Return the fields of a line that have a piece of the answer; none for a piece that says nothing."""
+    """Return the fields of a line that have a piece of the answer; none for a piece that says
+    nothing.
+    """
     fields: dict[str, Any] = {}
     if piece.resets:
         fields["reset"] = True

@@ -21,12 +21,22 @@ _DOCUMENT: dict[str, Any] = {
     "file_path": "port.md",
     "warnings": ["1 picture was left out: only text is read"],
 }
-_COUNTS = {"pending": 0, "processing": 0, "processed": 1, "partial": 0, "failed": 0, "deleting": 0, "all": 1}
+_COUNTS = {
+    "pending": 0,
+    "processing": 0,
+    "processed": 1,
+    "partial": 0,
+    "failed": 0,
+    "deleting": 0,
+    "all": 1,
+}
 _ADDED = {
     "status": "success",
     "message": "1 accepted; processing goes on.",
     "track_id": "insert_20261121_120718_e19508f8",
-    "documents": [{"id": _DOCUMENT["id"], "sequence": _AT, "track_id": "insert_20261121_120718_e19508f8"}],
+    "documents": [
+        {"id": _DOCUMENT["id"], "sequence": _AT, "track_id": "insert_20261121_120718_e19508f8"}
+    ],
 }
 _COMMON = {
     "description": "Captain of the harbour.",
@@ -50,7 +60,13 @@ _RELATION = {
     "graph_data": _EDGE,
     "sequence": _AT,
 }
-_HIDDEN = {"status": "success", "doc_id": "", "message": "Removed.", "status_code": 200, "file_path": None}
+_HIDDEN = {
+    "status": "success",
+    "doc_id": "",
+    "message": "Removed.",
+    "status_code": 200,
+    "file_path": None,
+}
 _ABOUT = {
     "auth_mode": "enabled",
     "core_version": "0.1.0",
@@ -84,7 +100,10 @@ EXAMPLES: dict[str, Any] = {
         "status": "success",
         "message": "Query executed successfully",
         "data": {"entities": [], "relationships": [], "chunks": [], "references": []},
-        "metadata": {"query_mode": "mix", "keywords": {"high_level": [], "low_level": ["Ada Marlow"]}},
+        "metadata": {
+            "query_mode": "mix",
+            "keywords": {"high_level": [], "low_level": ["Ada Marlow"]},
+        },
     },
     "POST /documents/upload": _ADDED,
     "POST /documents/text": _ADDED,
@@ -115,7 +134,10 @@ EXAMPLES: dict[str, Any] = {
         "doc_id": _DOCUMENT["id"],
     },
     "DELETE /documents": {"status": "success", "message": "1 documents are being deleted."},
-    "POST /documents/clear_cache": {"status": "success", "message": "Successfully cleared all cache"},
+    "POST /documents/clear_cache": {
+        "status": "success",
+        "message": "Successfully cleared all cache",
+    },
     "POST /documents/reprocess_failed": {
         "status": "reprocessing_started",
         "message": "1 documents are tried again.",
@@ -132,8 +154,14 @@ EXAMPLES: dict[str, Any] = {
         "cancelled_manual_retries": 0,
     },
     "GET /documents/source_conflicts": {"conflicts": [], "next_cursor": None},
-    "POST /documents/source_conflicts/repair": {"status": "success", "message": "Nothing is to be repaired."},
-    "GET /ui/customization/assets/{asset_hash}/{asset_id}": {"status": "success", "message": "There are none."},
+    "POST /documents/source_conflicts/repair": {
+        "status": "success",
+        "message": "Nothing is to be repaired.",
+    },
+    "GET /ui/customization/assets/{asset_hash}/{asset_id}": {
+        "status": "success",
+        "message": "There are none.",
+    },
     "GET /documents/pipeline_status": {
         "busy": True,
         "job_name": "indexing",
@@ -185,7 +213,11 @@ EXAMPLES: dict[str, Any] = {
         "after": None,
     },
     "GET /events": _EVENTS,
-    "GET /events/{sequence}": {"sequence": 4711, "summary": _EVENT, "event": {"specversion": "1.0", "data": {}}},
+    "GET /events/{sequence}": {
+        "sequence": 4711,
+        "summary": _EVENT,
+        "event": {"specversion": "1.0", "data": {}},
+    },
     "GET /graph/label/list": ["Ada Marlow", "Port Elm"],
     "GET /graph/label/popular": ["Port Elm", "Ada Marlow"],
     "GET /graph/label/search": ["Port Elm"],
@@ -223,16 +255,28 @@ EXAMPLES: dict[str, Any] = {
     "POST /graph/relation/create": {"status": "success", "message": "Created.", "data": _RELATION},
     "POST /graph/relation/edit": {"status": "success", "message": "Updated.", "data": _RELATION},
     "DELETE /graph/relation/delete": _HIDDEN,
-    "GET /graph/aliases": [{"at": 1795262838120000, "state": "accepted", "editor": "ada", **_ALIAS}],
+    "GET /graph/aliases": [
+        {"at": 1795262838120000, "state": "accepted", "editor": "ada", **_ALIAS}
+    ],
     "GET /graph/aliases/proposals": [{"evidence": "", "support": 3, **_ALIAS}],
-    "POST /graph/entity/split": {"status": "success", "message": "'Mercury' means …", "sequence": 1795262838120000},
-    "POST /graph/aliases": {"status": "success", "message": "accept: 'A. Marlow' …", "sequence": 1795262838120000},
+    "POST /graph/entity/split": {
+        "status": "success",
+        "message": "'Mercury' means …",
+        "sequence": 1795262838120000,
+    },
+    "POST /graph/aliases": {
+        "status": "success",
+        "message": "accept: 'A. Marlow' …",
+        "sequence": 1795262838120000,
+    },
     "GET /operations/diff": {
         "from_sequence": 1,
         "to_sequence": 61,
         "counts": {"entities": {"appeared": 1, "changed": 0, "gone": 0}},
         "documents": [],
-        "entities": [{"name": "Ada Marlow", "change": "appeared", "fields": {"type": {"after": "person"}}}],
+        "entities": [
+            {"name": "Ada Marlow", "change": "appeared", "fields": {"type": {"after": "person"}}}
+        ],
         "relations": [],
         "is_truncated": False,
     },
@@ -254,7 +298,10 @@ EXAMPLES: dict[str, Any] = {
         "workspace": "default",
         "configuration": {"llm_model": None, "max_graph_nodes": 1000},
     },
-    "GET /ui/customization": {"customized": False, "brand": {"title": "Lightstream", "description": ""}},
+    "GET /ui/customization": {
+        "customized": False,
+        "brand": {"title": "Lightstream", "description": ""},
+    },
     "GET /auth-status": {"auth_configured": True, **_ABOUT},
     "POST /login": {"access_token": "eyJhbGciOi…", "token_type": "bearer", **_ABOUT},
     "GET /auth/principal": {
@@ -267,7 +314,9 @@ EXAMPLES: dict[str, Any] = {
     **GRAPH_EXAMPLES,
     **OPERATION_EXAMPLES,
 }
-"""Example answers by method and path. FastAPI drops null fields from examples that a model declares itself."""
+"""Example answers by method and path. FastAPI drops null fields from examples that a model declares
+itself.
+"""
 
 
 def with_examples(document: dict[str, Any]) -> dict[str, Any]:

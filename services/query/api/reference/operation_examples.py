@@ -21,9 +21,19 @@ _PARKED = {
     "version": 9,
     "document": "port.md",
     "error": "",
-    "summary": "one event of a version newer than the code, the first DocumentAdded v9 of port.md at 41",
+    "summary": (
+        "one event of a version newer than the code, the first DocumentAdded v9 of port.md at 41"
+    ),
 }
-_STATE = {"previous": 1, "candidate": None, "cursor": 412, "head": 412, "lag": 0, "rate": 0.0, "state": "current"}
+_STATE = {
+    "previous": 1,
+    "candidate": None,
+    "cursor": 412,
+    "head": 412,
+    "lag": 0,
+    "rate": 0.0,
+    "state": "current",
+}
 
 _WEBHOOK: dict[str, Any] = {
     "id": "5f0e9a510f4b9a7f",
@@ -42,7 +52,13 @@ _WEBHOOK: dict[str, Any] = {
     "created_at": "2026-11-21T12:00:00Z",
     "created_by": "user:ada",
 }
-_CONSUMER = {"name": "extractor", "stage": "extractor", "pending": 120, "ack_pending": 4, "redelivered": 0}
+_CONSUMER = {
+    "name": "extractor",
+    "stage": "extractor",
+    "pending": 120,
+    "ack_pending": 4,
+    "redelivered": 0,
+}
 _PLACE = {"delivered": 4711, "handled": 4700, "rate": 12.5, "rate_since": "2026-11-21T12:07:18Z"}
 _COST = {
     "calls": 48,
@@ -79,7 +95,11 @@ OPERATION_EXAMPLES: dict[str, Any] = {
         "secret": "whsec_…",
         "former_secret_until": "2026-11-22T12:07:19Z",
     },
-    "POST /operations/webhooks/{webhook_id}/test": {"delivered": True, "status": 200, "error": None},
+    "POST /operations/webhooks/{webhook_id}/test": {
+        "delivered": True,
+        "status": 200,
+        "error": None,
+    },
     "GET /operations/consumers": {"consumers": [{**_CONSUMER, **_PLACE}], "last_sequence": 4830},
     "GET /operations/parked": {"parked": [_PARKED]},
     "GET /operations/dead_letters": {"dead_letters": [_LETTER], "total": 1},
@@ -108,7 +128,13 @@ OPERATION_EXAMPLES: dict[str, Any] = {
             "pid": 412,
             "started": "2026-11-21T12:07:18Z",
             "reason": "another embedding model",
-            "progress": {"phase": "vectors", "done": 200, "total": 900, "rate": 90.0, "seconds_left": 7.8},
+            "progress": {
+                "phase": "vectors",
+                "done": 200,
+                "total": 900,
+                "rate": 90.0,
+                "seconds_left": 7.8,
+            },
         },
         "candidate": None,
         "last": None,
@@ -132,7 +158,10 @@ OPERATION_EXAMPLES: dict[str, Any] = {
             "started": "2026-11-21T12:07:18Z",
             "ended": "2026-11-21T12:07:25Z",
             "error": "",
-            "result": {"graph": "0b1c2d3e4f", "counts": {"graph": {"entities": 310, "relations": 402}}},
+            "result": {
+                "graph": "0b1c2d3e4f",
+                "counts": {"graph": {"entities": 310, "relations": 402}},
+            },
         },
         "workspace": "default",
         "takes_orders": True,
@@ -166,7 +195,10 @@ OPERATION_EXAMPLES: dict[str, Any] = {
         },
         "takes_orders": True,
     },
-    "POST /operations/retry": {"requested": ["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"], "nothing_failed": []},
+    "POST /operations/retry": {
+        "requested": ["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"],
+        "nothing_failed": [],
+    },
     "POST /operations/erasures": {"requested": ["doc-17"], "unknown": []},
     "GET /operations/erasures": {
         "requested": ["doc-17"],

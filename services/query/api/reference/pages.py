@@ -1,4 +1,6 @@
-"""The pages `/docs` (Swagger UI) and `/redoc`, served from installed files, without access to a network."""
+"""The pages `/docs` (Swagger UI) and `/redoc`, served from installed files, without access to a
+network.
+"""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,10 +11,13 @@ from fastapi.responses import FileResponse, HTMLResponse, Response
 router = APIRouter(include_in_schema=False)
 
 SWAGGER_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' "
+    "data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The Content-Security-Policy of Swagger UI, which uses inline styles; only this server's scripts are allowed."""
+"""The Content-Security-Policy of Swagger UI, which uses inline styles; only this server's scripts
+are allowed.
+"""
 
 SWAGGER_PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -29,11 +34,12 @@ SWAGGER_PAGE = """<!DOCTYPE html>
 </html>
 """
 
-# The validator is off, because it sends the schema to another server; keys stay in the memory of the page.
+# The validator is off, because it sends the schema to another server; keys stay in the memory of
+# the page.
 SWAGGER_SCRIPT = """SwaggerUIBundle({
   url: "openapi.json", dom_id: "#page", deepLinking: true, validatorUrl: null, persistAuthorization: false
 });
-"""
+"""  # noqa: E501
 
 REDOC_POLICY = f"{SWAGGER_POLICY}; worker-src blob:"
 """The policy of ReDoc, which searches in a web worker that it creates from a blob."""
@@ -72,7 +78,9 @@ async def redoc() -> HTMLResponse:
 
 @router.get("/docs/start.js")
 async def start() -> Response:
-    """Return the script that fills `/docs`: a file of its own, so that the policy allows no inline script."""
+    """Return the script that fills `/docs`: a file of its own, so that the policy allows no inline
+    script.
+    """
     return Response(SWAGGER_SCRIPT, media_type="text/javascript")
 
 
@@ -81,7 +89,9 @@ async def file(name: str) -> Response:
     """Return a file of Swagger UI or ReDoc."""
     if name not in FILES or (folder := _folder()) is None:
         return Response(status_code=404)
-    return FileResponse(folder / name, media_type=FILES[name], headers={"Cache-Control": "max-age=3600"})
+    return FileResponse(
+        folder / name, media_type=FILES[name], headers={"Cache-Control": "max-age=3600"}
+    )
 
 
 def _folder() -> Path | None:

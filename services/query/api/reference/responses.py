@@ -18,7 +18,9 @@ class Fault(BaseModel):
 class Problem(BaseModel):
     """The body of an error: cause and remedy in a sentence, or an error for each invalid field."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"detail": "the log is full; try again"}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"detail": "the log is full; try again"}]}
+    )
 
     detail: str | list[Fault] = Field(description="a list for the fields of a request")
 
@@ -42,7 +44,10 @@ COMMON_CODES: tuple[Code, ...] = (400, 401, 403, 413, 422, 429, 500, 503)
 """Error codes of every route, which come from the middleware."""
 
 RETRY_AFTER = {
-    "Retry-After": {"description": "seconds to wait before trying again", "schema": {"type": "integer", "minimum": 1}}
+    "Retry-After": {
+        "description": "seconds to wait before trying again",
+        "schema": {"type": "integer", "minimum": 1},
+    }
 }
 CHALLENGE = {"WWW-Authenticate": {"description": "`Bearer`", "schema": {"type": "string"}}}
 

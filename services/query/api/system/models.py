@@ -16,7 +16,9 @@ class Health(BaseModel):
     api_version: str
     pipeline_busy: bool
     workspace: str = ""
-    budget_exceeded: str | None = Field(default=None, description="why extraction waits for the workspace's budget")
+    budget_exceeded: str | None = Field(
+        default=None, description="why extraction waits for the workspace's budget"
+    )
     configuration: dict[str, Any] = Field(default={}, description="models, limits and stores")
 
 

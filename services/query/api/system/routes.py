@@ -1,4 +1,6 @@
-"""The routes about the service itself: its health, its configuration, and the name that web pages show."""
+"""The routes about the service itself: its health, its configuration, and the name that web pages
+show.
+"""
 
 from typing import Annotated, Any
 
@@ -26,16 +28,22 @@ AssetPart = Annotated[str, Path(max_length=256, examples=["logo"])]
 
 @router.get("/", include_in_schema=False)
 async def root(request: Request) -> RedirectResponse:
-    """Redirect to the web page of this service, else to LightRAG's, or to `/docs` when it has none."""
+    """Redirect to the web page of this service, else to LightRAG's, or to `/docs` when it has
+    none.
+    """
     config: AuthConfig = request.app.state.auth
     if config.own_page:
         return RedirectResponse("/ui/", 307)
     return RedirectResponse("/webui/" if config.web_page else "/docs", 307)
 
 
-@router.get("/health", response_model=Health, response_model_exclude_unset=True, openapi_extra=PUBLIC_ROUTE)
+@router.get(
+    "/health", response_model=Health, response_model_exclude_unset=True, openapi_extra=PUBLIC_ROUTE
+)
 async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
-    """Return the health of the service, and its configuration to callers that are signed in. It has no secrets."""
+    """Return the health of the service, and its configuration to callers that are signed in. It has
+    no secrets.
+    """
     config: AuthConfig = request.app.state.auth
     live = await ctx.pointers.live("status")
     counts = await ctx.documents.counts(Partition(workspace, live.status))
@@ -64,7 +72,10 @@ async def customization(ctx: Ctx) -> dict[str, Any]:
 @router.get("/ui/customization/assets/{asset_hash}/{asset_id}", responses=error_responses(501))
 async def customization_asset(asset_hash: AssetPart, asset_id: AssetPart) -> Done:
     """Answer 501: this service has no files for customized pages."""
-    raise NotSupported("pages have no files of their own here; WEBUI_TITLE and WEBUI_DESCRIPTION set what they show")
+    raise NotSupported(
+        "pages have no files of their own here; WEBUI_TITLE and WEBUI_DESCRIPTION set what "
+        "they show"
+    )
 
 
 def public_fields(config: AuthConfig, counts: dict[str, int]) -> dict[str, Any]:
@@ -82,7 +93,8 @@ def web_page_fields(ctx: Context, config: AuthConfig, busy: bool) -> dict[str, A
     """Return the further fields that LightRAG's web page reads, in LightRAG's shape."""
     return {
         "webui_available": config.web_page is not None,
-        "workspace_available": config.web_page is not None and (config.web_page / "workspace.html").is_file(),
+        "workspace_available": config.web_page is not None
+        and (config.web_page / "workspace.html").is_file(),
         "api_docs_available": config.docs,
         "webui_title": ctx.settings.webui_title,
         "webui_description": ctx.settings.webui_description,
@@ -92,7 +104,9 @@ def web_page_fields(ctx: Context, config: AuthConfig, busy: bool) -> dict[str, A
 
 
 async def embedding_model(ctx: Context, generation: int) -> str:
-    """Return the model that embeds questions: the store's, or the settings' while the store does not answer."""
+    """Return the model that embeds questions: the store's, or the settings' while the store does
+    not answer.
+    """
     try:
         async with ctx.deps.for_generation(generation) as deps:
             return deps.vectors.model
@@ -139,8 +153,15 @@ def configuration(ctx: Context, workspace: str, embedding_model: str) -> dict[st
 
 
 def role_configuration(settings: QuerySettings, role: Role) -> dict[str, Any]:
-    """Return which model serves a role, as far as this process's settings tell, without address and key."""
+    """Return which model serves a role, as far as this process's settings tell, without address and
+    key.
+    """
     model = language_model(settings, role)
     if model is None:
         return {"binding": "offline", "model": None}
-    return {"binding": "openai", "model": model.model, "max_async": model.limits.calls, "timeout": model.timeout}
+    return {
+        "binding": "openai",
+        "model": model.model,
+        "max_async": model.limits.calls,
+        "timeout": model.timeout,
+    }

@@ -1,4 +1,6 @@
-"""Entities, relations and ties that questions asked for before. The merger's GraphMerged names all that it changed."""
+"""Entities, relations and ties that questions asked for before. The merger's GraphMerged names all
+that it changed.
+"""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -50,11 +52,14 @@ class CachedGraph:
             partition, ("degree",), names, lambda new: self._graph.degrees(partition, new)
         )
 
-    async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(
+        self, partition: Partition, names: Collection[str], *, limit: int
+    ) -> Neighbourhood:
         """See `Graph.neighbourhood`.
 
-        What is cached of an entity are its own relations, apart from the nodes at their ends: a change of a relation
-        is in the GraphMerged that names both of its ends, and a change of a node concerns no relation.
+        What is cached of an entity are its own relations, apart from the nodes at their ends: a
+        change of a relation is in the GraphMerged that names both of its ends, and a change of a
+        node concerns no relation.
         """
         self._limits.add(limit)
         read_nodes: dict[str, Node] = {}
@@ -74,7 +79,9 @@ class CachedGraph:
         stars = await self._cache.get_or_read(partition, ("star", limit), names, read_stars)
         if self._cache.invalidations(partition) != before:
             read_nodes.clear()  # they may be older than the change that was seen meanwhile
-        ends = dict.fromkeys([*stars, *(end for star in stars.values() for tie in star.relations for end in tie.key)])
+        ends = dict.fromkeys(
+            [*stars, *(end for star in stars.values() for tie in star.relations for end in tie.key)]
+        )
         nodes = await self._cache.get_or_read(partition, ("node",), list(ends), read_rest)
         # A node that is gone now takes its relations with it.
         once = {
@@ -84,7 +91,9 @@ class CachedGraph:
             if tie.source in nodes and tie.target in nodes
         }
         ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
-        return Neighbourhood(nodes, ties, {name: star.degree for name, star in stars.items() if name in nodes})
+        return Neighbourhood(
+            nodes, ties, {name: star.degree for name, star in stars.items() if name in nodes}
+        )
 
     async def close(self) -> None:
         """End what reads the graph beside the questions."""
@@ -95,20 +104,30 @@ class CachedGraph:
             yield "entity", entity.name
             yield "node", entity.name
             yield "degree", entity.name
-            # One that was not there has a degree of its own from now on, and one that is gone has none.
+            # One that was not there has a degree of its own from now on, and one that is gone has
+            # none.
             yield from (("star", limit, entity.name) for limit in self._limits)
         for relation in event.relations:
             ends = (relation.source, relation.target)
             yield "relation", ends
             yield from (("degree", name) for name in ends)
-            yield from ((kind, limit, name) for kind in ("ties", "star") for name in ends for limit in self._limits)
+            yield from (
+                (kind, limit, name)
+                for kind in ("ties", "star")
+                for name in ends
+                for limit in self._limits
+            )
 
 
 def _stars(around: Neighbourhood, limit: int) -> dict[str, Star]:
-    """Return the star of each entity that was asked for: of several that share relations, each with all of its own."""
+    """Return the star of each entity that was asked for: of several that share relations, each with
+    all of its own.
+    """
     ties: dict[str, list[RelationSummary]] = {name: [] for name in around.degrees}
     for tie in around.relation_summaries:
         for name in {*tie.key} & ties.keys():
             ties[name].append(tie)
     # The heaviest stand first. Further ones were read for their other end, which has fewer.
-    return {name: Star(degree, tuple(ties[name][:limit])) for name, degree in around.degrees.items()}
+    return {
+        name: Star(degree, tuple(ties[name][:limit])) for name, degree in around.degrees.items()
+    }

@@ -1,8 +1,9 @@
-"""Vectors that questions compare themselves with: all of a kind where they are few, else those compared before.
+"""Vectors that questions compare themselves with: all of a kind where they are few, else those
+compared before.
 
-Where they are many, the vector of a passage is fetched when it is to be compared for the second time: passages of hubs
-are compared with nearly every question, and most others once. Until then the vector store compares, which costs less
-than giving vectors away.
+Where they are many, the vector of a passage is fetched when it is to be compared for the second
+time: passages of hubs are compared with nearly every question, and most others once. Until then the
+vector store compares, which costs less than giving vectors away.
 """
 
 import asyncio
@@ -24,7 +25,9 @@ from services.query.retrieval.caches.whole_vectors import KIND as WHOLE
 from services.query.retrieval.caches.whole_vectors import WholeVectors
 
 MAX_SEEN = 100_000
-"""Passages of which it is known that they were compared once, before all of that is forgotten; about 20 MB."""
+"""Passages of which it is known that they were compared once, before all of that is forgotten;
+about 20 MB.
+"""
 
 KIND = ("vector",)
 
@@ -47,25 +50,42 @@ class CachedVectors:
         min_score: float = -1.0,
         documents: Collection[str] | None = None,
     ) -> list[Hit]:
-        """See `Vectors.search`. The store searches while not all vectors are cached, and where documents are named."""
+        """See `Vectors.search`. The store searches while not all vectors are cached, and where
+        documents are named.
+        """
         if documents is None:
             if matrix := self._whole.cached(partition, kind):
-                return [hit for hit in matrix.nearest(self._direction(vector), top_k) if hit.score > min_score]
+                return [
+                    hit
+                    for hit in matrix.nearest(self._direction(vector), top_k)
+                    if hit.score > min_score
+                ]
             self._whole.missed(partition, kind)
         return await self._vectors.search(
             partition, kind, vector, top_k=top_k, min_score=min_score, documents=documents
         )
 
-    async def similarities(self, partition: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
+    async def similarities(
+        self, partition: Partition, chunks: Collection[str], asked: Vector
+    ) -> dict[str, float]:
         """See `VectorReader.similarities`."""
-        ids = {chunk_vector_id(*place): chunk for chunk in sorted(chunks) if (place := chunk_place(chunk))}
+        ids = {
+            chunk_vector_id(*place): chunk
+            for chunk in sorted(chunks)
+            if (place := chunk_place(chunk))
+        }
         if matrix := self._whole.cached(partition, "chunks"):
             scores_by_id = matrix.similarities(ids, self._direction(asked))
             return {ids[id]: score for id, score in scores_by_id.items()}
         often, seldom = self._sorted(partition, ids)
-        compared, known = await asyncio.gather(self._compared(partition, seldom, asked), self._known(partition, often))
+        compared, known = await asyncio.gather(
+            self._compared(partition, seldom, asked), self._known(partition, often)
+        )
         scores = similarities(list(known.values()), self._direction(asked))
-        return {ids[id]: score for id, score in (compared | dict(zip(known, scores, strict=True))).items()}
+        return {
+            ids[id]: score
+            for id, score in (compared | dict(zip(known, scores, strict=True))).items()
+        }
 
     async def close(self) -> None:
         """End what is being read."""
@@ -83,15 +103,20 @@ class CachedVectors:
         seen = self._seen[partition]
         once = self._cache.cached_keys(partition, KIND, ids) | (seen & set(ids))
         often, seldom = [id for id in ids if id in once], [id for id in ids if id not in once]
-        # Where there is no room for all, one that had to go is compared once again before it is fetched again.
+        # Where there is no room for all, one that had to go is compared once again before it is
+        # fetched again.
         seen.difference_update(often)
         seen.update(seldom)
         return often, seldom
 
-    async def _compared(self, partition: Partition, ids: Sequence[str], asked: Vector) -> dict[str, float]:
+    async def _compared(
+        self, partition: Partition, ids: Sequence[str], asked: Vector
+    ) -> dict[str, float]:
         return await self._vectors.likeness(partition, "chunks", asked, ids) if ids else {}
 
-    async def _known(self, partition: Partition, ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+    async def _known(
+        self, partition: Partition, ids: Sequence[str]
+    ) -> Mapping[str, NDArray[np.float32]]:
         async def read(new: Collection[str]) -> dict[str, NDArray[np.float32]]:
             rows = await self._vectors.get(partition, "chunks", new, vectors=True)
             return {id: np.array(row.vector, np.float32) for id, row in rows.items()}
@@ -102,7 +127,8 @@ class CachedVectors:
 def _changed_keys(event: VectorsIndexed) -> Iterator[tuple[Any, ...]]:
     """Name all vectors of the kind that changed, and the passages.
 
-    Passages of a document that is deleted, or ends earlier now, are named by nobody: whoever compares them finds none.
+    Passages of a document that is deleted, or ends earlier now, are named by nobody: whoever
+    compares them finds none.
     """
     for kind in ("chunks",) if event.kind == "chunks" else ("entities", "relations"):
         yield *WHOLE, kind

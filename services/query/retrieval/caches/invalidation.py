@@ -1,7 +1,8 @@
 """In-memory cache of entries of the projections, invalidated by events of the log.
 
-Every change of a projection is followed by an event that names what changed. Before a question is answered, the events
-since the last question are read, and the entries they name are removed; all others are still current.
+Every change of a projection is followed by an event that names what changed. Before a question is
+answered, the events since the last question are read, and the entries they name are removed; all
+others are still current.
 """
 
 import asyncio
@@ -37,7 +38,9 @@ ChangedKeys = Callable[[Any], Iterable[tuple[Hashable, ...]]]
 """What an event of some type names: kind and key, as one tuple each."""
 
 MAX_EVENTS = 8
-"""Events of a type that are read one by one; after more of them, all entries of the partition are dropped."""
+"""Events of a type that are read one by one; after more of them, all entries of the partition are
+dropped.
+"""
 
 MAX_PARTITIONS = 1000
 
@@ -47,7 +50,9 @@ ROW_OVERHEAD = 300
 """Bytes that an entity or relation takes beside that and its description, about."""
 RELATION_SUMMARY_SIZE = 250
 SHARED_TEXT = 16
-"""Bytes that naming a chunk or a file takes, about: its text is shared with all others that name it."""
+"""Bytes that naming a chunk or a file takes, about: its text is shared with all others that name
+it.
+"""
 
 _numbers = count()
 
@@ -62,20 +67,26 @@ class Star:
 
 @dataclass
 class _PartitionState:
-    """What is cached of one partition is current up to `position` of the log; -1: nothing is cached."""
+    """What is cached of one partition is current up to `position` of the log; -1: nothing is
+    cached.
+    """
 
     position: int = -1
     epoch: int = field(default_factory=lambda: next(_numbers))
     """Part of every key: a new epoch drops all entries of the partition at once."""
     invalidations: int = field(default_factory=lambda: next(_numbers))
-    """Another number after each look that found something: what was being read meanwhile may be older."""
+    """Another number after each look that found something: what was being read meanwhile may be
+    older.
+    """
     changed_at: float = 0.0
     """When a look last found something, in seconds of the cache's clock."""
 
 
 @dataclass
 class _Look:
-    """The questions that wait for a look at the log about the same partitions; those that wait together share one."""
+    """The questions that wait for a look at the log about the same partitions; those that wait
+    together share one.
+    """
 
     tickets: int = 0
     served: int = 0
@@ -83,12 +94,16 @@ class _Look:
 
 
 class ProjectionCache:
-    """Implements `CacheInvalidation`. Holds about `most` bytes, the least recently used leave first; 0: nothing."""
+    """Implements `CacheInvalidation`. Holds about `most` bytes, the least recently used leave
+    first; 0: nothing.
+    """
 
     def __init__(self, log: Log, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._log, self.clock = log, clock
         self.one_reader = asyncio.Lock()
-        """Held by who reads a whole projection beside the questions: several at once would leave them little time."""
+        """Held by who reads a whole projection beside the questions: several at once would leave
+        them little time.
+        """
         self._states: LRUCache[Partition, _PartitionState] = LRUCache(MAX_PARTITIONS)
         self._looks: LRUCache[tuple[Partition, ...], _Look] = LRUCache(MAX_PARTITIONS)
         self._entries: LRUCache[Hashable, Any] = LRUCache(most, getsizeof=entry_size)
@@ -104,12 +119,16 @@ class ProjectionCache:
         return bool(self._entries.maxsize and mark and mark.position >= 0)
 
     def invalidations(self, partition: Partition) -> int:
-        """Return a number that is another one after each change that was seen, and never one that it was before."""
+        """Return a number that is another one after each change that was seen, and never one that
+        it was before.
+        """
         mark = self._states.get(partition)
         return mark.invalidations if mark else -1
 
     def unchanged_for(self, partition: Partition) -> float:
-        """Return the seconds since a look at the log last found a change; 0 where nobody has looked."""
+        """Return the seconds since a look at the log last found a change; 0 where nobody has
+        looked.
+        """
         mark = self._states.get(partition)
         return self.clock() - mark.changed_at if mark else 0.0
 
@@ -118,8 +137,12 @@ class ProjectionCache:
         """The bytes that it holds at most, about."""
         return self._entries.maxsize
 
-    def store_unless_changed(self, partition: Partition, since: int, kind: Kind, entries: Mapping[K, Any]) -> bool:
-        """Cache what was read while `invalidations` was `since`. Returns False, having cached nothing, if it moved."""
+    def store_unless_changed(
+        self, partition: Partition, since: int, kind: Kind, entries: Mapping[K, Any]
+    ) -> bool:
+        """Cache what was read while `invalidations` was `since`. Returns False, having cached
+        nothing, if it moved.
+        """
         mark = self._states.get(partition)
         if mark is None or mark.position < 0 or mark.invalidations != since:
             return False
@@ -137,12 +160,17 @@ class ProjectionCache:
         return {key for key in keys if (mark.epoch, *kind, key) in self._entries} if mark else set()
 
     async def refresh(self, *partitions: Partition) -> None:
-        """See `CacheInvalidation.refresh`. One look at the log serves all partitions of a workspace."""
+        """See `CacheInvalidation.refresh`. One look at the log serves all partitions of a
+        workspace.
+        """
         if self._entries.maxsize:
             workspaces = dict.fromkeys(partition.workspace for partition in partitions)
             each = dict.fromkeys(partitions)
             await asyncio.gather(
-                *(self._refresh(tuple(one for one in each if one.workspace == name)) for name in workspaces)
+                *(
+                    self._refresh(tuple(one for one in each if one.workspace == name))
+                    for name in workspaces
+                )
             )
 
     async def get_or_read(
@@ -152,7 +180,9 @@ class ProjectionCache:
         keys: Collection[K],
         read: Callable[[Collection[K]], Awaitable[Mapping[K, V]]],
     ) -> dict[K, V]:
-        """Return cached entries, and read and cache the others; that a key has no value is cached, too."""
+        """Return cached entries, and read and cache the others; that a key has no value is cached,
+        too.
+        """
         mark = self._states.get(partition)
         if mark is None or mark.position < 0:
             return dict(await read(keys))
@@ -181,9 +211,13 @@ class ProjectionCache:
                 return
             newest = look.tickets
             try:
-                await self._catch_up({one: self._states.setdefault(one, _PartitionState()) for one in partitions})
+                await self._catch_up(
+                    {one: self._states.setdefault(one, _PartitionState()) for one in partitions}
+                )
             except (Retryable, Poison) as error:  # a newer version of an event is Retryable
-                logger.warning("changes cannot be seen", workspace=partitions[0].workspace, error=str(error))
+                logger.warning(
+                    "changes cannot be seen", workspace=partitions[0].workspace, error=str(error)
+                )
                 for partition in partitions:
                     self._states.pop(partition, None)
             look.served = newest
@@ -191,7 +225,8 @@ class ProjectionCache:
     async def _catch_up(self, marks: Mapping[Partition, _PartitionState]) -> None:
         """Forget what the events of one workspace name since its partitions were looked at."""
         workspace = next(iter(marks)).workspace
-        # Most often nothing has happened at all, which is one question that a server answers from its index.
+        # Most often nothing has happened at all, which is one question that a server answers from
+        # its index.
         after = min(mark.position for mark in marks.values())
         if after >= 0 and not await self._log.following(after, subjects.of_workspace(workspace)):
             return
@@ -201,7 +236,9 @@ class ProjectionCache:
         current = [mark for mark in marks.values() if mark.position >= 0]
         if current:
             after = min(mark.position for mark in current)
-            whole = [await self._invalidate(current, after, workspace, name) for name in self._changed_by]
+            whole = [
+                await self._invalidate(current, after, workspace, name) for name in self._changed_by
+            ]
         else:
             whole = [False]
         for mark in marks.values():
@@ -209,7 +246,9 @@ class ProjectionCache:
                 mark.epoch = next(_numbers)
             mark.position = upto
 
-    async def _invalidate(self, marks: Sequence[_PartitionState], after: int, workspace: str, type_name: str) -> bool:
+    async def _invalidate(
+        self, marks: Sequence[_PartitionState], after: int, workspace: str, type_name: str
+    ) -> bool:
         """Forget what these events name; False when there are too many."""
         subject = subjects.of_type_in(workspace, type_name)
         for _ in range(MAX_EVENTS):
@@ -231,7 +270,15 @@ class ProjectionCache:
 
 
 def entry_size(
-    thing: Entity | Relation | Node | Star | VectorMatrix | list[RelationSummary] | NDArray[np.float32] | int | None,
+    thing: Entity
+    | Relation
+    | Node
+    | Star
+    | VectorMatrix
+    | list[RelationSummary]
+    | NDArray[np.float32]
+    | int
+    | None,
 ) -> int:
     """Return the bytes that an entry takes, about."""
     if thing is None or isinstance(thing, int):
@@ -243,6 +290,13 @@ def entry_size(
     if isinstance(thing, list):
         return ENTRY_OVERHEAD + RELATION_SUMMARY_SIZE * len(thing)
     if isinstance(thing, Star):
-        return ENTRY_OVERHEAD + sum(RELATION_SUMMARY_SIZE + SHARED_TEXT * len(it.source_ids) for it in thing.relations)
+        return ENTRY_OVERHEAD + sum(
+            RELATION_SUMMARY_SIZE + SHARED_TEXT * len(it.source_ids) for it in thing.relations
+        )
     lists = SHARED_TEXT * (len(thing.source_ids) + len(thing.file_paths))
-    return ENTRY_OVERHEAD + ROW_OVERHEAD + lists + (0 if isinstance(thing, Node) else getsizeof(thing.description))
+    return (
+        ENTRY_OVERHEAD
+        + ROW_OVERHEAD
+        + lists
+        + (0 if isinstance(thing, Node) else getsizeof(thing.description))
+    )

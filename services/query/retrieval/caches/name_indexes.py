@@ -1,4 +1,6 @@
-"""Cache of each workspace's name index: built on the first question, rebuilt when the workspace has changed."""
+"""Cache of each workspace's name index: built on the first question, rebuilt when the workspace has
+changed.
+"""
 
 import asyncio
 import time
@@ -19,27 +21,39 @@ from services.query.status.port import NEWEST, Documents
 logger = structlog.get_logger(__name__)
 
 Mark = tuple[str, int, int]
-"""When the newest change of a document was, how many documents there are, and how often the graph was edited."""
+"""When the newest change of a document was, how many documents there are, and how often the graph
+was edited.
+"""
 
 MOST_NAMES = 200_000
-"""Most names of one workspace; a larger workspace gets an empty index. One name takes about 0.5 KB."""
+"""Most names of one workspace; a larger workspace gets an empty index. One name takes about 0.5
+KB.
+"""
 MOST_ALTOGETHER = 400_000
 """Most names of all workspaces together; the least recently used indexes are evicted first."""
 REST = 10
-"""Pause between two builds of a workspace, as a multiple of the build time: builds take at most a tenth of the time."""
+"""Pause between two builds of a workspace, as a multiple of the build time: builds take at most a
+tenth of the time.
+"""
 PATIENCE = 1.0
 """Seconds a question waits for a rebuild before it uses the old index."""
 LONGEST_LIFE = 60.0
-"""Seconds after which an index is rebuilt even if nothing seems to have changed: an edit shows before it is folded."""
+"""Seconds after which an index is rebuilt even if nothing seems to have changed: an edit shows
+before it is folded.
+"""
 LOOK_SECONDS = 0.2
-"""Seconds for which a change mark is taken as read. A name that the index lacks is looked up in the graph anyway."""
+"""Seconds for which a change mark is taken as read. A name that the index lacks is looked up in the
+graph anyway.
+"""
 PAGE = 5000
 """Names per read of the graph store."""
 
 
 @dataclass
 class _CachedIndex:
-    """An index with the change mark and the time of its build; `building` is the running rebuild."""
+    """An index with the change mark and the time of its build; `building` is the running
+    rebuild.
+    """
 
     index: NameIndex = field(default_factory=NameIndex)
     mark: Mark | None = None
@@ -55,8 +69,9 @@ class _CachedIndex:
 class NameIndexes:
     """`EntityNames` over the graph store.
 
-    A workspace has changed if its number of documents, the time of its newest document change or its number of edits
-    differs; this takes two small reads. Every merge also updates its document's status.
+    A workspace has changed if its number of documents, the time of its newest document change or
+    its number of edits differs; this takes two small reads. Every merge also updates its document's
+    status.
     """
 
     def __init__(
@@ -70,7 +85,9 @@ class NameIndexes:
         self._entries: OrderedDict[tuple[Partition, Partition], _CachedIndex] = OrderedDict()
 
     async def of(self, partitions: Partitions) -> NameIndex:
-        """See `EntityNames.of`. Only the first question of a workspace waits until the build has finished."""
+        """See `EntityNames.of`. Only the first question of a workspace waits until the build has
+        finished.
+        """
         key = (partitions.graph, partitions.status)
         entry = self._entries.setdefault(key, _CachedIndex())
         self._entries.move_to_end(key)
@@ -112,14 +129,18 @@ class NameIndexes:
             await self._read(entry, partitions.graph)
             entry.mark = mark
         except Unavailable as error:
-            logger.warning("names cannot be read", workspace=partitions.graph.workspace, error=str(error))
+            logger.warning(
+                "names cannot be read", workspace=partitions.graph.workspace, error=str(error)
+            )
         finally:
             entry.built_at = self._clock()
             entry.build_seconds = entry.built_at - start
             entry.building = None
 
     async def _read(self, entry: _CachedIndex, partition: Partition) -> None:
-        """Read all names. While they are the same the index stays, and with it what was read out of passages by it."""
+        """Read all names. While they are the same the index stays, and with it what was read out of
+        passages by it.
+        """
         names: list[tuple[str, str]] = []
         while page := await self._graph.scan_names(partition, names[-1][0] if names else "", PAGE):
             names += page

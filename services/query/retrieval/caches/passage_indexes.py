@@ -1,7 +1,8 @@
-"""Cache of each workspace's passage index: built on the first question, rebuilt when documents or names have changed.
+"""Cache of each workspace's passage index: built on the first question, rebuilt when documents or
+names have changed.
 
-An index only ranks: every passage that is shown is read from the store. So an index that is seconds old misses what
-is new, which the vector store finds meanwhile, and shows nothing that is gone.
+An index only ranks: every passage that is shown is read from the store. So an index that is seconds
+old misses what is new, which the vector store finds meanwhile, and shows nothing that is gone.
 """
 
 import asyncio
@@ -23,11 +24,15 @@ logger = structlog.get_logger(__name__)
 
 MAX_PASSAGES = 20_000
 """Passages of one workspace; a larger one gets no index. A passage of 80 words takes 7 KB and half
-a millisecond to read, one of 955 takes 37 KB; two to three times as much memory while the index is built."""
+a millisecond to read, one of 955 takes 37 KB; two to three times as much memory while the index is
+built.
+"""
 MAX_ALTOGETHER = 40_000
 """Passages of all workspaces together; the least recently used indexes are dropped first."""
 REST = 3
-"""Pause between two builds of a workspace, as a multiple of the build time: builds take a quarter of it at most."""
+"""Pause between two builds of a workspace, as a multiple of the build time: builds take a quarter
+of it at most.
+"""
 FIRST_PATIENCE, PATIENCE = 5.0, 1.0
 """Seconds a question waits for the first build, and for a rebuild before it uses the old index."""
 LOOK_SECONDS = 0.2
@@ -54,7 +59,9 @@ class _CachedIndex:
 class PassageIndexCache:
     """`PassageIndexes` over the status projection."""
 
-    def __init__(self, passages: Passages, documents: Documents, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, passages: Passages, documents: Documents, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._passages, self._documents, self._clock = passages, documents, clock
         self._entries: OrderedDict[Partition, _CachedIndex] = OrderedDict()
 
@@ -82,16 +89,23 @@ class PassageIndexCache:
         now = self._clock()
         if now - entry.looked_at >= LOOK_SECONDS:
             page = await self._documents.page(partition, NEWEST)
-            entry.seen, entry.looked_at = (page.documents[0].updated_at if page.documents else "", page.total), now
+            entry.seen, entry.looked_at = (
+                (page.documents[0].updated_at if page.documents else "", page.total),
+                now,
+            )
         return entry.seen
 
-    async def _build(self, entry: _CachedIndex, partition: Partition, names: NameIndex, mark: Mark) -> None:
+    async def _build(
+        self, entry: _CachedIndex, partition: Partition, names: NameIndex, mark: Mark
+    ) -> None:
         start = self._clock()
         try:
             entry.index = await self._read(partition, names)
             entry.mark = mark
         except Unavailable as error:
-            logger.warning("passages cannot be read", workspace=partition.workspace, error=str(error))
+            logger.warning(
+                "passages cannot be read", workspace=partition.workspace, error=str(error)
+            )
         finally:
             entry.built_at = self._clock()
             entry.build_seconds = entry.built_at - start

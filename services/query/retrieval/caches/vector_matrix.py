@@ -15,7 +15,9 @@ OVERHEAD = 500
 """Bytes that a row takes beside its vector, about."""
 
 ROUNDING = 1e-5
-"""By how much a cosine in single precision may be wrong, and more: rows as near as that are compared exactly."""
+"""By how much a cosine in single precision may be wrong, and more: rows as near as that are
+compared exactly.
+"""
 
 BLOCK = 512
 """Rows that are made single precision at once: they fit into the cache of a processor."""
@@ -25,11 +27,17 @@ _SIGN_AND_NUMBER = np.array([0x8FFFE000], np.uint32).view(np.int32)[0]
 
 
 class VectorMatrix:
-    """Rows of the vector store with their vectors, of half or single precision. It is never changed."""
+    """Rows of the vector store with their vectors, of half or single precision. It is never
+    changed.
+    """
 
-    def __init__(self, ids: Sequence[str], names: Sequence[tuple[str, ...]], vectors: Numbers) -> None:
+    def __init__(
+        self, ids: Sequence[str], names: Sequence[tuple[str, ...]], vectors: Numbers
+    ) -> None:
         self._ids, self._names, self._vectors = ids, names, vectors
-        lengths = np.concatenate([np.linalg.norm(some, axis=1) for some in _blocks(vectors)] or [np.zeros(0)])
+        lengths = np.concatenate(
+            [np.linalg.norm(some, axis=1) for some in _blocks(vectors)] or [np.zeros(0)]
+        )
         self._inverse_lengths = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
     @property
@@ -38,7 +46,9 @@ class VectorMatrix:
         return self._vectors.nbytes + OVERHEAD * len(self._ids)
 
     def nearest(self, direction: NDArray[np.float32], top_k: int) -> list[Hit]:
-        """Return the `top_k` rows by cosine similarity, best first, equal ones by id, as the vector store does."""
+        """Return the `top_k` rows by cosine similarity, best first, equal ones by id, as the vector
+        store does.
+        """
         if top_k < 1 or not self._ids:
             return []
         near = _products(self._vectors, direction / (float(np.linalg.norm(direction)) or 1.0))
@@ -50,10 +60,13 @@ class VectorMatrix:
             places = range(len(near))
         scores = self._exact(places, direction)
         return ranked(
-            Hit(self._ids[place], self._names[place], score) for place, score in zip(places, scores, strict=True)
+            Hit(self._ids[place], self._names[place], score)
+            for place, score in zip(places, scores, strict=True)
         )[:top_k]
 
-    def similarities(self, ids: Collection[str], direction: NDArray[np.float32]) -> dict[str, float]:
+    def similarities(
+        self, ids: Collection[str], direction: NDArray[np.float32]
+    ) -> dict[str, float]:
         """Return the cosine similarity of each of these rows that exist."""
         places = {id: place for id in ids if (place := self._places.get(id)) is not None}
         return dict(zip(places, self._exact([*places.values()], direction), strict=True))
@@ -67,7 +80,9 @@ class VectorMatrix:
 
 
 def packed(vectors: NDArray[np.float32]) -> Numbers:
-    """Return the vectors in half precision where that loses nothing, as in all that are indexed now."""
+    """Return the vectors in half precision where that loses nothing, as in all that are indexed
+    now.
+    """
     with np.errstate(over="ignore"):
         half = vectors.astype(np.float16)
     return half if np.array_equal(half, vectors) else vectors
@@ -81,8 +96,8 @@ def _blocks(vectors: Numbers) -> Iterator[NDArray[np.float32]]:
 def _products(vectors: Numbers, unit: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the product of each row with a vector of length 1.
 
-    Half precision becomes single by a shift of the exponent's and the fraction's bits, which leaves 2**112 to multiply
-    with: exact, and four times faster than numpy's conversion.
+    Half precision becomes single by a shift of the exponent's and the fraction's bits, which leaves
+    2**112 to multiply with: exact, and four times faster than numpy's conversion.
     """
     if vectors.dtype == np.float32:
         return vectors.astype(np.float32, copy=False) @ unit

@@ -1,7 +1,9 @@
-"""Caches all of a graph that fits, once questions have read a part of it one by one: no further question reads it.
+"""Caches all of a graph that fits, once questions have read a part of it one by one: no further
+question reads it.
 
-What a question of `mix` asks for differs from question to question, so that each reads a little of the graph anew, in
-four requests one after another, until all of it was read. Reading it page by page costs less than a hundred of them.
+What a question of `mix` asks for differs from question to question, so that each reads a little of
+the graph anew, in four requests one after another, until all of it was read. Reading it page by
+page costs less than a hundred of them.
 """
 
 import asyncio
@@ -26,7 +28,9 @@ T = TypeVar("T", Entity, Relation)
 FIRST = 100
 """Entities whose relations questions had to read before the whole graph is; about two questions."""
 ROWS_AN_ENTITY = 8
-"""Rows of the graph whose reading costs as much as a question's reading of one entity and what is around it."""
+"""Rows of the graph whose reading costs as much as a question's reading of one entity and what is
+around it.
+"""
 PAGE = 500
 """Rows that are read, or cached, at once; questions are answered in between."""
 SHARE = 2
@@ -36,7 +40,9 @@ MOST_PARTITIONS = 1000
 
 @dataclass
 class _Reading:
-    """How many entities were missed since the last attempt, and how many must have been before the next."""
+    """How many entities were missed since the last attempt, and how many must have been before the
+    next.
+    """
 
     missed: int = 0
     due: float = field(default_factory=lambda: FIRST)
@@ -46,8 +52,9 @@ class _Reading:
 class WholeGraph:
     """Fills a cache with whole graphs.
 
-    An attempt ends when the log says that anything has changed meanwhile, or the graph turns out too large. It is made
-    again when questions have missed as much as it cost: together they never cost twice what they would without it.
+    An attempt ends when the log says that anything has changed meanwhile, or the graph turns out
+    too large. It is made again when questions have missed as much as it cost: together they never
+    cost twice what they would without it.
     """
 
     def __init__(self, graph: Graph, cache: ProjectionCache) -> None:
@@ -58,7 +65,11 @@ class WholeGraph:
         """Note that the relations of so many entities, at most `limit` of each, had to be read."""
         reading = self._readings.setdefault(partition, _Reading())
         reading.missed += entities
-        if reading.missed >= reading.due and reading.task is None and self._cache.is_current(partition):
+        if (
+            reading.missed >= reading.due
+            and reading.task is None
+            and self._cache.is_current(partition)
+        ):
             reading.missed = 0
             reading.task = asyncio.create_task(self._attempt(partition, limit, reading))
 
@@ -74,12 +85,16 @@ class WholeGraph:
             async with self._cache.one_reader:
                 reading.due = max(FIRST, await self._load(partition, limit) / ROWS_AN_ENTITY)
         except Unavailable as error:
-            logger.warning("the graph cannot be read", workspace=partition.workspace, error=str(error))
+            logger.warning(
+                "the graph cannot be read", workspace=partition.workspace, error=str(error)
+            )
         finally:
             reading.task = None
 
     async def _load(self, partition: Partition, limit: int) -> float:
-        """Read and cache the graph. Returns the rows that were read, or infinity when there are too many."""
+        """Read and cache the graph. Returns the rows that were read, or infinity when there are too
+        many.
+        """
         since, room = self._cache.invalidations(partition), self._cache.most / SHARE
         entities: dict[str, Entity] = {}
         relations: dict[tuple[str, str], Relation] = {}
@@ -89,11 +104,15 @@ class WholeGraph:
             room -= sum(map(entry_size, page))
             return room < 0 or self._cache.invalidations(partition) != since
 
-        async for page in _pages(lambda after: self._graph.scan_entities(partition, after, PAGE), _name, ""):
+        async for page in _pages(
+            lambda after: self._graph.scan_entities(partition, after, PAGE), _name, ""
+        ):
             entities.update((one.name, one) for one in page)
             if is_over(page):
                 return len(entities) if room >= 0 else math.inf
-        async for page in _pages(lambda after: self._graph.scan_relations(partition, after, PAGE), _key, ("", "")):
+        async for page in _pages(
+            lambda after: self._graph.scan_relations(partition, after, PAGE), _key, ("", "")
+        ):
             relations.update((one.key, one) for one in page)
             if is_over(page):
                 return len(entities) + len(relations) if room >= 0 else math.inf

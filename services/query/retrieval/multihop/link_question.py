@@ -1,4 +1,6 @@
-"""Which entities a question names: by the index of the workspace's names, and by the graph for what the index lacks."""
+"""Which entities a question names: by the index of the workspace's names, and by the graph for what
+the index lacks.
+"""
 
 import asyncio
 
@@ -15,8 +17,8 @@ async def link_question(
 ) -> list[Link]:
     """Return the links of the question, in order.
 
-    What may be a name but is not in the index is looked up in the graph store as it is written, because the index is
-    empty for a workspace of very many names, and seconds old otherwise.
+    What may be a name but is not in the index is looked up in the graph store as it is written,
+    because the index is empty for a workspace of very many names, and seconds old otherwise.
     """
     links = await asyncio.to_thread(link_entities, question.query, index)
     sure = [link for link in links if link.method != "spelling" and not link.small]
@@ -28,7 +30,11 @@ async def link_question(
         new = Link(said, start, start + len(said), (said,), "name")
         if not any(_overlap(link, new) for link in sure):
             sure.append(new)
-    guessed = [link for link in links if link not in sure and not any(_overlap(link, other) for other in sure)]
+    guessed = [
+        link
+        for link in links
+        if link not in sure and not any(_overlap(link, other) for other in sure)
+    ]
     return sorted([*sure, *guessed], key=lambda link: link.start)
 
 

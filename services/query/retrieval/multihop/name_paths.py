@@ -1,7 +1,7 @@
 """Paths that lead from the names of a question only onward, to what defines the thing named last.
 
-What a chain of names needs is near them, though a question has few words of those passages. The search over all ways
-fills its places with what has more of its words.
+What a chain of names needs is near them, though a question has few words of those passages. The
+search over all ways fills its places with what has more of its words.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,11 @@ MAX_FIRST_STEPS = 4
 
 
 def name_paths(
-    index: PassageIndex, evidence: Evidence, links: Sequence[Link], sources: Mapping[str, Sequence[str]], allowed: Array
+    index: PassageIndex,
+    evidence: Evidence,
+    links: Sequence[Link],
+    sources: Mapping[str, Sequence[str]],
+    allowed: Array,
 ) -> list[list[Path]]:
     """Return the paths from each link that has any, the best first. See `starts` for `sources`."""
     starting = [named_starts(index, evidence, [link], sources, allowed) for link in links]
@@ -37,17 +41,20 @@ def by_name_paths(by_link: Sequence[Sequence[Path]]) -> list[int]:
 
 
 def by_first_steps(by_link: Sequence[Sequence[Path]]) -> list[int]:
-    """Return each link's best own passage and the best of those that it leads to, the links in turn.
+    """Return each link's best own passage and the best of those that it leads to, the links in
+    turn.
 
-    Of two things that are compared each has its chain, of one step mostly, however much more the longer paths of one of
-    them account for.
+    Of two things that are compared each has its chain, of one step mostly, however much more the
+    longer paths of one of them account for.
     """
     return interleave(*map(_first_steps, by_link), key=int)
 
 
 def _first_steps(paths: Sequence[Path]) -> list[int]:
     own = next(path.passages[0] for path in paths if len(path.passages) == 1)
-    onward = [path.passages[1] for path in paths if len(path.passages) == 2 and path.passages[0] == own]
+    onward = [
+        path.passages[1] for path in paths if len(path.passages) == 2 and path.passages[0] == own
+    ]
     return list(dict.fromkeys([own, *onward]))[:MAX_FIRST_STEPS]
 
 

@@ -1,8 +1,9 @@
-"""Passages around the linked entities, without looking for the words of the question in the paths between them.
+"""Passages around the linked entities, without looking for the words of the question in the paths
+between them.
 
-Personalised PageRank over the entities and passages of a bounded neighbourhood, seeded with the linked entities; a
-list of the passages that a linked entity's own passages lead to; and likeness to the question, fused by rank. A place
-that defines its entity weighs more than one that mentions it.
+Personalised PageRank over the entities and passages of a bounded neighbourhood, seeded with the
+linked entities; a list of the passages that a linked entity's own passages lead to; and likeness to
+the question, fused by rank. A place that defines its entity weighs more than one that mentions it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,9 @@ DAMPING, ROUNDS = 0.5, 15
 DEFINING_WEIGHT = 3.0
 """Of a place that defines its entity, where one that mentions it weighs 1."""
 MAX_NEAR = 500
-"""Passages of the neighbourhood, those of the linked entities first, then what these lead to, twice."""
+"""Passages of the neighbourhood, those of the linked entities first, then what these lead to,
+twice.
+"""
 MAX_FIRST = 2
 """Passages of each linked entity that come before all others."""
 MAX_LISTED = 100
@@ -32,33 +35,52 @@ MAX_LISTED = 100
 
 
 def by_neighbourhood(
-    index: PassageIndex, evidence: Evidence, links: Sequence[Link], sources: Mapping[str, Sequence[str]], allowed: Array
+    index: PassageIndex,
+    evidence: Evidence,
+    links: Sequence[Link],
+    sources: Mapping[str, Sequence[str]],
+    allowed: Array,
 ) -> list[int]:
     """Return passages in order; none without links. See `starts` for `sources`."""
-    starts = [[s.passage for s in named_starts(index, evidence, [link], sources, allowed)] for link in links]
+    starts = [
+        [s.passage for s in named_starts(index, evidence, [link], sources, allowed)]
+        for link in links
+    ]
     own = list(dict.fromkeys(passage for some in starts for passage in some))
     if not own:
         return []
     near = _near(index, evidence, own)
     ranks = _page_rank(index, near, _seeds(index, links))
     likeness = evidence.likeness
-    first = list(dict.fromkeys(p for some in starts for p in sorted(some, key=lambda p: -ranks[p])[:MAX_FIRST]))
+    first = list(
+        dict.fromkeys(
+            p for some in starts for p in sorted(some, key=lambda p: -ranks[p])[:MAX_FIRST]
+        )
+    )
     bridge = _bridge(index, evidence, first)
     bridged = sorted(bridge, key=lambda p: (-bridge[p], -ranks[p], -likeness[p]))
-    walked = sorted((p for p in near.tolist() if ranks[p] > 0), key=lambda p: (-ranks[p], -likeness[p]))
-    alike = [p for p in np.argsort(-likeness, kind="stable")[:MAX_LISTED].tolist() if likeness[p] > 0]
+    walked = sorted(
+        (p for p in near.tolist() if ranks[p] > 0), key=lambda p: (-ranks[p], -likeness[p])
+    )
+    alike = [
+        p for p in np.argsort(-likeness, kind="stable")[:MAX_LISTED].tolist() if likeness[p] > 0
+    ]
     lists = [(some[:MAX_LISTED], 1.0) for some in (bridged, walked, alike)]
     return list(dict.fromkeys([*first, *reciprocal_rank_fusion(*lists)]))
 
 
 def _near(index: PassageIndex, evidence: Evidence, own: Sequence[int]) -> Array:
-    """Return the passages of the neighbourhood, own ones first, then by the number of steps to them."""
+    """Return the passages of the neighbourhood, own ones first, then by the number of steps to
+    them.
+    """
     ways, near, last = index.ways, dict.fromkeys(own), list(own)
     for _ in range(2):
         new = dict[int, None]()
         for passage in last:
             begin, end = int(ways.starts[passage]), int(ways.starts[passage + 1])
-            places = ways.places[begin:end][np.argsort(ways.kinds[begin:end], kind="stable")[:MAX_NEAR]]
+            places = ways.places[begin:end][
+                np.argsort(ways.kinds[begin:end], kind="stable")[:MAX_NEAR]
+            ]
             new |= dict.fromkeys(index.passage_of[places[evidence.usable[places]]].tolist())
             if len(near) + len(new) > MAX_NEAR:
                 break
@@ -109,7 +131,12 @@ class _Walk:
 
     @classmethod
     def of(cls, entity: Array, passage: Array, weights: Array) -> "_Walk":
-        return cls(entity, passage, weights / np.bincount(entity, weights)[entity], 1.0 / np.bincount(passage)[passage])
+        return cls(
+            entity,
+            passage,
+            weights / np.bincount(entity, weights)[entity],
+            1.0 / np.bincount(passage)[passage],
+        )
 
     def onward(self, at: Array) -> Array:
         return np.bincount(self.passage, self.from_entity * at[self.entity])

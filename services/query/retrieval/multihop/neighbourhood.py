@@ -21,15 +21,28 @@ MAX_HITS = 50
 async def read_passages(
     around: Neighbourhood, hits: Sequence[Hit], partitions: Partitions, deps: RetrievalDependencies
 ) -> Sequence[Passage]:
-    """Return the passages of the linked entities, of their neighbours, and those most similar to the question.
+    """Return the passages of the linked entities, of their neighbours, and those most similar to
+    the question.
 
-    `around` are the linked entities with their neighbours. Ids are derived from documents, so what `around` and `hits`
-    leave out is not read.
+    `around` are the linked entities with their neighbours. Ids are derived from documents, so what
+    `around` and `hits` leave out is not read.
     """
-    linked = {name: node.source_ids[:MAX_OF_LINKED] for name, node in around.nodes.items() if name in around.degrees}
-    others = {name: node.source_ids[:MAX_OF_OTHERS] for name, node in around.nodes.items() if name not in linked}
-    wanted = dict.fromkeys([*_all(linked), *(hit.names[0] for hit in hits[:MAX_HITS]), *_all(others)])
-    passages: Mapping[str, Passage] = await deps.passages.get(partitions.status, list(wanted)[:MAX_READ])
+    linked = {
+        name: node.source_ids[:MAX_OF_LINKED]
+        for name, node in around.nodes.items()
+        if name in around.degrees
+    }
+    others = {
+        name: node.source_ids[:MAX_OF_OTHERS]
+        for name, node in around.nodes.items()
+        if name not in linked
+    }
+    wanted = dict.fromkeys(
+        [*_all(linked), *(hit.names[0] for hit in hits[:MAX_HITS]), *_all(others)]
+    )
+    passages: Mapping[str, Passage] = await deps.passages.get(
+        partitions.status, list(wanted)[:MAX_READ]
+    )
     return list(passages.values())
 
 

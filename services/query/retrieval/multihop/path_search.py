@@ -1,8 +1,9 @@
 """Beam search for paths of passages that account for the words of the question.
 
-A path starts at a passage and goes on along the ways of the index. Its value is the share of the question's words that
-it accounts for, each word once: by the sentences that it goes through, and by the place where it ends. A step costs the
-more, the more of the other steps that are possible there account for as much.
+A path starts at a passage and goes on along the ways of the index. Its value is the share of the
+question's words that it accounts for, each word once: by the sentences that it goes through, and by
+the place where it ends. A step costs the more, the more of the other steps that are possible there
+account for as much.
 """
 
 import math
@@ -22,8 +23,9 @@ SIMILARITY_WEIGHT = 0.2
 STEP_COST = 0.1
 """What a step costs at least."""
 RIVALS_WEIGHT, SHARPNESS = 0.1, 10.0
-"""A step also costs `RIVALS_WEIGHT` times the logarithm of its share among all, by e to `SHARPNESS` times its gain.
-Paths that a passage is on count together in the same way."""
+"""A step also costs `RIVALS_WEIGHT` times the logarithm of its share among all, by e to `SHARPNESS`
+times its gain. Paths that a passage is on count together in the same way.
+"""
 KIND_WEIGHTS = np.array([1.0, 0.3, 0.1])
 """Of ways onward, back and across in these shares."""
 OFF_TOPIC_WEIGHT = 0.1
@@ -79,7 +81,8 @@ def search_paths(
 
 
 def passage_values(paths: Sequence[Path]) -> dict[int, float]:
-    """Return the value of each passage: of all paths that it is on together, as if values were likelihoods.
+    """Return the value of each passage: of all paths that it is on together, as if values were
+    likelihoods.
 
     So paths that agree on a passage outweigh a better one that goes elsewhere.
     """
@@ -96,7 +99,9 @@ class _Steps:
 
     beam: Sequence[Path]
     of: Array
-    """The number of the path that a step prolongs. Steps of one path are together, in the order of paths."""
+    """The number of the path that a step prolongs. Steps of one path are together, in the order of
+    paths.
+    """
     values: Array
     scores: Array
     places: Array
@@ -114,9 +119,13 @@ class _Steps:
 
 
 class _Search:
-    """Prolongs all paths of a beam by the same few operations on arrays: one path alone has too few ways for them."""
+    """Prolongs all paths of a beam by the same few operations on arrays: one path alone has too few
+    ways for them.
+    """
 
-    def __init__(self, index: PassageIndex, evidence: Evidence, kinds: Collection[int], width: int) -> None:
+    def __init__(
+        self, index: PassageIndex, evidence: Evidence, kinds: Collection[int], width: int
+    ) -> None:
         self._index, self._evidence, self._width = index, evidence, width
         self._kinds = np.isin(np.arange(len(KIND_WEIGHTS)), list(kinds))
         self._telling = evidence.weights @ evidence.sentences
@@ -124,9 +133,17 @@ class _Search:
 
     def begin(self, start: Start) -> Path:
         evidence = self._evidence
-        covered = evidence.places[:, start.place] if start.place >= 0 else evidence.passages[:, start.passage]
-        value = start.weight + float(evidence.weights @ covered) + float(self._similar[start.passage])
-        return Path(value, (start.passage,), (start.place,), np.zeros(len(evidence.weights)), start.weight)
+        covered = (
+            evidence.places[:, start.place]
+            if start.place >= 0
+            else evidence.passages[:, start.passage]
+        )
+        value = (
+            start.weight + float(evidence.weights @ covered) + float(self._similar[start.passage])
+        )
+        return Path(
+            value, (start.passage,), (start.place,), np.zeros(len(evidence.weights)), start.weight
+        )
 
     def longer(self, beam: Sequence[Path]) -> list[Path]:
         """Return the best paths of one step more, one to each place."""
@@ -145,17 +162,25 @@ class _Search:
         ways, of = self._ways(beam)
         places, sentences = index.ways.places[ways], index.ways.sentences[ways]
         passages = index.passage_of[places]
-        before = np.array([path.covered for path in beam]).reshape(len(beam), len(evidence.weights)).T[:, of]
+        before = (
+            np.array([path.covered for path in beam])
+            .reshape(len(beam), len(evidence.weights))
+            .T[:, of]
+        )
         covered = np.maximum(before, evidence.sentences[:, sentences])
         gains = evidence.weights @ (covered - before)
         shares = self._log_shares(beam, ways, of, gains)
-        scores = np.array([path.score for path in beam])[of] - STEP_COST + gains + RIVALS_WEIGHT * shares
+        scores = (
+            np.array([path.score for path in beam])[of] - STEP_COST + gains + RIVALS_WEIGHT * shares
+        )
         ends = np.maximum(covered, evidence.places[:, places])
         values = scores + evidence.weights @ (ends - covered) + self._similar[passages]
         return _Steps(beam, of, values, scores, places, passages, covered)
 
     def _ways(self, beam: Sequence[Path]) -> tuple[Array, Array]:
-        """Return the numbers of the ways from the last passages, and the number of the path of each."""
+        """Return the numbers of the ways from the last passages, and the number of the path of
+        each.
+        """
         ways = self._index.ways
         last = np.array([path.passages[-1] for path in beam], int)
         begins, counts = ways.starts[last], ways.starts[last + 1] - ways.starts[last]
@@ -190,4 +215,6 @@ class _Search:
                 marked[sentences] = False
         on_topic: Array = (back & same) | (about & ~same & ~back) | (from_places < 0)
         weights += math.log(OFF_TOPIC_WEIGHT) * (1.0 - on_topic)
-        return weights - np.repeat(np.logaddexp.reduceat(weights, firsts), np.diff([*firsts, len(ways)]))
+        return weights - np.repeat(
+            np.logaddexp.reduceat(weights, firsts), np.diff([*firsts, len(ways)])
+        )

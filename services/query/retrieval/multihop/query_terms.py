@@ -13,7 +13,9 @@ MAX_TERMS = 32
 
 @dataclass(frozen=True)
 class QueryTerms:
-    """The terms of a question: its words that are neither stopwords nor part of a linked name, each stem once."""
+    """The terms of a question: its words that are neither stopwords nor part of a linked name, each
+    stem once.
+    """
 
     stems: Sequence[str]
     all_stems: Sequence[str]
@@ -24,6 +26,8 @@ class QueryTerms:
         """Return the terms of a question with these links."""
         told = [word for word in words(question) if not word.is_stopword]
         every = dict.fromkeys(stem(word.form) for word in told)
-        asks = [word for word in told if not any(link.start <= word.start < link.end for link in links)]
+        asks = [
+            word for word in told if not any(link.start <= word.start < link.end for link in links)
+        ]
         stems = dict.fromkeys(stem(word.form) for word in asks)
         return cls(list(stems)[:MAX_TERMS], list(every)[: 2 * MAX_TERMS])

@@ -1,4 +1,6 @@
-"""How much each ranking of a walk counts: more by names, the more of what their passages mention can be followed."""
+"""How much each ranking of a walk counts: more by names, the more of what their passages mention
+can be followed.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,8 +13,9 @@ from services.query.retrieval.passage_index.index import PassageIndex
 Array = Any
 
 WEIGHTS = {"paths": 1.0, "paths_from_names": 1.0, "first_steps": 1.0, "neighbourhood": 0.5}
-"""Of the rankings that are fused: by paths over all ways, by paths onward from names and by the first steps of these,
-by the neighbourhood alone."""
+"""Of the rankings that are fused: by paths over all ways, by paths onward from names and by the
+first steps of these, by the neighbourhood alone.
+"""
 MOST = 0.5
 """Share of what the passages of the names mention from which on names lead."""
 NAMES_LEAD = {**WEIGHTS, "paths_from_names": 2.0}
@@ -22,14 +25,17 @@ NAMES_LEAD = {**WEIGHTS, "paths_from_names": 2.0}
 def ranking_weights(index: PassageIndex, onward: Sequence[Sequence[Path]]) -> Mapping[str, float]:
     """Return the weights of the rankings for a question with these paths onward from its names.
 
-    In an encyclopedia nearly all that an article mentions has an article of its own: what a chain of names needs is
-    reached onward then, and searching back and across only brings rivals. In other text most of it has none.
+    In an encyclopedia nearly all that an article mentions has an article of its own: what a chain
+    of names needs is reached onward then, and searching back and across only brings rivals. In
+    other text most of it has none.
     """
     return NAMES_LEAD if _defined_share(index, onward) > MOST else WEIGHTS
 
 
 def _defined_share(index: PassageIndex, onward: Sequence[Sequence[Path]]) -> float:
-    """Return which share of the entities that the passages of names mention and do not define others define."""
+    """Return which share of the entities that the passages of names mention and do not define
+    others define.
+    """
     starts = sorted({path.passages[0] for paths in onward for path in paths})
     places, _ = index.places_in.spread(np.array(starts, np.int64), np.array(starts, np.int64))
     own = index.entity_of[places[index.defines[places]]]

@@ -1,7 +1,9 @@
-"""Words of about the same meaning, so that what a question calls a spouse is found where a passage says "married".
+"""Words of about the same meaning, so that what a question calls a spouse is found where a passage
+says "married".
 
-The table is made by `benchmarks/similar_words.py` from the vocabulary and the vectors of the packaged embedder, for
-English words that are frequent there. It is read once; no model is asked, whichever embedder a workspace has.
+The table is made by `benchmarks/similar_words.py` from the vocabulary and the vectors of the
+packaged embedder, for English words that are frequent there. It is read once; no model is asked,
+whichever embedder a workspace has.
 """
 
 from collections.abc import Mapping
@@ -14,9 +16,13 @@ TABLE = Path(__file__).with_name("similar_words.txt")
 
 @lru_cache(maxsize=1 << 12)
 def similar_words(stem: str) -> Mapping[str, float]:
-    """Return the stems most similar to this one with their likeness, below 1; none for a word that is not known."""
+    """Return the stems most similar to this one with their likeness, below 1; none for a word that
+    is not known.
+    """
     some = _lines().get(stem, "").split()
-    return {other: int(likeness) / 100 for other, likeness in zip(some[::2], some[1::2], strict=True)}
+    return {
+        other: int(likeness) / 100 for other, likeness in zip(some[::2], some[1::2], strict=True)
+    }
 
 
 @cache

@@ -1,4 +1,6 @@
-"""Where a walk starts: the passages of the entities that the question names, and those most like the question."""
+"""Where a walk starts: the passages of the entities that the question names, and those most like
+the question.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +28,9 @@ MAX_PASSAGES = 5
 """Passages of one entity that paths start at, those that account for most words of the question."""
 
 MIN_NAMING = 0.5
-"""Share of a word's occurrences that are names, from which on it counts as a name in a question without capitals."""
+"""Share of a word's occurrences that are names, from which on it counts as a name in a question
+without capitals.
+"""
 
 
 def starts(
@@ -36,7 +40,9 @@ def starts(
     sources: Mapping[str, Sequence[str]],
     allowed: Array,
 ) -> list[Start]:
-    """Return the starts, one per passage. `sources`: by entity, ids of passages that the graph says it is from."""
+    """Return the starts, one per passage. `sources`: by entity, ids of passages that the graph says
+    it is from.
+    """
     some = named_starts(index, evidence, links, sources, allowed)
     for passage in np.argsort(-evidence.likeness, kind="stable")[:UNLINKED].tolist():
         if (like := float(evidence.likeness[passage])) > 0:
@@ -52,9 +58,21 @@ def named_starts(
     allowed: Array,
 ) -> list[Start]:
     """Return the starts at passages of linked entities, one per passage."""
-    pairs = [(name, _passages(index, evidence, name, sources.get(name, ()))) for link in links for name in link.names]
-    by_name = [Start(passage, _rarity(index, name), place) for name, some in pairs for passage, place in some]
-    by_title = [Start(passage, 1.0, defined_in(index, passage)) for link in links for passage in link.passages]
+    pairs = [
+        (name, _passages(index, evidence, name, sources.get(name, ())))
+        for link in links
+        for name in link.names
+    ]
+    by_name = [
+        Start(passage, _rarity(index, name), place)
+        for name, some in pairs
+        for passage, place in some
+    ]
+    by_title = [
+        Start(passage, 1.0, defined_in(index, passage))
+        for link in links
+        for passage in link.passages
+    ]
     return _best(start for start in [*by_name, *by_title] if allowed[start.passage])
 
 
@@ -66,22 +84,37 @@ def defined_in(index: PassageIndex, passage: int) -> int:
 
 
 def with_titles(index: PassageIndex, question: str, links: Sequence[Link]) -> list[Link]:
-    """Return the links with those of titles in place of the names inside them; a title inside a name is none."""
+    """Return the links with those of titles in place of the names inside them; a title inside a
+    name is none.
+    """
     titles = [
-        Link(question[title.start : title.end], title.start, title.end, (), "title", passages=title.passages)
+        Link(
+            question[title.start : title.end],
+            title.start,
+            title.end,
+            (),
+            "title",
+            passages=title.passages,
+        )
         for title in index.openings.titles(question)
         if not any(link.start <= title.start and title.end <= link.end for link in links)
     ]
-    outside = [link for link in links if not any(t.start < link.end and link.start < t.end for t in titles)]
+    outside = [
+        link for link in links if not any(t.start < link.end and link.start < t.end for t in titles)
+    ]
     return sorted([*outside, *titles], key=lambda link: link.start)
 
 
 def name_fragments(index: PassageIndex, links: Sequence[Link]) -> list[int]:
-    """Return the entities whose name is only a part of a linked one, as "Crimson Journey" of "Crimson Journey to Rome".
+    """Return the entities whose name is only a part of a linked one, as "Crimson Journey" of
+    "Crimson Journey to Rome".
 
-    An extractor that tears titles makes such entities, and by them paths would lead to all titles that begin alike.
+    An extractor that tears titles makes such entities, and by them paths would lead to all titles
+    that begin alike.
     """
-    parts = dict.fromkeys(name for link in links for form in _parts(link) for name in index.names.by_name(form))
+    parts = dict.fromkeys(
+        name for link in links for form in _parts(link) for name in index.names.by_name(form)
+    )
     linked = {name for link in links for name in link.names}
     return [index.entities[name] for name in parts if name not in linked and name in index.entities]
 
@@ -102,7 +135,9 @@ def _best(some: Iterable[Start]) -> list[Start]:
     return list(best.values())
 
 
-def _passages(index: PassageIndex, evidence: Evidence, name: str, sources: Sequence[str]) -> list[tuple[int, int]]:
+def _passages(
+    index: PassageIndex, evidence: Evidence, name: str, sources: Sequence[str]
+) -> list[tuple[int, int]]:
     """Return passages of an entity with its places there, -1 where its name is not found."""
     entity = index.entities.get(name, -1)
     own: list[int] = index.passages_of.of(entity).tolist() if entity >= 0 else []
@@ -120,13 +155,20 @@ def _rarity(index: PassageIndex, name: str) -> float:
 
 
 def without_homonyms(index: PassageIndex, links: Sequence[Link], allowed: Array) -> Array:
-    """Return `allowed` without those passages of a name that its qualifier in the question tells apart from others.
+    """Return `allowed` without those passages of a name that its qualifier in the question tells
+    apart from others.
 
-    Of the documents that a name starts at, those stay in whose passages most words of the qualifier occur.
+    Of the documents that a name starts at, those stay in whose passages most words of the qualifier
+    occur.
     """
     kept, left_out = set[int](), set[int]()
     for link in links:
-        own = {p for n in link.names if n in index.entities for p in index.passages_of.of(index.entities[n]).tolist()}
+        own = {
+            p
+            for n in link.names
+            if n in index.entities
+            for p in index.passages_of.of(index.entities[n]).tolist()
+        }
         having: dict[int, int] = {}
         said = _having(index, link.qualifier)
         for passage in own:
@@ -151,22 +193,35 @@ def _having(index: PassageIndex, text: str) -> list[set[int]]:
 def sure_links(index: PassageIndex, links: Sequence[Link]) -> list[Link]:
     """Return the links without those that the words of the passages speak against.
 
-    Single words in lower case are none if they are seldom names there: in a question without capitals `country` is
-    linked if anything is called so. What occurs there is not misspelt: "Summer" is not Sumer. Names of several words
-    that a question with capitals writes without any are links if a passage is about what is called so.
+    Single words in lower case are none if they are seldom names there: in a question without
+    capitals `country` is linked if anything is called so. What occurs there is not misspelt:
+    "Summer" is not Sumer. Names of several words that a question with capitals writes without any
+    are links if a passage is about what is called so.
     """
     links = [link for link in links if not link.small or _is_defined(index, link)]
-    known = [replace(link, names=_likely(index, link)) if link.method == "spelling" else link for link in links]
-    return [link for link in known if (link.names or link.passages) and _naming(index, link) >= MIN_NAMING]
+    known = [
+        replace(link, names=_likely(index, link)) if link.method == "spelling" else link
+        for link in links
+    ]
+    return [
+        link
+        for link in known
+        if (link.names or link.passages) and _naming(index, link) >= MIN_NAMING
+    ]
 
 
 def _is_defined(index: PassageIndex, link: Link) -> bool:
     """Return whether a passage defines one of the entities of a link."""
-    return any(name in index.entities and bool(index.is_defined[index.entities[name]]) for name in link.names)
+    return any(
+        name in index.entities and bool(index.is_defined[index.entities[name]])
+        for name in link.names
+    )
 
 
 def _likely(index: PassageIndex, link: Link) -> tuple[str, ...]:
-    """Return the names that a link may have misspelt: all if one of its words is in no passage, else the inflected."""
+    """Return the names that a link may have misspelt: all if one of its words is in no passage,
+    else the inflected.
+    """
     stems = [stem(word.form) for word in words(link.text)]
     if any(some not in index.words.numbers for some in stems):
         return link.names
@@ -174,12 +229,15 @@ def _likely(index: PassageIndex, link: Link) -> tuple[str, ...]:
 
 
 def whole_names(question: str, links: Sequence[Link]) -> list[Link]:
-    """Return the links without single words that are the beginning of a name which is not known, if others are left.
+    """Return the links without single words that are the beginning of a name which is not known, if
+    others are left.
 
     "Peter" is not who is meant by "Peter Rogers".
     """
     some = words(question)
-    linked = {word.start for word in some if any(link.start <= word.start < link.end for link in links)}
+    linked = {
+        word.start for word in some if any(link.start <= word.start < link.end for link in links)
+    }
     cut = {
         word.start
         for word, following in pairwise(some)
@@ -188,7 +246,9 @@ def whole_names(question: str, links: Sequence[Link]) -> list[Link]:
         and not following.is_stopword
         and following.start not in linked
     }
-    whole = [link for link in links if link.method not in ("name", "surname") or _single(link) not in cut]
+    whole = [
+        link for link in links if link.method not in ("name", "surname") or _single(link) not in cut
+    ]
     return whole or list(links)
 
 
@@ -204,5 +264,7 @@ def _naming(index: PassageIndex, link: Link) -> float:
         return 1.0
     number = index.words.numbers.get(stem(some[0].form))
     having = len(index.words.passages.of(number)) if number is not None else 0
-    named = sum(float(index.counts[index.entities[name]]) for name in link.names if name in index.entities)
+    named = sum(
+        float(index.counts[index.entities[name]]) for name in link.names if name in index.entities
+    )
     return min(1.0, named / having) if having else 1.0

@@ -1,9 +1,9 @@
 """The mode `walk`: follows names from passage to passage, for questions of several hops.
 
-Names in the question are linked to entities. Over an index of the workspace's passages four rankings are made and
-fused: by paths from the passages of these names and from those most like the question, by paths that lead only onward
-from the names, by the first steps of these, and by the neighbourhood of the names alone. No model is asked but the
-embedder, once, for the question.
+Names in the question are linked to entities. Over an index of the workspace's passages four
+rankings are made and fused: by paths from the passages of these names and from those most like the
+question, by paths that lead only onward from the names, by the first steps of these, and by the
+neighbourhood of the names alone. No model is asked but the embedder, once, for the question.
 """
 
 import asyncio
@@ -51,14 +51,21 @@ MAX_HITS = 200
 MAX_RANKED = 40
 """Passages that are returned, or `chunk_top_k` if that is more."""
 MAX_NEW = 10
-"""Of the passages most similar to the question, those that are returned though the index lacks them."""
+"""Of the passages most similar to the question, those that are returned though the index lacks
+them.
+"""
 LIKENESS_WEIGHT = 0.05
-"""Of likeness to the question in the order of passages; the rest is the paths that a passage is on."""
+"""Of likeness to the question in the order of passages; the rest is the paths that a passage is
+on.
+"""
 MAX_TRAILS = 20
-"""Paths that the processing info lists, and whose entities and relations are returned; also passages it explains."""
+"""Paths that the processing info lists, and whose entities and relations are returned; also
+passages it explains.
+"""
 _WALKER = ThreadPoolExecutor(1, "walk")
-"""One thread, which begins with the first walk. Several at once would only take turns at the interpreter, and that
-costs each of them more than it wins."""
+"""One thread, which begins with the first walk. Several at once would only take turns at the
+interpreter, and that costs each of them more than it wins.
+"""
 
 
 @dataclass(frozen=True)
@@ -79,24 +86,35 @@ async def walk(
     deps: RetrievalDependencies,
     documents: DocumentIds = None,
 ) -> SearchResult:
-    """Return chunks ranked by the paths they are on, with the entities and relations on the best paths.
+    """Return chunks ranked by the paths they are on, with the entities and relations on the best
+    paths.
 
-    `keywords` is not used. `documents` restricts the result to these documents. Raises `Unavailable`.
+    `keywords` is not used. `documents` restricts the result to these documents. Raises
+    `Unavailable`.
     """
     fresh = deps.cache_invalidation.refresh(partitions.graph, partitions.vectors)
-    names, (vector,), _ = await asyncio.gather(deps.entity_names.of(partitions), deps.embed([question.query]), fresh)
-    links, hits = await asyncio.gather(
-        link_question(question, names, partitions, deps), _hits(question, vector, partitions, deps, documents)
+    names, (vector,), _ = await asyncio.gather(
+        deps.entity_names.of(partitions), deps.embed([question.query]), fresh
     )
-    around = await _neighbourhood([name for link in links for name in link.names], partitions, deps, documents)
+    links, hits = await asyncio.gather(
+        link_question(question, names, partitions, deps),
+        _hits(question, vector, partitions, deps, documents),
+    )
+    around = await _neighbourhood(
+        [name for link in links for name in link.names], partitions, deps, documents
+    )
     index = await deps.passage_indexes.of(partitions, names)
     if index is None:
         passages = await read_passages(around, hits, partitions, deps)
         index = await asyncio.to_thread(lambda: IndexBuilder(names).add(passages).built())
     loop = asyncio.get_running_loop()
-    walked = await loop.run_in_executor(_WALKER, _walked, question, index, links, hits, around, documents)
+    walked = await loop.run_in_executor(
+        _WALKER, _walked, question, index, links, hits, around, documents
+    )
     names_first = [name for link in walked.links for name in link.names if name in around.nodes]
-    entities, relations = await graph_context(question, names_first, walked.trails, partitions, deps, documents)
+    entities, relations = await graph_context(
+        question, names_first, walked.trails, partitions, deps, documents
+    )
     spent = count_context_tokens(entities, relations, deps.count_tokens)
     info = processing_info(walked.links, walked.trails, around, entities, relations, documents) | {
         "order": walked.order
@@ -105,18 +123,31 @@ async def walk(
 
 
 async def _hits(
-    question: Question, vector: Vector, partitions: Partitions, deps: RetrievalDependencies, documents: DocumentIds
+    question: Question,
+    vector: Vector,
+    partitions: Partitions,
+    deps: RetrievalDependencies,
+    documents: DocumentIds,
 ) -> list[Hit]:
     most = max(question.chunk_top_k, MAX_HITS)
     return await deps.vector_reader.search(
-        partitions.vectors, "chunks", vector, top_k=most, min_score=deps.min_score, documents=documents
+        partitions.vectors,
+        "chunks",
+        vector,
+        top_k=most,
+        min_score=deps.min_score,
+        documents=documents,
     )
 
 
 async def _neighbourhood(
-    names: Sequence[str], partitions: Partitions, deps: RetrievalDependencies, documents: DocumentIds
+    names: Sequence[str],
+    partitions: Partitions,
+    deps: RetrievalDependencies,
+    documents: DocumentIds,
 ) -> Neighbourhood:
-    """Return the neighbours of these entities, restricted to the documents of the walk if there are any.
+    """Return the neighbours of these entities, restricted to the documents of the walk if there are
+    any.
 
     A node lists its first chunks only, so the chunks of a hub are looked up per document.
     """
@@ -126,10 +157,17 @@ async def _neighbourhood(
     around = await deps.graph_reader.neighbourhood(partition, names, limit=MAX_RELATIONS)
     if documents is None:
         return around
-    hubs = [name for name in names if name in around.nodes and around.nodes[name].support > MOST_SOURCES]
+    hubs = [
+        name for name in names if name in around.nodes and around.nodes[name].support > MOST_SOURCES
+    ]
     of = deps.provenance.of
-    supports = await asyncio.gather(*(of(partition, (name,), limit=MAX_PROVENANCE, among=documents) for name in hubs))
-    more = {name: [support.chunk_id for support in some] for name, some in zip(hubs, supports, strict=True)}
+    supports = await asyncio.gather(
+        *(of(partition, (name,), limit=MAX_PROVENANCE, among=documents) for name in hubs)
+    )
+    more = {
+        name: [support.chunk_id for support in some]
+        for name, some in zip(hubs, supports, strict=True)
+    }
     return restrict_neighbourhood(around, documents, more)
 
 
@@ -141,7 +179,9 @@ def _walked(
     around: Neighbourhood,
     documents: DocumentIds,
 ) -> _Walked:
-    links = with_titles(index, question.query, whole_names(question.query, sure_links(index, links)))
+    links = with_titles(
+        index, question.query, whole_names(question.query, sure_links(index, links))
+    )
     terms = QueryTerms.of(question.query, links)
     allowed = without_homonyms(index, links, index.allowed(documents))
     similarities = {hit.names[0]: hit.score for hit in hits}
@@ -158,26 +198,39 @@ def _walked(
         "neighbourhood": by_neighbourhood(index, evidence, links, sources, allowed)[:most],
     }
     weights = ranking_weights(index, onward)
-    fused = reciprocal_rank_fusion(*((ranking, weights[name]) for name, ranking in rankings.items()), k=0)
+    fused = reciprocal_rank_fusion(
+        *((ranking, weights[name]) for name, ranking in rankings.items()), k=0
+    )
     ranked = [index.ids[number] for number in fused[:most]]
     # Passages that came after the index was made are known by their vectors only.
     new = [hit.names[0] for hit in hits[:MAX_NEW] if hit.names[0] not in index.numbers]
-    every = sorted([*paths, *(path for some in onward for path in some)], key=lambda path: -path.value)
+    every = sorted(
+        [*paths, *(path for some in onward for path in some)], key=lambda path: -path.value
+    )
     order = _order(index, fused, rankings)
     return _Walked(links, interleave(ranked, new, key=str), _trails(index, every), order)
 
 
-def _order(index: PassageIndex, fused: Sequence[int], rankings: Mapping[str, Sequence[int]]) -> list[dict[str, Any]]:
-    """Return for the first passages which place, from 1, they have in each ranking that has them."""
-    places = {name: {passage: n for n, passage in enumerate(some, 1)} for name, some in rankings.items()}
+def _order(
+    index: PassageIndex, fused: Sequence[int], rankings: Mapping[str, Sequence[int]]
+) -> list[dict[str, Any]]:
+    """Return for the first passages which place, from 1, they have in each ranking that has
+    them.
+    """
+    places = {
+        name: {passage: n for n, passage in enumerate(some, 1)} for name, some in rankings.items()
+    }
     return [
-        {"chunk": index.ids[passage]} | {name: of[passage] for name, of in places.items() if passage in of}
+        {"chunk": index.ids[passage]}
+        | {name: of[passage] for name, of in places.items() if passage in of}
         for passage in fused[:MAX_TRAILS]
     ]
 
 
 def _ranked(index: PassageIndex, evidence: Evidence, paths: Sequence[Path], most: int) -> list[int]:
-    """Return the first `most` passages by all paths that each is on, and a little by likeness to the question."""
+    """Return the first `most` passages by all paths that each is on, and a little by likeness to
+    the question.
+    """
     values = passage_values(paths)
     by_paths = np.zeros(len(index))
     by_paths[list(values)] = list(values.values())
@@ -188,14 +241,20 @@ def _ranked(index: PassageIndex, evidence: Evidence, paths: Sequence[Path], most
 
 
 def _trails(index: PassageIndex, paths: Sequence[Path]) -> list[Trail]:
-    """Return the best paths that lead from one entity to another, each sequence of entities once."""
+    """Return the best paths that lead from one entity to another, each sequence of entities
+    once.
+    """
     names = list(index.entities)
     trails: dict[tuple[str, ...], Trail] = {}
     for path in paths:
         along = [names[int(index.entity_of[place])] for place in path.places if place >= 0]
-        entities = tuple(name for number, name in enumerate(along) if not number or along[number - 1] != name)
+        entities = tuple(
+            name for number, name in enumerate(along) if not number or along[number - 1] != name
+        )
         if len(entities) > 1:
-            trails.setdefault(entities, Trail(entities, tuple(index.ids[number] for number in path.passages)))
+            trails.setdefault(
+                entities, Trail(entities, tuple(index.ids[number] for number in path.passages))
+            )
         if len(trails) == MAX_TRAILS:
             break
     return list(trails.values())

@@ -38,10 +38,18 @@ async def graph_context(
     deps: RetrievalDependencies,
     documents: DocumentIds,
 ) -> tuple[list[Entity], list[Relation]]:
-    """Return the linked entities and those on the trails, with relations, cut to the question's token budgets."""
+    """Return the linked entities and those on the trails, with relations, cut to the question's
+    token budgets.
+    """
     count, partition = deps.count_tokens, partitions.graph
-    names = list(dict.fromkeys([*linked, *(name for trail in trails for name in trail.entities)]))[: question.top_k]
-    steps = [pair(*step) for trail in trails for step in zip(trail.entities, trail.entities[1:], strict=False)]
+    names = list(dict.fromkeys([*linked, *(name for trail in trails for name in trail.entities)]))[
+        : question.top_k
+    ]
+    steps = [
+        pair(*step)
+        for trail in trails
+        for step in zip(trail.entities, trail.entities[1:], strict=False)
+    ]
     pairs = list(dict.fromkeys(steps))[: question.top_k]
     entities, relations = await asyncio.gather(
         deps.graph_reader.entities(partition, names), deps.graph_reader.relations(partition, pairs)
@@ -70,15 +78,25 @@ def processing_info(
     documents: DocumentIds,
 ) -> dict[str, Any]:
     """Return how a walk went. With `documents`, what these do not name is left out."""
-    cut = {name: degree - MAX_RELATIONS for name, degree in around.degrees.items() if degree > MAX_RELATIONS}
+    cut = {
+        name: degree - MAX_RELATIONS
+        for name, degree in around.degrees.items()
+        if degree > MAX_RELATIONS
+    }
     shown = [link for link in links if documents is None or around.nodes.keys() & {*link.names}]
     return {
-        "total_entities_found": len({name for trail in trails for name in trail.entities} | around.nodes.keys()),
+        "total_entities_found": len(
+            {name for trail in trails for name in trail.entities} | around.nodes.keys()
+        ),
         "total_relations_found": len(around.relation_summaries),
         "entities_after_truncation": len(entities),
         "relations_after_truncation": len(relations),
         "merged_chunks_count": len({chunk for trail in trails for chunk in trail.chunk_ids}),
-        "linked": [{"said": link.text, "entities": list(link.names), "by": link.method} for link in shown],
-        "paths": [{"entities": list(trail.entities), "chunks": list(trail.chunk_ids)} for trail in trails],
+        "linked": [
+            {"said": link.text, "entities": list(link.names), "by": link.method} for link in shown
+        ],
+        "paths": [
+            {"entities": list(trail.entities), "chunks": list(trail.chunk_ids)} for trail in trails
+        ],
         "relations_not_read": dict(sorted(cut.items(), key=lambda pair: -pair[1])[:MAX_SHOWN]),
     }

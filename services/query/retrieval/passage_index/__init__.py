@@ -1,1 +1,3 @@
-"""Index of a workspace's passages for the mode `walk`: words, sentences, entities, and ways between passages."""
+"""Index of a workspace's passages for the mode `walk`: words, sentences, entities, and ways between
+passages.
+"""

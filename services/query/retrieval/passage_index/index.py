@@ -1,8 +1,10 @@
-"""What a walk knows of passages, in arrays: their words and sentences, the entities in them, the ways between them.
+"""What a walk knows of passages, in arrays: their words and sentences, the entities in them, the
+ways between them.
 
-A *place* is an entity in a passage. A *way* leads from a passage to a place in another one, through a sentence that
-names the entity of that place: onward from a passage that mentions an entity to one that defines it, back from one
-that defines it to one that mentions it, or across between two that mention it where few passages do.
+A *place* is an entity in a passage. A *way* leads from a passage to a place in another one, through
+a sentence that names the entity of that place: onward from a passage that mentions an entity to one
+that defines it, back from one that defines it to one that mentions it, or across between two that
+mention it where few passages do.
 """
 
 from array import array
@@ -30,7 +32,9 @@ MAX_DEFINING = 5
 MAX_ACROSS = 10
 """Passages of an entity up to which there are ways across."""
 MAX_ALONE, COMMON = 10, 3
-"""Passages that may have a surname without the whole name, and how many times as many as have the whole one."""
+"""Passages that may have a surname without the whole name, and how many times as many as have the
+whole one.
+"""
 MAX_SENTENCES = 4
 """Sentences of a place through which ways lead."""
 
@@ -47,9 +51,13 @@ class Grouped:
         return self.values[self.starts[group] : self.starts[group + 1]]
 
     def spread(self, groups: Array, values: Array) -> tuple[Array, Array]:
-        """Return the numbers of these groups, one group after the other, and for each the value of its group."""
+        """Return the numbers of these groups, one group after the other, and for each the value of
+        its group.
+        """
         begins, counts = self.starts[groups], self.starts[groups + 1] - self.starts[groups]
-        numbers = self.values[np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)]
+        numbers = self.values[
+            np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)
+        ]
         return numbers, np.repeat(values, counts)
 
 
@@ -66,7 +74,9 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """The ways from each passage: parallel arrays in the order of `starts`, which has an item per passage and one."""
+    """The ways from each passage: parallel arrays in the order of `starts`, which has an item per
+    passage and one.
+    """
 
     starts: Array
     sentences: Array
@@ -147,7 +157,9 @@ class IndexBuilder:
         self._document_numbers: dict[str, int] = {}
         self._lengths: list[int] = []
         self._stems: dict[str, int] = {}
-        self._in_passages = array("i")  # stem, passage, count; flat, since a list of tuples takes ten times as much
+        self._in_passages = array(
+            "i"
+        )  # stem, passage, count; flat, since a list of tuples takes ten times as much
         self._in_sentences = array("i")  # stem, sentence
         self._sentences = 0
         self._openings = Openings()
@@ -202,12 +214,20 @@ class IndexBuilder:
             pairs[:, 1].copy(),
             _listed(sentences),
             _listed(starting),
-            np.array([len(self._mentions[entity]) for entity in range(len(self._entities))], np.float64),
+            np.array(
+                [len(self._mentions[entity]) for entity in range(len(self._entities))], np.float64
+            ),
             self._ways(places),
             self._sentences,
-            _grouped(np.column_stack([pairs[:, 1], np.arange(len(pairs), dtype=np.int32)]), len(self._ids)),
+            _grouped(
+                np.column_stack([pairs[:, 1], np.arange(len(pairs), dtype=np.int32)]),
+                len(self._ids),
+            ),
             np.array(defines, np.bool_),
-            np.array([bool(_defining(self._mentions[entity])) for entity in range(len(self._entities))], np.bool_),
+            np.array(
+                [bool(_defining(self._mentions[entity])) for entity in range(len(self._entities))],
+                np.bool_,
+            ),
             self._openings,
             self._names,
             _inverse(sentences, self._sentences),
@@ -246,8 +266,12 @@ class IndexBuilder:
                 said = mention.sentences[:MAX_SENTENCES]
                 for other in defining:
                     if other != passage:
-                        rows += [(passage, sentence, places[entity, other], ONWARD) for sentence in said]
-                        rows += [(other, sentence, places[entity, passage], BACK) for sentence in said]
+                        rows += [
+                            (passage, sentence, places[entity, other], ONWARD) for sentence in said
+                        ]
+                        rows += [
+                            (other, sentence, places[entity, passage], BACK) for sentence in said
+                        ]
                 if len(some) <= MAX_ACROSS and passage not in defining:
                     rows += [
                         (passage, sentence, places[entity, other], ACROSS)
@@ -256,12 +280,19 @@ class IndexBuilder:
                         for sentence in said[:2]
                     ]
         ways = _by_group(rows, 4)
-        return Ways(_starts(ways[:, 0], len(self._ids)), ways[:, 1].copy(), ways[:, 2].copy(), ways[:, 3].copy())
+        return Ways(
+            _starts(ways[:, 0], len(self._ids)),
+            ways[:, 1].copy(),
+            ways[:, 2].copy(),
+            ways[:, 3].copy(),
+        )
 
 
 @dataclass(slots=True)
 class _Mention:
-    """The sentences of a passage that are about an entity, and the most that any of them is about it."""
+    """The sentences of a passage that are about an entity, and the most that any of them is about
+    it.
+    """
 
     sentences: list[int]
     weight: float = 0.0
@@ -270,7 +301,8 @@ class _Mention:
 
 
 def _without_common_word(some: dict[int, _Mention]) -> dict[int, _Mention]:
-    """Return the mentions without those by a surname that is rather a common word, as in "French" for Samuel French.
+    """Return the mentions without those by a surname that is rather a common word, as in "French"
+    for Samuel French.
 
     It is one where far more passages have it alone than beside the whole name.
     """
@@ -292,7 +324,9 @@ def _by_group(rows: Any, columns: int) -> Array:
 
 
 def _starts(groups: Array, count: int) -> Array:
-    """Return where each of `count` groups begins in these sorted numbers of groups, and where the last one ends."""
+    """Return where each of `count` groups begins in these sorted numbers of groups, and where the
+    last one ends.
+    """
     return np.searchsorted(groups, np.arange(count + 1))
 
 

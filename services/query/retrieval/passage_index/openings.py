@@ -1,4 +1,6 @@
-"""What passages open with, to find one by its title though the extractor tore that name in two or did not see it."""
+"""What passages open with, to find one by its title though the extractor tore that name in two or
+did not see it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -57,11 +59,19 @@ class Openings:
         return titles
 
     def _longest(self, tokens: Sequence[Word]) -> tuple[int, tuple[int, ...]]:
-        """Return how many of these words passages open with, and which; none if that is no title."""
-        lengths = {p: _common(tokens, self.words_of[p]) for p in self.by_first.get(tokens[0].form, [])[:MAX_COMPARED]}
+        """Return how many of these words passages open with, and which; none if that is no
+        title.
+        """
+        lengths = {
+            p: _common(tokens, self.words_of[p])
+            for p in self.by_first.get(tokens[0].form, [])[:MAX_COMPARED]
+        }
         length = max(lengths.values(), default=0)
         passages = tuple(passage for passage, some in lengths.items() if some == length)
-        if sum(not word.is_stopword for word in tokens[:length]) < MIN_TELLING or len(passages) > MAX_PASSAGES:
+        if (
+            sum(not word.is_stopword for word in tokens[:length]) < MIN_TELLING
+            or len(passages) > MAX_PASSAGES
+        ):
             return 0, ()
         return length, passages
 

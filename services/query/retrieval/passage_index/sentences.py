@@ -1,4 +1,6 @@
-"""Sentences of passages with the entities they are about, and the terms of the question they contain."""
+"""Sentences of passages with the entities they are about, and the terms of the question they
+contain.
+"""
 
 import re
 from bisect import bisect_right
@@ -13,11 +15,15 @@ from services.query.retrieval.passage_index.stemming import stem
 from services.query.retrieval.words import Word, normal_form, words
 
 MENTIONED, LEADING, IN_TITLE = 1.0, 3.0, 4.0
-"""How much a sentence is about an entity that it mentions, that leads its paragraph, that is its heading or file."""
+"""How much a sentence is about an entity that it mentions, that leads its paragraph, that is its
+heading or file.
+"""
 
 _SENTENCE = re.compile(rf"[.!?;](?=\s)|[{FULL_STOPS}；]|\n+")
 _SUBJECT = re.compile(r"\s*(?:\([^()]{0,300}\)\s*)?(?:is|was|are|were)\b")
-"""What follows the subject of a definition, as in "A native of Elm Port, Ada Marsh (born 1902) was …"."""
+"""What follows the subject of a definition, as in "A native of Elm Port, Ada Marsh (born 1902) was
+…".
+"""
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
@@ -29,7 +35,9 @@ class Sentence:
     number: int
     """Its position in the passage, from 0."""
     entity_weights: Mapping[str, float]
-    """By name of an entity, how much the sentence is about it: `MENTIONED`, `LEADING` or `IN_TITLE`."""
+    """By name of an entity, how much the sentence is about it: `MENTIONED`, `LEADING` or
+    `IN_TITLE`.
+    """
     stems: frozenset[str]
     """The stems of its words that are neither stopwords nor whole names."""
     by_surname: frozenset[str]
@@ -48,10 +56,13 @@ class _SentenceParts:
     words: set[str] = field(default_factory=set[str])
 
 
-def sentences_about_entities(passage: Passage, tokens: Sequence[Word], index: NameIndex) -> list[Sentence]:
+def sentences_about_entities(
+    passage: Passage, tokens: Sequence[Word], index: NameIndex
+) -> list[Sentence]:
     """Return the sentences of a passage, of which `tokens` are the words, that are about entities.
 
-    A sentence is about those it mentions, the one that leads its paragraph, and those that its heading or file names.
+    A sentence is about those it mentions, the one that leads its paragraph, and those that its
+    heading or file names.
     """
     in_title = dict.fromkeys(_entities_in_title(passage, index), IN_TITLE)
     leading: dict[int, tuple[str, ...]] = {}
@@ -65,7 +76,9 @@ def sentences_about_entities(passage: Passage, tokens: Sequence[Word], index: Na
         about |= {**dict.fromkeys(leading.get(parts.paragraph, ()), LEADING), **in_title}
         if about:
             stems = frozenset(map(stem, parts.words))
-            sentences.append(Sentence(passage.id, position, about, stems, frozenset(about.keys() - whole)))
+            sentences.append(
+                Sentence(passage.id, position, about, stems, frozenset(about.keys() - whole))
+            )
     return sentences
 
 
@@ -99,11 +112,17 @@ def _split(text: str, tokens: Sequence[Word], index: NameIndex) -> dict[int, _Se
     return parts
 
 
-def mentions(tokens: Sequence[Word], index: NameIndex) -> Iterator[tuple[int, Sequence[Word], tuple[str, ...]]]:
-    """Yield names in running text: index of the first word, the words, the entities. A name has a capitalised word."""
+def mentions(
+    tokens: Sequence[Word], index: NameIndex
+) -> Iterator[tuple[int, Sequence[Word], tuple[str, ...]]]:
+    """Yield names in running text: index of the first word, the words, the entities. A name has a
+    capitalised word.
+    """
     position = 0
     while position < len(tokens):
-        for length in range(min(index.max_words(tokens[position].form), len(tokens) - position), 0, -1):
+        for length in range(
+            min(index.max_words(tokens[position].form), len(tokens) - position), 0, -1
+        ):
             part = tokens[position : position + length]
             if any(word.is_capitalised and not word.is_stopword for word in part) and (
                 names := index.by_name(normal_form(part))
@@ -113,7 +132,11 @@ def mentions(tokens: Sequence[Word], index: NameIndex) -> Iterator[tuple[int, Se
                 break
         else:
             word = tokens[position]
-            if word.is_capitalised and not word.is_stopword and (names := index.by_surname(word.form)):
+            if (
+                word.is_capitalised
+                and not word.is_stopword
+                and (names := index.by_surname(word.form))
+            ):
                 yield position, [word], names
             position += 1
 
@@ -121,17 +144,25 @@ def mentions(tokens: Sequence[Word], index: NameIndex) -> Iterator[tuple[int, Se
 def names_inside(
     part: Sequence[Word], names: Collection[str], index: NameIndex
 ) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
-    """Return the entities named by parts of a longer name, from left to right, and those whose name begins it.
+    """Return the entities named by parts of a longer name, from left to right, and those whose name
+    begins it.
 
-    "Trent Reznor of Nine Inch Nails" names two more; one word alone says too little, as "New" of "New York Times".
+    "Trent Reznor of Nine Inch Nails" names two more; one word alone says too little, as "New" of
+    "New York Times".
     """
     inner, begins, position = list[tuple[str, ...]](), (), 0
     while position < len(part) - 1:
         for length in range(min(len(part) - position, len(part) - 1), 1, -1):
             some = part[position : position + length]
             found = tuple(name for name in index.by_name(normal_form(some)) if name not in names)
-            apart = any(one.end < other.start for one, other in pairwise(some))  # characters together are one word
-            if found and apart and any(word.is_capitalised and not word.is_stopword for word in some):
+            apart = any(
+                one.end < other.start for one, other in pairwise(some)
+            )  # characters together are one word
+            if (
+                found
+                and apart
+                and any(word.is_capitalised and not word.is_stopword for word in some)
+            ):
                 inner.append(found)
                 begins = begins if position else found
                 position += length
@@ -143,4 +174,8 @@ def names_inside(
 
 def _entities_in_title(passage: Passage, index: NameIndex) -> list[str]:
     file = passage.file_path.rsplit(".", 1)[0].replace("_", " ")
-    return [name for text in (*passage.headings[-1:], file) for name in index.by_name(normal_form(words(text)))]
+    return [
+        name
+        for text in (*passage.headings[-1:], file)
+        for name in index.by_name(normal_form(words(text)))
+    ]

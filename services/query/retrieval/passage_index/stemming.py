@@ -3,16 +3,36 @@
 from functools import lru_cache
 
 _ENDINGS = (
-    "ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ors", "or", "ied", "ies", "ed",
-    "es", "en", "e", "s", "y",
-)  # fmt: skip
+    "ations",
+    "ation",
+    "ments",
+    "ment",
+    "ings",
+    "ing",
+    "ions",
+    "ion",
+    "ers",
+    "er",
+    "ors",
+    "or",
+    "ied",
+    "ies",
+    "ed",
+    "es",
+    "en",
+    "e",
+    "s",
+    "y",
+)
 
 _SHORTEST_STEM = 3
 
 
 @lru_cache(maxsize=1 << 16)
 def stem(form: str) -> str:
-    """Return a word without its English ending, roughly: `founder`, `founded` and `founding` become one."""
+    """Return a word without its English ending, roughly: `founder`, `founded` and `founding` become
+    one.
+    """
     if not form.isascii():
         return form
     for ending in _ENDINGS:

@@ -1,4 +1,5 @@
-"""What a caller hears of a model that is paused, refuses or answers nonsense: which one it is, and no address.
+"""What a caller hears of a model that is paused, refuses or answers nonsense: which one it is, and
+no address.
 
 Of a refused text, what its provider says.
 """
@@ -35,7 +36,9 @@ async def harness() -> QueryHarness:
 
 
 @asynccontextmanager
-async def _answers(provider: Provider, model: str, **options: Any) -> AsyncIterator[ModelAnswerGenerator]:
+async def _answers(
+    provider: Provider, model: str, **options: Any
+) -> AsyncIterator[ModelAnswerGenerator]:
     chat = NamedChat(provider.chat(model, **options))
     try:
         yield ModelAnswerGenerator(chat)
@@ -81,7 +84,9 @@ async def test_an_answer_that_a_model_refuses_names_the_model_and_no_address(
 
 
 @pytest.mark.parametrize("path", ["/api/chat", "/v1/chat/completions"])
-async def test_clients_of_other_protocols_hear_the_same(harness: QueryHarness, provider: Provider, path: str) -> None:
+async def test_clients_of_other_protocols_hear_the_same(
+    harness: QueryHarness, provider: Provider, path: str
+) -> None:
     async with _answers(provider, "only:status:400") as answers:
         answer = await _asked(harness, path, answer_generator=answers)
     assert answer.status_code == 502
@@ -89,14 +94,18 @@ async def test_clients_of_other_protocols_hear_the_same(harness: QueryHarness, p
     assert "Its provider says: bad, with ***" in answer.text
 
 
-async def test_a_stream_that_a_model_refuses_ends_with_its_name(harness: QueryHarness, provider: Provider) -> None:
+async def test_a_stream_that_a_model_refuses_ends_with_its_name(
+    harness: QueryHarness, provider: Provider
+) -> None:
     async with _answers(provider, "only:status:400") as answers:
         answer = await _asked(harness, "/query/stream", answer_generator=answers)
     assert "the language model only:status:400 refused the request" in answer.text.splitlines()[-1]
     assert "Its provider says: bad, with ***" in answer.text.splitlines()[-1]
 
 
-async def test_a_paused_model_is_named_with_the_time_to_wait(harness: QueryHarness, provider: Provider) -> None:
+async def test_a_paused_model_is_named_with_the_time_to_wait(
+    harness: QueryHarness, provider: Provider
+) -> None:
     limiter = RateLimiter("wait:60 at 127.0.0.1", Limits(calls=4), max_wait=1.0)
     async with _answers(provider, "wait:60", limiter=limiter) as answers:
         for _ in range(2):  # what the provider says itself, and what is said while it is left alone
@@ -106,7 +115,9 @@ async def test_a_paused_model_is_named_with_the_time_to_wait(harness: QueryHarne
     assert len(provider.requests) == 1
 
 
-async def test_an_embedding_model_that_is_down_is_named(harness: QueryHarness, provider: Provider) -> None:
+async def test_an_embedding_model_that_is_down_is_named(
+    harness: QueryHarness, provider: Provider
+) -> None:
     embedder = NamedEmbedder(provider.embedder("status:500"))
     answer = await _asked(harness, embed=embedder.embed)
     await embedder.close()

@@ -1,4 +1,6 @@
-"""Reading ahead: who writes is not held up by who reads, up to a limit, and both ends are told of the other's."""
+"""Reading ahead: who writes is not held up by who reads, up to a limit, and both ends are told of
+the other's.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -14,7 +14,9 @@ async def test_a_word_is_embedded_once_while_it_is_remembered() -> None:
     inner = CountingEmbedder(LexicalEmbedder(32))
     words = CachedWordEmbedder(inner, most=2)
     first = await words.embed(["one", "two", "one"])
-    assert first[0] == first[2] and first[0] == pytest.approx((await inner.embed(["one"]))[0], abs=1e-6)
+    assert first[0] == first[2] and first[0] == pytest.approx(
+        (await inner.embed(["one"]))[0], abs=1e-6
+    )
     embedded = inner.count
     assert await words.embed(["two"]) == [first[1]] and inner.count == embedded
     await words.embed(["three"])
@@ -27,7 +29,18 @@ async def test_a_word_is_embedded_once_while_it_is_remembered() -> None:
 async def test_two_answers_from_the_same_sentences_embed_them_once() -> None:
     inner = CountingEmbedder(LexicalEmbedder(32))
     answers = ExtractiveAnswerGenerator(CachedWordEmbedder(inner))
-    read = [("1", Passage("p", "d", 0, "The harbour has a lighthouse of stone. The ships come in at night.", "a.md"))]
+    read = [
+        (
+            "1",
+            Passage(
+                "p",
+                "d",
+                0,
+                "The harbour has a lighthouse of stone. The ships come in at night.",
+                "a.md",
+            ),
+        )
+    ]
     first = await answers.answer(Prompt("", "What has the harbour?"), read)
     embedded = inner.count
     second = await answers.answer(Prompt("", "When do the ships come in?"), read)

@@ -1,4 +1,6 @@
-"""Answers and keywords of the model are paid for once, and never given where they no longer hold."""
+"""Answers and keywords of the model are paid for once, and never given where they no longer
+hold.
+"""
 
 import asyncio
 from dataclasses import replace
@@ -41,12 +43,18 @@ class CountingModel:
         return f"Answer {number} [1] [9]."
 
     def deps(self, harness: QueryHarness, cache: RowCache | None = None) -> QueryDependencies:
-        memories = StoredAnswers(cache or RowCache(harness.rows, "answers"), harness.log, self.chat.model)
+        memories = StoredAnswers(
+            cache or RowCache(harness.rows, "answers"), harness.log, self.chat.model
+        )
         return harness.deps(answer_generator=ModelAnswerGenerator(self.chat), answer_cache=memories)
 
 
 async def said(
-    question: Question, deps: QueryDependencies, partitions: Partitions = W, *, streamed: bool = False
+    question: Question,
+    deps: QueryDependencies,
+    partitions: Partitions = W,
+    *,
+    streamed: bool = False,
 ) -> tuple[str, bool]:
     """The text, and whether it came in pieces."""
     answer: Answer = await ask(question, partitions, deps, streamed=streamed)
@@ -58,7 +66,9 @@ async def said(
 
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("second", [False, True])
-async def test_the_same_question_is_answered_once_and_in_one_piece_then(first: bool, second: bool) -> None:
+async def test_the_same_question_is_answered_once_and_in_one_piece_then(
+    first: bool, second: bool
+) -> None:
     deps = CountingModel().deps(await library_of_two())
     assert await said(QUESTION, deps, streamed=first) == ("Answer 1 [1].", first)
     assert await said(QUESTION, deps, streamed=second) == ("Answer 1 [1].", False)
@@ -69,11 +79,15 @@ async def test_replicas_share_what_is_remembered() -> None:
     assert await said(QUESTION, model.deps(harness)) == await said(QUESTION, model.deps(harness))
 
 
-async def test_whatever_happens_in_the_workspace_ends_what_is_remembered_and_nothing_elsewhere_does() -> None:
+async def test_whatever_happens_in_the_workspace_ends_what_is_remembered_and_nothing_elsewhere_does() -> (  # noqa: E501
+    None
+):
     harness, model = await library_of_two(), CountingModel()
     deps = model.deps(harness)
     await said(QUESTION, deps)
-    await harness.log.publish(sealed(DocumentDeleted(document_id="other"), id="1", workspace="elsewhere"))
+    await harness.log.publish(
+        sealed(DocumentDeleted(document_id="other"), id="1", workspace="elsewhere")
+    )
     assert (await said(QUESTION, deps))[0] == "Answer 1 [1]."
     await harness.log.publish(sealed(DocumentDeleted(document_id="nothing"), id="2", workspace="w"))
     assert (await said(QUESTION, deps))[0] == "Answer 2 [1]."
@@ -93,7 +107,9 @@ async def test_an_event_during_retrieval_makes_the_answer_one_of_the_state_befor
     embed = deps.embed
 
     async def slow(texts: Any) -> Any:
-        await harness.log.publish(sealed(DocumentDeleted(document_id="d"), id=f"{len(harness.log.messages)}"))
+        await harness.log.publish(
+            sealed(DocumentDeleted(document_id="d"), id=f"{len(harness.log.messages)}")
+        )
         return await embed(texts)
 
     await said(QUESTION, replace(deps, embed=slow))
@@ -150,7 +166,9 @@ async def test_equal_questions_at_the_same_time_are_one_call() -> None:
     harness, model = await library_of_two(), CountingModel()
     deps = model.deps(harness)
     model.go_on.clear()
-    asking = [asyncio.create_task(said(QUESTION, deps, streamed=number == 4)) for number in range(5)]
+    asking = [
+        asyncio.create_task(said(QUESTION, deps, streamed=number == 4)) for number in range(5)
+    ]
     while not model.chat.calls:
         await asyncio.sleep(0)
     model.go_on.set()
@@ -198,16 +216,24 @@ async def test_keywords_are_asked_for_once_per_workspace() -> None:
     chat = ScriptedChat([WORDS, WORDS])
     cache = RowCache(harness.rows, "keywords")
     for workspace in ("w", "w", "v", "v"):
-        result = await ModelKeywordExtractor(chat, "English", cache).extract(workspace, QUESTION.query)
+        result = await ModelKeywordExtractor(chat, "English", cache).extract(
+            workspace, QUESTION.query
+        )
         assert (result.high, result.low) == (("physics",), ("Radium",))
     assert len(chat.calls) == 2
 
 
 async def test_keywords_that_were_not_found_are_looked_for_again() -> None:
     chat = ScriptedChat(["nothing", WORDS, WORDS, WORDS])
-    keywords = ModelKeywordExtractor(chat, "English", RowCache((await library_of_two()).rows, "keywords"))
+    keywords = ModelKeywordExtractor(
+        chat, "English", RowCache((await library_of_two()).rows, "keywords")
+    )
     assert not await keywords.extract("w", QUESTION.query)
-    assert await asyncio.gather(keywords.extract("w", QUESTION.query), keywords.extract("w", QUESTION.query))
+    assert await asyncio.gather(
+        keywords.extract("w", QUESTION.query), keywords.extract("w", QUESTION.query)
+    )
     assert len(chat.calls) == 2
-    await ModelKeywordExtractor(chat, "German", RowCache(QueryHarness().rows, "keywords")).extract("w", QUESTION.query)
+    await ModelKeywordExtractor(chat, "German", RowCache(QueryHarness().rows, "keywords")).extract(
+        "w", QUESTION.query
+    )
     assert isinstance(chat.calls[2].messages[0], Message)

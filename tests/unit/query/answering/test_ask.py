@@ -43,7 +43,8 @@ async def test_the_passage_that_answers_is_found_first(mode: Mode) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "graph"), [("naive", False), ("local", True), ("global", True), ("hybrid", True), ("mix", True)]
+    ("mode", "graph"),
+    [("naive", False), ("local", True), ("global", True), ("hybrid", True), ("mix", True)],
 )
 async def test_only_naive_leaves_the_graph_out(mode: Mode, graph: bool) -> None:
     result = await found(await library_of_two(), Question(QUESTION, mode))
@@ -65,7 +66,9 @@ async def test_an_answer_without_a_model_quotes_and_says_so(mode: Mode) -> None:
 async def test_an_answer_of_a_model_rests_on_the_context() -> None:
     harness = await library_of_two()
     chat = ScriptedChat(["Marie Curie [1]."])
-    answer = await ask(Question(QUESTION), W, harness.deps(answer_generator=ModelAnswerGenerator(chat)))
+    answer = await ask(
+        Question(QUESTION), W, harness.deps(answer_generator=ModelAnswerGenerator(chat))
+    )
     assert (answer.text, answer.by_model) == ("Marie Curie [1].", True)
     system, user = chat.calls[0].messages
     assert "Knowledge Graph Data (Entity):" in system.content
@@ -81,9 +84,15 @@ async def test_a_context_is_given_when_only_that_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_where_nothing_is_found_it_is_said_with_the_mark_that_clients_look_for(mode: Mode) -> None:
+async def test_where_nothing_is_found_it_is_said_with_the_mark_that_clients_look_for(
+    mode: Mode,
+) -> None:
     chat = ScriptedChat([])
-    answer = await ask(Question(QUESTION, mode), W, QueryHarness().deps(answer_generator=ModelAnswerGenerator(chat)))
+    answer = await ask(
+        Question(QUESTION, mode),
+        W,
+        QueryHarness().deps(answer_generator=ModelAnswerGenerator(chat)),
+    )
     assert answer.text == NO_CONTEXT
     assert answer.text.endswith("[no-context]")
     assert chat.calls == []
@@ -98,20 +107,32 @@ async def test_workspaces_see_only_their_own() -> None:
 
 async def test_keywords_of_the_model_lead_the_search_and_given_ones_cost_no_call() -> None:
     harness = await library_of_two()
-    chat = ScriptedChat([json.dumps({"high_level_keywords": ["trade"], "low_level_keywords": ["Baker"]})])
+    chat = ScriptedChat(
+        [json.dumps({"high_level_keywords": ["trade"], "low_level_keywords": ["Baker"]})]
+    )
     keywords = ModelKeywordExtractor(chat, "English")
     result = await found(harness, Question(QUESTION, "local"), keyword_extractor=keywords)
     assert result.entities[0].name == "Baker"
-    await found(harness, Question(QUESTION, "local", keywords=Keywords(low=("Radium",))), keyword_extractor=keywords)
+    await found(
+        harness,
+        Question(QUESTION, "local", keywords=Keywords(low=("Radium",))),
+        keyword_extractor=keywords,
+    )
     await found(harness, Question(QUESTION, "naive"), keyword_extractor=keywords)
     assert len(chat.calls) == 1
 
 
-@pytest.mark.parametrize("answer", ["no JSON", "{}", '{"high_level_keywords": 5}', "[]", "<think>{}</think>"])
-async def test_keywords_that_cannot_be_read_are_replaced_by_the_words_of_the_question(answer: str) -> None:
+@pytest.mark.parametrize(
+    "answer", ["no JSON", "{}", '{"high_level_keywords": 5}', "[]", "<think>{}</think>"]
+)
+async def test_keywords_that_cannot_be_read_are_replaced_by_the_words_of_the_question(
+    answer: str,
+) -> None:
     harness = await library_of_two()
     result = await found(
-        harness, Question(QUESTION, "local"), keyword_extractor=ModelKeywordExtractor(ScriptedChat([answer]), "English")
+        harness,
+        Question(QUESTION, "local"),
+        keyword_extractor=ModelKeywordExtractor(ScriptedChat([answer]), "English"),
     )
     assert "Radium" in {entity.name for entity in result.entities}
 
@@ -138,7 +159,9 @@ async def test_limits_hold() -> None:
     harness = await library_of_two()
     result = await found(harness, Question(QUESTION, "mix", top_k=1, chunk_top_k=1))
     assert len(result.passages) == 1
-    result = await found(harness, Question(QUESTION, "mix", max_entity_tokens=1, max_relation_tokens=1))
+    result = await found(
+        harness, Question(QUESTION, "mix", max_entity_tokens=1, max_relation_tokens=1)
+    )
     assert (result.entities, result.relations) == ([], [])
     result = await found(harness, Question(QUESTION, "mix", max_total_tokens=1))
     assert result.passages == []
@@ -192,7 +215,9 @@ async def test_a_question_without_keywords_is_searched_by_itself_however_long_it
         ModelAnswerGenerator(ScriptedChat(["Yes."])),
     )
     question = Question("Radium?".ljust(80, "!"), mode)
-    answer = await ask(question, W, harness.deps(keyword_extractor=keywords, answer_generator=answers))
+    answer = await ask(
+        question, W, harness.deps(keyword_extractor=keywords, answer_generator=answers)
+    )
     assert answer.text == "Yes."
     assert answer.retrieval.keywords == keywords_of(question.query)
 
@@ -201,12 +226,18 @@ async def test_history_and_instructions_reach_the_model_and_nothing_else() -> No
     harness = await library_of_two()
     chat = ScriptedChat(["Yes.", "Yes."])
     history = (Turn("user", "Who sells bread?"), Turn("assistant", "The baker."))
-    plain = await ask(Question(QUESTION, "naive"), W, harness.deps(answer_generator=ModelAnswerGenerator(chat)))
-    question = Question(QUESTION, "naive", history=history, user_prompt="Rhyme.", response_type="Bullet Points")
+    plain = await ask(
+        Question(QUESTION, "naive"), W, harness.deps(answer_generator=ModelAnswerGenerator(chat))
+    )
+    question = Question(
+        QUESTION, "naive", history=history, user_prompt="Rhyme.", response_type="Bullet Points"
+    )
     answer = await ask(question, W, harness.deps(answer_generator=ModelAnswerGenerator(chat)))
     assert answer.retrieval == plain.retrieval
     system, *said, asked = chat.calls[1].messages
-    assert [(message.role, message.content) for message in said] == [(turn.role, turn.content) for turn in history]
+    assert [(message.role, message.content) for message in said] == [
+        (turn.role, turn.content) for turn in history
+    ]
     assert (asked.role, asked.content) == ("user", QUESTION)
     assert "Additional instructions: \n\nRhyme.\n" in system.content
     assert "in this form: Bullet Points." in system.content
@@ -230,8 +261,12 @@ async def test_a_quotation_keeps_its_brackets() -> None:
 
 async def test_quotations_come_in_the_order_of_relevance_with_their_references() -> None:
     harness = QueryHarness()
-    await harness.index("a", "The village has an old well. Bread is sold on market days in the village square.")
-    await harness.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
+    await harness.index(
+        "a", "The village has an old well. Bread is sold on market days in the village square."
+    )
+    await harness.index(
+        "b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000
+    )
     await harness.index("c", "Polonium was discovered by Marie Curie in 1898.", version=2000)
     answer = await ask(Question(QUESTION, "naive"), W, harness.deps(min_score=-1.0))
     first, *_, said = answer.text.split("\n\n")
@@ -240,16 +275,24 @@ async def test_quotations_come_in_the_order_of_relevance_with_their_references()
     assert said == NO_MODEL
 
 
-async def test_only_cited_sources_are_listed_below_quotations_and_all_passages_stay_visible() -> None:
+async def test_only_cited_sources_are_listed_below_quotations_and_all_passages_stay_visible() -> (
+    None
+):
     harness = QueryHarness()
-    await harness.index("a", "The village has an old well. Bread is sold on market days in the village square.")
-    await harness.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
+    await harness.index(
+        "a", "The village has an old well. Bread is sold on market days in the village square."
+    )
+    await harness.index(
+        "b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000
+    )
     answer = await ask(Question(QUESTION, "naive"), W, harness.deps(min_score=-1.0))
     assert [*answer.retrieval.references] == ["b.txt"]
     assert {passage.file_path for _, passage in answer.retrieval.passages} == {"a.txt", "b.txt"}
 
 
-@pytest.mark.parametrize("query", ["Who invented the telephone?", "What is the capital of Mongolia?"])
+@pytest.mark.parametrize(
+    "query", ["Who invented the telephone?", "What is the capital of Mongolia?"]
+)
 async def test_what_the_documents_do_not_say_is_not_answered_and_has_no_sources(query: str) -> None:
     harness = await library_of_two()
     answer = await ask(Question(query, "naive"), W, harness.deps(min_score=-1.0))
@@ -261,7 +304,9 @@ async def test_what_the_documents_do_not_say_is_not_answered_and_has_no_sources(
 
 async def test_a_question_about_the_documents_as_a_whole_is_illustrated() -> None:
     harness = await library_of_two()
-    answer = await ask(Question("What are these documents about?", "naive"), W, harness.deps(min_score=-1.0))
+    answer = await ask(
+        Question("What are these documents about?", "naive"), W, harness.deps(min_score=-1.0)
+    )
     assert answer.text.endswith(NO_MODEL)
     assert answer.retrieval.references
 

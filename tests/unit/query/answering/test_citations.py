@@ -1,4 +1,6 @@
-"""Citations of a model's answer: numbers that name no reference are dropped, in whole texts and in pieces alike."""
+"""Citations of a model's answer: numbers that name no reference are dropped, in whole texts and in
+pieces alike.
+"""
 
 from itertools import pairwise
 
@@ -60,11 +62,40 @@ def test_where_there_are_no_references_no_citation_stays() -> None:
 
 ODD = st.lists(
     st.sampled_from(
-        ["[9]", "[1]", "[1, 9]", "[2-9]", "[", "]", "(", ")", "](", " ", "  ", "\t", "\n", "`", "```", "~~~", "\\", ".",
-         "word", "9", ",", "^", "-", "–", "![", "\n    ", "[" + " " * 79, "文"]
-    ) | st.text(max_size=3),
+        [
+            "[9]",
+            "[1]",
+            "[1, 9]",
+            "[2-9]",
+            "[",
+            "]",
+            "(",
+            ")",
+            "](",
+            " ",
+            "  ",
+            "\t",
+            "\n",
+            "`",
+            "```",
+            "~~~",
+            "\\",
+            ".",
+            "word",
+            "9",
+            ",",
+            "^",
+            "-",
+            "–",
+            "![",
+            "\n    ",
+            "[" + " " * 79,
+            "文",
+        ]
+    )
+    | st.text(max_size=3),
     max_size=30,
-).map("".join)  # fmt: skip
+).map("".join)
 
 
 @given(text=ODD, cuts=st.lists(st.integers(0, 120)))

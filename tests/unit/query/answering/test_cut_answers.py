@@ -1,4 +1,6 @@
-"""An answer that is not whole is said to be so in every protocol, and is not remembered; reasoning is kept apart."""
+"""An answer that is not whole is said to be so in every protocol, and is not remembered; reasoning
+is kept apart.
+"""
 
 import json
 from collections.abc import AsyncGenerator, Sequence
@@ -68,19 +70,33 @@ MESSAGES = [{"role": "user", "content": QUESTION}]
         ("/query", {"query": QUESTION}, '"truncated":true'),
         ("/query/stream", {"query": QUESTION}, '{"truncated": true}'),
         ("/query/stream", {"query": QUESTION, "stream": False}, '"truncated": true'),
-        ("/v1/chat/completions", {"model": "lightstream", "messages": MESSAGES}, '"finish_reason":"length"'),
+        (
+            "/v1/chat/completions",
+            {"model": "lightstream", "messages": MESSAGES},
+            '"finish_reason":"length"',
+        ),
         (
             "/v1/chat/completions",
             {"model": "lightstream", "messages": MESSAGES, "stream": True},
             '"finish_reason": "length"',
         ),
-        ("/api/chat", {"model": "lightrag", "messages": MESSAGES, "stream": False}, '"done_reason":"length"'),
+        (
+            "/api/chat",
+            {"model": "lightrag", "messages": MESSAGES, "stream": False},
+            '"done_reason":"length"',
+        ),
         ("/api/chat", {"model": "lightrag", "messages": MESSAGES}, '"done_reason": "length"'),
         ("/api/generate", {"model": "lightrag", "prompt": QUESTION}, '"done_reason":"length"'),
-        ("/api/generate", {"model": "lightrag", "prompt": QUESTION, "stream": True}, '"done_reason": "length"'),
+        (
+            "/api/generate",
+            {"model": "lightrag", "prompt": QUESTION, "stream": True},
+            '"done_reason": "length"',
+        ),
     ],
 )
-async def test_every_protocol_says_that_an_answer_is_cut(path: str, body: dict[str, Any], says: str) -> None:
+async def test_every_protocol_says_that_an_answer_is_cut(
+    path: str, body: dict[str, Any], says: str
+) -> None:
     model = CutModel()
     text = await posted(await library_of_two(), model, path, body)
     assert says in text
@@ -101,7 +117,10 @@ async def test_a_whole_answer_says_nothing_of_it_and_is_remembered(path: str) ->
 async def test_reasoning_is_given_apart_when_it_is_asked_for(stream: bool) -> None:
     body = {"query": QUESTION, "include_reasoning": True, "stream": stream}
     harness = await library_of_two()
-    streamed = [json.loads(line) for line in (await posted(harness, CutModel(), "/query/stream", body)).splitlines()]
+    streamed = [
+        json.loads(line)
+        for line in (await posted(harness, CutModel(), "/query/stream", body)).splitlines()
+    ]
     assert "".join(line.get("reasoning", "") for line in streamed) == THOUGHT
     assert "SECRET" not in "".join(line.get("response", "") for line in streamed)
     whole = json.loads(await posted(harness, CutModel(), "/query", body))

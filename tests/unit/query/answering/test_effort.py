@@ -46,8 +46,12 @@ async def test_low_effort_is_one_search_that_asks_no_model_and_says_nothing_of_r
 
 
 async def test_a_model_reads_what_was_found_and_its_searches_bring_new_passages() -> None:
-    chat, deps = asking(await library_of_two(), reply("On what was radium used in the dark?"), reply(missing=""))
-    result = await retrieve_with_effort(Question("Who found it?", "naive", chunk_top_k=2, effort="high"), W, deps)
+    chat, deps = asking(
+        await library_of_two(), reply("On what was radium used in the dark?"), reply(missing="")
+    )
+    result = await retrieve_with_effort(
+        Question("Who found it?", "naive", chunk_top_k=2, effort="high"), W, deps
+    )
     first, second = rounds(result)
     assert first["searches"] == ("On what was radium used in the dark?",)
     assert (first["missing"], second["ended"]) == ("where it was used", "nothing is missing")
@@ -58,7 +62,9 @@ async def test_a_model_reads_what_was_found_and_its_searches_bring_new_passages(
 
 
 async def test_searches_stay_in_the_budget_of_passages_and_renumber_the_references() -> None:
-    _, deps = asking(await library_of_two(), reply("dials of watches"), reply("glows in the dark"), reply())
+    _, deps = asking(
+        await library_of_two(), reply("dials of watches"), reply("glows in the dark"), reply()
+    )
     result = await retrieve_with_effort(QUESTION, W, deps)
     assert len(result.passages) == 1 == result.info["final_chunks_count"]
     assert [id for id, _ in result.passages] == list(result.references.values())
@@ -68,8 +74,12 @@ async def test_rounds_and_searches_are_bounded() -> None:
     script = [reply(*(f"search {n} {m}" for m in range(9))) for n in range(9)]
     for effort, most in (("medium", 1), ("high", 2)):
         chat, deps = asking(await library_of_two(), *script, high_rounds=2, searches=2)
-        result = await retrieve_with_effort(Question("radium?", "naive", effort=cast(Any, effort)), W, deps)
-        assert len(chat.calls) <= most and all(len(each["searches"]) <= 2 for each in rounds(result))
+        result = await retrieve_with_effort(
+            Question("radium?", "naive", effort=cast(Any, effort)), W, deps
+        )
+        assert len(chat.calls) <= most and all(
+            len(each["searches"]) <= 2 for each in rounds(result)
+        )
 
 
 async def test_the_budget_of_tokens_ends_the_rounds_before_a_call() -> None:
@@ -90,7 +100,9 @@ async def test_the_budget_of_tokens_ends_the_rounds_before_a_call() -> None:
         (RateLimited("wait"), "did not answer"),
     ],
 )
-async def test_a_bad_reply_ends_the_rounds_and_leaves_what_was_found(answer: Answer, ended: str) -> None:
+async def test_a_bad_reply_ends_the_rounds_and_leaves_what_was_found(
+    answer: Answer, ended: str
+) -> None:
     harness = await library_of_two()
     _, deps = asking(harness, answer)
     result = await retrieve_with_effort(QUESTION, W, deps)
@@ -103,7 +115,10 @@ async def test_a_bad_reply_ends_the_rounds_and_leaves_what_was_found(answer: Ans
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('```json\n{"complete": false, "missing": "a", "searches": ["b", "b", " "]}\n```', FollowUp("a", ("b",))),
+        (
+            '```json\n{"complete": false, "missing": "a", "searches": ["b", "b", " "]}\n```',
+            FollowUp("a", ("b",)),
+        ),
         ("<think>{}</think>{'complete': False, 'searches': ['b'],}", FollowUp("", ("b",))),
         ('{"complete": true, "searches": ["b"]}', FollowUp()),
         ('{"complete": false, "missing": 7, "searches": [1, "b", {"x": 1}]}', FollowUp("", ("b",))),
@@ -122,14 +137,18 @@ def test_a_reply_cannot_make_long_searches() -> None:
 async def test_without_a_model_more_effort_searches_wider_within_the_bounds_of_a_request() -> None:
     harness = await library_of_two()
     low = await retrieve_with_effort(Question("radium", "naive", chunk_top_k=1), W, harness.deps())
-    high = await retrieve_with_effort(Question("radium", "naive", chunk_top_k=1, effort="high"), W, harness.deps())
+    high = await retrieve_with_effort(
+        Question("radium", "naive", chunk_top_k=1, effort="high"), W, harness.deps()
+    )
     assert len(high.passages) > len(low.passages) == 1
     most = Question("radium", "naive", top_k=900, chunk_top_k=900, effort="high")
     (only,) = rounds(await retrieve_with_effort(most, W, harness.deps()))
     assert "top_k 1000 and chunk_top_k 1000" in only["ended"]
 
 
-async def test_an_equal_round_is_paid_for_once_and_answers_of_another_effort_are_not_given() -> None:
+async def test_an_equal_round_is_paid_for_once_and_answers_of_another_effort_are_not_given() -> (
+    None
+):
     harness = await library_of_two()
     rows = MemoryRows()
     judge = ScriptedChat([reply()])
@@ -153,11 +172,17 @@ async def test_the_api_lists_the_rounds_in_every_form_of_an_answer() -> None:
     async with client(harness.app(deps=deps)) as api:
         answer = (await api.post("/query", json=body)).json()
         data = (await api.post("/query/data", json=body)).json()
-        lines = (await api.post("/query/stream", json={**body, "include_progress": True})).text.splitlines()
+        lines = (
+            await api.post("/query/stream", json={**body, "include_progress": True})
+        ).text.splitlines()
         plain = (await api.post("/query", json={**body, "effort": "low"})).json()
         refused = await api.post("/query", json={**body, "effort": "highest"})
     expected = [{"searches": [], "missing": "where it was used", "new_passages": 0}]
-    for result in (answer["rounds"], data["metadata"]["processing_info"]["rounds"], json.loads(lines[-2])["rounds"]):
+    for result in (
+        answer["rounds"],
+        data["metadata"]["processing_info"]["rounds"],
+        json.loads(lines[-2])["rounds"],
+    ):
         assert [{key: each[key] for key in expected[0]} for each in result] in (
             expected,
             [{**expected[0], "missing": ""}],

@@ -1,4 +1,6 @@
-"""A model that was talked into harm: nothing of it comes through on any route, whole or streamed."""
+"""A model that was talked into harm: nothing of it comes through on any route, whole or
+streamed.
+"""
 
 import json
 from collections.abc import AsyncIterator
@@ -29,7 +31,10 @@ ROUTES: dict[str, tuple[str, dict[str, Any]]] = {
     "ollama": ("/api/chat", {"model": "lightrag", "messages": CHAT, "stream": False}),
     "ollama stream": ("/api/chat", {"model": "lightrag", "messages": CHAT}),
     "openai": ("/v1/chat/completions", {"model": "lightstream:mix", "messages": CHAT}),
-    "openai stream": ("/v1/chat/completions", {"model": "lightstream:mix", "messages": CHAT, "stream": True}),
+    "openai stream": (
+        "/v1/chat/completions",
+        {"model": "lightstream:mix", "messages": CHAT, "stream": True},
+    ),
     "bypass": ("/query", {"query": "Who discovered radium?", "mode": "bypass"}),
 }
 
@@ -43,7 +48,9 @@ async def provider() -> AsyncIterator[Provider]:
 
 def _said(route: str, body: str) -> str:
     """The text of an answer, of each protocol."""
-    lines = [json.loads(line.removeprefix("data: ")) for line in body.splitlines() if line.endswith("}")]
+    lines = [
+        json.loads(line.removeprefix("data: ")) for line in body.splitlines() if line.endswith("}")
+    ]
     match route:
         case "query" | "bypass":
             return lines[0]["response"]
@@ -54,15 +61,21 @@ def _said(route: str, body: str) -> str:
         case "openai":
             return lines[0]["choices"][0]["message"]["content"]
         case _:
-            return "".join(line["choices"][0]["delta"].get("content", "") for line in lines if line["choices"])
+            return "".join(
+                line["choices"][0]["delta"].get("content", "") for line in lines if line["choices"]
+            )
 
 
 @pytest.mark.parametrize("route", ROUTES)
-async def test_nothing_is_loaded_or_run_and_no_reference_is_made_up(provider: Provider, route: str) -> None:
+async def test_nothing_is_loaded_or_run_and_no_reference_is_made_up(
+    provider: Provider, route: str
+) -> None:
     harness: QueryHarness = await library_of_two()
     path, body = ROUTES[route]
     chat = provider.chat("good")
-    async with client(harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(chat)))) as api:
+    async with client(
+        harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
+    ) as api:
         answer = await api.post(path, json=body)
     await chat.close()
     text = _said(route, answer.text)

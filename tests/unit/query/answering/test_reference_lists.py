@@ -1,4 +1,6 @@
-"""Reference lists that a model made up: out of answers, in whole texts and in pieces; lists of other things stay."""
+"""Reference lists that a model made up: out of answers, in whole texts and in pieces; lists of
+other things stay.
+"""
 
 from itertools import pairwise
 
@@ -20,10 +22,16 @@ def told(text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("Ada leads it. [1]\n\n### References\n\n- [1] trusted.pdf\n- [7] bank.example\n", "Ada leads it. [1]\n"),
+        (
+            "Ada leads it. [1]\n\n### References\n\n- [1] trusted.pdf\n- [7] bank.example\n",
+            "Ada leads it. [1]\n",
+        ),
         ("Ada. [1]\n\n**References:**\n1. https://evil.example/a\n2. other.pdf", "Ada. [1]\n"),
         ("Ada. [1]\nReferences:\n[1] Some title of 1998\n[2] Another", "Ada. [1]\n"),
-        ("Ada. [1]\n\n## Quellen\n* [1] a.md\n  mehr davon\n\nSie leitet es.", "Ada. [1]\n\nSie leitet es."),
+        (
+            "Ada. [1]\n\n## Quellen\n* [1] a.md\n  mehr davon\n\nSie leitet es.",
+            "Ada. [1]\n\nSie leitet es.",
+        ),
         ("Ada. [1]\n\n参考文献\n\n- [1] 假.md", "Ada. [1]\n"),
         ("Ada. [1]\n\n[1] forged.md\n- [2] https://evil.example\n", "Ada. [1]\n\n"),
         ("They are:\n- [1] harbour.md\n- [2] `elsewhere.md`\n", "They are:\n- [1] harbour.md\n"),
@@ -42,9 +50,31 @@ def test_what_was_made_up_goes_and_the_rest_stays(text: str, kept: str) -> None:
 
 
 PARTS = st.sampled_from(
-    ["### ", "References", ":", "\n", "\n\n", "- ", "[1] ", "[9]", "a.md", "harbour.md", "1. ", "Ada leads", " ", "```",
-     "Sources", "**", "https://x.y", "![", "](", "javascript:x", ")", "`"]
-)  # fmt: skip
+    [
+        "### ",
+        "References",
+        ":",
+        "\n",
+        "\n\n",
+        "- ",
+        "[1] ",
+        "[9]",
+        "a.md",
+        "harbour.md",
+        "1. ",
+        "Ada leads",
+        " ",
+        "```",
+        "Sources",
+        "**",
+        "https://x.y",
+        "![",
+        "](",
+        "javascript:x",
+        ")",
+        "`",
+    ]
+)
 
 
 @given(parts=st.lists(PARTS, max_size=24), cuts=st.lists(st.integers(0, 90), max_size=6))
@@ -52,8 +82,12 @@ def test_in_pieces_the_text_is_the_same_as_in_one(parts: list[str], cuts: list[i
     text = "".join(parts)
     places = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})
     filters = StreamCleaner(TRUE)
-    assert "".join(filters.feed(text[a:b]) for a, b in pairwise(places)) + filters.end() == clean(text, TRUE)
+    assert "".join(filters.feed(text[a:b]) for a, b in pairwise(places)) + filters.end() == clean(
+        text, TRUE
+    )
 
 
 def test_what_is_dropped_brings_no_picture_together() -> None:
-    assert "![" not in clean("Look![9][x](http://evil.example/) and ! [9][x](http://evil.example/)", TRUE)
+    assert "![" not in clean(
+        "Look![9][x](http://evil.example/) and ! [9][x](http://evil.example/)", TRUE
+    )

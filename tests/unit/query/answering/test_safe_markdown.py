@@ -1,4 +1,6 @@
-"""What a model writes loads nothing and runs nothing, in whole texts and in pieces; code and plain prose stay."""
+"""What a model writes loads nothing and runs nothing, in whole texts and in pieces; code and plain
+prose stay.
+"""
 
 from itertools import pairwise
 
@@ -29,7 +31,10 @@ from services.query.answering.safe_markdown import SafeMarkdown, safe
         ("> [click](\n> javascript:alert(1))", "> [click](\n> #)"),
         ("[click](java&#115;cript&colon;alert(1))", "[click](#)"),
         ("[click](javascript\\:alert\\(1\\))", "[click](#)"),
-        ("[click](\x01javascript:x) [b](data:text/html;base64,x) [c](vbscript:x)", "[click](#) [b](#) [c](#)"),
+        (
+            "[click](\x01javascript:x) [b](data:text/html;base64,x) [c](vbscript:x)",
+            "[click](#) [b](#) [c](#)",
+        ),
         ("[a]: javascript:alert(1)\n[b]:\n  javascript:x", "[a]: #\n[b]:\n  #"),
         ("[ok](https://example.org/a_(b)?q=1:2) [m](mailto:a@b.c) [r](other/page.md#x)",) * 2,
         ("[ok]: https://example.org 'x'\nSee [1]: a note.",) * 2,
@@ -38,14 +43,26 @@ from services.query.answering.safe_markdown import SafeMarkdown, safe
             "&lt;javascript:alert(1)> <https://example.org> <a@b.org>",
         ),
         ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)>"),
-        ("a</script><!-- x --><?x?><svg/onload=x>", "a&lt;/script>&lt;!-- x -->&lt;?x?>&lt;svg/onload=x>"),
-        ("H<sub>2</sub>O<br>and <br/> <b onclick=x>", "H<sub>2</sub>O<br>and <br/> &lt;b onclick=x>"),
+        (
+            "a</script><!-- x --><?x?><svg/onload=x>",
+            "a&lt;/script>&lt;!-- x -->&lt;?x?>&lt;svg/onload=x>",
+        ),
+        (
+            "H<sub>2</sub>O<br>and <br/> <b onclick=x>",
+            "H<sub>2</sub>O<br>and <br/> &lt;b onclick=x>",
+        ),
         ("if a < b and $x<y$ and 3<4 then <",) * 2,
         ("a List<String> in prose", "a List&lt;String> in prose"),
         ("The code `List<String>` and ``a ` <b>`` stay.",) * 2,
-        ("```html\n<img src=x>\n![a](b)\n```\n![a](http://b)", "```html\n<img src=x>\n![a](b)\n```\n[a](http://b)"),
+        (
+            "```html\n<img src=x>\n![a](b)\n```\n![a](http://b)",
+            "```html\n<img src=x>\n![a](b)\n```\n[a](http://b)",
+        ),
         ("1. do\n   ```\n   <T>\n   ```\n2. <T>", "1. do\n   ```\n   <T>\n   ```\n2. &lt;T>"),
-        ("A lone ` ![a](http://b)\n` ![a](http://b) `", "A lone ` [a](http://b)\n` [a](http://b) `"),
+        (
+            "A lone ` ![a](http://b)\n` ![a](http://b) `",
+            "A lone ` [a](http://b)\n` [a](http://b) `",
+        ),
         ("| ` | ![a](http://b) ` |", "| ` | [a](http://b) ` |"),
         ("> ```\n![a](http://b)\n```", "> ```\n[a](http://b)\n```"),
         ("- ```\n  ```\n  ![a](http://b)", "- ```\n  ```\n  [a](http://b)"),
@@ -64,9 +81,38 @@ def test_what_loads_or_runs_is_taken_out_and_the_rest_stays(text: str, kept: str
 
 
 PARTS = st.sampled_from(
-    ["![", "](", ")", "[", "]:", "javascript:", "http://x", "`", "```", "~~~", "\n", "\n\n", " ", "    ", "<img ", ">",
-     "<", "!", "\\", "a", "- ", "> ", "|", "1", "<b>", "\r", "&#106;", "<https:", "a@b.c"]
-)  # fmt: skip
+    [
+        "![",
+        "](",
+        ")",
+        "[",
+        "]:",
+        "javascript:",
+        "http://x",
+        "`",
+        "```",
+        "~~~",
+        "\n",
+        "\n\n",
+        " ",
+        "    ",
+        "<img ",
+        ">",
+        "<",
+        "!",
+        "\\",
+        "a",
+        "- ",
+        "> ",
+        "|",
+        "1",
+        "<b>",
+        "\r",
+        "&#106;",
+        "<https:",
+        "a@b.c",
+    ]
+)
 
 
 @given(parts=st.lists(PARTS, max_size=24), cuts=st.lists(st.integers(0, 60), max_size=6))

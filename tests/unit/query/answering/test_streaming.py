@@ -79,7 +79,15 @@ async def test_references_carry_their_passages_when_asked(harness: QueryHarness)
         ("local", ["extracting_keywords", "retrieving_entities"]),
         ("global", ["extracting_keywords", "retrieving_relations"]),
         ("hybrid", ["extracting_keywords", "retrieving_entities", "retrieving_relations"]),
-        ("mix", ["extracting_keywords", "retrieving_entities", "retrieving_relations", "retrieving_chunks"]),
+        (
+            "mix",
+            [
+                "extracting_keywords",
+                "retrieving_entities",
+                "retrieving_relations",
+                "retrieving_chunks",
+            ],
+        ),
     ],
 )
 async def test_progress_comes_step_by_step_and_the_time_in_the_end(
@@ -95,21 +103,33 @@ async def test_progress_comes_step_by_step_and_the_time_in_the_end(
 
 async def test_one_line_is_enough_where_no_stream_is_wanted(harness: QueryHarness) -> None:
     (line,) = await lines(harness, ScriptedChat([SAID]), stream=False)
-    assert line == {"response": "Marie Curie [1] discovered it.", "llm_generated": True, "references": REFERENCES}
+    assert line == {
+        "response": "Marie Curie [1] discovered it.",
+        "llm_generated": True,
+        "references": REFERENCES,
+    }
 
 
 @pytest.mark.parametrize("wanted", ["only_need_context", "only_need_prompt"])
-async def test_context_and_prompt_come_in_one_line_and_ask_no_model(harness: QueryHarness, wanted: str) -> None:
+async def test_context_and_prompt_come_in_one_line_and_ask_no_model(
+    harness: QueryHarness, wanted: str
+) -> None:
     (line,) = await lines(harness, ScriptedChat([]), **{wanted: True})
     assert "Marie Curie discovered radium" in line["response"]
     assert (line["llm_generated"], line["references"]) == (False, REFERENCES)
-    assert line["response"].endswith(f"---User Query---\n{QUESTION}") == (wanted == "only_need_prompt")
+    assert line["response"].endswith(f"---User Query---\n{QUESTION}") == (
+        wanted == "only_need_prompt"
+    )
 
 
 async def test_no_result_is_one_line_with_the_mark(harness: QueryHarness) -> None:
     chat = ScriptedChat([])
     answer = await posted(harness, chat, headers={"LIGHTRAG-WORKSPACE": "empty"})
-    assert json.loads(answer.text) == {"response": NO_CONTEXT, "llm_generated": False, "references": []}
+    assert json.loads(answer.text) == {
+        "response": NO_CONTEXT,
+        "llm_generated": False,
+        "references": [],
+    }
 
 
 async def test_quotations_come_in_one_line_with_progress_around_it(harness: QueryHarness) -> None:
@@ -118,7 +138,9 @@ async def test_quotations_come_in_one_line_with_progress_around_it(harness: Quer
     assert (result[-2]["llm_generated"], set(result[-1])) == (False, {"response_time"})
 
 
-async def test_bypass_streams_the_models_words_as_they_are_without_references(harness: QueryHarness) -> None:
+async def test_bypass_streams_the_models_words_as_they_are_without_references(
+    harness: QueryHarness,
+) -> None:
     chat = ScriptedChat([SAID])
     first, *pieces = await lines(harness, chat, mode="bypass", query="x", user_prompt="Rhyme.")
     assert first == {"references": []}
@@ -166,7 +188,9 @@ async def test_what_goes_wrong_after_the_start_is_the_last_line(
     assert chat.closed
 
 
-async def test_what_goes_wrong_before_has_a_status_unless_progress_was_told(harness: QueryHarness) -> None:
+async def test_what_goes_wrong_before_has_a_status_unless_progress_was_told(
+    harness: QueryHarness,
+) -> None:
     async def down(*_: Any, **__: Any) -> Any:
         raise Unavailable("secret")
 

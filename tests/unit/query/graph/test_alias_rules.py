@@ -24,8 +24,16 @@ from services.query.graph.alias_rules import definition, pairs
         (("Dr. Ada Marlow", "person"), ("Ada Marlow", "person"), "title"),
         (("WHO", "organization"), ("World Health Organization", "organization"), "abbreviation"),
         (("BoE", "other"), ("Bureau of Education", "organization"), None),
-        (("NASA", "other"), ("National Aeronautics and Space Administration", "organization"), "abbreviation"),
-        (("Tide Mill Trust", "organization"), ("Tide Mill Trust (TMT)", "organization"), "abbreviation"),
+        (
+            ("NASA", "other"),
+            ("National Aeronautics and Space Administration", "organization"),
+            "abbreviation",
+        ),
+        (
+            ("Tide Mill Trust", "organization"),
+            ("Tide Mill Trust (TMT)", "organization"),
+            "abbreviation",
+        ),
         (("Curie", "person"), ("Marie Curie", "person"), "surname"),
         (("M. Curie", "person"), ("Marie Curie", "person"), "surname"),
         (("Captain Marlow", "person"), ("Ada Marlow", "person"), "surname"),
@@ -56,7 +64,11 @@ def test_two_names_are_proposed_by_one_rule_or_none(
 @pytest.mark.parametrize(
     "names",
     [
-        [("WHO", "organization"), ("World Health Organization", "organization"), ("Wild Horse Office", "organization")],
+        [
+            ("WHO", "organization"),
+            ("World Health Organization", "organization"),
+            ("Wild Horse Office", "organization"),
+        ],
         [("Curie", "person"), ("Marie Curie", "person"), ("Pierre Curie", "person")],
     ],
 )
@@ -65,9 +77,17 @@ def test_what_may_mean_two_things_is_not_proposed(names: list[tuple[str, str]]) 
 
 
 def test_the_order_of_names_makes_no_difference() -> None:
-    names = [("Zürich", "location"), ("zurich", "location"), ("Zurich", "location"), ("Language Models", "concept"),
-             ("Language Model", "concept"), ("LM", "concept")]  # fmt: skip
-    assert {frozenset(pair[:2]) for pair in pairs(names)} == {frozenset(pair[:2]) for pair in pairs(names[::-1])}
+    names = [
+        ("Zürich", "location"),
+        ("zurich", "location"),
+        ("Zurich", "location"),
+        ("Language Models", "concept"),
+        ("Language Model", "concept"),
+        ("LM", "concept"),
+    ]
+    assert {frozenset(pair[:2]) for pair in pairs(names)} == {
+        frozenset(pair[:2]) for pair in pairs(names[::-1])
+    }
 
 
 @pytest.mark.parametrize(

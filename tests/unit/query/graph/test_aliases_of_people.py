@@ -1,4 +1,6 @@
-"""Aliases over HTTP: proposed by rules and others, decided by people, found by questions, taken back."""
+"""Aliases over HTTP: proposed by rules and others, decided by people, found by questions, taken
+back.
+"""
 
 from typing import Any
 
@@ -18,18 +20,26 @@ PARTITIONS = Partitions.of("w", Generations())
 
 
 async def library() -> QueryHarness:
-    """Two documents that call one organisation by two names; one of them says that they are the same."""
+    """Two documents that call one organisation by two names; one of them says that they are the
+    same.
+    """
     harness = QueryHarness()
     both = [entity(LONG, "organization"), entity(WHO, "organization"), entity("Geneva", "location")]
     short = [entity(WHO, "organization"), entity("Polio")]
     text = f"The {LONG} ({WHO}) sits in Geneva."
     await harness.index("one", text, says=((both, [relation(LONG, "Geneva")]),))
-    await harness.index("two", "WHO fights polio.", version=1000, says=((short, [relation(WHO, "Polio")]),))
+    await harness.index(
+        "two", "WHO fights polio.", version=1000, says=((short, [relation(WHO, "Polio")]),)
+    )
     return harness
 
 
-async def decide(api: httpx.AsyncClient, decision: str, name: str = WHO, target: str = LONG, **said: Any) -> Any:
-    return await api.post("/graph/aliases", json={"decision": decision, "names": [name], "entity": target, **said})
+async def decide(
+    api: httpx.AsyncClient, decision: str, name: str = WHO, target: str = LONG, **said: Any
+) -> Any:
+    return await api.post(
+        "/graph/aliases", json={"decision": decision, "names": [name], "entity": target, **said}
+    )
 
 
 async def test_a_proposal_is_accepted_and_taken_back() -> None:
@@ -37,9 +47,15 @@ async def test_a_proposal_is_accepted_and_taken_back() -> None:
     async with merger(harness), client(harness.app()) as api:
         before = (await api.get("/graphs", params={"label": "*"})).json()
         (proposed,) = (await api.get("/graph/aliases/proposals")).json()
-        assert (proposed["name"], proposed["entity"], proposed["proposed_by"]) == (WHO, LONG, "rule:abbreviation")
+        assert (proposed["name"], proposed["entity"], proposed["proposed_by"]) == (
+            WHO,
+            LONG,
+            "rule:abbreviation",
+        )
         assert proposed["evidence"] == f"{LONG} ({WHO})"
-        made = await decide(api, "accept", proposed_by="rule:abbreviation", evidence=proposed["evidence"])
+        made = await decide(
+            api, "accept", proposed_by="rule:abbreviation", evidence=proposed["evidence"]
+        )
         assert (made.status_code, made.json()["status"]) == (200, "success")
         assert (await api.get("/graph/label/list")).json() == ["Geneva", "Polio", LONG]
         (known,) = (await api.get("/graph/aliases", params={"state": "accepted"})).json()
@@ -65,7 +81,10 @@ async def test_a_model_s_proposal_waits_for_somebody_to_decide() -> None:
         given = {"proposed_by": "model:small", "evidence": "both fight polio"}
         assert (await decide(api, "propose", "The Health People", LONG, **given)).status_code == 200
         first, *_ = (await api.get("/graph/aliases/proposals")).json()
-        assert (first["name"], first["proposed_by"], first["evidence"]) == ("The Health People", *given.values())
+        assert (first["name"], first["proposed_by"], first["evidence"]) == (
+            "The Health People",
+            *given.values(),
+        )
         assert WHO in (await api.get("/graph/label/list")).json()
         only = (await api.get("/graph/aliases/proposals", params={"rule": "spelling"})).json()
         assert [one["proposed_by"] for one in only] == ["model:small"]
@@ -78,7 +97,11 @@ async def test_a_question_finds_the_entity_by_names_that_no_entity_has_any_more(
         assert [link.names for link in link_entities("Where is the UN health agency?", index)] == []
         await decide(api, "accept")
         await decide(api, "accept", "UN health agency", LONG)
-        renamed = {"entity_name": "Polio", "updated_data": {"entity_name": "Poliomyelitis"}, "allow_rename": True}
+        renamed = {
+            "entity_name": "Polio",
+            "updated_data": {"entity_name": "Poliomyelitis"},
+            "allow_rename": True,
+        }
         assert (await api.post("/graph/entity/edit", json=renamed)).status_code == 200
     fresh = type(harness.names)(harness.graph, harness.documents, harness.deps().aliases)
     index = await fresh.of(PARTITIONS)
@@ -96,7 +119,9 @@ async def test_a_question_finds_the_entity_by_names_that_no_entity_has_any_more(
         ("explode", WHO, LONG, 422),
     ],
 )
-async def test_a_decision_about_nothing_is_refused(decision: str, name: str, target: str, code: int) -> None:
+async def test_a_decision_about_nothing_is_refused(
+    decision: str, name: str, target: str, code: int
+) -> None:
     harness = await library()
     async with client(harness.app()) as api:
         assert (await decide(api, decision, name, target)).status_code == code
@@ -105,10 +130,15 @@ async def test_a_decision_about_nothing_is_refused(decision: str, name: str, tar
 async def test_an_edit_of_another_kind_is_in_no_list_and_a_merge_is() -> None:
     harness = await library()
     async with merger(harness), client(harness.app()) as api:
-        await api.post("/graph/entity/edit", json={"entity_name": WHO, "updated_data": {"description": "An agency."}})
+        await api.post(
+            "/graph/entity/edit",
+            json={"entity_name": WHO, "updated_data": {"description": "An agency."}},
+        )
         assert (await api.get("/graph/aliases")).json() == []
         merged = {"entities_to_change": [WHO], "entity_to_change_into": LONG}
         assert (await api.post("/graph/entities/merge", json=merged)).status_code == 200
-        assert [(one["name"], one["state"]) for one in (await api.get("/graph/aliases")).json()] == [(WHO, "accepted")]
+        assert [
+            (one["name"], one["state"]) for one in (await api.get("/graph/aliases")).json()
+        ] == [(WHO, "accepted")]
         assert (await decide(api, "undo")).status_code == 200
         assert WHO in (await api.get("/graph/label/list")).json()

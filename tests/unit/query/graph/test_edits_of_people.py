@@ -21,7 +21,9 @@ class RelationsComeLater(MemoryGraph):
         super().__init__()
         self.written, self.read = set[str](), asyncio.Event()
 
-    async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(
+        self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]
+    ) -> None:
         await super().put(partition, entities, [])
         self.written = {entity.name for entity in entities if not entity.gone}
         if self.written:
@@ -35,7 +37,9 @@ class RelationsComeLater(MemoryGraph):
             self.read.set()
         return result
 
-    async def relations(self, partition: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
+    async def relations(
+        self, partition: Partition, pairs: Collection[Pair]
+    ) -> dict[Pair, Relation]:
         result = await super().relations(partition, pairs)
         if self.written & {name for pair in pairs for name in pair}:
             self.read.set()
@@ -57,7 +61,12 @@ async def test_an_edit_names_the_user_or_the_key_it_came_from() -> None:
         async with keyed(app, KEY) as api:
             given = {"entities_to_change": ["Baker"], "entity_to_change_into": "Port Elm"}
             assert (await api.post("/graph/entities/merge", json=given)).status_code == 200
-    made = [message async for page in harness.log.read() for message in page if message.subject.endswith("GraphEdited")]
+    made = [
+        message
+        async for page in harness.log.read()
+        for message in page
+        if message.subject.endswith("GraphEdited")
+    ]
     assert [event_line(message).gist for message in made] == [
         "create entity 'Port Elm' by user:ada",
         "merge entities 'Baker' into 'Port Elm' by key:lightrag",
@@ -74,9 +83,15 @@ async def test_what_people_make_has_the_time_at_which_they_made_it() -> None:
             "relation_data": {"description": "There."},
         }
         tied = (await api.post("/graph/relation/create", json=ends)).json()["data"]["graph_data"]
-        renamed = {"entity_name": "Port Elm", "updated_data": {"entity_name": "Elmhaven"}, "allow_rename": True}
+        renamed = {
+            "entity_name": "Port Elm",
+            "updated_data": {"entity_name": "Elmhaven"},
+            "allow_rename": True,
+        }
         later = (await api.post("/graph/entity/edit", json=renamed)).json()["data"]["graph_data"]
-        known = (await api.get("/graphs", params={"label": "Radium", "max_depth": 1})).json()["nodes"]
+        known = (await api.get("/graphs", params={"label": "Radium", "max_depth": 1})).json()[
+            "nodes"
+        ]
     for created in (made["created_at"], tied["created_at"], later["created_at"]):
         assert abs(created - time.time()) < 60
     # What documents say of a thing since long keeps its own time, though people speak of it now.
@@ -87,13 +102,28 @@ async def test_what_people_make_has_the_time_at_which_they_made_it() -> None:
 async def test_a_renamed_or_merged_entity_is_answered_with_its_relations() -> None:
     harness = QueryHarness(graph=RelationsComeLater())
     quay = {**ELM, "entity_name": "Quay"}
-    ends = {"source_entity": "Port Elm", "target_entity": "Quay", "relation_data": {"description": "beside"}}
-    renamed = {"entity_name": "Port Elm", "updated_data": {"entity_name": "Elmhaven"}, "allow_rename": True}
+    ends = {
+        "source_entity": "Port Elm",
+        "target_entity": "Quay",
+        "relation_data": {"description": "beside"},
+    }
+    renamed = {
+        "entity_name": "Port Elm",
+        "updated_data": {"entity_name": "Elmhaven"},
+        "allow_rename": True,
+    }
     merged = {"entities_to_change": ["Elmhaven"], "entity_to_change_into": "Oakhaven"}
     async with merger(harness), client(harness.app()) as api:
-        for path, body in (("entity/create", ELM), ("entity/create", quay), ("relation/create", ends)):
+        for path, body in (
+            ("entity/create", ELM),
+            ("entity/create", quay),
+            ("relation/create", ends),
+        ):
             assert (await api.post(f"/graph/{path}", json=body)).status_code == 200
-        for path, body, name in (("entity/edit", renamed, "Elmhaven"), ("entities/merge", merged, "Oakhaven")):
+        for path, body, name in (
+            ("entity/edit", renamed, "Elmhaven"),
+            ("entities/merge", merged, "Oakhaven"),
+        ):
             assert (await api.post(f"/graph/{path}", json=body)).status_code == 200
             edges = (await api.get("/graphs", params={"label": name})).json()["edges"]
             assert [{edge["source"], edge["target"]} for edge in edges] == [{name, "Quay"}]

@@ -20,14 +20,21 @@ async def library() -> QueryHarness:
     harness = QueryHarness()
     sky = [entity("Mercury", "planet", "It is next to the sun"), entity("Sun")]
     lab = [entity("Mercury", "metal", "It is liquid"), entity("Thermometer")]
-    await harness.index("sky", "Mercury orbits the sun.", says=((sky, [relation("Mercury", "Sun")]),))
     await harness.index(
-        "lab", "Mercury fills thermometers.", version=1000, says=((lab, [relation("Mercury", "Thermometer")]),)
+        "sky", "Mercury orbits the sun.", says=((sky, [relation("Mercury", "Sun")]),)
+    )
+    await harness.index(
+        "lab",
+        "Mercury fills thermometers.",
+        version=1000,
+        says=((lab, [relation("Mercury", "Thermometer")]),),
     )
     return harness
 
 
-async def split(api: httpx.AsyncClient, name: str = "Mercury", new: str = PLANET, *documents: str) -> Any:
+async def split(
+    api: httpx.AsyncClient, name: str = "Mercury", new: str = PLANET, *documents: str
+) -> Any:
     body = {"entity_name": name, "new_entity_name": new, "documents": documents or ("sky",)}
     return await api.post("/graph/entity/split", json=body)
 
@@ -38,7 +45,9 @@ async def named(api: httpx.AsyncClient, name: str) -> dict[str, str]:
     return {source["document_id"]: source["description"] for source in sources}
 
 
-async def test_what_was_split_has_relations_and_sources_of_its_own_and_answers_to_the_common_name() -> None:
+async def test_what_was_split_has_relations_and_sources_of_its_own_and_answers_to_the_common_name() -> (  # noqa: E501
+    None
+):
     harness = await library()
     async with merger(harness), client(harness.app()) as api:
         made = await split(api)

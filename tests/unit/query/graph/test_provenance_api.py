@@ -45,5 +45,7 @@ async def test_sources_are_paged_and_other_workspaces_have_none() -> None:
     assert third == {"sources": [], "after": None}
     assert (await sources(harness, name="Nobody"))["sources"] == []
     async with client(harness.app()) as api:
-        answer = await api.get("/graph/provenance", params={"name": "Radium"}, headers={"X-Workspace": "other"})
+        answer = await api.get(
+            "/graph/provenance", params={"name": "Radium"}, headers={"X-Workspace": "other"}
+        )
     assert answer.json()["sources"] == []

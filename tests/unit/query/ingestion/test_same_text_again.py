@@ -1,4 +1,6 @@
-"""The same text posted again: the answer's track id always leads to a document, so that who polls comes to an end."""
+"""The same text posted again: the answer's track id always leads to a document, so that who polls
+comes to an end.
+"""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -44,12 +46,18 @@ async def test_a_text_that_is_there_is_answered_with_its_document_and_status(
     again = (await api.post("/documents/text", json=TEXT)).json()
     (placed,) = again["documents"]
     assert (again["status"], again["track_id"]) == ("duplicated", first["track_id"])
-    assert (placed["id"], placed["is_new"], placed["status"]) == (first["documents"][0]["id"], False, "pending")
+    assert (placed["id"], placed["is_new"], placed["status"]) == (
+        first["documents"][0]["id"],
+        False,
+        "pending",
+    )
     assert placed["id"] in again["message"]
     assert await tracked(api, again) == [placed["id"]]
 
 
-async def test_one_that_failed_says_so_and_names_the_way_out(api: httpx.AsyncClient, harness: QueryHarness) -> None:
+async def test_one_that_failed_says_so_and_names_the_way_out(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
     first = (await api.post("/documents/text", json=TEXT)).json()
     await projected(harness)
     id = first["documents"][0]["id"]
@@ -66,7 +74,10 @@ async def test_of_several_texts_those_that_are_there_are_told_apart(
     several = {"texts": [TEXT["text"], "Something new."], "file_sources": ["port.md", "new.md"]}
     answer = (await api.post("/documents/texts", json=several)).json()
     await projected(harness)
-    assert (answer["status"], [one["is_new"] for one in answer["documents"]]) == ("success", [False, True])
+    assert (answer["status"], [one["is_new"] for one in answer["documents"]]) == (
+        "success",
+        [False, True],
+    )
     assert await tracked(api, answer) == [answer["documents"][1]["id"]]
     again = (await api.post("/documents/texts", json=several)).json()
     assert again["status"] == "duplicated"
@@ -74,7 +85,9 @@ async def test_of_several_texts_those_that_are_there_are_told_apart(
         assert placed["id"] in await tracked(api, placed)
 
 
-async def test_a_document_without_a_track_is_tracked_by_its_id(api: httpx.AsyncClient, harness: QueryHarness) -> None:
+async def test_a_document_without_a_track_is_tracked_by_its_id(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
     await add_document(
         harness.log,
         harness.blobs,
@@ -87,7 +100,9 @@ async def test_a_document_without_a_track_is_tracked_by_its_id(api: httpx.AsyncC
     assert await tracked(api, again) == [again["documents"][0]["id"]]
 
 
-async def test_an_upload_and_a_scan_of_what_is_there_lead_to_it_too(harness: QueryHarness, tmp_path: Path) -> None:
+async def test_an_upload_and_a_scan_of_what_is_there_lead_to_it_too(
+    harness: QueryHarness, tmp_path: Path
+) -> None:
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "port.md").write_text(TEXT["text"])
     settings = QuerySettings(workspace="w", input_dir=str(tmp_path))
@@ -95,7 +110,10 @@ async def test_an_upload_and_a_scan_of_what_is_there_lead_to_it_too(harness: Que
         first = (await send(api, "port.md", TEXT["text"].encode())).json()
         await projected(harness)
         again = (await send(api, "port.md", TEXT["text"].encode())).json()
-        assert (again["status"], await tracked(api, again)) == ("duplicated", [first["documents"][0]["id"]])
+        assert (again["status"], await tracked(api, again)) == (
+            "duplicated",
+            [first["documents"][0]["id"]],
+        )
         scan = (await api.post("/documents/scan")).json()
         await ended(api, scan["track_id"])
         assert await tracked(api, scan) == [first["documents"][0]["id"]]

@@ -35,13 +35,18 @@ async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
         yield api
 
 
-async def send(api: httpx.AsyncClient, name: str, data: bytes, query: str = "", key: str = "") -> httpx.Response:
+async def send(
+    api: httpx.AsyncClient, name: str, data: bytes, query: str = "", key: str = ""
+) -> httpx.Response:
     headers = {"Idempotency-Key": key} if key else {}
     return await api.post(PATH + query, files={"file": (name, data)}, headers=headers)
 
 
 def form(body: bytes, boundary: str = BOUNDARY) -> dict[str, Any]:
-    return {"content": body, "headers": {"content-type": f"multipart/form-data; boundary={boundary}"}}
+    return {
+        "content": body,
+        "headers": {"content-type": f"multipart/form-data; boundary={boundary}"},
+    }
 
 
 def part(headers: bytes, content: bytes) -> bytes:
@@ -71,7 +76,10 @@ async def test_a_file_is_in_the_log_with_its_text_and_what_is_known_of_it(
     assert (event.document_id, event.file_path) == ("doc-" + md5("report.pdf"), "report.pdf")
     assert event.track_id == body["track_id"]
     assert event.text and "first page" in event.text and len(event.pages) == 2
-    assert (event.metadata["file_name"], event.metadata["media_type"]) == ("report.pdf", "application/pdf")
+    assert (event.metadata["file_name"], event.metadata["media_type"]) == (
+        "report.pdf",
+        "application/pdf",
+    )
     await projected(harness)
     assert (await api.get(f"/documents/track_status/{body['track_id']}")).json()["total_count"] == 1
 
@@ -92,9 +100,12 @@ async def test_another_file_of_the_same_name_is_refused_unless_it_is_to_be_a_new
     assert (refused.status_code, "replace=true" in refused.json()["detail"]) == (409, True)
     assert (await send(api, "a.txt", b"other", "?replace=true")).status_code == 200
     assert [(event.document_id, event.text) for event in added(harness)] == [
-        ("doc-" + md5("a.txt"), "text"), ("doc-" + md5("a.txt"), "other"),
-    ]  # fmt: skip
-    await api.request("DELETE", "/documents/delete_document", json={"doc_ids": ["doc-" + md5("a.txt")]})
+        ("doc-" + md5("a.txt"), "text"),
+        ("doc-" + md5("a.txt"), "other"),
+    ]
+    await api.request(
+        "DELETE", "/documents/delete_document", json={"doc_ids": ["doc-" + md5("a.txt")]}
+    )
     assert (await send(api, "a.txt", b"third")).status_code == 200
 
 
@@ -110,7 +121,9 @@ async def test_files_of_one_base_name_in_two_folders_are_two_documents_where_fol
     assert (await send(api, "a/../report.txt", b"other", "?folders=true")).status_code == 400
 
 
-async def test_an_upload_with_a_key_is_one_upload(api: httpx.AsyncClient, harness: QueryHarness) -> None:
+async def test_an_upload_with_a_key_is_one_upload(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
     first, second = [await send(api, "a.txt", b"text", key="k") for _ in range(2)]
     assert (first.status_code, first.json()["track_id"]) == (200, second.json()["track_id"])
     assert (await send(api, "b.txt", b"text", key="k")).status_code == 422
@@ -129,17 +142,24 @@ async def test_an_upload_with_a_key_is_one_upload(api: httpx.AsyncClient, harnes
         "b\\a.txt",
     ],
 )
-async def test_a_name_that_is_no_name_is_refused(api: httpx.AsyncClient, harness: QueryHarness, name: str) -> None:
+async def test_a_name_that_is_no_name_is_refused(
+    api: httpx.AsyncClient, harness: QueryHarness, name: str
+) -> None:
     answer = await send(api, name, b"text")
     assert (answer.status_code, added(harness)) == (400, [])
     assert len(answer.text) < 1500
 
 
 @pytest.mark.parametrize(
-    "name", ["..%2fx.txt", "con", "a b.txt", "'; rm -rf.txt", "文.txt", "=cmd.txt", ".txt", 'q".txt']
+    "name",
+    ["..%2fx.txt", "con", "a b.txt", "'; rm -rf.txt", "文.txt", "=cmd.txt", ".txt", 'q".txt'],
 )
 async def test_an_odd_name_is_a_name_and_never_a_path(
-    api: httpx.AsyncClient, harness: QueryHarness, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    api: httpx.AsyncClient,
+    harness: QueryHarness,
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     answer = await send(api, name, b"text")
@@ -198,10 +218,15 @@ async def test_a_file_over_the_limit_is_refused_with_the_limit(harness: QueryHar
         assert (await send(api, "a.txt", b"x" * 1000)).status_code == 200
         for data in (b"x" * 1001, b"x" * 500_000):
             answer = await send(api, "b.txt", data)
-            assert (answer.status_code, "1,000 bytes (MAX_UPLOAD_SIZE)" in answer.json()["detail"]) == (413, True)
+            assert (
+                answer.status_code,
+                "1,000 bytes (MAX_UPLOAD_SIZE)" in answer.json()["detail"],
+            ) == (413, True)
 
 
-async def test_no_more_is_read_of_a_body_without_a_size_than_the_limit(harness: QueryHarness) -> None:
+async def test_no_more_is_read_of_a_body_without_a_size_than_the_limit(
+    harness: QueryHarness,
+) -> None:
     taken = 0
 
     async def endless() -> AsyncIterator[bytes]:
@@ -211,7 +236,9 @@ async def test_no_more_is_read_of_a_body_without_a_size_than_the_limit(harness: 
             taken += 1
             yield b"x" * 1000
 
-    async with client(harness.app(settings=QuerySettings(workspace="w", max_upload_size=100_000))) as api:
+    async with client(
+        harness.app(settings=QuerySettings(workspace="w", max_upload_size=100_000))
+    ) as api:
         answer = await api.post(PATH, **{**form(b""), "content": endless()})
     assert (answer.status_code, taken < 120) == (413, True)
 
@@ -229,7 +256,9 @@ async def bytewise(body: bytes) -> AsyncIterator[bytes]:
         yield body[place : place + 1]
 
 
-@pytest.mark.parametrize("content", [b"text", b"\r\n--=-=edge=-\r\n--\r\n", b"\r\n", b"a\r\n--", b"line\r\nline\r\n"])
+@pytest.mark.parametrize(
+    "content", [b"text", b"\r\n--=-=edge=-\r\n--\r\n", b"\r\n", b"a\r\n--", b"line\r\nline\r\n"]
+)
 async def test_a_file_comes_in_whole_however_its_bytes_are_cut(
     api: httpx.AsyncClient, harness: QueryHarness, content: bytes
 ) -> None:
@@ -239,7 +268,9 @@ async def test_a_file_comes_in_whole_however_its_bytes_are_cut(
         answer = await api.post(PATH, **{**form(b""), "content": sent}, params={"replace": number})
         assert answer.status_code == 200, answer.text
     (event,) = added(harness)
-    assert event.text and event.text.replace("\r\n", "\n") == f"<{content.decode()}>".replace("\r\n", "\n")
+    assert event.text and event.text.replace("\r\n", "\n") == f"<{content.decode()}>".replace(
+        "\r\n", "\n"
+    )
 
 
 async def test_an_empty_file_is_empty_and_not_a_riddle(api: httpx.AsyncClient) -> None:
@@ -255,7 +286,9 @@ async def test_an_empty_file_is_empty_and_not_a_riddle(api: httpx.AsyncClient) -
         form(part(FILE, b"text")),
         form(part(FILE, b"text")[:40]),
         form(part(b'Content-Disposition: form-data; name="file"', b"text") + END),
-        form(part(b'Content-Disposition: form-data; name="other"; filename="a.txt"', b"text") + END),
+        form(
+            part(b'Content-Disposition: form-data; name="other"; filename="a.txt"', b"text") + END
+        ),
         form(part(b"x: y", b"") * 1000 + END),
         form(part(b"x: y", b"x" * 200_000) + END),
         form(part(b"x: " + b"y" * 50_000, b"") + END),
@@ -266,10 +299,22 @@ async def test_an_empty_file_is_empty_and_not_a_riddle(api: httpx.AsyncClient) -
         {},
     ],
     ids=[
-        "nothing", "no part", "no end", "half a header", "no file name", "another name", "many parts", "a long field",
-        "long headers", "only a preamble", "plain text", "no boundary", "json", "no body",
+        "nothing",
+        "no part",
+        "no end",
+        "half a header",
+        "no file name",
+        "another name",
+        "many parts",
+        "a long field",
+        "long headers",
+        "only a preamble",
+        "plain text",
+        "no boundary",
+        "json",
+        "no body",
     ],
-)  # fmt: skip
+)
 async def test_a_form_without_a_file_is_refused(api: httpx.AsyncClient, request_: Any) -> None:
     answer = await api.post(PATH, **request_)
     assert (answer.status_code, bool(answer.json()["detail"])) == (400, True)
@@ -290,7 +335,9 @@ async def test_a_guessed_encoding_comes_with_its_confidence_and_in_doubt_with_a_
     assert "encoding_warning" not in first.metadata
     assert second.metadata["encoding_warning"] == short["warnings"][0]
     await projected(harness)
-    state = (await api.get("/documents/by_id", params={"doc_id": short["documents"][0]["id"]})).json()
+    state = (
+        await api.get("/documents/by_id", params={"doc_id": short["documents"][0]["id"]})
+    ).json()
     assert state["metadata"]["encoding_warning"] == short["warnings"][0]
 
 
@@ -306,23 +353,37 @@ async def test_the_field_encoding_of_an_upload_decides(
     assert (event.text, event.metadata["encoding"]) == ("Łódź", "iso-8859-2")
 
 
-async def test_the_charset_of_the_file_is_believed_where_it_fits(api: httpx.AsyncClient, harness: QueryHarness) -> None:
+async def test_the_charset_of_the_file_is_believed_where_it_fits(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
     typed = FILE + b"\r\nContent-Type: text/plain; charset=koi8-r"
     for data in ("Да".encode("koi8-r"), "Ещё раз".encode()):
         await api.post(PATH + "?replace=true", **form(part(typed, data) + END))
     assert [(event.text, event.metadata["encoding"]) for event in added(harness)] == [
-        ("Да", "koi8-r"), ("Ещё раз", "utf-8"),
-    ]  # fmt: skip
+        ("Да", "koi8-r"),
+        ("Ещё раз", "utf-8"),
+    ]
 
 
-@pytest.mark.parametrize("encoding", ["klingon", "base64", "rot13", "unicode_escape", "\x1b[31m", "x" * 5000])
-async def test_an_unknown_encoding_is_refused(api: httpx.AsyncClient, harness: QueryHarness, encoding: str) -> None:
+@pytest.mark.parametrize(
+    "encoding", ["klingon", "base64", "rot13", "unicode_escape", "\x1b[31m", "x" * 5000]
+)
+async def test_an_unknown_encoding_is_refused(
+    api: httpx.AsyncClient, harness: QueryHarness, encoding: str
+) -> None:
     answer = await api.post(PATH, files={"file": ("a.txt", b"text")}, data={"encoding": encoding})
     said = answer.json()["detail"]
-    assert (answer.status_code, "no encoding that is known" in said, said.isprintable()) == (400, True, True)
+    assert (answer.status_code, "no encoding that is known" in said, said.isprintable()) == (
+        400,
+        True,
+        True,
+    )
     assert added(harness) == []
 
 
 async def test_an_encoding_that_does_not_fit_is_refused(api: httpx.AsyncClient) -> None:
     answer = await api.post(PATH, files={"file": ("a.txt", b"caf\xe9")}, data={"encoding": "utf-8"})
-    assert (answer.status_code, "not utf-8, as byte 4 shows" in answer.json()["detail"]) == (422, True)
+    assert (answer.status_code, "not utf-8, as byte 4 shows" in answer.json()["detail"]) == (
+        422,
+        True,
+    )

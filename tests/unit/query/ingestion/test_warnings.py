@@ -1,4 +1,6 @@
-"""What is left out of a text or a file is said in the answer, in the status, and not repeated by a new version."""
+"""What is left out of a text or a file is said in the answer, in the status, and not repeated by a
+new version.
+"""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -47,11 +49,15 @@ async def test_a_text_with_a_picture_is_added_without_it_and_the_answer_says_so(
 
 async def test_of_several_texts_each_warning_names_its_text(api: httpx.AsyncClient) -> None:
     texts = ["Nothing left out.", f"Lamp <img src='data:image/png;base64,{BASE64}'>"]
-    answer = (await api.post("/documents/texts", json={"texts": texts, "file_sources": ["a.md", "b.md"]})).json()
+    answer = (
+        await api.post("/documents/texts", json={"texts": texts, "file_sources": ["a.md", "b.md"]})
+    ).json()
     assert answer["warnings"] == [f"b.md: {INLINE}"]
 
 
 async def test_a_text_of_a_picture_alone_is_refused_with_the_reason(api: httpx.AsyncClient) -> None:
-    answer = await api.post("/documents/text", json={"text": f"![](data:image/png;base64,{BASE64})"})
+    answer = await api.post(
+        "/documents/text", json={"text": f"![](data:image/png;base64,{BASE64})"}
+    )
     assert answer.status_code == 422
     assert "1 inline file (image/png" in answer.text

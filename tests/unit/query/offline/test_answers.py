@@ -4,7 +4,8 @@ from services.query.offline.answers import LONGEST_READ, candidates, quotation
 from services.query.offline.quotable_sentences import quotable
 
 STEPS = (
-    "## How do I get a card?\n\nPlease do as follows:\n\n1. Fill in the long form at the desk.\n2. Show a passport.\n\n"
+    "## How do I get a card?\n\nPlease do as follows:\n\n1. Fill in the long form at the "
+    "desk.\n2. Show a passport.\n\n"
     "It costs nothing at all."
 )
 
@@ -12,7 +13,9 @@ STEPS = (
 def quoted(question: str, text: str, *words: str) -> str:
     """The quotation for the sentences with these words, in this order."""
     result = candidates([("1", quotable(text))])
-    return quotation(question, [next(each for each in result if word in each.part.text) for word in words])
+    return quotation(
+        question, [next(each for each in result if word in each.part.text) for word in words]
+    )
 
 
 def test_steps_are_whole_and_in_order_with_what_announces_them() -> None:
@@ -25,40 +28,60 @@ def test_steps_are_whole_and_in_order_with_what_announces_them() -> None:
 
 
 def test_a_question_about_one_item_gets_that_item() -> None:
-    text = "These are served:\n\n- Bread with honey from the village.\n- Fish from the harbour of the town."
+    text = (
+        "These are served:\n\n- Bread with honey from the village.\n- Fish from the harbour of "
+        "the town."
+    )
     assert quoted("Where does the fish come from?", text, "Fish") == (
         "These are served:\n- Fish from the harbour of the town. [1]"
     )
 
 
 def test_a_sentence_that_refers_back_comes_with_the_one_before() -> None:
-    text = "The Grey Gull is a ship of the north.\n\nThe lamp was built by Ilse. It shines at night in winter."
+    text = (
+        "The Grey Gull is a ship of the north.\n\nThe lamp was built by Ilse. It shines at night "
+        "in winter."
+    )
     assert quoted("When does the lamp shine?", text, "shines") == (
         "The lamp was built by Ilse. It shines at night in winter. [1]"
     )
 
 
 def test_the_first_choice_brings_the_sentence_after_it_and_no_other_does() -> None:
-    text = "The log is the backup of all. Stop and copy the folder.\n\nWolves howl in the hills. Bears sleep in caves."
+    text = (
+        "The log is the backup of all. Stop and copy the folder.\n\nWolves howl in the hills. "
+        "Bears sleep in caves."
+    )
     assert quoted("What is the backup?", text, "backup", "Wolves") == (
         "The log is the backup of all. Stop and copy the folder. Wolves howl in the hills. [1]"
     )
 
 
 def test_rows_stand_alone() -> None:
-    text = "| Ship | Master |\n|---|---|\n| Grey Gull of the North | Ruth |\n| White Gull of the South | Ivan |\n"
-    assert quoted("Who is master of the Grey Gull?", text, "Grey") == "Ship: Grey Gull of the North; Master: Ruth [1]"
+    text = (
+        "| Ship | Master |\n|---|---|\n| Grey Gull of the North | Ruth |\n| White Gull of the "
+        "South | Ivan |\n"
+    )
+    assert (
+        quoted("Who is master of the Grey Gull?", text, "Grey")
+        == "Ship: Grey Gull of the North; Master: Ruth [1]"
+    )
 
 
 def test_passages_keep_the_order_of_the_choice_and_overlaps_are_quoted_once() -> None:
     both = "The first ship is slow and old.\n\nThe second ship is fast and new."
     result = candidates(
-        [("1", quotable("The third ship is lost at sea.")), ("2", quotable(both)), ("", quotable(both))]
+        [
+            ("1", quotable("The third ship is lost at sea.")),
+            ("2", quotable(both)),
+            ("", quotable(both)),
+        ]
     )
     assert len(result) == 3
     third, first, second = result
     assert quotation("Which ship?", [second, third, first]) == (
-        "The first ship is slow and old. The second ship is fast and new. [2]\n\nThe third ship is lost at sea. [1]"
+        "The first ship is slow and old. The second ship is fast and new. [2]\n\nThe third "
+        "ship is lost at sea. [1]"
     )
 
 
@@ -73,7 +96,9 @@ def test_scraps_and_endless_sentences_are_no_candidates() -> None:
 
 def readings(text: str, word: str) -> list[str]:
     """What is compared with a question for the first part that has this word."""
-    return next(each for each in candidates([("1", quotable(text))]) if word in each.part.text).readings
+    return next(
+        each for each in candidates([("1", quotable(text))]) if word in each.part.text
+    ).readings
 
 
 def test_a_sentence_is_read_alone_below_its_heading_and_after_the_one_before() -> None:

@@ -1,4 +1,6 @@
-"""What an answer without a model may quote: sentences, items of lists, and rows of tables with their columns."""
+"""What an answer without a model may quote: sentences, items of lists, and rows of tables with
+their columns.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,17 +23,25 @@ def test_a_row_says_what_its_cells_mean() -> None:
         "| Dr. Ivan Pike. A mate. |  |\n\nEnd.\n\n| a | |\n|---|---|\n| 1 | 2 | 3 |\n"
     )
     assert texts(text) == [
-        "Crew:", "Sailor: Ruth Thorn; Ship: Grey | Gull", "Sailor: Dr. Ivan Pike. A mate.", "End.", "a: 1; 2; 3"
-    ]  # fmt: skip
+        "Crew:",
+        "Sailor: Ruth Thorn; Ship: Grey | Gull",
+        "Sailor: Dr. Ivan Pike. A mate.",
+        "End.",
+        "a: 1; 2; 3",
+    ]
 
 
 def test_rows_without_their_header_are_left_out() -> None:
-    assert texts("258 | Stall 258 |\n| 259 | Stall 259 |\n\nAll sold. None left.") == ["All sold.", "None left."]
+    assert texts("258 | Stall 258 |\n| 259 | Stall 259 |\n\nAll sold. None left.") == [
+        "All sold.",
+        "None left.",
+    ]
 
 
 def test_a_part_knows_its_headings_its_paragraph_and_what_announces_its_list() -> None:
     first, lead, one, two, last = quotable(
-        "# Manual\n\nIt is short.\n\n## Start\n\nDo this:\n\n1. Open it.\n2. Turn\n   the key.\n\nDone."
+        "# Manual\n\nIt is short.\n\n## Start\n\nDo this:\n\n1. Open it.\n2. Turn\n   the "
+        "key.\n\nDone."
     )
     assert (first.heading, first.title) == ("Manual", "Manual")
     assert (lead.heading, lead.title) == ("Start", "Manual")
@@ -55,7 +65,9 @@ def test_a_question_is_not_quoted_but_explains_what_follows() -> None:
 
 
 def test_titles_in_capitals_are_headings() -> None:
-    (part,) = quotable("GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June\n\nEveryone is permitted to copy.")
+    (part,) = quotable(
+        "GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June\n\nEveryone is permitted to copy."
+    )
     assert (part.text, part.heading) == (
         "Everyone is permitted to copy.",
         "GNU GENERAL PUBLIC LICENSE Version 3, 29 June",
@@ -63,7 +75,10 @@ def test_titles_in_capitals_are_headings() -> None:
 
 
 def test_indented_prose_is_quoted_and_indented_code_is_not() -> None:
-    prose = "It has parts:\n\n    a) The work must carry notices (with a date)\n    stating that you changed it.\n"
+    prose = (
+        "It has parts:\n\n    a) The work must carry notices (with a date)\n    stating that you "
+        "changed it.\n"
+    )
     assert texts(prose) == [
         "It has parts:",
         "a) The work must carry notices (with a date) stating that you changed it.",
@@ -72,7 +87,10 @@ def test_indented_prose_is_quoted_and_indented_code_is_not() -> None:
 
 
 def test_rules_are_not_quoted() -> None:
-    assert texts("It begins here.\n\n-----\n\n* * *\n\nIt ends there.") == ["It begins here.", "It ends there."]
+    assert texts("It begins here.\n\n-----\n\n* * *\n\nIt ends there.") == [
+        "It begins here.",
+        "It ends there.",
+    ]
 
 
 def test_a_passage_that_begins_inside_a_sentence_loses_that_part() -> None:

@@ -38,7 +38,13 @@ def test_a_sentence_with_all_words_scores_one_and_words_around_it_count_half() -
     question = "Where does the ship anchor?"
     ship, anchor = terms("ship"), terms("anchor")
     whole, half, outside, none = lexical_scores(
-        question, [(ship | anchor, ship), (ship, anchor), (frozenset(), ship | anchor), (frozenset(), frozenset[str]())]
+        question,
+        [
+            (ship | anchor, ship),
+            (ship, anchor),
+            (frozenset(), ship | anchor),
+            (frozenset(), frozenset[str]()),
+        ],
     )
     assert whole == pytest.approx(1.0)
     assert half == pytest.approx(0.75, abs=0.1)
@@ -48,7 +54,8 @@ def test_a_sentence_with_all_words_scores_one_and_words_around_it_count_half() -
 
 def test_rare_words_weigh_more() -> None:
     scores = lexical_scores(
-        "rare common", [(terms("common"), frozenset[str]())] * 20 + [(terms("rare"), frozenset[str]())]
+        "rare common",
+        [(terms("common"), frozenset[str]())] * 20 + [(terms("rare"), frozenset[str]())],
     )
     assert scores[-1] > 1.5 * scores[0]
 
@@ -84,7 +91,9 @@ def test_the_kind_of_answer_agrees_or_not(question: str, sentence: str, expected
         ("Where is it?", set[str]()),
     ],
 )
-def test_names_are_words_with_a_capital_but_not_those_of_a_title(question: str, found: set[str]) -> None:
+def test_names_are_words_with_a_capital_but_not_those_of_a_title(
+    question: str, found: set[str]
+) -> None:
     assert names(question) == found
 
 

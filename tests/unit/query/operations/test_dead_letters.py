@@ -12,9 +12,14 @@ from tests.support.operations import MemoryDeadLetters, letter, memory_operation
 from tests.support.querying import QueryHarness
 
 FAILED = StageFailed(
-    document_id="port", stage="chunker", cause_type="DocumentAdded", error_type="Poison", message="no text",
-    attempt=1, retry_may_help=True,
-)  # fmt: skip
+    document_id="port",
+    stage="chunker",
+    cause_type="DocumentAdded",
+    error_type="Poison",
+    message="no text",
+    attempt=1,
+    retry_may_help=True,
+)
 REDRIVE, DROP = "/operations/dead_letters/redrive", "/operations/dead_letters/drop"
 
 
@@ -34,13 +39,21 @@ async def test_letters_are_listed_newest_first_of_one_stage_and_a_page_of_them()
         all_of_them = (await api.get("/operations/dead_letters?limit=2")).json()
         merger = (await api.get("/operations/dead_letters?stage=merger")).json()
         assert (await api.get("/operations/dead_letters?stage=cook")).status_code == 422
-    assert ([each["number"] for each in all_of_them["dead_letters"]], all_of_them["total"]) == ([3, 2], 3)
+    assert ([each["number"] for each in all_of_them["dead_letters"]], all_of_them["total"]) == (
+        [3, 2],
+        3,
+    )
     assert merger["dead_letters"] == [
         {
-            "number": 2, "at": "2026-03-01T12:00:00Z", "stage": "merger", "consumer": "merger-extents",
-            "reason": "no text", "sequence": 7, "subject": "kb.v1.w.port.DocumentAdded",
+            "number": 2,
+            "at": "2026-03-01T12:00:00Z",
+            "stage": "merger",
+            "consumer": "merger-extents",
+            "reason": "no text",
+            "sequence": 7,
+            "subject": "kb.v1.w.port.DocumentAdded",
         }
-    ]  # fmt: skip
+    ]
 
 
 async def test_letters_of_other_workspaces_are_as_if_they_were_not_there() -> None:
@@ -51,7 +64,9 @@ async def test_letters_of_other_workspaces_are_as_if_they_were_not_there() -> No
         assert (await api.get("/operations/dead_letters/2")).status_code == 404
         assert (await api.post(DROP, json={"numbers": [1, 2]})).status_code == 404
         assert (await api.get("/operations/dead_letters?all_workspaces=true")).status_code == 403
-        assert (await api.post(f"{DROP}?all_workspaces=true", json={"numbers": [2]})).status_code == 403
+        assert (
+            await api.post(f"{DROP}?all_workspaces=true", json={"numbers": [2]})
+        ).status_code == 403
     assert left(made) == [1, 2]
 
 
@@ -59,7 +74,10 @@ async def test_who_may_all_workspaces_sees_those_of_all() -> None:
     made = harness(letter(1), letter(2, workspace="other"))
     async with client(made.app()) as api:
         listed = (await api.get("/operations/dead_letters?all_workspaces=true")).json()
-        assert (listed["total"], (await api.get("/operations/dead_letters/2")).status_code) == (2, 404)
+        assert (listed["total"], (await api.get("/operations/dead_letters/2")).status_code) == (
+            2,
+            404,
+        )
         whole = (await api.get("/operations/dead_letters/2?all_workspaces=true")).json()
     assert (whole["data"], whole["number"]) == ("raw", 2)
 
@@ -99,7 +117,9 @@ async def test_the_audit_line_says_which_letters_and_why() -> None:
     with capture_logs() as lines:
         async with client(made.app()) as api:
             numbers = list(range(1, 31))
-            dropped = (await api.post(DROP, json={"numbers": numbers, "reason": "nonsense" * 50})).json()
+            dropped = (
+                await api.post(DROP, json={"numbers": numbers, "reason": "nonsense" * 50})
+            ).json()
     assert [each["number"] for each in dropped["dropped"]] == numbers
     (line,) = [line for line in lines if line["event"] == "audit"]
     assert (line["what"], line["who"], line["outcome"]) == (f"POST {DROP}", "anyone", 200)

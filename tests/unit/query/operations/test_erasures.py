@@ -1,4 +1,6 @@
-"""Erasures over HTTP: a request deletes at once and waits for an operator, and what was erased is listed."""
+"""Erasures over HTTP: a request deletes at once and waits for an operator, and what was erased is
+listed.
+"""
 
 from contracts.events import DocumentErased
 from tests.support.access import READER, SEVERAL, WRITER, behind, client, keyed
@@ -16,7 +18,10 @@ async def test_a_request_deletes_the_document_and_is_listed_until_it_is_erased()
         asked = await api.post(ERASURES, json=body)
         await api.post(ERASURES, json=body)
         listed = (await api.get(ERASURES)).json()
-    assert (asked.status_code, asked.json()) == (202, {"requested": ["port"], "unknown": ["nothing"]})
+    assert (asked.status_code, asked.json()) == (
+        202,
+        {"requested": ["port"], "unknown": ["nothing"]},
+    )
     assert listed == {"requested": ["port"], "erased": []}
     kinds = [message.subject.rpartition(".")[2] for message in made.log.messages]
     assert kinds == ["DocumentAdded", "ErasureRequested", "DocumentDeleted"]
@@ -30,7 +35,11 @@ async def test_what_was_erased_is_listed_with_the_hash_of_its_receipt() -> None:
     async with client(made.app()) as api:
         listed = (await api.get(ERASURES)).json()
     (erased,) = listed["erased"]
-    assert (erased["document"], erased["receipt"], erased["reason"]) == ("port", "a" * 64, "request 17")
+    assert (erased["document"], erased["receipt"], erased["reason"]) == (
+        "port",
+        "a" * 64,
+        "request 17",
+    )
 
 
 async def test_a_reader_sees_erasures_and_asks_for_none_and_a_writer_none_elsewhere() -> None:
@@ -42,5 +51,8 @@ async def test_a_reader_sees_erasures_and_asks_for_none_and_a_writer_none_elsewh
         assert (await api.get(ERASURES)).status_code == 200
         assert (await api.post(ERASURES, json=body)).status_code == 403
     async with keyed(app, WRITER, "v") as api:
-        assert (await api.post(ERASURES, json=body)).json() == {"requested": [], "unknown": ["port"]}
+        assert (await api.post(ERASURES, json=body)).json() == {
+            "requested": [],
+            "unknown": ["port"],
+        }
     assert len(made.log.messages) == 1

@@ -1,4 +1,6 @@
-"""What is wrong and how the service is set, over HTTP: for the whole deployment, and without a secret."""
+"""What is wrong and how the service is set, over HTTP: for the whole deployment, and without a
+secret.
+"""
 
 import json
 
@@ -13,10 +15,15 @@ CANARY = "canary-9f31c7e2a4"
 async def test_the_doctor_tells_what_is_wrong_and_what_to_do() -> None:
     async with client(QueryHarness().app()) as api:
         told = (await api.get("/operations/doctor")).json()
-    assert told == {"healthy": True, "findings": [{"level": "note", "what": "merger: 3 events wait", "todo": ""}]}
+    assert told == {
+        "healthy": True,
+        "findings": [{"level": "note", "what": "merger: 3 events wait", "todo": ""}],
+    }
 
 
-async def test_settings_are_shown_with_their_source_and_secrets_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_settings_are_shown_with_their_source_and_secrets_are_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("LLM_API_KEY", CANARY)
     monkeypatch.setenv("LIGHTSTREAM_API_KEYS", CANARY)
     monkeypatch.setenv("NATS_URL", f"nats://query:{CANARY}@bus:4222")
@@ -25,7 +32,10 @@ async def test_settings_are_shown_with_their_source_and_secrets_are_not(monkeypa
         shown = await api.get("/operations/settings")
     settings = {one["names"][0]: one for one in shown.json()["settings"]}
     assert CANARY not in json.dumps(shown.json())
-    assert (settings["LLM_API_KEY"]["value"], settings["LLM_API_KEY"]["source"]) == ("(set, not shown)", "LLM_API_KEY")
+    assert (settings["LLM_API_KEY"]["value"], settings["LLM_API_KEY"]["source"]) == (
+        "(set, not shown)",
+        "LLM_API_KEY",
+    )
     assert (settings["TOP_K"]["value"], settings["TOP_K"]["source"]) == ("17", "TOP_K")
     assert settings["CHUNK_TOP_K"]["source"] == "default"
 

@@ -1,11 +1,18 @@
-"""Audits and backups over HTTP: ordered by whoever may change the whole deployment, made by an operator process."""
+"""Audits and backups over HTTP: ordered by whoever may change the whole deployment, made by an
+operator process.
+"""
 
 from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
 
-from runtime.projections.operator_orders import OperatorOrder, OrderOutcome, read_outcome, write_outcome
+from runtime.projections.operator_orders import (
+    OperatorOrder,
+    OrderOutcome,
+    read_outcome,
+    write_outcome,
+)
 from runtime.projections.rebuild_lease import hold
 from tests.support.access import SEVERAL, WRITER, behind, client, keyed
 from tests.support.operations import MemoryOperatorProcess
@@ -26,12 +33,22 @@ def harness() -> tuple[QueryHarness, MemoryOperatorProcess]:
 async def test_a_task_is_ordered_with_who_asks_and_why_also_during_a_rebuild(task: str) -> None:
     made, operator = harness()
     with capture_logs() as lines:
-        async with client(made.app()) as api, hold(made.operations.rebuilds.values, ["graph"], "by hand"):
-            ordered = await api.post(f"/operations/log/{task}", json={"reason": "before the upgrade"})
+        async with (
+            client(made.app()) as api,
+            hold(made.operations.rebuilds.values, ["graph"], "by hand"),
+        ):
+            ordered = await api.post(
+                f"/operations/log/{task}", json={"reason": "before the upgrade"}
+            )
             again = await api.post(f"/operations/log/{task}", json={})
     (order,) = operator.orders
     assert (ordered.status_code, ordered.json()) == (202, {"id": order.id, "task": task})
-    assert (order.step, order.who, order.reason, again.status_code) == (task, "anyone", "before the upgrade", 409)
+    assert (order.step, order.who, order.reason, again.status_code) == (
+        task,
+        "anyone",
+        "before the upgrade",
+        409,
+    )
     line = next(line for line in lines if line["event"] == "audit")
     assert (line["task"], line["reason"], line["order"]) == (task, "before the upgrade", order.id)
 
@@ -40,11 +57,16 @@ async def test_what_became_of_it_is_kept_apart_from_rebuilds_and_other_tasks() -
     made, operator = harness()
     values = made.operations.rebuilds.values
     order = OperatorOrder("audit", "all", "key:ops", "nightly")
-    await write_outcome(values, OrderOutcome(order, "failed", "then", "later", FOUND["problems"][0], FOUND))
+    await write_outcome(
+        values, OrderOutcome(order, "failed", "then", "later", FOUND["problems"][0], FOUND)
+    )
     assert await read_outcome(values) is None
     async with client(made.app()) as api:
         shown = (await api.get("/operations/log/audit")).json()
-        assert (await api.get("/operations/log/backup")).json() == {"last": None, "takes_orders": True}
+        assert (await api.get("/operations/log/backup")).json() == {
+            "last": None,
+            "takes_orders": True,
+        }
         assert (await api.get("/operations/rebuild")).json()["last"] is None
         assert (shown["last"]["state"], shown["last"]["result"], shown["last"]["reason"]) == (
             "failed",
@@ -70,4 +92,7 @@ async def test_only_whoever_may_change_the_whole_deployment_orders_it() -> None:
     operator.away = True
     async with client(made.app()) as api:
         refused = await api.post("/operations/log/backup", json={})
-        assert (refused.status_code, (await api.post("/operations/log/repair", json={})).status_code) == (503, 422)
+        assert (
+            refused.status_code,
+            (await api.post("/operations/log/repair", json={})).status_code,
+        ) == (503, 422)

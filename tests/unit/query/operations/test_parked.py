@@ -10,9 +10,17 @@ from tests.support.querying import QueryHarness
 
 def parked(sequence: int, workspace: str) -> ParkedEvent:
     return ParkedEvent(
-        durable="chunker", sequence=sequence, subject=f"kb.v1.{workspace}.port.DocumentAdded", reason="newer-version",
-        event_type="DocumentAdded", version=9, workspace=workspace, document="port.md", parked_at=1.0, not_before=2.0,
-    )  # fmt: skip
+        durable="chunker",
+        sequence=sequence,
+        subject=f"kb.v1.{workspace}.port.DocumentAdded",
+        reason="newer-version",
+        event_type="DocumentAdded",
+        version=9,
+        workspace=workspace,
+        document="port.md",
+        parked_at=1.0,
+        not_before=2.0,
+    )
 
 
 async def harness() -> QueryHarness:
@@ -27,10 +35,21 @@ async def test_parked_events_are_counted_by_reason_with_the_first_of_them() -> N
     made = await harness()
     async with client(made.app()) as api:
         (ours,) = (await api.get("/operations/parked")).json()["parked"]
-        everyones = (await api.get("/operations/parked", params={"all_workspaces": True})).json()["parked"]
+        everyones = (await api.get("/operations/parked", params={"all_workspaces": True})).json()[
+            "parked"
+        ]
     assert ours == {
-        "workspace": "w", "reason": "newer-version", "events": 2, "durables": ["chunker"], "first": 7,
-        "type": "DocumentAdded", "version": 9, "document": "port.md", "error": "",
-        "summary": "2 events of a version newer than the code, the first DocumentAdded v9 of port.md at 7",
-    }  # fmt: skip
+        "workspace": "w",
+        "reason": "newer-version",
+        "events": 2,
+        "durables": ["chunker"],
+        "first": 7,
+        "type": "DocumentAdded",
+        "version": 9,
+        "document": "port.md",
+        "error": "",
+        "summary": (
+            "2 events of a version newer than the code, the first DocumentAdded v9 of port.md at 7"
+        ),
+    }
     assert [each["workspace"] for each in everyones] == ["harbour", "w"]

@@ -10,7 +10,9 @@ from tests.support.querying import QueryHarness
 
 
 async def test_projections_and_the_rebuild_under_way_are_shown() -> None:
-    work = RunningRebuild(["graph"], "here", 7, "a machine", "2026-11-22T12:00:00Z", "id", {"events": 5})
+    work = RunningRebuild(
+        ["graph"], "here", 7, "a machine", "2026-11-22T12:00:00Z", "id", {"events": 5}
+    )
 
     async def states() -> ProjectionStates:
         return ProjectionStates([CURRENT], work)
@@ -21,15 +23,27 @@ async def test_projections_and_the_rebuild_under_way_are_shown() -> None:
     assert shown == {
         "projections": [
             {
-                "projection": "graph", "generation": 2, "previous": 1, "candidate": None, "cursor": 412, "head": 412,
-                "lag": 0, "rate": 0.0, "state": "current", "why": "",
+                "projection": "graph",
+                "generation": 2,
+                "previous": 1,
+                "candidate": None,
+                "cursor": 412,
+                "head": 412,
+                "lag": 0,
+                "rate": 0.0,
+                "state": "current",
+                "why": "",
             }
         ],
         "rebuild": {
-            "projections": ["graph"], "host": "here", "pid": 7, "started": "2026-11-22T12:00:00Z",
-            "reason": "", "progress": {"events": 5},
+            "projections": ["graph"],
+            "host": "here",
+            "pid": 7,
+            "started": "2026-11-22T12:00:00Z",
+            "reason": "",
+            "progress": {"events": 5},
         },
-    }  # fmt: skip
+    }
 
 
 async def test_credentials_of_single_workspaces_do_not_see_the_deployment() -> None:

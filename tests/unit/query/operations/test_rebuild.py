@@ -1,4 +1,6 @@
-"""Rebuilds over HTTP: ordered by whoever may change the whole deployment, made by an operator process, and watched."""
+"""Rebuilds over HTTP: ordered by whoever may change the whole deployment, made by an operator
+process, and watched.
+"""
 
 from dataclasses import replace
 
@@ -23,30 +25,49 @@ def harness() -> tuple[QueryHarness, MemoryOperatorProcess]:
 
 async def test_a_step_is_ordered_with_who_asks_and_why() -> None:
     made, operator = harness()
-    body = {"projection": "vectors", "embedding_model": "minilm", "events_per_second": 50, "reason": "a better model"}
+    body = {
+        "projection": "vectors",
+        "embedding_model": "minilm",
+        "events_per_second": 50,
+        "reason": "a better model",
+    }
     with capture_logs() as lines:
         async with client(made.app()) as api:
             ordered = await api.post("/operations/rebuild/start", json=body)
     (order,) = operator.orders
     assert (ordered.status_code, ordered.json()) == (
-        202, {"id": order.id, "step": "start", "projection": "vectors"},
-    )  # fmt: skip
+        202,
+        {"id": order.id, "step": "start", "projection": "vectors"},
+    )
     assert (order.who, order.reason, order.embedding_model, order.events_per_second) == (
-        "anyone", "a better model", "minilm", 50,
-    )  # fmt: skip
+        "anyone",
+        "a better model",
+        "minilm",
+        50,
+    )
     (line,) = [line for line in lines if line["event"] == "audit"]
-    assert (line["projection"], line["reason"], line["order"]) == ("vectors", "a better model", order.id)
+    assert (line["projection"], line["reason"], line["order"]) == (
+        "vectors",
+        "a better model",
+        order.id,
+    )
 
 
-async def test_questions_are_asked_in_the_workspace_of_the_request_and_only_with_start_of_vectors() -> None:
+async def test_questions_are_asked_in_the_workspace_of_the_request_and_only_with_start_of_vectors() -> (  # noqa: E501
+    None
+):
     made, operator = harness()
     body = {"projection": "vectors", "questions": ["Who leads the Ferry Office?"]}
     async with client(made.app()) as api:
         for step, projection in (("run", "vectors"), ("start", "graph")):
-            refused = await api.post(f"/operations/rebuild/{step}", json={**body, "projection": projection})
+            refused = await api.post(
+                f"/operations/rebuild/{step}", json={**body, "projection": projection}
+            )
             assert refused.status_code == 400
         many = await api.post("/operations/rebuild/start", json={**body, "questions": ["?"] * 21})
-        ordered = await api.post("/operations/rebuild/start", json=body, headers={"X-Workspace": "papers"})
+        ordered = await api.post(
+            "/operations/rebuild/start", json=body, headers={"X-Workspace": "papers"}
+        )
     (order,) = operator.orders
     assert (many.status_code, ordered.status_code) == (422, 202)
     assert (list(order.questions), order.workspace) == (["Who leads the Ferry Office?"], "papers")
@@ -55,10 +76,17 @@ async def test_questions_are_asked_in_the_workspace_of_the_request_and_only_with
 async def test_digests_of_a_workspace_are_ordered_and_shown_apart_from_rebuilds() -> None:
     made, operator = harness()
     async with client(made.app()) as api:
-        ordered = await api.post("/operations/projections/digests", json={}, headers={"X-Workspace": "papers"})
+        ordered = await api.post(
+            "/operations/projections/digests", json={}, headers={"X-Workspace": "papers"}
+        )
         (order,) = operator.orders
-        assert (ordered.status_code, ordered.json()) == (202, {"id": order.id, "workspace": "papers"})
-        outcome = OrderOutcome(order, "done", "then", "later", result={"graph": "0b1c", "counts": {"graph": {}}})
+        assert (ordered.status_code, ordered.json()) == (
+            202,
+            {"id": order.id, "workspace": "papers"},
+        )
+        outcome = OrderOutcome(
+            order, "done", "then", "later", result={"graph": "0b1c", "counts": {"graph": {}}}
+        )
         await write_outcome(made.operations.rebuilds.values, outcome)
         shown = (await api.get("/operations/projections/digests")).json()
         assert (shown["workspace"], shown["last"]["state"], shown["last"]["result"]["graph"]) == (
@@ -106,8 +134,12 @@ async def test_steps_and_projections_that_there_are_none_of_are_refused() -> Non
     made, operator = harness()
     async with client(made.app()) as api:
         assert (await api.post("/operations/rebuild/await", json={})).status_code == 422
-        assert (await api.post("/operations/rebuild/run", json={"projection": "--data=/etc"})).status_code == 422
-        assert (await api.post("/operations/rebuild/run", json={"events_per_second": -1})).status_code == 422
+        assert (
+            await api.post("/operations/rebuild/run", json={"projection": "--data=/etc"})
+        ).status_code == 422
+        assert (
+            await api.post("/operations/rebuild/run", json={"events_per_second": -1})
+        ).status_code == 422
     assert operator.orders == []
 
 
@@ -122,19 +154,35 @@ async def test_what_became_of_the_last_order_is_shown_until_the_next() -> None:
         assert (await api.get("/operations/rebuild")).json()["last"]["state"] == "running"
         operator.orders.clear()
         assert (await api.get("/operations/rebuild")).json()["last"]["state"] == "interrupted"
-        await write_outcome(values, replace(begun, state="done", ended="2026-11-22T12:01:00Z", result={"events": 7}))
+        await write_outcome(
+            values, replace(begun, state="done", ended="2026-11-22T12:01:00Z", result={"events": 7})
+        )
         await write(values, Candidate({"graph": 3}, 412))
         shown = (await api.get("/operations/rebuild")).json()
     assert shown["candidate"] == {"generations": {"graph": 3}, "position": 412}
     assert shown["last"] == {
-        "id": order.id, "step": "start", "projection": "graph", "who": "anyone", "reason": "", "state": "done",
-        "started": "2026-11-22T12:00:00Z", "ended": "2026-11-22T12:01:00Z", "error": "", "result": {"events": 7},
-    }  # fmt: skip
+        "id": order.id,
+        "step": "start",
+        "projection": "graph",
+        "who": "anyone",
+        "reason": "",
+        "state": "done",
+        "started": "2026-11-22T12:00:00Z",
+        "ended": "2026-11-22T12:01:00Z",
+        "error": "",
+        "result": {"events": 7},
+    }
 
 
 async def test_a_plan_says_what_a_rebuild_would_read_and_changes_nothing() -> None:
     made, operator = harness()
     async with client(made.app()) as api:
         plan = (await api.get("/operations/rebuild/plan?projection=graph")).json()
-    assert plan == {"targets": ["graph"], "events": 7, "seconds": None, "generations": {"graph": 2}, "dropped": {}}
+    assert plan == {
+        "targets": ["graph"],
+        "events": 7,
+        "seconds": None,
+        "generations": {"graph": 2},
+        "dropped": {},
+    }
     assert operator.orders == []

@@ -33,17 +33,34 @@ class Past:
         self.take(chunked(of, text))
         return self.take(extracted(of, 0, entities, relations))
 
-    def edit(self, operation: Any, *names: str, target: str | None = None, undoes: int | None = None, **v: Any) -> int:
+    def edit(
+        self,
+        operation: Any,
+        *names: str,
+        target: str | None = None,
+        undoes: int | None = None,
+        **v: Any,
+    ) -> int:
         values = EditedValues(**v)
         return self.take(
-            GraphEdited(operation=operation, names=names, target=target, values=values, undoes=undoes, editor="ida")
+            GraphEdited(
+                operation=operation,
+                names=names,
+                target=target,
+                values=values,
+                undoes=undoes,
+                editor="ida",
+            )
         )
 
     def history(self, name: str, at: int = 10**6) -> EntityHistory:
         return entity_history(self.events, state_at(self.events, at, LIMITS), name)
 
     def effects(self, name: str) -> list[tuple[int, str, str]]:
-        return [(one.sequence, one.operation or one.type, one.effect) for one in self.history(name).events]
+        return [
+            (one.sequence, one.operation or one.type, one.effect)
+            for one in self.history(name).events
+        ]
 
     def diff(self, before: int, after: int, document: str | None = None, limit: int = 100) -> Diff:
         states = (state_at(self.events, place, LIMITS) for place in (before, after))
@@ -53,7 +70,12 @@ class Past:
 @pytest.fixture
 def past() -> Past:
     past = Past()
-    past.says("one", entity("Ada", "person", "leads"), entity("Elm"), relations=[relation("Ada", "Elm", "lives in")])
+    past.says(
+        "one",
+        entity("Ada", "person", "leads"),
+        entity("Elm"),
+        relations=[relation("Ada", "Elm", "lives in")],
+    )
     return past
 
 
@@ -62,30 +84,45 @@ def test_each_statement_names_its_chunk_and_its_relations(past: Past) -> None:
     result = past.history("Ada")
     assert (result.exists, result.names) == (True, ["Ada"])
     first, second = result.events
-    assert (first.chunk_id, first.document_id, first.file_path) == ("one-chunk-000", "one", "one.txt")
-    assert [(one.source, one.target, one.description) for one in first.relations] == [("Ada", "Elm", "lives in")]
+    assert (first.chunk_id, first.document_id, first.file_path) == (
+        "one-chunk-000",
+        "one",
+        "one.txt",
+    )
+    assert [(one.source, one.target, one.description) for one in first.relations] == [
+        ("Ada", "Elm", "lives in")
+    ]
     assert (second.description, second.relations, second.effect) == ("sails", (), "counts")
 
 
 def test_a_newer_text_replaces_and_a_deletion_deletes(past: Past) -> None:
     later = past.says("one", entity("Ada", "person", "retired"), text="new")
-    assert past.effects("Ada") == [(30, "EntitiesExtracted", "replaced"), (later, "EntitiesExtracted", "counts")]
+    assert past.effects("Ada") == [
+        (30, "EntitiesExtracted", "replaced"),
+        (later, "EntitiesExtracted", "counts"),
+    ]
     gone = past.take(DocumentDeleted(document_id="one"))
     assert past.effects("Ada") == [
-        (30, "EntitiesExtracted", "replaced"), (later, "EntitiesExtracted", "deleted"),
+        (30, "EntitiesExtracted", "replaced"),
+        (later, "EntitiesExtracted", "deleted"),
         (gone, "DocumentDeleted", "counts"),
-    ]  # fmt: skip
+    ]
     assert not past.history("Ada").exists and past.history("Ada", at=later).exists
     assert past.history("Ada").events[-1].file_path == "one.txt"
 
 
 def test_an_edit_hides_until_it_is_undone(past: Past) -> None:
     hidden = past.edit("delete_entity", "Ada")
-    assert past.effects("Ada") == [(30, "EntitiesExtracted", "hidden"), (hidden, "delete_entity", "counts")]
+    assert past.effects("Ada") == [
+        (30, "EntitiesExtracted", "hidden"),
+        (hidden, "delete_entity", "counts"),
+    ]
     undone = past.edit("undo_edit", "Ada", undoes=hidden)
     assert past.effects("Ada") == [
-        (30, "EntitiesExtracted", "counts"), (hidden, "delete_entity", "undone"), (undone, "undo_edit", "counts"),
-    ]  # fmt: skip
+        (30, "EntitiesExtracted", "counts"),
+        (hidden, "delete_entity", "undone"),
+        (undone, "undo_edit", "counts"),
+    ]
     assert past.history("Ada").events[1].undone_by == undone
 
 
@@ -97,7 +134,10 @@ def test_an_entity_is_told_with_what_was_merged_into_it_and_by_its_new_name(past
     assert result.names == ["A. Marlow", "Ada"]
     assert [one.sequence for one in result.events] == [30, 60, merged, renamed]
     assert {one.effect for one in result.events} == {"counts"}
-    assert [one.effect for one in past.history("Ada").events if one.chunk_id] == ["renamed", "renamed"]
+    assert [one.effect for one in past.history("Ada").events if one.chunk_id] == [
+        "renamed",
+        "renamed",
+    ]
     past.edit("undo_alias", "A. Marlow", target="Ada")
     assert past.effects("A. Marlow")[1][2] == "undone" and past.history("A. Marlow").exists
 
@@ -116,10 +156,21 @@ def test_what_appeared_changed_and_went_is_told_apart(past: Past) -> None:
     past.take(DocumentDeleted(document_id="one"))
     result = past.diff(before, middle)
     assert [(one.key, one.change) for one in result.documents] == [(("two",), "appeared")]
-    assert [(one.key, one.change) for one in result.entities] == [(("Ada",), "changed"), (("Bay",), "appeared")]
+    assert [(one.key, one.change) for one in result.entities] == [
+        (("Ada",), "changed"),
+        (("Bay",), "appeared"),
+    ]
     ada = result.entities[0].fields
-    assert ada["support"] == (1, 2) and "type" not in ada and ada["description"][1] == "leads<SEP>sails"
-    assert result.relations == [] and result.counts["entities"] == {"appeared": 1, "changed": 1, "gone": 0}
+    assert (
+        ada["support"] == (1, 2)
+        and "type" not in ada
+        and ada["description"][1] == "leads<SEP>sails"
+    )
+    assert result.relations == [] and result.counts["entities"] == {
+        "appeared": 1,
+        "changed": 1,
+        "gone": 0,
+    }
     later = past.diff(middle, past.place)
     assert [(one.key, one.change) for one in later.documents] == [(("one",), "gone")]
     assert [(one.key, one.change) for one in later.relations] == [(("Ada", "Elm"), "gone")]
@@ -142,9 +193,15 @@ def test_of_one_document_only_what_it_speaks_of_is_told(past: Past, named: str) 
     past.says("two", entity("Bay"))
     past.edit("edit_entity", "Elm", description="a port")
     result = past.diff(0, past.place, document=named)
-    assert [one.key for one in result.documents] == [("two",)] and [one.key for one in result.entities] == [("Bay",)]
+    assert [one.key for one in result.documents] == [("two",)] and [
+        one.key for one in result.entities
+    ] == [("Bay",)]
 
 
 def test_what_is_cut_off_is_counted(past: Past) -> None:
     result = past.diff(0, past.place, limit=1)
-    assert result.is_truncated and len(result.entities) == 1 and result.counts["entities"]["appeared"] == 2
+    assert (
+        result.is_truncated
+        and len(result.entities) == 1
+        and result.counts["entities"]["appeared"] == 2
+    )

@@ -1,6 +1,7 @@
 """One workspace's past holds up nobody else's.
 
-Sizes are known before anything is read, workspaces do not wait for each other, and reading ends when nobody waits.
+Sizes are known before anything is read, workspaces do not wait for each other, and reading ends
+when nobody waits.
 """
 
 import asyncio
@@ -28,7 +29,9 @@ LIMITS = SummaryLimits()
 
 @dataclass
 class HeldLog(MemoryLog):
-    """A log that yields no event of the workspace `held` until it is told to; it counts what is read."""
+    """A log that yields no event of the workspace `held` until it is told to; it counts what is
+    read.
+    """
 
     held: str = ""
     released: asyncio.Event = field(default_factory=asyncio.Event)
@@ -163,7 +166,9 @@ async def test_an_abandoned_request_stops_reading(
     async with served(harness.app()) as address:
         async with httpx.AsyncClient(base_url=address) as api:
             headers = {"X-Workspace": "w"}
-            asked = asyncio.create_task(api.request(method, path, params=params, json=body, headers=headers))
+            asked = asyncio.create_task(
+                api.request(method, path, params=params, json=body, headers=headers)
+            )
             await until(lambda: log.reading > 0)
             asked.cancel()
         await until(lambda: log.reading == 0)

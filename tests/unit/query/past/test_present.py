@@ -1,4 +1,6 @@
-"""The past of a large workspace, read from the present, is the past that the log gives from its beginning."""
+"""The past of a large workspace, read from the present, is the past that the log gives from its
+beginning.
+"""
 
 from dataclasses import dataclass, field
 from random import Random
@@ -30,7 +32,9 @@ NAMES = ("Ada Marlow", "Bert Fjell", "Celia Stone", "Port Elm", "Tide Mill")
 
 @dataclass
 class HandledLog(MemoryLog):
-    """A log of which the status projection has handled everything; it notes which documents are read."""
+    """A log of which the status projection has handled everything; it notes which documents are
+    read.
+    """
 
     read_documents: list[str] = field(default_factory=list[str])
 
@@ -63,14 +67,17 @@ def drawn(dice: Random, sequence: int) -> Event:
     if kind == "delete":
         return DocumentDeleted(document_id=id)
     passages = [
-        " met ".join(dice.sample(NAMES, 2)) + f" in year {dice.randrange(5)}." for _ in range(dice.randint(1, 3))
+        " met ".join(dice.sample(NAMES, 2)) + f" in year {dice.randrange(5)}."
+        for _ in range(dice.randint(1, 3))
     ]
     cut = Chunking(size=1200, overlap=100, split_by_character="|")
     return added(id, "|".join(dict.fromkeys(passages)), chunking=cut)
 
 
 async def world(dice: Random) -> tuple[QueryHarness, HandledLog]:
-    """A workspace whose services have got differently far, but for the status projection, which is at the end."""
+    """A workspace whose services have got differently far, but for the status projection, which is
+    at the end.
+    """
     harness = QueryHarness()
     log = harness.log = HandledLog()
     services = workers(harness)
@@ -87,7 +94,9 @@ async def world(dice: Random) -> tuple[QueryHarness, HandledLog]:
 
 
 @pytest.mark.parametrize("seed", range(40))
-async def test_random_places_of_random_workspaces_are_as_the_beginning_gives_them(seed: int) -> None:
+async def test_random_places_of_random_workspaces_are_as_the_beginning_gives_them(
+    seed: int,
+) -> None:
     dice = Random(seed)
     harness, log = await world(dice)
     present = StoredPresent(log, harness.rows, harness.pointers)
@@ -96,7 +105,9 @@ async def test_random_places_of_random_workspaces_are_as_the_beginning_gives_the
 
 
 async def settled_workspace() -> tuple[QueryHarness, HandledLog, int]:
-    """Ten documents that are ready, then one that is deleted, one that has a new text, and one that is new."""
+    """Ten documents that are ready, then one that is deleted, one that has a new text, and one that
+    is new.
+    """
     harness = QueryHarness()
     log = harness.log = HandledLog()
     services = workers(harness)
@@ -108,7 +119,9 @@ async def settled_workspace() -> tuple[QueryHarness, HandledLog, int]:
             pass
         return len(log.messages)
 
-    then = await publish(*(added(f"d{n}", f"Ada Marlow met Bert Fjell of Port {n} in Elm{n}.") for n in range(10)))
+    then = await publish(
+        *(added(f"d{n}", f"Ada Marlow met Bert Fjell of Port {n} in Elm{n}.") for n in range(10))
+    )
     new = added("new", "Celia Stone met Ada Marlow in Tide Mill.")
     await publish(DocumentDeleted(document_id="d0"), added("d1", "Celia Stone left."), new)
     return harness, log, then
@@ -121,9 +134,16 @@ async def test_only_documents_that_have_changed_since_are_read_from_the_log() ->
 
 
 @pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix", "walk"])
-async def test_a_large_past_answers_as_a_small_one(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_large_past_answers_as_a_small_one(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     harness, log, then = await settled_workspace()
-    body = {"query": "Whom did Ada Marlow meet?", "mode": mode, "as_of": str(then), "enable_rerank": False}
+    body = {
+        "query": "Whom did Ada Marlow meet?",
+        "mode": mode,
+        "as_of": str(then),
+        "enable_rerank": False,
+    }
     answers: list[Any] = []
     graphs: list[Any] = []
     for limit in (reading.MAX_BYTES, 1):
@@ -151,12 +171,16 @@ async def test_too_many_changes_are_refused_with_a_way_out(monkeypatch: pytest.M
     monkeypatch.setattr(reading, "MAX_BYTES", 1)
     past = Past(log, LIMITS, present)
     for _ in range(2):
-        with pytest.raises(TooLarge, match=r"1 documents that have changed since.* ask of a later moment"):
+        with pytest.raises(
+            TooLarge, match=r"1 documents that have changed since.* ask of a later moment"
+        ):
             await past.of_present("w", then)
     assert log.read_documents == ["d0"]
 
 
-async def test_a_projection_that_is_behind_the_past_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_projection_that_is_behind_the_past_gives_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     harness, log, _ = await settled_workspace()
     monkeypatch.setattr(past_present, "HANDLED_SECONDS", 0.0)
     present = StoredPresent(FollowedLog(log.messages), harness.rows, harness.pointers)

@@ -37,7 +37,9 @@ def noted(log: Log) -> WorkspaceEvents:
 def shown(state: PastState) -> dict[Any, dict[str, Any]]:
     """The state as `Merger.picture` shows a graph."""
     things: list[tuple[Any, Any]] = [*state.entities.items(), *state.relations.items()]
-    return {key: {n: v for n, v in asdict(thing).items() if n != "revision"} for key, thing in things}
+    return {
+        key: {n: v for n, v in asdict(thing).items() if n != "revision"} for key, thing in things
+    }
 
 
 def undoings(dice: Random, log: Log) -> Log:
@@ -46,7 +48,9 @@ def undoings(dice: Random, log: Log) -> Log:
     made: Log = []
     for number in range(dice.randint(0, len(edits))):
         sequence, edit = dice.choice(edits)
-        undo = GraphEdited(operation="undo_edit", names=edit.names, target=edit.target, undoes=sequence)
+        undo = GraphEdited(
+            operation="undo_edit", names=edit.names, target=edit.target, undoes=sequence
+        )
         edits.append((2000 + number, undo))
         made.append(delivered(undo, 2000 + number))
     return made
@@ -59,7 +63,9 @@ async def test_the_state_is_the_graph_that_the_merger_makes_in_any_order(seed: i
     log += undoings(dice, log)
     arrivals = log + dice.choices(log, k=len(log) // 3)
     dice.shuffle(arrivals)
-    assert shown(state_at(noted(arrivals), 5000, LIMITS)) == await picture(Merger(), [arrivals[::2], arrivals[1::2]])
+    assert shown(state_at(noted(arrivals), 5000, LIMITS)) == await picture(
+        Merger(), [arrivals[::2], arrivals[1::2]]
+    )
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -83,7 +89,7 @@ async def test_a_summary_counts_from_its_place_in_the_log() -> None:
     for sequence, text in ((20, "the first summary"), (30, "a later one")):
         event = DescriptionSummarized(
             key=("A",), inputs_hash=inputs, prompt_version="1", model="m", text=text
-        )  # fmt: skip
+        )
         log.append(delivered(event, sequence))
     events = noted(log)
     assert state_at(events, 19, LIMITS).entities["A"].description.startswith("fragment 0")
@@ -113,7 +119,11 @@ def recorded() -> MemoryLog:
     log = MemoryLog()
     for line in EVENTS.read_text("utf-8").splitlines():
         message = json.loads(line)
-        log.append(message["subject"], json.dumps(message["event"], ensure_ascii=False).encode(), message["id"])
+        log.append(
+            message["subject"],
+            json.dumps(message["event"], ensure_ascii=False).encode(),
+            message["id"],
+        )
     return log
 
 
@@ -124,7 +134,9 @@ async def test_recorded_events_give_the_recorded_digest_of_the_graph(workspace: 
     graph, partition = await past.graph(workspace, await past.point(workspace, "now"))
     assert partition == Partition(workspace, 1)
     stores = Stores(MemoryRows(), graph, MemoryVectors("m", 2))
-    assert (await digest("graph", workspace, Generations(), stores)).sha256 == DIGESTS[workspace, "graph"]
+    assert (await digest("graph", workspace, Generations(), stores)).sha256 == DIGESTS[
+        workspace, "graph"
+    ]
 
 
 async def test_the_log_is_read_on_and_what_was_read_of_it_is_used_again() -> None:
@@ -134,10 +146,14 @@ async def test_the_log_is_read_on_and_what_was_read_of_it_is_used_again() -> Non
     (early,) = await past.states("w", end // 2)
     (late, again) = await past.states("w", end, end // 2)
     assert again is early and late.sequence == end
-    assert (await past.events("w", end)).contributions == (await Past(log, LIMITS).events("w", end)).contributions
+    assert (await past.events("w", end)).contributions == (
+        await Past(log, LIMITS).events("w", end)
+    ).contributions
 
 
-async def test_a_graph_that_does_not_fit_is_refused_with_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_graph_that_does_not_fit_is_refused_with_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(past_events, "MAX_CONTRIBUTIONS", 3)
     past = Past(recorded(), LIMITS)
     with pytest.raises(TooLarge, match="more than 3 things"):

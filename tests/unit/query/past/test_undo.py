@@ -19,10 +19,14 @@ class Desk:
         self.undo = Undo(self.log, "w", "ida", "a mistake")
 
     async def publish(self, event: Event, workspace: str = "w") -> int:
-        return await self.log.publish(sealed(event, id=f"event-{len(self.log.messages)}", workspace=workspace))
+        return await self.log.publish(
+            sealed(event, id=f"event-{len(self.log.messages)}", workspace=workspace)
+        )
 
     async def edit(self, operation: str, *names: str, **more: object) -> int:
-        return await self.publish(GraphEdited.model_validate({"operation": operation, "names": names, **more}))
+        return await self.publish(
+            GraphEdited.model_validate({"operation": operation, "names": names, **more})
+        )
 
     async def apply(self, sequence: int) -> tuple[int, Undoing]:
         """Undo, and return where the compensating event stands."""
@@ -43,7 +47,12 @@ async def test_an_edit_is_undone_by_its_sequence_and_an_undoing_too(desk: Desk) 
     undoing, done = await desk.apply(edit)
     assert (done.description, done.position > 0) == ("undo: rename entity 'Ada'", True)
     assert desk.last() == GraphEdited(
-        operation="undo_edit", names=("Ada",), target="Ada Marlow", editor="ida", evidence="a mistake", undoes=edit
+        operation="undo_edit",
+        names=("Ada",),
+        target="Ada Marlow",
+        editor="ida",
+        evidence="a mistake",
+        undoes=edit,
     )
     with pytest.raises(Conflict, match=f"undone already, by {undoing}"):
         await desk.undo.apply(edit)
@@ -52,7 +61,9 @@ async def test_an_edit_is_undone_by_its_sequence_and_an_undoing_too(desk: Desk) 
     assert again == 4
 
 
-@pytest.mark.parametrize("operation", ["accept_alias", "merge_entities", "reject_alias", "propose_alias"])
+@pytest.mark.parametrize(
+    "operation", ["accept_alias", "merge_entities", "reject_alias", "propose_alias"]
+)
 async def test_a_decision_on_an_alias_is_undone_as_such(desk: Desk, operation: str) -> None:
     decision = await desk.edit(operation, "A. M.", target="Ada")
     back, _ = await desk.apply(decision)

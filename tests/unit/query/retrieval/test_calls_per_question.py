@@ -1,4 +1,6 @@
-"""What one question asks of the bus, the embedder and the stores: counted, because seconds depend on the machine."""
+"""What one question asks of the bus, the embedder and the stores: counted, because seconds depend
+on the machine.
+"""
 
 from collections import Counter
 from collections.abc import Collection
@@ -36,12 +38,22 @@ def counted(owner: Any, counts: Counter[str], *methods: str) -> None:
         setattr(owner, name, counting(name, getattr(owner, name)))
 
 
-async def calls(mode: Any, question: str = "What did Marie Curie discover in Paris?") -> dict[str, int]:
+async def calls(
+    mode: Any, question: str = "What did Marie Curie discover in Paris?"
+) -> dict[str, int]:
     """Calls of one more question, after the same one was asked twice: what it reads is cached."""
     harness, counts = QueryHarness(), Counter[str]()
     await harness.index("curie", *CURIE, says=CURIE_SAYS)
     counted(harness.log, counts, "following", "last")
-    counted(harness.graph, counts, "entities", "relations", "relation_summaries", "neighbourhood", "scan_names")
+    counted(
+        harness.graph,
+        counts,
+        "entities",
+        "relations",
+        "relation_summaries",
+        "neighbourhood",
+        "scan_names",
+    )
     counted(harness.vectors, counts, "search", "likeness", "get")
     counted(harness.embedder, counts, "embed")
     deps = harness.deps(MEGABYTE)
@@ -64,7 +76,9 @@ async def test_walk_embeds_the_question_alone_and_reads_no_graph_again() -> None
     assert await calls("walk") == {"following": 1, "embed": 1, "texts": 1, "search": 1}
 
 
-def test_a_long_question_of_misspelt_names_is_corrected_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_question_of_misspelt_names_is_corrected_in_part(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     index, spelt, by_spelling = NameIndex(), list[str](), NameIndex.by_spelling
     index.add((f"Harbour Master {number}", "person") for number in range(100))
 
@@ -88,9 +102,15 @@ async def test_only_passages_that_are_used_are_read_and_more_where_one_is_gone(
 
     async def get(partition: Partition, ids: Collection[str]) -> dict[str, Passage]:
         read.append(list(ids))
-        return {id: passage for id, passage in (await inner(partition, ids)).items() if passage.order != gone}
+        return {
+            id: passage
+            for id, passage in (await inner(partition, ids)).items()
+            if passage.order != gone
+        }
 
     monkeypatch.setattr(harness.passages, "get", get)
-    result = await retrieve(Question("What did Marie Curie discover?", chunk_top_k=1), PARTITIONS, harness.deps())
+    result = await retrieve(
+        Question("What did Marie Curie discover?", chunk_top_k=1), PARTITIONS, harness.deps()
+    )
     assert [passage.id for _, passage in result.passages] == [chunk_id("curie", used)]
     assert [len(ids) for ids in read] == [1] * reads

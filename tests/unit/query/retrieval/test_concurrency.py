@@ -1,4 +1,6 @@
-"""Many questions at once: so many look into the stores, the others wait, and none waits for ever."""
+"""Many questions at once: so many look into the stores, the others wait, and none waits for
+ever.
+"""
 
 import asyncio
 import time
@@ -70,7 +72,10 @@ async def test_a_question_of_a_quiet_workspace_is_not_behind_a_flood_of_another(
         await asyncio.sleep(0.05)
         return await harness.embedder.embed(texts)
 
-    app, answered = harness.app(deps=harness.deps(embed=slow, concurrency=ConcurrencyLimit(2))), list[str]()
+    app, answered = (
+        harness.app(deps=harness.deps(embed=slow, concurrency=ConcurrencyLimit(2))),
+        list[str](),
+    )
     async with client(app) as api:
 
         async def ask(workspace: str) -> None:

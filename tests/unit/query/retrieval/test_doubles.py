@@ -11,7 +11,9 @@ from services.query.retrieval.doubles import distinct_passages
 from tests.support.querying import CURIE, CURIE_SAYS, QueryHarness, library_of_two
 
 QUESTION = "Who discovered radium?"
-COPY = tuple(passage.replace(" radium", " ra\u00addium").replace(" the ", "\u00a0the ") for passage in CURIE)
+COPY = tuple(
+    passage.replace(" radium", " ra\u00addium").replace(" the ", "\u00a0the ") for passage in CURIE
+)
 
 
 @pytest_asyncio.fixture
@@ -43,23 +45,38 @@ async def test_passages_that_say_the_same_take_one_place(api: httpx.AsyncClient,
 async def test_a_double_takes_no_tokens_and_no_place_among_the_best(api: httpx.AsyncClient) -> None:
     body = {"query": QUESTION, "mode": "naive", "chunk_top_k": 3}
     answer = (await api.post("/query/data", json=body)).json()
-    alone = httpx.AsyncClient(transport=httpx.ASGITransport((await library_of_two()).app()), base_url="http://api")
+    alone = httpx.AsyncClient(
+        transport=httpx.ASGITransport((await library_of_two()).app()), base_url="http://api"
+    )
     async with alone:
         without = (await alone.post("/query/data", json=body)).json()
     used = [one["metadata"]["token_budget"]["passages"]["used"] for one in (answer, without)]
     assert used[0] <= used[1]
-    assert answer["metadata"]["processing_info"]["final_chunks_count"] == len(answer["data"]["chunks"])
+    assert answer["metadata"]["processing_info"]["final_chunks_count"] == len(
+        answer["data"]["chunks"]
+    )
 
 
 async def test_the_references_say_where_else_it_stands(api: httpx.AsyncClient) -> None:
     answer = (await api.post("/query", json={"query": QUESTION, "mode": "naive"})).json()
-    named = [{reference["file_path"], *reference.get("also_in", ())} for reference in answer["references"]]
+    named = [
+        {reference["file_path"], *reference.get("also_in", ())}
+        for reference in answer["references"]
+    ]
     assert {"curie.txt", "curie (copy).txt"} in named
     message = {"role": "user", "content": QUESTION}
-    reply = (await api.post("/v1/chat/completions", json={"model": "lightstream:naive", "messages": [message]})).json()
+    reply = (
+        await api.post(
+            "/v1/chat/completions", json={"model": "lightstream:naive", "messages": [message]}
+        )
+    ).json()
     assert "(also in curie" in reply["choices"][0]["message"]["content"]
-    baker = (await api.post("/query", json={"query": "What does the baker sell?", "mode": "naive"})).json()
-    assert all("also_in" not in one for one in baker["references"] if one["file_path"] == "baker.txt")
+    baker = (
+        await api.post("/query", json={"query": "What does the baker sell?", "mode": "naive"})
+    ).json()
+    assert all(
+        "also_in" not in one for one in baker["references"] if one["file_path"] == "baker.txt"
+    )
 
 
 def test_the_same_sentence_below_other_headings_is_no_double() -> None:

@@ -10,7 +10,10 @@ from services.query.question import Question, Turn
 from services.query.retrieval.earlier_turns import MAX_NAMES, search_text
 from tests.support.querying import library_of_two
 
-BEFORE = (Turn("user", "Who founded Port Elm?"), Turn("assistant", "Karla Mole founded Port Elm. [1]"))
+BEFORE = (
+    Turn("user", "Who founded Port Elm?"),
+    Turn("assistant", "Karla Mole founded Port Elm. [1]"),
+)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +30,9 @@ BEFORE = (Turn("user", "Who founded Port Elm?"), Turn("assistant", "Karla Mole f
         ("Who leads the Harbour Office?", "Who leads the Harbour Office?"),
     ],
 )
-def test_the_names_of_the_last_turns_join_a_question_that_refers_to_them(query: str, searched: str) -> None:
+def test_the_names_of_the_last_turns_join_a_question_that_refers_to_them(
+    query: str, searched: str
+) -> None:
     assert search_text(Question(query, history=BEFORE)) == searched
     assert search_text(Question(query)) == query
 
@@ -35,12 +40,14 @@ def test_the_names_of_the_last_turns_join_a_question_that_refers_to_them(query: 
 def test_only_the_last_turns_and_a_few_names_count() -> None:
     many = " ".join(f"Ada Marlow{letter} met Lene Stern{letter}." for letter in "abcdefgh")
     old = (Turn("user", "Who was Otto Brandt?"), Turn("assistant", "Nobody knows."))
-    question = Question("And where is it?", history=(*old, Turn("user", "Who met?"), Turn("assistant", many)))
+    question = Question(
+        "And where is it?", history=(*old, Turn("user", "Who met?"), Turn("assistant", many))
+    )
     assert "Otto" not in search_text(question)
     assert search_text(question).count(",") == MAX_NAMES - 1
-    assert search_text(Question("And where is it?", history=(Turn("system", "You are Karla Mole."),))) == (
-        "And where is it?"
-    )
+    assert search_text(
+        Question("And where is it?", history=(Turn("system", "You are Karla Mole."),))
+    ) == ("And where is it?")
 
 
 @pytest_asyncio.fixture

@@ -9,12 +9,25 @@ from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.words import normalised, words
 
 NAMES = (
-    ("Blue Harbour", "content"), ("Harbour", "location"), ("Blue Harbour Festival", "event"), ("Ada Marsh", "person"),
-    ("Karl Osten", "other"), ("Lowell Pictures", "organization"), ("Lotte Lowell", "person"),
-    ("The Tide Lady", "other"), ("Café Zürich", "location"), ("王小明", "person"), ("北京大学", "organization"),
-    ("山田 太郎", "person"), ("Film", "concept"),
-    ("US", "location"), ("us", "concept"), ("Iris Bell", "person"), ("Otto Bell", "person"), ("Ｗｉｄｅ", "other"),
-)  # fmt: skip
+    ("Blue Harbour", "content"),
+    ("Harbour", "location"),
+    ("Blue Harbour Festival", "event"),
+    ("Ada Marsh", "person"),
+    ("Karl Osten", "other"),
+    ("Lowell Pictures", "organization"),
+    ("Lotte Lowell", "person"),
+    ("The Tide Lady", "other"),
+    ("Café Zürich", "location"),
+    ("王小明", "person"),
+    ("北京大学", "organization"),
+    ("山田 太郎", "person"),
+    ("Film", "concept"),
+    ("US", "location"),
+    ("us", "concept"),
+    ("Iris Bell", "person"),
+    ("Otto Bell", "person"),
+    ("Ｗｉｄｅ", "other"),
+)
 
 
 def index(*names: tuple[str, str]) -> NameIndex:
@@ -42,7 +55,9 @@ def found(question: str, *names: tuple[str, str]) -> list[tuple[str, tuple[str, 
     ],
 )
 def test_a_name_is_linked_in_another_script(question: str, name: str, method: str) -> None:
-    assert [link[1:] for link in found(question, (name, "other"), ("Nobody", "other"))] == [((name,), method)]
+    assert [link[1:] for link in found(question, (name, "other"), ("Nobody", "other"))] == [
+        ((name,), method)
+    ]
 
 
 def test_a_name_that_is_written_so_is_meant_before_one_that_is_read_so() -> None:
@@ -75,8 +90,10 @@ def test_the_longest_name_is_meant_not_one_inside_of_it() -> None:
 
 def test_several_names_of_a_question_are_linked_in_its_order() -> None:
     assert [said for said, _, _ in found("Did Karl Osten know Ada Marsh of Lowell Pictures?")] == [
-        "Karl Osten", "Ada Marsh", "Lowell Pictures"
-    ]  # fmt: skip
+        "Karl Osten",
+        "Ada Marsh",
+        "Lowell Pictures",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +115,9 @@ def test_case_accents_articles_and_missing_blanks_do_not_matter(question: str, n
     assert [(names, by) for _, names, by in found(question)] == [((name,), "name")]
 
 
-@pytest.mark.parametrize("slip", ["Ada Mrash", "Lowel Pictures", "Lowell Picturess", "blue harbuor", "Karl Ostn"])
+@pytest.mark.parametrize(
+    "slip", ["Ada Mrash", "Lowel Pictures", "Lowell Picturess", "blue harbuor", "Karl Ostn"]
+)
 def test_a_slip_of_the_pen_is_understood(slip: str) -> None:
     (link,) = found(f"Tell me about {slip}?")
     assert link[2] == "spelling" and link[1][0][:3].lower() == slip[:3].lower()
@@ -156,8 +175,15 @@ def test_every_name_that_is_no_rubbish_finds_itself(names: list[tuple[str, str]]
         ("Who taught Junsle Tavko?", "Junsle Tavko", "Junsel Tavko"),
     ],
 )
-def test_a_slip_beside_a_word_that_is_a_name_itself_is_understood(question: str, said: str, name: str) -> None:
-    names = (("Tavko", "person"), ("Tavko Selhol", "person"), ("Junsel Tavko", "person"), ("Ulhol", "location"))
+def test_a_slip_beside_a_word_that_is_a_name_itself_is_understood(
+    question: str, said: str, name: str
+) -> None:
+    names = (
+        ("Tavko", "person"),
+        ("Tavko Selhol", "person"),
+        ("Junsel Tavko", "person"),
+        ("Ulhol", "location"),
+    )
     assert found(question, *names) == [(said, (name,), "spelling")]
 
 
@@ -168,7 +194,13 @@ def test_a_name_stays_short_where_the_word_beside_it_is_another_one() -> None:
 
 
 def test_what_stands_in_brackets_right_after_a_name_belongs_to_it() -> None:
-    (link,) = link_entities("Who made Blue Harbour (1931 film) in Zürich?", index(("Blue Harbour", ""), ("Film", "")))
-    assert (link.text, link.names, link.qualifier) == ("Blue Harbour (1931 film)", ("Blue Harbour",), "1931 film")
+    (link,) = link_entities(
+        "Who made Blue Harbour (1931 film) in Zürich?", index(("Blue Harbour", ""), ("Film", ""))
+    )
+    assert (link.text, link.names, link.qualifier) == (
+        "Blue Harbour (1931 film)",
+        ("Blue Harbour",),
+        "1931 film",
+    )
     (link,) = link_entities("who made blue harbour?", index(("Blue Harbour", "")))
     assert link.qualifier == ""

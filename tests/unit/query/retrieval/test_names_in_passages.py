@@ -1,4 +1,6 @@
-"""Which entities a passage names: by parts of longer names, by shorter forms, by surnames that are no common words."""
+"""Which entities a passage names: by parts of longer names, by shorter forms, by surnames that are
+no common words.
+"""
 
 import pytest
 
@@ -6,7 +8,12 @@ from services.query.passage import Passage
 from services.query.retrieval.linking import link_entities
 from services.query.retrieval.multihop.starts import sure_links, whole_names
 from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.passage_index.index import MAX_ALONE, ONWARD, IndexBuilder, PassageIndex
+from services.query.retrieval.passage_index.index import (
+    MAX_ALONE,
+    ONWARD,
+    IndexBuilder,
+    PassageIndex,
+)
 
 
 def indexed(names: dict[str, str], *texts: str) -> PassageIndex:
@@ -35,18 +42,32 @@ def test_a_number_and_the_rest_of_a_hyphenated_word_are_no_surnames(name: str) -
 
 
 def test_a_surname_still_names_the_only_one_who_bears_it() -> None:
-    assert named_in(indexed({"Ada Marsh": "person"}, "Letters to Marsh were found."), 0) == {"Ada Marsh"}
+    assert named_in(indexed({"Ada Marsh": "person"}, "Letters to Marsh were found."), 0) == {
+        "Ada Marsh"
+    }
 
 
 def test_a_passage_leads_to_what_a_part_of_a_longer_name_is_called() -> None:
-    names = {"Otto Brandt of Grey Gull": "person", "Otto Brandt": "person", "Grey Gull": "ship", "Song": "other"}
-    index = indexed(names, "The Song is by Otto Brandt of Grey Gull.", "Otto Brandt was a tailor.", "Grey Gull sank.")
+    names = {
+        "Otto Brandt of Grey Gull": "person",
+        "Otto Brandt": "person",
+        "Grey Gull": "ship",
+        "Song": "other",
+    }
+    index = indexed(
+        names,
+        "The Song is by Otto Brandt of Grey Gull.",
+        "Otto Brandt was a tailor.",
+        "Grey Gull sank.",
+    )
     assert leads_to(index, 0) == {1, 2}
 
 
 def test_one_word_of_a_longer_name_is_no_name_in_it() -> None:
     names = {"New York Times": "organization", "York": "city", "Song": "other"}
-    assert named_in(indexed(names, "The Song was in the New York Times.", "York is a city."), 0) == {
+    assert named_in(
+        indexed(names, "The Song was in the New York Times.", "York is a city."), 0
+    ) == {
         "Song",
         "New York Times",
     }
@@ -54,12 +75,19 @@ def test_one_word_of_a_longer_name_is_no_name_in_it() -> None:
 
 @pytest.mark.parametrize(
     "opening",
-    ["A native of Port Elm, Ada Marsh was a tailor.", "Of a family in Port Elm, Ada Marsh (born 1902) is the last."],
+    [
+        "A native of Port Elm, Ada Marsh was a tailor.",
+        "Of a family in Port Elm, Ada Marsh (born 1902) is the last.",
+    ],
 )
 def test_a_passage_defines_whom_its_first_sentence_says_something_of(opening: str) -> None:
     names = {"Ada Marsh": "person", "Port Elm": "town", "Blue Harbour": "film"}
     index = indexed(
-        names, "Blue Harbour is by Ada Marsh.", opening, "Port Elm is a town.", "Blue Harbour: of Port Elm."
+        names,
+        "Blue Harbour is by Ada Marsh.",
+        opening,
+        "Port Elm is a town.",
+        "Blue Harbour: of Port Elm.",
     )
     assert leads_to(index, 0) == {1, 3} and 2 in leads_to(index, 1)
     assert 1 not in leads_to(index, 3)
@@ -67,25 +95,41 @@ def test_a_passage_defines_whom_its_first_sentence_says_something_of(opening: st
 
 def test_characters_without_a_blank_are_one_word_of_a_longer_name() -> None:
     names = {"蒋蒋 云胡陈": "person", "蒋蒋": "person", "Song": "other"}
-    assert named_in(indexed(names, "The Song is by 蒋蒋 云胡陈.", "蒋蒋 was a tailor."), 0) == {"Song", "蒋蒋 云胡陈"}
+    assert named_in(indexed(names, "The Song is by 蒋蒋 云胡陈.", "蒋蒋 was a tailor."), 0) == {
+        "Song",
+        "蒋蒋 云胡陈",
+    }
 
 
 @pytest.mark.parametrize("short", ["Trent Marsh", "Michael Marsh"])
 def test_whoever_is_introduced_by_all_names_is_defined_there_under_fewer(short: str) -> None:
     names = {"Michael Trent Marsh": "person", short: "person", "Blue Harbour": "film"}
-    index = indexed(names, f"Blue Harbour was made by {short}.", "Michael Trent Marsh (born 1965) is a singer.")
+    index = indexed(
+        names, f"Blue Harbour was made by {short}.", "Michael Trent Marsh (born 1965) is a singer."
+    )
     assert leads_to(index, 0) == {1}
 
 
 def test_a_longer_name_of_something_else_than_a_person_has_no_shorter_form() -> None:
-    names = {"National Rowing League": "organization", "Rowing League": "organization", "Otto Brandt": "person"}
-    index = indexed(names, "Otto Brandt led the Rowing League.", "National Rowing League: a league.")
+    names = {
+        "National Rowing League": "organization",
+        "Rowing League": "organization",
+        "Otto Brandt": "person",
+    }
+    index = indexed(
+        names, "Otto Brandt led the Rowing League.", "National Rowing League: a league."
+    )
     assert leads_to(index, 0) == set()
 
 
 @pytest.mark.parametrize("others", [MAX_ALONE, MAX_ALONE + 1])
-def test_a_surname_that_far_more_passages_have_than_the_whole_name_is_a_common_word(others: int) -> None:
-    texts = ["Samuel French wrote plays.", *(f"French sailors met Ada Marsh in 19{n:02}." for n in range(others))]
+def test_a_surname_that_far_more_passages_have_than_the_whole_name_is_a_common_word(
+    others: int,
+) -> None:
+    texts = [
+        "Samuel French wrote plays.",
+        *(f"French sailors met Ada Marsh in 19{n:02}." for n in range(others)),
+    ]
     index = indexed({"Samuel French": "person", "Ada Marsh": "person"}, *texts)
     has = ["Samuel French" in named_in(index, n) for n in range(others + 1)]
     assert has == [True, *[others <= MAX_ALONE] * others]
@@ -114,32 +158,47 @@ def test_the_beginning_of_a_name_that_is_not_known_is_none_where_another_name_is
 
 def test_what_the_passages_have_is_not_misspelt() -> None:
     names = {"Sumer": "country", "Ada Marsh": "person"}
-    assert linked("Did Ada Marsh row in Summer?", names, "In summer people row.") == [("Ada Marsh",)]
-    assert linked("Did Ada Marsh row in Summer?", names, "People row.") == [("Ada Marsh",), ("Sumer",)]
+    assert linked("Did Ada Marsh row in Summer?", names, "In summer people row.") == [
+        ("Ada Marsh",)
+    ]
+    assert linked("Did Ada Marsh row in Summer?", names, "People row.") == [
+        ("Ada Marsh",),
+        ("Sumer",),
+    ]
 
 
 def test_an_inflected_name_is_linked_though_the_passages_have_its_stem() -> None:
-    assert linked("Who led the Hamburgs?", {"Hamburg": "city"}, "Hamburg is a city.") == [("Hamburg",)]
+    assert linked("Who led the Hamburgs?", {"Hamburg": "city"}, "Hamburg is a city.") == [
+        ("Hamburg",)
+    ]
 
 
 SMALL = "What was decided during the harbour of sighs according to Ada Marsh?"
 
 
-def test_a_question_with_capitals_may_write_a_name_of_several_words_without_any_if_a_passage_is_about_it() -> None:
+def test_a_question_with_capitals_may_write_a_name_of_several_words_without_any_if_a_passage_is_about_it() -> (  # noqa: E501
+    None
+):
     names = {"Harbour of Sighs": "event", "Ada Marsh": "person", "Harbour": "other"}
     about = "Harbour of Sighs was a meeting."
     assert linked(SMALL, names, about) == [("Harbour of Sighs",), ("Ada Marsh",)]
-    assert linked(SMALL, names, "Ada Marsh wrote. She saw the Harbour of Sighs there.") == [("Ada Marsh",)]
+    assert linked(SMALL, names, "Ada Marsh wrote. She saw the Harbour of Sighs there.") == [
+        ("Ada Marsh",)
+    ]
 
 
 def test_one_word_without_a_capital_is_no_name_in_a_question_with_capitals() -> None:
     names = {"Harbour": "other", "Ada Marsh": "person"}
-    assert linked("What harbour did Ada Marsh see?", names, "Harbour is a town.") == [("Ada Marsh",)]
+    assert linked("What harbour did Ada Marsh see?", names, "Harbour is a town.") == [
+        ("Ada Marsh",)
+    ]
 
 
 def test_whoever_is_introduced_with_a_nickname_is_defined_there_without_it() -> None:
     names = {'Michael Trent "Mick" Marsh': "person", "Mick Marsh": "person", "Blue Harbour": "film"}
     index = indexed(
-        names, "Blue Harbour was made by Mick Marsh.", 'Michael Trent "Mick" Marsh (born 1965) is a singer.'
+        names,
+        "Blue Harbour was made by Mick Marsh.",
+        'Michael Trent "Mick" Marsh (born 1965) is a singer.',
     )
     assert leads_to(index, 0) == {1}

@@ -1,4 +1,6 @@
-"""On one graph each mode chooses what LightRAG 1.5.7 chooses, in the same order: see decision 61."""
+"""On one graph each mode chooses what LightRAG 1.5.7 chooses, in the same order: see decision
+61.
+"""
 
 import json
 from pathlib import Path
@@ -19,7 +21,9 @@ async def test_entities_relations_and_chunks_are_those_of_lightrag(documents: in
     ours = recorded(await of_ours(material))
     different = [
         question.text
-        for question, one, other in zip(material.questions, ours, RECORDED[str(documents)], strict=True)
+        for question, one, other in zip(
+            material.questions, ours, RECORDED[str(documents)], strict=True
+        )
         if one != other
     ]
     assert different == []

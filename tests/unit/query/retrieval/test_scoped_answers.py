@@ -20,7 +20,10 @@ SAYS: dict[str, Any] = {
     ),
     "secret": (
         "Marie Curie keeps her radium in the cellar under the laboratory.",
-        [entity("Marie Curie", "person", "She keeps radium in the cellar"), entity("Cellar", "place", "Under it all")],
+        [
+            entity("Marie Curie", "person", "She keeps radium in the cellar"),
+            entity("Cellar", "place", "Under it all"),
+        ],
         [relation("Marie Curie", "Radium", "She hides it in the cellar", "hiding")],
     ),
 }
@@ -37,7 +40,9 @@ async def api() -> Any:
 
 
 async def data(api: httpx.AsyncClient, mode: Mode, **conditions: Any) -> Any:
-    answer = await api.post("/query/data", json={"query": QUESTION, "mode": mode, "filter": conditions})
+    answer = await api.post(
+        "/query/data", json={"query": QUESTION, "mode": mode, "filter": conditions}
+    )
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -46,7 +51,9 @@ MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix", "walk", 
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_no_word_of_another_document_is_in_what_is_found(api: httpx.AsyncClient, mode: Mode) -> None:
+async def test_no_word_of_another_document_is_in_what_is_found(
+    api: httpx.AsyncClient, mode: Mode
+) -> None:
     assert "cellar" in str(await data(api, mode)).casefold()
     result = await data(api, mode, document_ids=["public"])
     assert "public talk" in str(result["data"])
@@ -54,17 +61,24 @@ async def test_no_word_of_another_document_is_in_what_is_found(api: httpx.AsyncC
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_filter_that_admits_nothing_finds_nothing(api: httpx.AsyncClient, mode: Mode) -> None:
+async def test_a_filter_that_admits_nothing_finds_nothing(
+    api: httpx.AsyncClient, mode: Mode
+) -> None:
     assert (await data(api, mode, file_path_prefix="elsewhere/"))["status"] == "failure"
 
 
 @pytest.mark.parametrize("mode", ["local", "mix", "walk"])
-async def test_of_a_hub_the_passage_of_the_document_asked_for_is_found_however_late_it_came(mode: Mode) -> None:
+async def test_of_a_hub_the_passage_of_the_document_asked_for_is_found_however_late_it_came(
+    mode: Mode,
+) -> None:
     harness = QueryHarness()
     for number in range(MOST_SOURCES + 3):
         says = ([entity("Marie Curie", "person", "A chemist")], [])
         await harness.index(
-            f"talk-{number:02d}", f"Marie Curie spoke in hall {number}.", says=(says,), version=1 + 900 * number
+            f"talk-{number:02d}",
+            f"Marie Curie spoke in hall {number}.",
+            says=(says,),
+            version=1 + 900 * number,
         )
     transport = httpx.ASGITransport(harness.app(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:

@@ -1,4 +1,6 @@
-"""Where questions are answered from: read seldom, and never with a position that the generation does not hold."""
+"""Where questions are answered from: read seldom, and never with a position that the generation
+does not hold.
+"""
 
 from dataclasses import replace
 
@@ -21,7 +23,9 @@ class Positions:
         if self.meanwhile is not None:
             states, revision = await self.pointers.read()
             state = replace(states["status"], live=self.meanwhile)
-            await self.pointers.write({**{name: GenerationState() for name in PROJECTIONS}, "status": state}, revision)
+            await self.pointers.write(
+                {**{name: GenerationState() for name in PROJECTIONS}, "status": state}, revision
+            )
             self.meanwhile = None
         return 100 * partition.generation
 

@@ -1,4 +1,6 @@
-"""The state of a document: the same whatever the order of its events and however often they come."""
+"""The state of a document: the same whatever the order of its events and however often they
+come.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -13,12 +15,28 @@ from contracts.events import DocumentAdded, DocumentDeleted, Event
 from contracts.values import BlobRef, DocumentVersion
 from services.query.status.document_status import DELETED, STATUSES, DocumentStatus
 from services.query.status.folding import MAX_CAUSES, RecordedEvent, apply, summary_of
-from tests.support.events import NOON, added, chunked, derived, document, extracted, failed, indexed, merged
+from tests.support.events import (
+    NOON,
+    added,
+    chunked,
+    derived,
+    document,
+    extracted,
+    failed,
+    indexed,
+    merged,
+)
 
 
-def recorded(event: Event, sequence: int, *, correlation: str = "added-1", id: str = "") -> RecordedEvent:
+def recorded(
+    event: Event, sequence: int, *, correlation: str = "added-1", id: str = ""
+) -> RecordedEvent:
     """One second of the log for each sequence."""
-    name = id or (correlation if isinstance(event, DocumentAdded) else derived(f"{correlation}/{sequence}", event))
+    name = id or (
+        correlation
+        if isinstance(event, DocumentAdded)
+        else derived(f"{correlation}/{sequence}", event)
+    )
     return RecordedEvent(event, name, correlation, sequence, NOON + timedelta(seconds=sequence))
 
 
@@ -30,11 +48,16 @@ def folded(events: Iterable[RecordedEvent]) -> DocumentStatus:
     return status
 
 
-def life(version: int, chunks: int, *, missing: Sequence[tuple[str, int]] = ()) -> list[RecordedEvent]:
+def life(
+    version: int, chunks: int, *, missing: Sequence[tuple[str, int]] = ()
+) -> list[RecordedEvent]:
     """Everything about one version with this many chunks, but for the missing (step, order)."""
     of = document("d", version)
     orders = list(range(chunks))
-    events: list[Event] = [added("d", f"text of version {version}"), chunked(of, *(f"passage {o}" for o in orders))]
+    events: list[Event] = [
+        added("d", f"text of version {version}"),
+        chunked(of, *(f"passage {o}" for o in orders)),
+    ]
     for order in orders:
         steps: dict[str, Event] = {
             "extracted": extracted(of, order),
@@ -43,10 +66,15 @@ def life(version: int, chunks: int, *, missing: Sequence[tuple[str, int]] = ()) 
             "indexed": indexed(of, "graph", order),
         }
         events += [event for step, event in steps.items() if (step, order) not in missing]
-    return [recorded(event, version + n, correlation=f"added-{version}") for n, event in enumerate(events)]
+    return [
+        recorded(event, version + n, correlation=f"added-{version}")
+        for n, event in enumerate(events)
+    ]
 
 
-def failure(stage: str, cause_type: str, of: DocumentVersion | None, *orders: int, sequence: int = 90) -> RecordedEvent:
+def failure(
+    stage: str, cause_type: str, of: DocumentVersion | None, *orders: int, sequence: int = 90
+) -> RecordedEvent:
     correlation = f"added-{of.version}" if of else "added-1"
     return recorded(failed(stage, cause_type, of, *orders), sequence, correlation=correlation)
 
@@ -160,11 +188,16 @@ def test_a_failure_of_what_a_document_changed_in_the_graph_is_the_document_s() -
     assert not unreadable.of_graph
     odd = failed("chunker", "DocumentAdded", None, id="_graph")
     status = apply(None, recorded(odd, 5))
-    assert status and (status.id, status.status) == ("_graph", "failed"), "a document may be called that"
+    assert status and (status.id, status.status) == ("_graph", "failed"), (
+        "a document may be called that"
+    )
 
 
 def test_a_new_version_begins_anew() -> None:
-    events = [*life(1, 3, missing=[("extracted", 1)]), failure("extractor", "ChunksCreated", V1, 1, sequence=50)]
+    events = [
+        *life(1, 3, missing=[("extracted", 1)]),
+        failure("extractor", "ChunksCreated", V1, 1, sequence=50),
+    ]
     status = folded([*events, *life(100, 2)[:2]])
     assert (status.version, status.status, status.chunk_count) == (100, "processing", 2)
     assert status.open_failures == ()
@@ -191,14 +224,20 @@ def test_a_document_added_twice_with_one_id_is_one_version() -> None:
 
 
 def test_a_beginning_that_a_publisher_named_otherwise_changes_nothing() -> None:
-    events = [RecordedEvent(f.event, f.id, "batch-7", f.sequence, f.recorded_at) for f in [*life(1, 2), *life(100, 1)]]
+    events = [
+        RecordedEvent(f.event, f.id, "batch-7", f.sequence, f.recorded_at)
+        for f in [*life(1, 2), *life(100, 1)]
+    ]
     forth, back = folded(events), folded(reversed(events))
     assert forth == back
     assert (forth.status, forth.version) == ("processed", 100)
 
 
 def test_garbage_cannot_make_a_state_grow_without_end() -> None:
-    events = [recorded(failed("query", "DocumentAdded", None), n, correlation=f"log-{n}") for n in range(200)]
+    events = [
+        recorded(failed("query", "DocumentAdded", None), n, correlation=f"log-{n}")
+        for n in range(200)
+    ]
     assert len(folded(events).failures) == MAX_CAUSES
 
 
@@ -219,7 +258,9 @@ def test_a_document_of_thousands_of_chunks_stays_small() -> None:
 
 
 def world(r: Random) -> list[RecordedEvent]:
-    """Events about two versions, with failures of every kind, a deletion, and some of them missing."""
+    """Events about two versions, with failures of every kind, a deletion, and some of them
+    missing.
+    """
     events = [*life(1, 3), *life(100, 2)]
     events += [
         failure("extractor", "ChunksCreated", V1, 1, sequence=40),
@@ -258,16 +299,20 @@ def test_a_deletion_is_done_when_every_part_of_graph_and_chunks_is_gone() -> Non
         for place, event in enumerate(order, 1):
             state = apply(state, recorded(event, 50))
             assert state is not None
-            assert state.status == (DELETED if all(one in order[:place] for one in gone) else "deleting")
+            assert state.status == (
+                DELETED if all(one in order[:place] for one in gone) else "deleting"
+            )
 
 
 def test_a_document_added_after_its_deletion_is_there_again() -> None:
     of = document("d", 50).model_copy(update={"deleted": True})
     state = None
     for event, sequence in (
-        (DocumentDeleted(document_id="d"), 50), (indexed(of, "chunks"), 51), (indexed(of, "graph"), 52),
+        (DocumentDeleted(document_id="d"), 50),
+        (indexed(of, "chunks"), 51),
+        (indexed(of, "graph"), 52),
         (added("d"), 60),
-    ):  # fmt: skip
+    ):
         state = apply(state, recorded(event, sequence))
     assert state is not None
     assert (state.status, state.version) == ("pending", 60)

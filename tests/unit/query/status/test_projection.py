@@ -16,7 +16,17 @@ from runtime.stores.documents.port import Table
 from services.query.status.document_status import DocumentStatus
 from services.query.status.port import Listing
 from services.query.status.projection import on_events
-from tests.support.events import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
+from tests.support.events import (
+    NOON,
+    added,
+    chunked,
+    delivered,
+    document,
+    extracted,
+    indexed,
+    merged,
+    sealed,
+)
 from tests.support.processors import bench
 from tests.support.querying import LIVE, QueryHarness
 
@@ -35,7 +45,13 @@ def life(name: str, chunks: int, version: int = 1, workspace: str = "w") -> list
     ]
     correlation = f"{name}-{version}"
     return [
-        delivered(event, version + n, id=correlation if not n else "", workspace=workspace, correlation=correlation)
+        delivered(
+            event,
+            version + n,
+            id=correlation if not n else "",
+            workspace=workspace,
+            correlation=correlation,
+        )
         for n, event in enumerate(events)
     ]
 
@@ -78,7 +94,9 @@ async def test_batches_of_any_size_and_order_and_repetition_give_the_same_states
         del arrivals[:size]
     assert await states(shuffled) == await states(straight)
     passages = [f"{name}-chunk-{n:03d}" for name in "ab" for n in range(3)]
-    assert await shuffled.passages.get(SPACE, passages) == await straight.passages.get(SPACE, passages)
+    assert await shuffled.passages.get(SPACE, passages) == await straight.passages.get(
+        SPACE, passages
+    )
 
 
 async def test_passages_can_be_read_before_a_document_counts_them() -> None:
@@ -96,7 +114,11 @@ async def test_passages_can_be_read_before_a_document_counts_them() -> None:
 async def test_workspaces_and_generations_never_mix() -> None:
     harness = QueryHarness()
     await harness.project(*life("d", 1, workspace="one"), *life("d", 1, workspace="two"))
-    assert set(await states(harness, Partition("one", 1))) == set(await states(harness, Partition("two", 1))) == {"d"}
+    assert (
+        set(await states(harness, Partition("one", 1)))
+        == set(await states(harness, Partition("two", 1)))
+        == {"d"}
+    )
     await on_events(
         life("e", 1),
         Generations(status=2),
@@ -111,11 +133,16 @@ async def test_workspaces_and_generations_never_mix() -> None:
 async def test_an_event_about_no_document_changes_nothing() -> None:
     harness = QueryHarness()
     edit = GraphEdited(operation="delete_entity", names=("A",))
-    await harness.project(delivered(edit, 1), delivered(merged(document(), 0).model_copy(update={"document": None}), 2))
+    await harness.project(
+        delivered(edit, 1),
+        delivered(merged(document(), 0).model_copy(update={"document": None}), 2),
+    )
     assert await states(harness) == {}
 
 
-async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_after_a_rebuild() -> None:
+async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_after_a_rebuild() -> (
+    None
+):
     async def refuse(*_: Any) -> Any:
         raise Poison("this edit can never be made")
 
@@ -124,9 +151,14 @@ async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_afte
     await table.deliver()
     (failure,) = table.published("StageFailed")
     assert list(table.log.dead) == ["dead:1:merger-edits"]
-    assert (failure.data.aggregate_id, "can never be made" in short_text(failure)) == ("_graph", True)
+    assert (failure.data.aggregate_id, "can never be made" in short_text(failure)) == (
+        "_graph",
+        True,
+    )
     older = DocumentStatus("_graph")
-    assert await harness.documents.update(SPACE, ["_graph"], lambda _: [older]), "what an older version made of it"
+    assert await harness.documents.update(SPACE, ["_graph"], lambda _: [older]), (
+        "what an older version made of it"
+    )
     events = [Delivery(failure, 2, 1, NOON)]
     await harness.project(*events)
     await on_events(events, Generations(status=2), **stores(harness))
@@ -152,7 +184,10 @@ async def test_a_batch_is_one_read_and_one_write_of_all_its_documents() -> None:
     harness.documents.update = noted  # type: ignore[method-assign]
     await harness.project(*life("d", 3), *life("e", 2))
     assert updates == [{"d", "e"}]
-    assert {id: state.status for id, state in (await states(harness)).items()} == {"d": "processed", "e": "processed"}
+    assert {id: state.status for id, state in (await states(harness)).items()} == {
+        "d": "processed",
+        "e": "processed",
+    }
 
 
 async def test_what_changes_nothing_is_not_written_again() -> None:
@@ -167,9 +202,14 @@ async def test_what_changes_nothing_is_not_written_again() -> None:
 async def test_a_failure_without_a_document_s_version_is_shown() -> None:
     harness = QueryHarness()
     failure = StageFailed(
-        stage="chunker", document_id="d", cause_type="DocumentAdded", error_type="Undecodable", message="not JSON",
-        attempt=1, retry_may_help=False,
-    )  # fmt: skip
+        stage="chunker",
+        document_id="d",
+        cause_type="DocumentAdded",
+        error_type="Undecodable",
+        message="not JSON",
+        attempt=1,
+        retry_may_help=False,
+    )
     await harness.project(delivered(failure, 3))
     state = (await states(harness))["d"]
     assert (state.status, state.open_failures[0].message) == ("failed", "not JSON")
@@ -187,11 +227,20 @@ async def test_a_passage_knows_where_it_stands() -> None:
 async def test_rows_of_older_and_newer_versions_can_be_read() -> None:
     harness = QueryHarness()
     row = {
-        "id": "c", "document_id": "d", "order": 0, "content": "one", "file_path": "d.txt", "headings": ["h"],
-        "tokens": 1, "version": 1,
-    }  # fmt: skip
-    await harness.rows.put(Table("chunks", SPACE), {token("c"): row, token("e"): {**row, "id": "e", "novelty": 1}})
+        "id": "c",
+        "document_id": "d",
+        "order": 0,
+        "content": "one",
+        "file_path": "d.txt",
+        "headings": ["h"],
+        "tokens": 1,
+        "version": 1,
+    }
+    await harness.rows.put(
+        Table("chunks", SPACE), {token("c"): row, token("e"): {**row, "id": "e", "novelty": 1}}
+    )
     result = await harness.passages.get(SPACE, ["c", "e"])
     assert {(p.id, p.content, p.headings, p.page) for p in result.values()} == {
-        ("c", "one", ("h",), None), ("e", "one", ("h",), None),
-    }  # fmt: skip
+        ("c", "one", ("h",), None),
+        ("e", "one", ("h",), None),
+    }

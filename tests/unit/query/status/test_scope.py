@@ -9,9 +9,11 @@ from services.query.status.document_status import DocumentStatus
 from services.query.status.scope import EVERYTHING, Scope
 
 DOCUMENT = DocumentStatus(
-    "a", file_path="reports/2026/a.md", metadata={"tags": "red, old", "year": 2026, "draft": False},
+    "a",
+    file_path="reports/2026/a.md",
+    metadata={"tags": "red, old", "year": 2026, "draft": False},
     created_at="2026-03-01T10:00:00.000000+00:00",
-)  # fmt: skip
+)
 BEFORE, AFTER = datetime(2026, 3, 1, 9, tzinfo=UTC), datetime(2026, 3, 1, 11, tzinfo=UTC)
 
 

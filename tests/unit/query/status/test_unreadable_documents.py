@@ -12,15 +12,30 @@ from tests.support.querying import QueryHarness
 
 
 def _added(id: str, **fields: Any) -> bytes:
-    body = {"document_id": id, "text": "A text.", "file_path": "minutes/May 4.md", "metadata": {"a": ["no", "list"]}}
-    event = {"specversion": "1.0", "id": f"e-{id}", "source": "/tests", "type": "lightstream.DocumentAdded.v1",
-             "workspace": "w", "data": {**body, **fields}}  # fmt: skip
+    body = {
+        "document_id": id,
+        "text": "A text.",
+        "file_path": "minutes/May 4.md",
+        "metadata": {"a": ["no", "list"]},
+    }
+    event = {
+        "specversion": "1.0",
+        "id": f"e-{id}",
+        "source": "/tests",
+        "type": "lightstream.DocumentAdded.v1",
+        "workspace": "w",
+        "data": {**body, **fields},
+    }
     return json.dumps(event).encode()
 
 
 @pytest.mark.parametrize(
     ("fields", "name"),
-    [({}, "minutes/May 4.md"), ({"file_path": "a\x1b[31m\n.md"}, "a[31m.md"), ({"file_path": 7}, "unknown_source")],
+    [
+        ({}, "minutes/May 4.md"),
+        ({"file_path": "a\x1b[31m\n.md"}, "a[31m.md"),
+        ({"file_path": 7}, "unknown_source"),
+    ],
 )
 async def test_it_keeps_its_id_and_its_name(fields: dict[str, Any], name: str) -> None:
     harness = QueryHarness()
@@ -31,6 +46,12 @@ async def test_it_keeps_its_id_and_its_name(fields: dict[str, Any], name: str) -
         while await worker.step():
             pass
     async with client(harness.app()) as api:
-        (listed,) = (await api.post("/documents/paginated", json={"status_filter": "failed"})).json()["documents"]
-    assert (listed["id"], listed["file_path"], listed["status"]) == ("Minutes of May", name, "failed")
+        (listed,) = (
+            await api.post("/documents/paginated", json={"status_filter": "failed"})
+        ).json()["documents"]
+    assert (listed["id"], listed["file_path"], listed["status"]) == (
+        "Minutes of May",
+        name,
+        "failed",
+    )
     assert "metadata" in listed["error_msg"]

@@ -1,4 +1,6 @@
-"""Warnings of a document: the same whatever the order of its events, and gone with a new version of it."""
+"""Warnings of a document: the same whatever the order of its events, and gone with a new version of
+it.
+"""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -12,11 +14,17 @@ from services.query.status.folding import RecordedEvent, apply
 from tests.support.events import NOON, added, chunked, document, extracted, indexed
 
 V1, V2 = document("d", 1), document("d", 100)
-PICTURES, NO_ROWS, CUT = "2 pictures were left out", "the answer of the model had no rows", "text was cut"
+PICTURES, NO_ROWS, CUT = (
+    "2 pictures were left out",
+    "the answer of the model had no rows",
+    "text was cut",
+)
 
 
 def recorded(event: Event, sequence: int, version: int = 1) -> RecordedEvent:
-    return RecordedEvent(event, f"id-{sequence}", f"added-{version}", sequence, NOON + timedelta(seconds=sequence))
+    return RecordedEvent(
+        event, f"id-{sequence}", f"added-{version}", sequence, NOON + timedelta(seconds=sequence)
+    )
 
 
 def folded(events: Iterable[RecordedEvent]) -> DocumentStatus:
@@ -50,7 +58,9 @@ def test_the_order_of_events_and_repeats_change_nothing() -> None:
 
 
 def test_a_new_version_has_none_of_the_old_warnings() -> None:
-    new = RecordedEvent(added("d", "another text"), "added-100", "added-100", 100, NOON + timedelta(seconds=100))
+    new = RecordedEvent(
+        added("d", "another text"), "added-100", "added-100", 100, NOON + timedelta(seconds=100)
+    )
     events = life()
     assert folded([*events, new]).warnings == ()
     assert folded([new, *events]).warnings == ()
@@ -65,7 +75,10 @@ def test_a_version_that_is_known_by_its_chunks_only_shows_their_warnings() -> No
 
 def test_of_many_warnings_the_same_are_kept_whatever_the_order() -> None:
     events = [
-        recorded(extracted(V1, order, warnings=[f"kind {kind:02}" for kind in range(order, order + 15)]), order + 2)
+        recorded(
+            extracted(V1, order, warnings=[f"kind {kind:02}" for kind in range(order, order + 15)]),
+            order + 2,
+        )
         for order in range(20)
     ]
     expected = folded(events).chunk_warnings

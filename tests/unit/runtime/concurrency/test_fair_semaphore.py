@@ -8,7 +8,9 @@ from runtime.concurrency.fair_semaphore import FairSemaphore
 
 
 async def order_of(semaphore: FairSemaphore, asked: str) -> str:
-    """The keys in the order in which they have a turn, while one that came before them holds everything."""
+    """The keys in the order in which they have a turn, while one that came before them holds
+    everything.
+    """
     served: list[str] = []
 
     async def take(key: str) -> None:

@@ -1,4 +1,6 @@
-"""Locks by key, and what they are for: nothing is paid for twice because two asked at the same time."""
+"""Locks by key, and what they are for: nothing is paid for twice because two asked at the same
+time.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,7 +25,9 @@ async def test_holders_of_a_common_key_take_turns_and_never_wait_for_each_other(
             await asyncio.sleep(0)
             inside -= 1
 
-    await asyncio.wait_for(asyncio.gather(*(holder(*pair) for pair in (("a", "b"), ("b", "a"), ("b", "b")) * 20)), 5)
+    await asyncio.wait_for(
+        asyncio.gather(*(holder(*pair) for pair in (("a", "b"), ("b", "a"), ("b", "b")) * 20)), 5
+    )
     assert most == 1
 
 
@@ -52,7 +56,9 @@ class CountingEmbedder:
 async def test_a_text_that_is_being_embedded_is_waited_for() -> None:
     inner = CountingEmbedder()
     embeddings = CachedEmbeddings(MemoryRows(), inner)
-    result = await asyncio.gather(*(embeddings.embed("w", [*["one", "three"][:n], "three"]) for n in (0, 1, 2, 1)))
+    result = await asyncio.gather(
+        *(embeddings.embed("w", [*["one", "three"][:n], "three"]) for n in (0, 1, 2, 1))
+    )
     assert list(map(tuple, result[1])) == [(3.0,), (5.0,)]
     assert sorted(inner.seen) == ["one", "three"]
 

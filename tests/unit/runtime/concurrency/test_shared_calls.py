@@ -1,4 +1,6 @@
-"""Calls that share requests: who comes while one is under way goes into the next, and nobody gets another's result."""
+"""Calls that share requests: who comes while one is under way goes into the next, and nobody gets
+another's result.
+"""
 
 import asyncio
 from contextlib import suppress

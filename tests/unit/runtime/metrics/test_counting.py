@@ -1,4 +1,6 @@
-"""What is counted of deliveries, of calls of models and of caches, and what is read when Prometheus asks."""
+"""What is counted of deliveries, of calls of models and of caches, and what is read when Prometheus
+asks.
+"""
 
 import os
 import subprocess
@@ -38,15 +40,23 @@ def outcome(error: Exception | None) -> Any:
     return each(handle)
 
 
-@pytest.mark.parametrize(("error", "name"), [(None, "done"), (Unavailable("away"), "again"), (Poison("never"), "dead")])
+@pytest.mark.parametrize(
+    ("error", "name"), [(None, "done"), (Unavailable("away"), "again"), (Poison("never"), "dead")]
+)
 async def test_a_delivery_is_counted_by_its_outcome_and_its_handler_is_timed(
     error: Exception | None, name: str
 ) -> None:
-    counts = await counted(HANDLED, outcome=name, **DURABLE), await counted("lightstream_handle_seconds_count")
+    counts = (
+        await counted(HANDLED, outcome=name, **DURABLE),
+        await counted("lightstream_handle_seconds_count"),
+    )
     table = bench(outcome(error))
     table.append(sealed(added()))
     await table.deliver()
-    after = await counted(HANDLED, outcome=name, **DURABLE), await counted("lightstream_handle_seconds_count")
+    after = (
+        await counted(HANDLED, outcome=name, **DURABLE),
+        await counted("lightstream_handle_seconds_count"),
+    )
     assert after == (counts[0] + 1, counts[1] + 1)
 
 
@@ -65,9 +75,12 @@ async def test_a_call_of_a_model_is_timed_its_tokens_counted_and_its_span_named_
     done, failed = spans.get_finished_spans()
     assert (done.name, failed.name) == ("chat small", "chat small")
     assert dict(done.attributes or {}) == {
-        "gen_ai.operation.name": "chat", "gen_ai.provider.name": "provider.example", "gen_ai.request.model": "small",
-        "gen_ai.usage.input_tokens": 7, "gen_ai.usage.output_tokens": 2,
-    }  # fmt: skip
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "provider.example",
+        "gen_ai.request.model": "small",
+        "gen_ai.usage.input_tokens": 7,
+        "gen_ai.usage.output_tokens": 2,
+    }
     assert (failed.attributes or {})["error.type"] == "Unavailable"
 
 
@@ -87,7 +100,10 @@ async def test_a_paused_provider_is_told_and_its_pauses_are_counted() -> None:
     for source in readings.sources.values():
         source.due = 0.0
     text = (await exposition.exposed(readings)).decode()
-    assert (total(text, paused, provider="trial model"), total(text, pauses, provider="trial model")) == (1, before + 1)
+    assert (
+        total(text, paused, provider="trial model"),
+        total(text, pauses, provider="trial model"),
+    ) == (1, before + 1)
     await limiter.close()
 
 
@@ -123,7 +139,9 @@ print(asyncio.run(exposition.exposed(Readings())).decode())
 
 def test_workers_behind_one_port_are_told_apart() -> None:
     env = {**os.environ, CONTROL_SOCKET_VARIABLE: "0 7"}
-    done = subprocess.run([sys.executable, "-c", SCRAPED], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRAPED], env=env, capture_output=True, text=True, check=True
+    )
     labels = [sample.labels for family in families(done.stdout) for sample in family.samples]
     assert [one for one in labels if not one["service_instance_id"].isdigit()] == []
     assert len(labels) == 2

@@ -1,4 +1,6 @@
-"""Spans of messages by convention: one event goes on in its trace, a batch links to those of its events."""
+"""Spans of messages by convention: one event goes on in its trace, a batch links to those of its
+events.
+"""
 
 import pytest
 from opentelemetry.trace import SpanKind
@@ -18,13 +20,19 @@ def test_one_event_is_handled_in_its_own_trace(monkeypatch: pytest.MonkeyPatch) 
         assert (telemetry.traceparent_for(trace_of("a")) or "")[3:35] == "a" * 32
     (span,) = spans.get_finished_spans()
     assert (span.name, span.kind, span.parent and f"{span.parent.trace_id:x}") == (
-        "process KB_EVENTS", SpanKind.CONSUMER, "a" * 32,
-    )  # fmt: skip
+        "process KB_EVENTS",
+        SpanKind.CONSUMER,
+        "a" * 32,
+    )
     attributes = dict(span.attributes or {})
     assert (attributes["messaging.system"], attributes["messaging.message.id"]) == ("nats", "one")
-    assert (attributes["messaging.operation.name"], attributes["messaging.consumer.group.name"]) == (
-        "process", "chunker",
-    )  # fmt: skip
+    assert (
+        attributes["messaging.operation.name"],
+        attributes["messaging.consumer.group.name"],
+    ) == (
+        "process",
+        "chunker",
+    )
 
 
 def test_a_batch_links_to_the_trace_of_each_event_and_its_events_go_on_in_theirs(

@@ -1,4 +1,6 @@
-"""Spans of stores by convention: what was asked of which kind of server, and nothing of what is in it."""
+"""Spans of stores by convention: what was asked of which kind of server, and nothing of what is in
+it.
+"""
 
 import asyncio
 from typing import cast
@@ -29,22 +31,32 @@ def test_without_traces_a_store_is_itself(monkeypatch: pytest.MonkeyPatch) -> No
     assert traced(rows, "sqlite") is rows
 
 
-async def test_a_call_is_a_client_s_span_that_names_the_table_and_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_is_a_client_s_span_that_names_the_table_and_no_row(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     spans = kept_spans(monkeypatch)
     rows = traced(MemoryRows(), "mongodb", "lightstream")
     with trace.get_tracer("tests").start_as_current_span("answer") as answer:
         await rows.put(TABLE, {"secret-document": {"status": "processed"}})
-        assert await rows.get(TABLE, ["secret-document"]) == {"secret-document": {"status": "processed"}}
+        assert await rows.get(TABLE, ["secret-document"]) == {
+            "secret-document": {"status": "processed"}
+        }
         await rows.ping()
     put, get, ping, _ = spans.get_finished_spans()
-    assert {span.parent and span.parent.span_id for span in (put, get, ping)} == {answer.get_span_context().span_id}
+    assert {span.parent and span.parent.span_id for span in (put, get, ping)} == {
+        answer.get_span_context().span_id
+    }
     assert [(span.name, span.kind) for span in (put, get, ping)] == [
-        ("put documents", SpanKind.CLIENT), ("get documents", SpanKind.CLIENT), ("ping mongodb", SpanKind.CLIENT),
-    ]  # fmt: skip
+        ("put documents", SpanKind.CLIENT),
+        ("get documents", SpanKind.CLIENT),
+        ("ping mongodb", SpanKind.CLIENT),
+    ]
     assert dict(put.attributes or {}) == {
-        "db.system.name": "mongodb", "db.namespace": "lightstream", "db.operation.name": "put",
+        "db.system.name": "mongodb",
+        "db.namespace": "lightstream",
+        "db.operation.name": "put",
         "db.collection.name": "documents",
-    }  # fmt: skip
+    }
 
 
 async def test_what_is_asked_in_no_trace_begins_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +73,9 @@ class Away:
         raise Unavailable("mongo-1.internal:27017 does not answer")
 
 
-async def test_a_failure_shows_its_kind_and_reaches_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failure_shows_its_kind_and_reaches_the_caller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     spans = kept_spans(monkeypatch)
     with trace.get_tracer("tests").start_as_current_span("answer"), pytest.raises(Unavailable):
         await cast("Rows", traced(Away(), "mongodb")).get(TABLE, ["a"])

@@ -49,7 +49,10 @@ def test_a_name_with_two_addresses_is_listened_on_at_both(monkeypatch: pytest.Mo
 def test_a_port_in_use_is_a_fault_of_the_configuration() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        with pytest.raises(ConfigurationError, match=rf"cannot listen on 127\.0\.0\.1, port {port}: Address already"):
+        with pytest.raises(
+            ConfigurationError,
+            match=rf"cannot listen on 127\.0\.0\.1, port {port}: Address already",
+        ):
             listening_sockets("127.0.0.1", port)
 
 
@@ -67,12 +70,18 @@ def test_a_worker_finds_its_line_and_hands_it_on_to_nobody(
     here = worker.own_control_socket()
     assert here is not None
     with here.connection:
-        assert (here.first, here.connection.get_inheritable(), worker.is_worker()) == (True, False, True)
+        assert (here.first, here.connection.get_inheritable(), worker.is_worker()) == (
+            True,
+            False,
+            True,
+        )
         here.ready()
         assert ours.recv(10) == worker.READY
 
 
-async def test_while_nobody_takes_connections_they_wait(line: tuple[socket.socket, socket.socket]) -> None:
+async def test_while_nobody_takes_connections_they_wait(
+    line: tuple[socket.socket, socket.socket],
+) -> None:
     ours, theirs = line
     dealer, got = ConnectionDispatcher(listening_sockets("127.0.0.1", 0)), list[socket.socket]()
     loop = asyncio.get_running_loop()

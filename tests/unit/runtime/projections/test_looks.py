@@ -14,7 +14,9 @@ from tests.support.waiting import PATIENCE
 
 
 async def test_writes_wait_no_longer_than_the_log_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cluster that lost a leader answers no look until it has another: the next look is soon, not as any other."""
+    """A cluster that lost a leader answers no look until it has another: the next look is soon, not
+    as any other.
+    """
     monkeypatch.setattr(integrity, "INTERVAL", 10 * PATIENCE)
     monkeypatch.setattr(integrity, "INTERVAL_OF_DOUBT", 0.01)
     writes, nobody, looks = WriteStatus(), cast("Any", None), 0

@@ -22,12 +22,23 @@ def values(monkeypatch: pytest.MonkeyPatch) -> MemorySharedValues:
 
 async def leave(values: MemorySharedValues, **fields: object) -> None:
     """A lease that nobody renews."""
-    other = {"projections": ["graph"], "host": "elsewhere", "pid": 1, "machine": "another", "id": "other", **fields}
+    other = {
+        "projections": ["graph"],
+        "host": "elsewhere",
+        "pid": 1,
+        "machine": "another",
+        "id": "other",
+        **fields,
+    }
     _, revision = await values.read(KEY)
-    await values.write(KEY, json.dumps({"started": "then", "progress": {}, **other}).encode(), revision)
+    await values.write(
+        KEY, json.dumps({"started": "then", "progress": {}, **other}).encode(), revision
+    )
 
 
-async def test_a_second_rebuild_is_refused_while_the_first_is_alive(values: MemorySharedValues) -> None:
+async def test_a_second_rebuild_is_refused_while_the_first_is_alive(
+    values: MemorySharedValues,
+) -> None:
     async with hold(values, ["graph"]) as first:
         first.progress = {"events": 7}
         with pytest.raises(Busy, match=f"rebuild of graph, process {os.getpid()} on "):
@@ -62,7 +73,9 @@ async def test_a_lease_of_a_process_that_has_ended_here_is_taken_over_at_once(
         pass
 
 
-async def test_who_was_overtaken_leaves_the_lease_of_the_other_alone(values: MemorySharedValues) -> None:
+async def test_who_was_overtaken_leaves_the_lease_of_the_other_alone(
+    values: MemorySharedValues,
+) -> None:
     async with hold(values, ["graph"]):
         await leave(values)
         await asyncio.sleep(0.1)

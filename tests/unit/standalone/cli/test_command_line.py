@@ -13,13 +13,40 @@ from standalone.cli.common import tell_retries
 from standalone.cli.main import app
 
 COMMANDS = (
-    "up", "down", "add", "delete", "ask", "status", "log", "digest", "rebuild", "topology", "topology apply",
-    "topology check", "stores", "stores apply", "stores check", "doctor", "demo", "config", "mcp",
-)  # fmt: skip
+    "up",
+    "down",
+    "add",
+    "delete",
+    "ask",
+    "status",
+    "log",
+    "digest",
+    "rebuild",
+    "topology",
+    "topology apply",
+    "topology check",
+    "stores",
+    "stores apply",
+    "stores check",
+    "doctor",
+    "demo",
+    "config",
+    "mcp",
+)
 NEED_A_STACK = (
-    "add x.md", "ask who?", "status", "status x.md", "log", "digest", "rebuild all", "rebuild graph --rollback",
-    "topology apply", "topology check", "stores apply", "stores check",
-)  # fmt: skip
+    "add x.md",
+    "ask who?",
+    "status",
+    "status x.md",
+    "log",
+    "digest",
+    "rebuild all",
+    "rebuild graph --rollback",
+    "topology apply",
+    "topology check",
+    "stores apply",
+    "stores check",
+)
 
 run = CliRunner().invoke
 
@@ -52,20 +79,43 @@ def test_with_json_the_error_is_json(tmp_path: Path, command: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["bogus", "ask", "add", "ask x --mode sideways", "rebuild", "rebuild moon", "up --port 0", "log --from x",
-     "status --colour", "ask x --workspace a/b", "digest --workspace -x", "topology", "topology mend"],
-)  # fmt: skip
+    [
+        "bogus",
+        "ask",
+        "add",
+        "ask x --mode sideways",
+        "rebuild",
+        "rebuild moon",
+        "up --port 0",
+        "log --from x",
+        "status --colour",
+        "ask x --workspace a/b",
+        "digest --workspace -x",
+        "topology",
+        "topology mend",
+    ],
+)
 def test_wrong_usage_is_code_2(command: str) -> None:
     result = run(app, command.split())
     assert result.exit_code == 2
 
 
-@pytest.mark.parametrize("command", ["bogus", "ask", "ask x --mode sideways", "ask x --workspace a/b"])
+@pytest.mark.parametrize(
+    "command", ["bogus", "ask", "ask x --mode sideways", "ask x --workspace a/b"]
+)
 def test_wrong_usage_is_json_too_when_json_is_wanted(command: str) -> None:
     result = subprocess.run(
-        [sys.executable, "-c", "from standalone.cli import main; main()", *command.split(), "--json"],
-        capture_output=True, check=False, text=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            "from standalone.cli import main; main()",
+            *command.split(),
+            "--json",
+        ],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
     assert result.returncode == 2
     error = json.loads(result.stdout)["error"]
     assert error["type"] == "UsageError"
@@ -88,7 +138,11 @@ def test_a_damaged_data_folder_is_named(tmp_path: Path) -> None:
 
 
 def test_the_doctor_says_what_is_there_and_that_nothing_runs(tmp_path: Path) -> None:
-    result = run(app, ["doctor", "--json", "--data", str(tmp_path)], env={"OPENAI_API_KEY": "", "LLM_API_KEY": ""})
+    result = run(
+        app,
+        ["doctor", "--json", "--data", str(tmp_path)],
+        env={"OPENAI_API_KEY": "", "LLM_API_KEY": ""},
+    )
     findings = json.loads(result.stdout)
     assert {"level": "well", "what": "all parts are installed", "todo": ""} in findings
     assert any("no stack is running" in finding["what"] and finding["todo"] for finding in findings)
@@ -107,11 +161,14 @@ def test_an_unknown_encoding_is_code_2_before_anything_else(tmp_path: Path) -> N
 def test_help_loads_no_driver() -> None:
     script = (
         "import sys; import standalone.cli\n"
-        "heavy = {'nats', 'httpx', 'neo4j', 'pymilvus', 'openai', 'faststream', 'onnxruntime', 'docx', 'pypdfium2',\n"
+        "heavy = {'nats', 'httpx', 'neo4j', 'pymilvus', 'openai', 'faststream', "
+        "'onnxruntime', 'docx', 'pypdfium2',\n"
         "         'mcp', 'mcp_types'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, text=True
+    )
     assert result.stdout.strip() == "[]"
 
 

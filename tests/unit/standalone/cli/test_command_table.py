@@ -1,4 +1,6 @@
-"""The table of all commands: what changes something has --json and --reason, what takes away or repeats has --yes."""
+"""The table of all commands: what changes something has --json and --reason, what takes away or
+repeats has --yes.
+"""
 
 import json
 from pathlib import Path
@@ -16,21 +18,60 @@ from standalone.cli.main import app
 from standalone.cli.rebuild_options import workspaces_rebuilt
 
 READ = {
-    "alias list", "ask", "budget show", "config", "cost", "dead list", "dead show", "diff", "digest", "doctor",
-    "history", "log", "projections list", "status", "stores check", "topology check", "topology export", "verify",
-    "webhooks list", "webhooks test",
-}  # fmt: skip
+    "alias list",
+    "ask",
+    "budget show",
+    "config",
+    "cost",
+    "dead list",
+    "dead show",
+    "diff",
+    "digest",
+    "doctor",
+    "history",
+    "log",
+    "projections list",
+    "status",
+    "stores check",
+    "topology check",
+    "topology export",
+    "verify",
+    "webhooks list",
+    "webhooks test",
+}
 RUN_PROCESSES = {"demo", "down", "mcp", "operator", "up"}
 """They begin and end processes of a stack, and change nothing in it."""
 
 TAKE_AWAY_OR_REPEAT = {
-    "alias reject", "alias undo", "budget clear", "dead drop", "dead redrive", "delete", "erase", "repair", "restore",
-    "retry", "undo", "webhooks remove", "webhooks replay",
-}  # fmt: skip
+    "alias reject",
+    "alias undo",
+    "budget clear",
+    "dead drop",
+    "dead redrive",
+    "delete",
+    "erase",
+    "repair",
+    "restore",
+    "retry",
+    "undo",
+    "webhooks remove",
+    "webhooks replay",
+}
 ADD_OR_MAKE_ANEW = {
-    "add", "alias accept", "alias propose", "alias split", "audit", "backup", "budget set", "rebuild", "stores apply",
-    "topology apply", "webhooks add", "webhooks enable", "webhooks rotate",
-}  # fmt: skip
+    "add",
+    "alias accept",
+    "alias propose",
+    "alias split",
+    "audit",
+    "backup",
+    "budget set",
+    "rebuild",
+    "stores apply",
+    "topology apply",
+    "webhooks add",
+    "webhooks enable",
+    "webhooks rotate",
+}
 
 
 def options(command: Any, name: str = "") -> dict[str, set[str]]:
@@ -88,8 +129,13 @@ def test_a_command_leaves_a_line_with_who_what_why_and_how_it_ended(
     first, *others = lines(tmp_path)
     assert first.pop("timestamp").startswith("20")
     assert first == {
-        "event": "audit", "who": "ann", "what": "dead drop", "numbers": [7], "reason": "no use", "outcome": 0,
-    }  # fmt: skip
+        "event": "audit",
+        "who": "ann",
+        "what": "dead drop",
+        "numbers": [7],
+        "reason": "no use",
+        "outcome": 0,
+    }
     assert [(line["what"], line["outcome"]) for line in others] == [("backup", 1), ("repair", 2)]
     assert (tmp_path / audit_lines.FILE).stat().st_mode & 0o777 == 0o600
 

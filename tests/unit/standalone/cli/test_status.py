@@ -15,7 +15,9 @@ COUNTS = {"status_counts": {"all": 3, "processed": 3}}
 
 
 class QueryService(ThreadingHTTPServer):
-    """Answers each path with the next status and body that were given for it, and with the last of them again."""
+    """Answers each path with the next status and body that were given for it, and with the last of
+    them again.
+    """
 
     def __init__(self, answers: dict[str, list[tuple[int, object]]]) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -66,7 +68,9 @@ def test_the_counts_are_shown_where_parked_events_are_not_known(service: QuerySe
 
 
 def test_a_service_that_is_away_is_waited_for_in_a_plain_line(service: QueryService) -> None:
-    service.answers["/documents/status_counts"].insert(0, (503, {"detail": "the bus does not answer"}))
+    service.answers["/documents/status_counts"].insert(
+        0, (503, {"detail": "the bus does not answer"})
+    )
     result = CliRunner().invoke(app, ["status"])
     assert result.exit_code == 0
     assert "3 documents in workspace default" in result.stdout

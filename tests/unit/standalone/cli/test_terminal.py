@@ -30,16 +30,25 @@ def test_json_reads_as_the_same_value() -> None:
 def test_answers_errors_and_reports_are_harmless(capsys: pytest.CaptureFixture[str]) -> None:
     common.echo(HOSTILE)
     common.note(HOSTILE, label="error:", colour="red")
-    show_outcome(AddOutcome(refused=[RefusedDocument(HOSTILE, HOSTILE)], warnings=[TextWarning(HOSTILE, HOSTILE)]), 0)
+    show_outcome(
+        AddOutcome(
+            refused=[RefusedDocument(HOSTILE, HOSTILE)], warnings=[TextWarning(HOSTILE, HOSTILE)]
+        ),
+        0,
+    )
     with pytest.raises(BaseException, match="2"), common.errors(as_json=False):
         raise InvalidInput(HOSTILE)
     out, err = capsys.readouterr()
     assert (out + err).replace("\n", "").replace("\t", "").isprintable()
-    assert len([line for line in err.splitlines() if "forged" in line and line.startswith("  ")]) == 2
+    assert (
+        len([line for line in err.splitlines() if "forged" in line and line.startswith("  ")]) == 2
+    )
 
 
 def test_nothing_prints_past_it() -> None:
     """Every command prints through `common`, which sends everything through `terminal`."""
     sources = {path.name: path.read_text("utf-8") for path in ROOT.glob("*.py")}
-    assert [name for name, text in sources.items() if "typer.echo(" in text or "typer.secho(" in text] == ["common.py"]
+    assert [
+        name for name, text in sources.items() if "typer.echo(" in text or "typer.secho(" in text
+    ] == ["common.py"]
     assert [name for name, text in sources.items() if "typer.style(" in text] == ["common.py"]

@@ -32,8 +32,12 @@ def test_a_file_that_is_shorter_than_it_says_is_damaged(tmp_path: Path, store: s
     assert damage.find_damage(tmp_path, store) == ""
     os.truncate(file, file.stat().st_size // 2)
     assert "bytes" in damage.find_damage(tmp_path, store)
-    told = damage.describe_damage(DataFolder.at(tmp_path), store, damage.find_damage(tmp_path, store))
-    assert f"lightstream rebuild {damage.PROJECTION_OF_STORE[store]} --fresh --data {tmp_path}" in told
+    told = damage.describe_damage(
+        DataFolder.at(tmp_path), store, damage.find_damage(tmp_path, store)
+    )
+    assert (
+        f"lightstream rebuild {damage.PROJECTION_OF_STORE[store]} --fresh --data {tmp_path}" in told
+    )
     file.with_name(f"{file.name}-wal").write_bytes(b"what is to be brought into order first")
     assert damage.find_damage(tmp_path, store) == ""
 
@@ -56,7 +60,10 @@ def test_a_graph_is_held_against_the_lengths_of_its_last_stop(tmp_path: Path) ->
     damage.write_lengths(graph)
     assert damage.find_damage(tmp_path, "graph") == ""
     os.truncate(bucket, 65536)
-    assert damage.find_damage(tmp_path, "graph") == "Ent_0.1.65536.v0.bucket has 65536 of its 131072 bytes"
+    assert (
+        damage.find_damage(tmp_path, "graph")
+        == "Ent_0.1.65536.v0.bucket has 65536 of its 131072 bytes"
+    )
     journal.touch()
     assert damage.find_damage(tmp_path, "graph") == ""
     journal.unlink()
@@ -67,7 +74,9 @@ def test_a_graph_is_held_against_the_lengths_of_its_last_stop(tmp_path: Path) ->
 def test_what_a_server_said_before_its_last_start_is_history(tmp_path: Path) -> None:
     log = tmp_path / "graph" / "arcadedb.log"
     log.parent.mkdir()
-    complaint = "SEVER [LocalBucket] Error on loading record #1:8 (error: … the record is corrupted …)"
+    complaint = (
+        "SEVER [LocalBucket] Error on loading record #1:8 (error: … the record is corrupted …)"
+    )
     start = "INFO [ArcadeDBServer] ArcadeDB Server v1 is starting up..."
     log.write_text(f"{start}\n{complaint}\n")
     assert "the record is corrupted" in damage.find_damage(tmp_path, "graph")

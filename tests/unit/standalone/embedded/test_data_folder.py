@@ -48,7 +48,9 @@ def test_the_record_is_for_its_owner_only_also_when_it_was_not_before(tmp_path: 
     assert "secret" not in repr(folder.read())
 
 
-def test_a_folder_of_older_code_is_closed_to_others_and_what_is_not_ours_is_left(tmp_path: Path) -> None:
+def test_a_folder_of_older_code_is_closed_to_others_and_what_is_not_ours_is_left(
+    tmp_path: Path,
+) -> None:
     data = tmp_path / "data"
     (data / "bus" / "jetstream").mkdir(parents=True)
     (data / "notes").mkdir()
@@ -65,7 +67,9 @@ def test_a_folder_of_older_code_is_closed_to_others_and_what_is_not_ours_is_left
     def mode(path: Path) -> int:
         return stat.S_IMODE(path.stat().st_mode)
 
-    assert [mode(path) for path in (data, data / "bus", data / "bus" / "jetstream", *ours)] == [0o700] * 3 + [0o600] * 2
+    assert [mode(path) for path in (data, data / "bus", data / "bus" / "jetstream", *ours)] == [
+        0o700
+    ] * 3 + [0o600] * 2
     assert (mode(data / "notes"), mode(data / "notes" / "mine.txt")) == (0o755, 0o644)
     assert mode(data / "stack.lock") == 0o600
 
@@ -98,10 +102,14 @@ def test_only_one_stack_has_the_folder(tmp_path: Path) -> None:
 
 def test_the_lock_ends_with_the_process_that_had_it(tmp_path: Path) -> None:
     script = (
-        "import sys, time; from pathlib import Path; from standalone.embedded.data_folder import DataFolder\n"
-        "with DataFolder(Path(sys.argv[1])).lock():\n    print('locked', flush=True); time.sleep(60)"
+        "import sys, time; from pathlib import Path; from standalone.embedded.data_folder "
+        "import DataFolder\n"
+        "with DataFolder(Path(sys.argv[1])).lock():\n    print('locked', flush=True); "
+        "time.sleep(60)"
     )
-    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE) as child:
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE
+    ) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == b"locked\n"
         assert DataFolder.at(tmp_path).is_running()
@@ -124,7 +132,8 @@ def test_passwords_differ_and_are_long() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "which"), [({"release": "7.3.1"}, "release 7.3.1"), ({"colour": "red"}, "a newer release")]
+    ("fields", "which"),
+    [({"release": "7.3.1"}, "release 7.3.1"), ({"colour": "red"}, "a newer release")],
 )
 def test_the_record_of_a_newer_release_is_not_called_damaged(
     tmp_path: Path, fields: dict[str, str], which: str
@@ -133,7 +142,9 @@ def test_the_record_of_a_newer_release_is_not_called_damaged(
     folder.write(StackState())
     file = tmp_path / STATE_FILE
     file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), **fields}), "utf-8")
-    with pytest.raises(NewerRelease, match=f"was made by {which} of Lightstream, and this is {VERSION}") as caught:
+    with pytest.raises(
+        NewerRelease, match=f"was made by {which} of Lightstream, and this is {VERSION}"
+    ) as caught:
         folder.read()
     assert "damaged" not in str(caught.value)
 
@@ -152,7 +163,9 @@ def test_a_folder_that_a_release_with_a_newer_schema_used_is_refused(tmp_path: P
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "7", '{"schema": "x"}', '{"schema": null}'])
-def test_a_record_of_the_release_that_cannot_be_read_is_made_anew(tmp_path: Path, content: str) -> None:
+def test_a_record_of_the_release_that_cannot_be_read_is_made_anew(
+    tmp_path: Path, content: str
+) -> None:
     (tmp_path / RELEASE_FILE).write_text(content, "utf-8")
     enter_release(DataFolder.at(tmp_path))
     assert json.loads((tmp_path / RELEASE_FILE).read_text("utf-8"))["release"] == VERSION

@@ -1,4 +1,6 @@
-"""What an order for a rebuild becomes: one command, whose words no order chooses, and what that command said."""
+"""What an order for a rebuild becomes: one command, whose words no order chooses, and what that
+command said.
+"""
 
 import asyncio
 import json
@@ -21,13 +23,21 @@ ORDER = OperatorOrder("start", "vectors", "key:ops")
 def test_an_order_is_one_command() -> None:
     assert command(ORDER) == ["rebuild", "start", "vectors", "--json"]
     assert command(replace(ORDER, step="run", projection="all")) == ["rebuild", "all", "--json"]
-    given = replace(ORDER, embedding_model="--data=/etc", reason="--yes", events_per_second=5, embedding_dim=3)
+    given = replace(
+        ORDER, embedding_model="--data=/etc", reason="--yes", events_per_second=5, embedding_dim=3
+    )
     assert command(given)[3:] == [
-        "--json", "--events-per-second=5", "--embedding-model=--data=/etc", "--embedding-dim=3", "--reason=--yes",
-    ]  # fmt: skip
+        "--json",
+        "--events-per-second=5",
+        "--embedding-model=--data=/etc",
+        "--embedding-dim=3",
+        "--reason=--yes",
+    ]
 
 
-@pytest.mark.parametrize("fields", [{"step": "await"}, {"projection": "--fresh"}, {"step": "--data"}])
+@pytest.mark.parametrize(
+    "fields", [{"step": "await"}, {"projection": "--fresh"}, {"step": "--data"}]
+)
 def test_an_order_of_anything_else_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no such step"):
         command(replace(ORDER, **fields))
@@ -40,7 +50,9 @@ def test_what_a_command_said_is_its_result_or_its_error() -> None:
     said = b'{"error": {"type": "Busy", "message": "there is a rebuild"}}'
     assert read_result(said, 1) == {"error": "there is a rebuild"}
     assert "code -9" in read_result(b"", -9)["error"]
-    found = json.dumps({"events": 9, "problems": [f"sequence {n} is missing" for n in range(30)]}).encode()
+    found = json.dumps(
+        {"events": 9, "problems": [f"sequence {n} is missing" for n in range(30)]}
+    ).encode()
     problems = [f"sequence {n} is missing" for n in range(20)]
     assert read_result(found, 1) == {"events": 9, "problems": problems, "error": problems[0]}
     assert read_result(b'{"texts": 2}', 1) == {"texts": 2, "error": "the command ended with code 1"}
@@ -49,7 +61,12 @@ def test_what_a_command_said_is_its_result_or_its_error() -> None:
 def test_an_audit_and_a_backup_are_commands_whose_folder_no_order_names() -> None:
     audit = replace(ORDER, step="audit", reason="--accept", embedding_model="--accept")
     assert command(audit) == ["audit", "--json", "--reason=--accept"]
-    assert command(replace(audit, step="backup"), "/backups") == ["backup", "/backups", "--json", "--reason=--accept"]
+    assert command(replace(audit, step="backup"), "/backups") == [
+        "backup",
+        "/backups",
+        "--json",
+        "--reason=--accept",
+    ]
     assert command(replace(audit, reason="")) == ["audit", "--json"]
 
 
@@ -62,13 +79,19 @@ def test_digests_and_questions_are_of_the_workspace_that_is_named() -> None:
     assert command(replace(ORDER, workspace="papers"))[4:] == ["--workspace=papers"]
 
 
-async def test_questions_are_lines_of_a_file_that_is_gone_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_questions_are_lines_of_a_file_that_is_gone_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     seen: list[tuple[Path, str]] = []
 
     async def begin(*words: str, **_: Any) -> Any:
-        file = next(Path(word.removeprefix("--compare=")) for word in words if word.startswith("--compare="))
+        file = next(
+            Path(word.removeprefix("--compare=")) for word in words if word.startswith("--compare=")
+        )
         seen.append((file, file.read_text("utf-8")))
-        return SimpleNamespace(communicate=AsyncMock(return_value=(b'{"compared": {}}', b"")), returncode=0)
+        return SimpleNamespace(
+            communicate=AsyncMock(return_value=(b'{"compared": {}}', b"")), returncode=0
+        )
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", begin)
     operator = StackOrders(MemorySharedValues(), (), lambda _: None, backup_folder="")
@@ -83,7 +106,9 @@ async def test_questions_are_lines_of_a_file_that_is_gone_afterwards(monkeypatch
 
 async def test_a_backup_without_a_folder_is_refused_before_anything_begins() -> None:
     operator = StackOrders(MemorySharedValues(), (), print, backup_folder="")
-    asked = SimpleNamespace(data=json.dumps(asdict(replace(ORDER, step="backup"))).encode(), respond=AsyncMock())
+    asked = SimpleNamespace(
+        data=json.dumps(asdict(replace(ORDER, step="backup"))).encode(), respond=AsyncMock()
+    )
     await operator.answer(cast("Msg", asked))
     (said,) = asked.respond.await_args.args
     assert "BACKUP_DIR" in json.loads(said)["refused"] and operator.current is None

@@ -14,7 +14,10 @@ from standalone.embedded.orphans import ProcessIdentity, runs_in
 
 Start = Callable[..., subprocess.Popen[bytes]]
 
-DEAF = "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); time.sleep(60)"
+DEAF = (
+    "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, "
+    "flush=True); time.sleep(60)"
+)
 
 
 @pytest.fixture
@@ -22,7 +25,9 @@ def start() -> Iterator[Start]:
     """Start a child in a session of its own, as a stack does."""
     children: list[subprocess.Popen[bytes]] = []
 
-    def one(folder: Path, code: str = "print(1, flush=True); import time; time.sleep(60)") -> subprocess.Popen[bytes]:
+    def one(
+        folder: Path, code: str = "print(1, flush=True); import time; time.sleep(60)"
+    ) -> subprocess.Popen[bytes]:
         child = subprocess.Popen(
             [sys.executable, "-c", code], cwd=folder, stdout=subprocess.PIPE, start_new_session=True
         )
@@ -57,7 +62,9 @@ def test_a_later_process_with_the_same_pid_is_another(start: Start, tmp_path: Pa
     assert not runs_in(earlier, tmp_path)
 
 
-def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(start: Start, tmp_path: Path) -> None:
+def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(
+    start: Start, tmp_path: Path
+) -> None:
     (tmp_path / "data" / "bus").mkdir(parents=True)
     (tmp_path / "data-of-another").mkdir()
     ours, strangers = start(tmp_path / "data" / "bus"), start(tmp_path / "data-of-another")
@@ -77,7 +84,9 @@ def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(start: Start, t
     assert state.children == {}
 
 
-def test_a_process_that_ignores_the_signal_is_killed_after_the_grace(start: Start, tmp_path: Path) -> None:
+def test_a_process_that_ignores_the_signal_is_killed_after_the_grace(
+    start: Start, tmp_path: Path
+) -> None:
     child = start(tmp_path, DEAF)
     since = time.monotonic()
     orphans.terminate([ProcessIdentity.of(child.pid)], grace=0.3)

@@ -44,8 +44,13 @@ def test_no_two_stacks_choose_the_same_port_before_either_listens() -> None:
         ports.claim_ports(ports.DEFAULT_PORTS) as other,
         ports.claim_ports(one) as third,
     ):
-        assert len({*one.values(), *other.values(), *third.values()}) == 3 * len(ports.DEFAULT_PORTS)
-        with pytest.raises(InvalidInput, match=f"port {one['api']} is taken"), ports.claim_ports({}, one["api"]):
+        assert len({*one.values(), *other.values(), *third.values()}) == 3 * len(
+            ports.DEFAULT_PORTS
+        )
+        with (
+            pytest.raises(InvalidInput, match=f"port {one['api']} is taken"),
+            ports.claim_ports({}, one["api"]),
+        ):
             pass
     with ports.claim_ports(one) as again:
         assert again == one
@@ -63,7 +68,10 @@ with ports.claim_ports({}, int(sys.argv[1])):
 def test_the_claims_of_a_killed_process_end_with_it() -> None:
     port = free_port()
     with subprocess.Popen(
-        [sys.executable, "-c", CLAIMING, str(port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", CLAIMING, str(port)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "claimed\n"

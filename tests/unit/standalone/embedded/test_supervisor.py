@@ -1,4 +1,6 @@
-"""Children that die, do not start, or do not want to end. They are small HTTP servers in place of the real parts."""
+"""Children that die, do not start, or do not want to end. They are small HTTP servers in place of
+the real parts.
+"""
 
 import asyncio
 import contextlib
@@ -58,11 +60,16 @@ async def test_a_killed_child_is_started_again_on_its_port_and_counted(tmp_path:
     lines, notes = [], []
     port, other = free_port(), free_port()
     kept_book = ChildRecords(on_change=lambda: notes.append(1), report=lines.append)
-    async with supervise([child(tmp_path, "a", port), child(tmp_path, "b", other)], kept_book) as answered:
+    async with supervise(
+        [child(tmp_path, "a", port), child(tmp_path, "b", other)], kept_book
+    ) as answered:
         await answered()
         first, untouched = kept_book.children["a"].identity, kept_book.children["b"].identity
         os.kill(first.pid, 9)
-        await until(lambda: kept_book.children["a"].restarts == 1 and kept_book.children["a"].ready, "a second start")
+        await until(
+            lambda: kept_book.children["a"].restarts == 1 and kept_book.children["a"].ready,
+            "a second start",
+        )
         assert listening(port)
         assert kept_book.children["a"].identity != first
         assert kept_book.children["b"].identity == untouched
@@ -73,9 +80,13 @@ async def test_a_killed_child_is_started_again_on_its_port_and_counted(tmp_path:
     assert len(notes) >= 8
 
 
-async def test_a_child_that_ends_before_it_answers_is_an_error_with_its_last_words(tmp_path: Path) -> None:
+async def test_a_child_that_ends_before_it_answers_is_an_error_with_its_last_words(
+    tmp_path: Path,
+) -> None:
     kept_book, fine = book(), free_port()
-    broken = child(tmp_path, "broken", free_port(), "-c", "import sys; sys.exit('the key is wrong')")
+    broken = child(
+        tmp_path, "broken", free_port(), "-c", "import sys; sys.exit('the key is wrong')"
+    )
     with pytest.raises(ConfigurationError, match=r"broken ended with code 1:\nthe key is wrong"):
         async with supervise([child(tmp_path, "fine", fine), broken], kept_book) as answered:
             await answered()
@@ -86,14 +97,18 @@ async def test_a_child_that_ends_before_it_answers_is_an_error_with_its_last_wor
 async def test_each_further_start_waits_twice_as_long(tmp_path: Path) -> None:
     lines: list[str] = []
     kept_book, port = book(lines), free_port()
-    async with supervise([child(tmp_path, "once", port, "-c", ONCE, str(port))], kept_book) as answered:
+    async with supervise(
+        [child(tmp_path, "once", port, "-c", ONCE, str(port))], kept_book
+    ) as answered:
         await answered()  # its probe is the one connection it serves
         await until(lambda: kept_book.children["once"].restarts >= 3, "three ends")
     delays = [float(result[1]) for line in lines if (result := re.search(r"in ([0-9.]+) s$", line))]
     assert delays[:3] == pytest.approx([0.2, 0.4, 0.8], rel=0.25, abs=0.05)  # shown to a tenth
 
 
-async def test_a_child_that_ignores_the_signal_does_not_keep_the_others_from_ending(tmp_path: Path) -> None:
+async def test_a_child_that_ignores_the_signal_does_not_keep_the_others_from_ending(
+    tmp_path: Path,
+) -> None:
     kept_book, ports = book(), [free_port(), free_port()]
     deaf = child(tmp_path, "deaf", ports[0], "-c", DEAF, str(ports[0]), grace=0.3)
     async with supervise([deaf, child(tmp_path, "fine", ports[1])], kept_book) as answered:
@@ -145,7 +160,7 @@ async def main():
         await asyncio.Event().wait()
 
 asyncio.run(main())
-"""
+"""  # noqa: E501
 
 
 async def test_what_a_killed_supervisor_leaves_is_ended_by_the_next_command(tmp_path: Path) -> None:

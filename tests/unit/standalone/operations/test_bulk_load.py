@@ -1,4 +1,6 @@
-"""A rebuild loads the log in bulk and handles what comes later event by event: the digests are the same."""
+"""A rebuild loads the log in bulk and handles what comes later event by event: the digests are the
+same.
+"""
 
 import json
 from collections import Counter
@@ -64,14 +66,18 @@ class CountingRows(MemoryRows):
 
 
 class GuardedGraph(MemoryGraph):
-    """Refuses entities of one name, as a store does what it can never hold; and is silent the first times."""
+    """Refuses entities of one name, as a store does what it can never hold; and is silent the first
+    times.
+    """
 
     def __init__(self, *, refused: str = "", silent: int = 0) -> None:
         super().__init__()
         self.refused, self.silent = refused, silent
         self.puts: list[int] = []
 
-    async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(
+        self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]
+    ) -> None:
         if self.silent:
             self.silent -= 1
             raise Unavailable("silent")
@@ -84,7 +90,11 @@ class GuardedGraph(MemoryGraph):
 def recorded(log: MemoryLog) -> MemoryLog:
     for line in EVENTS.read_text("utf-8").splitlines():
         message = json.loads(line)
-        log.append(message["subject"], json.dumps(message["event"], ensure_ascii=False).encode(), message["id"])
+        log.append(
+            message["subject"],
+            json.dumps(message["event"], ensure_ascii=False).encode(),
+            message["id"],
+        )
     return log
 
 
@@ -94,12 +104,18 @@ async def rebuilt(
     embedder = LexicalEmbedder(64)
     generations = pointers.get("generations") or MemoryLiveGenerations()
     settings = MergerSettings()
-    return await Rebuild(log, generations, stores, embedder, list(targets), lambda _: None, settings).run("w")
+    return await Rebuild(
+        log, generations, stores, embedder, list(targets), lambda _: None, settings
+    ).run("w")
 
 
 def stores(rows: MemoryRows | None = None, graph: MemoryGraph | None = None) -> Stores:
     embedder = LexicalEmbedder(64)
-    return Stores(rows or MemoryRows(), graph or MemoryGraph(), MemoryVectors(embedder.model, embedder.dimension))
+    return Stores(
+        rows or MemoryRows(),
+        graph or MemoryGraph(),
+        MemoryVectors(embedder.model, embedder.dimension),
+    )
 
 
 async def digests(of: Stores, generations: Generations) -> dict[tuple[str, Projection], str]:
@@ -149,7 +165,9 @@ async def test_each_document_is_written_once_and_each_entity_and_relation_once()
     rows, graph = CountingRows(), GuardedGraph()
     made = stores(rows, graph)
     await rebuilt(recorded(MemoryLog()), made)
-    documents = sum([len(await rows.scan(Table("documents", Partition(w, 2)))) for w in ("w", "other")])
+    documents = sum(
+        [len(await rows.scan(Table("documents", Partition(w, 2)))) for w in ("w", "other")]
+    )
     assert rows.written["documents"] == documents
     assert rows.calls["documents"] == 2, "one call for each workspace"
     assert rows.calls["extractions"] <= 2
@@ -163,10 +181,14 @@ async def test_an_entity_that_can_never_be_stored_is_left_out_alone() -> None:
     made = stores(graph=GuardedGraph(refused=names[0]))
     result = await rebuilt(recorded(MemoryLog()), made)
     assert result["skipped"] == 1
-    assert [entity.name for entity in await made.graph.scan_entities(Partition("w", 2))] == names[1:]
+    assert [entity.name for entity in await made.graph.scan_entities(Partition("w", 2))] == names[
+        1:
+    ]
 
 
-async def test_a_silent_store_delays_it_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_silent_store_delays_it_and_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(retries, "BACKOFF", retries.Backoff(first=0.001, longest=0.001))
     made = stores(graph=GuardedGraph(silent=2))
     await rebuilt(recorded(MemoryLog()), made)

@@ -1,4 +1,6 @@
-"""Two rebuilds of one projection at once: the one that began first switches nothing, whatever it has built."""
+"""Two rebuilds of one projection at once: the one that began first switches nothing, whatever it
+has built.
+"""
 
 import pytest
 
@@ -25,7 +27,9 @@ def stores() -> Stores:
 
 
 def rebuild(pointers: MemoryLiveGenerations, stores: Stores, *targets: Projection) -> Rebuild:
-    return Rebuild(MemoryLog(), pointers, stores, LexicalEmbedder(), targets, lambda _: None, MergerSettings())
+    return Rebuild(
+        MemoryLog(), pointers, stores, LexicalEmbedder(), targets, lambda _: None, MergerSettings()
+    )
 
 
 async def test_the_later_rebuild_wins(pointers: MemoryLiveGenerations, stores: Stores) -> None:

@@ -1,4 +1,6 @@
-"""`lightstream config`: every setting is shown with its source and meaning, no secret is, and mistakes are named."""
+"""`lightstream config`: every setting is shown with its source and meaning, no secret is, and
+mistakes are named.
+"""
 
 import json
 from pathlib import Path
@@ -12,16 +14,24 @@ from standalone.operations.configuration import SETTINGS
 
 SECRET = "hunter22-hunter22"
 SECRETS = {
-    "LIGHTRAG_API_KEY": SECRET, "LIGHTSTREAM_API_KEYS": f"a:{SECRET}x:w:read", "AUTH_ACCOUNTS": f"ada:{SECRET}",
-    "TOKEN_SECRET": SECRET * 3, "LLM_API_KEY": SECRET, "EMBEDDING_API_KEY": SECRET, "NEO4J_PASSWORD": SECRET,
-    "MILVUS_TOKEN": f"root:{SECRET}", "NATS_URL": f"nats://user:{SECRET}@bus:4222",
+    "LIGHTRAG_API_KEY": SECRET,
+    "LIGHTSTREAM_API_KEYS": f"a:{SECRET}x:w:read",
+    "AUTH_ACCOUNTS": f"ada:{SECRET}",
+    "TOKEN_SECRET": SECRET * 3,
+    "LLM_API_KEY": SECRET,
+    "EMBEDDING_API_KEY": SECRET,
+    "NEO4J_PASSWORD": SECRET,
+    "MILVUS_TOKEN": f"root:{SECRET}",
+    "NATS_URL": f"nats://user:{SECRET}@bus:4222",
     "MONGO_URI": f"mongodb://user:{SECRET}@store:27017/?authSource={SECRET}",
     "LLM_BASE_URL": f"https://user:{SECRET}@models/v1?key={SECRET}",
-}  # fmt: skip
+}
 
 
 def config(folder: Path, *arguments: str, **env: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["config", *arguments], env={"NATS_URL": "", **env, "PWD": str(folder)})
+    result = CliRunner().invoke(
+        app, ["config", *arguments], env={"NATS_URL": "", **env, "PWD": str(folder)}
+    )
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result.exit_code, result.output
 
@@ -43,22 +53,29 @@ def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_every_setting_is_there_with_a_meaning(tmp_path: Path) -> None:
     result = shown(tmp_path)
-    assert len(result["settings"]) == sum(len(group.__annotations__) - ("model_config" in group.__annotations__)
-                                         for group in SETTINGS.values())  # fmt: skip
+    assert len(result["settings"]) == sum(
+        len(group.__annotations__) - ("model_config" in group.__annotations__)
+        for group in SETTINGS.values()
+    )
     assert [setting["names"] for setting in result["settings"] if not setting["meaning"]] == []
     assert (result["faults"], result["contradictions"], result["unread"]) == ([], [], {})
 
 
-def test_a_value_comes_from_a_variable_of_either_name_from_the_stack_or_is_the_default(tmp_path: Path) -> None:
+def test_a_value_comes_from_a_variable_of_either_name_from_the_stack_or_is_the_default(
+    tmp_path: Path,
+) -> None:
     result = shown(tmp_path, OPENAI_API_KEY="", MAX_ASYNC="7", TOP_K="9", CHUNK_SIZE="")
     assert one(result, "LLM_MAX_ASYNC") == ("7", "MAX_ASYNC")
     assert one(result, "TOP_K") == ("9", "TOP_K")
     assert one(result, "CHUNK_SIZE") == ("1200", "default")
     assert one(result, "HOST") == ("127.0.0.1", f"the stack in {tmp_path / '.lightstream'}")
     elsewhere = shown(tmp_path, NATS_URL="nats://bus:4222", HOST="127.0.0.2")
-    assert one(shown(tmp_path, NATS_URL="nats://b", DOCUMENTS_URL="sqlite:///d/x.db"), "DOCUMENTS_URL") == (
-        "sqlite:///d/x.db", "DOCUMENTS_URL",
-    )  # fmt: skip
+    assert one(
+        shown(tmp_path, NATS_URL="nats://b", DOCUMENTS_URL="sqlite:///d/x.db"), "DOCUMENTS_URL"
+    ) == (
+        "sqlite:///d/x.db",
+        "DOCUMENTS_URL",
+    )
     assert one(elsewhere, "NATS_URL") == ("nats://bus:4222", "NATS_URL")
     assert one(elsewhere, "HOST") == ("127.0.0.2", "HOST")
 
@@ -81,25 +98,48 @@ def test_mistakes_keep_their_values_to_themselves(tmp_path: Path) -> None:
     (overlap,) = shown(tmp_path, CHUNK_OVERLAP_SIZE="1200")["faults"]
     assert "CHUNK_OVERLAP_SIZE 1200 must be at most half of CHUNK_SIZE" in overlap
     code, output = config(tmp_path, AUTH_ACCOUNTS=f"ada:{SECRET}")
-    assert (code, "nothing starts like this: AUTH_ACCOUNTS needs a TOKEN_SECRET" in output) == (1, True)
+    assert (code, "nothing starts like this: AUTH_ACCOUNTS needs a TOKEN_SECRET" in output) == (
+        1,
+        True,
+    )
 
 
-def test_a_deployment_that_would_be_open_is_a_fault_and_an_embedded_stack_is_not(tmp_path: Path) -> None:
+def test_a_deployment_that_would_be_open_is_a_fault_and_an_embedded_stack_is_not(
+    tmp_path: Path,
+) -> None:
     assert shown(tmp_path, HOST="0.0.0.0")["faults"] == []
     (fault,) = shown(tmp_path, HOST="0.0.0.0", NATS_URL="nats://bus:4222")["faults"]
     assert "would let everybody in" in fault
 
 
 def test_contradictions_are_said(tmp_path: Path) -> None:
-    said = shown(tmp_path, LLM_MODEL="m", MAX_TOTAL_TOKENS="9", TOKEN_SECRET="t", CORS_ORIGINS="*",
-                 SUMMARY_LENGTH_RECOMMENDED="20000")["contradictions"]  # fmt: skip
-    for name in ("LLM_MODEL", "MAX_TOTAL_TOKENS", "TOKEN_SECRET", "CORS_ORIGINS", "SUMMARY_LENGTH_RECOMMENDED"):
+    said = shown(
+        tmp_path,
+        LLM_MODEL="m",
+        MAX_TOTAL_TOKENS="9",
+        TOKEN_SECRET="t",
+        CORS_ORIGINS="*",
+        SUMMARY_LENGTH_RECOMMENDED="20000",
+    )["contradictions"]
+    for name in (
+        "LLM_MODEL",
+        "MAX_TOTAL_TOKENS",
+        "TOKEN_SECRET",
+        "CORS_ORIGINS",
+        "SUMMARY_LENGTH_RECOMMENDED",
+    ):
         assert [line for line in said if name in line], name
 
 
 def test_variables_that_nobody_reads_are_named_with_what_may_be_meant(tmp_path: Path) -> None:
-    env = {"LLM_BINDING_HOST": "x", "EMBEDDING_TIMOUT": "1", "LIGHTRAG_KEY_OF_MINE": "x", "MAX_PARALLEL_PARSE": "1",
-           "EDITOR": "vi", "LLM_MODELS": ""}  # fmt: skip
+    env = {
+        "LLM_BINDING_HOST": "x",
+        "EMBEDDING_TIMOUT": "1",
+        "LIGHTRAG_KEY_OF_MINE": "x",
+        "MAX_PARALLEL_PARSE": "1",
+        "EDITOR": "vi",
+        "LLM_MODELS": "",
+    }
     unread = shown(tmp_path, **env)["unread"]
     assert {name: hint for name, hint in unread.items() if name in env} == {
         "LLM_BINDING_HOST": "LLM_BASE_URL",
@@ -110,7 +150,9 @@ def test_variables_that_nobody_reads_are_named_with_what_may_be_meant(tmp_path: 
     assert "read by nobody: LLM_BINDING_HOST: here LLM_BASE_URL" in config(tmp_path, **env)[1]
 
 
-def test_options_of_lightrags_bindings_are_named_with_what_takes_their_place(tmp_path: Path) -> None:
+def test_options_of_lightrags_bindings_are_named_with_what_takes_their_place(
+    tmp_path: Path,
+) -> None:
     env = {
         "OLLAMA_LLM_NUM_CTX": "32768",
         "OLLAMA_EMBEDDING_NUM_CTX": "8192",

@@ -46,12 +46,20 @@ async def test_the_cause_of_events_that_come_again_is_the_one_their_service_tell
     assert await reasons.note() is None
     reasons.failed(7, Unavailable("the graph store does not answer"), 1.0)
     reasons.failed(9, ValueError("a text of somebody"), 1.0)
-    assert await reasons.note() == "2 come again, the last of them event 9: ValueError (the service's log has it all)"
+    assert (
+        await reasons.note()
+        == "2 come again, the last of them event 9: ValueError (the service's log has it all)"
+    )
     reasons.settled(9)
     note = await reasons.note()
-    assert note == "1 come again, the last of them event 7: Unavailable: the graph store does not answer"
+    assert (
+        note
+        == "1 come again, the last of them event 7: Unavailable: the graph store does not answer"
+    )
     assert cause_of_redelivery("merger", {"merger: tried again": note}) == note
-    assert "may be down" not in cause_of_redelivery("merger", {}) + cause_of_redelivery("merger", None)
+    assert "may be down" not in cause_of_redelivery("merger", {}) + cause_of_redelivery(
+        "merger", None
+    )
     reasons.failed(7, Unavailable("x"), -1000.0)
     assert await reasons.note() is None
 
@@ -62,7 +70,9 @@ async def test_strangers_read_no_more_than_the_kind_of_an_error() -> None:
     assert "somebody" not in str(await reasons.note())
 
 
-async def test_a_message_that_several_durables_set_aside_is_one_dead_letter_and_no_fault(tmp_path: Path) -> None:
+async def test_a_message_that_several_durables_set_aside_is_one_dead_letter_and_no_fault(
+    tmp_path: Path,
+) -> None:
     async with running_nats(tmp_path) as server, connected(server) as client:
         jetstream = client.jetstream()
         await topology.apply(jetstream)
@@ -72,7 +82,11 @@ async def test_a_message_that_several_durables_set_aside_is_one_dead_letter_and_
                 headers = {"Kb-Sequence": place, "Kb-Reason": f"{place} is no event"}
                 await jetstream.publish(f"dead.{durable}", b"raw", headers=headers)
         result = await count_dead_letters(NatsDeadLetters(jetstream))
-        assert (result.count, result.reason, result.last_at is not None) == (2, "8 is no event", True)
+        assert (result.count, result.reason, result.last_at is not None) == (
+            2,
+            "8 is no event",
+            True,
+        )
         said = [finding async for finding in examine_bus(server.url, "", {})]
     assert [finding.level for finding in said] == ["note"]
     assert "2 messages were set aside for good" in said[0].what

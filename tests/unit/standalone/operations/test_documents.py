@@ -41,8 +41,16 @@ def names(*paths: Path | str) -> list[str]:
 
 def test_a_folder_is_read_with_all_below_it_in_sorted_order(folder: Path) -> None:
     result = find_documents([str(folder)])
-    assert [source.name for source in result.sources] == ["LICENSE", "README.md", "a/README.md", "a/z.txt", "b.md"]
-    assert result.skipped == 3, "a program, a picture and a hidden file; hidden folders are not looked into"
+    assert [source.name for source in result.sources] == [
+        "LICENSE",
+        "README.md",
+        "a/README.md",
+        "a/z.txt",
+        "b.md",
+    ]
+    assert result.skipped == 3, (
+        "a program, a picture and a hidden file; hidden folders are not looked into"
+    )
     assert result.refused == []
 
 
@@ -64,7 +72,10 @@ def test_equal_names_in_two_given_folders_stay_apart(folder: Path) -> None:
     (other / "README.md").write_text("another")
     result = names(folder / "README.md", other)
     assert result == ["README.md", "more/README.md"]
-    ids = {source.id for source in find_documents([str(folder), str(other), str(folder / "a" / "z.txt")]).sources}
+    ids = {
+        source.id
+        for source in find_documents([str(folder), str(other), str(folder / "a" / "z.txt")]).sources
+    }
     assert len(ids) == 7 - 1, "a/z.txt was given twice and is one document"
 
 
@@ -108,7 +119,9 @@ async def test_a_file_that_is_gone_or_closed_names_the_reason(tmp_path: Path) ->
         await read_document(source)
 
 
-async def test_standard_input_has_a_name_when_it_is_given_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_standard_input_has_a_name_when_it_is_given_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("Grüße".encode())))
     [source] = find_documents(["-"], stdin_name="notes.md").sources
     assert source.id == document_id("", "notes.md")
@@ -116,9 +129,14 @@ async def test_standard_input_has_a_name_when_it_is_given_one(monkeypatch: pytes
     assert find_documents(["-"]).sources[0].id is None
 
 
-async def test_a_file_is_described_and_standard_input_is_not(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_file_is_described_and_standard_input_is_not(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folder / "a" / "copy.md").write_bytes(b"b")
-    result = {source.name: (await read_document(source)).metadata for source in find_documents([str(folder)]).sources}
+    result = {
+        source.name: (await read_document(source)).metadata
+        for source in find_documents([str(folder)]).sources
+    }
     assert result["b.md"] == {
         "file_name": "b.md",
         "media_type": "text/markdown",
@@ -127,7 +145,9 @@ async def test_a_file_is_described_and_standard_input_is_not(folder: Path, monke
         "encoding": "utf-8",
         "encoding_confidence": 1.0,
     }
-    assert result["a/copy.md"] == {**result["b.md"], "file_name": "copy.md"}, "the folder is in the document's name"
+    assert result["a/copy.md"] == {**result["b.md"], "file_name": "copy.md"}, (
+        "the folder is in the document's name"
+    )
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"b")))
     assert (await read_document(find_documents(["-"], stdin_name="b.md").sources[0])).metadata == {}
 
@@ -136,13 +156,17 @@ async def test_a_file_is_described_and_standard_input_is_not(folder: Path, monke
 async def test_a_file_whose_name_is_no_plain_name_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("text")
     [source] = find_documents([str(tmp_path)]).sources
-    with pytest.raises(InvalidInput, match=r"not a plain file name: give one in UTF-8, without") as refusal:
+    with pytest.raises(
+        InvalidInput, match=r"not a plain file name: give one in UTF-8, without"
+    ) as refusal:
         await read_document(source)
     assert str(refusal.value).isprintable()
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a/../b.md"])
-async def test_standard_input_cannot_be_given_a_name_that_climbs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_standard_input_cannot_be_given_a_name_that_climbs(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"text")))
     with pytest.raises(InvalidInput, match=f"^{name}: not a plain file name"):
         await read_document(find_documents(["-"], stdin_name=name).sources[0])

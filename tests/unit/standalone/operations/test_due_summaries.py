@@ -1,4 +1,6 @@
-"""A rebuild reminds the live services of summaries that are due and that the log lacks, and pays for none itself."""
+"""A rebuild reminds the live services of summaries that are due and that the log lacks, and pays
+for none itself.
+"""
 
 from dataclasses import asdict
 
@@ -39,7 +41,9 @@ class Stack:
         self.parked, self.summarizer = MemoryParkedEvents(self.log), CountingSummarizer()
 
     async def live(self, documents: int, revision: int = 1) -> int:
-        """Have so many documents say something of A, and A merged. Returns the place of the event that says so."""
+        """Have so many documents say something of A, and A merged. Returns the place of the event
+        that says so.
+        """
         for number in range(documents):
             await self.log.publish(sealed(says(number), id=f"says-{number}"))
         await self.log.publish(sealed(merged(9), id="first"))
@@ -63,7 +67,8 @@ class Stack:
         events = [event for _, event in self.parked.records.values()]
         messages = await self.parked.originals(events)
         batch = [
-            Delivery(decode(one.data, one.subject, one.headers), one.sequence, 1, one.published_at) for one in messages
+            Delivery(decode(one.data, one.subject, one.headers), one.sequence, 1, one.published_at)
+            for one in messages
         ]
         made = await on_graph_merged(
             batch,  # pyright: ignore[reportArgumentType] - they are GraphMerged
@@ -73,7 +78,9 @@ class Stack:
             debounce=quiet,
         )
         self.parked.records.clear()
-        summaries = [event for of_one in made for event in of_one if isinstance(event, DescriptionSummarized)]
+        summaries = [
+            event for of_one in made for event in of_one if isinstance(event, DescriptionSummarized)
+        ]
         for summary in summaries:
             await self.log.publish(sealed(summary, id=f"summary-{summary.inputs_hash}"))
         return summaries
@@ -83,7 +90,9 @@ async def quiet(_: object) -> None: ...
 
 
 @pytest.mark.parametrize("revision", [1, 20])
-async def test_a_due_summary_is_made_after_a_rebuild_whatever_the_revision_was(revision: int) -> None:
+async def test_a_due_summary_is_made_after_a_rebuild_whatever_the_revision_was(
+    revision: int,
+) -> None:
     stack = Stack()
     place = await stack.live(130, revision)  # noted by the rebuild as three changes
     await stack.rebuild().run("w")
@@ -116,7 +125,9 @@ async def test_what_was_filled_before_reminds_when_it_is_promoted() -> None:
     assert len(await stack.handle_parked()) == 1
 
 
-async def test_an_event_of_the_live_generation_waits_for_the_next_one_where_its_thing_has_changed() -> None:
+async def test_an_event_of_the_live_generation_waits_for_the_next_one_where_its_thing_has_changed() -> (  # noqa: E501
+    None
+):
     stack = Stack()
     await stack.live(130)
     await stack.rebuild().run("w")

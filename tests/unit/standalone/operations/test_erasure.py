@@ -1,4 +1,6 @@
-"""What an erasure removes is found from the document's own events, and what stays says nothing of what it said."""
+"""What an erasure removes is found from the document's own events, and what stays says nothing of
+what it said.
+"""
 
 from datetime import UTC, datetime
 
@@ -71,13 +73,22 @@ async def history_of(*events: Event) -> DocumentHistory:
 
 async def test_its_events_name_its_texts_and_what_it_says_something_of() -> None:
     cut = ChunksCreated(
-        document=VERSION, part=0, parts=1, chunk_count=1, chunks=(Chunk(id=CHUNK.id, order=0, content="x", tokens=1),)
+        document=VERSION,
+        part=0,
+        parts=1,
+        chunk_count=1,
+        chunks=(Chunk(id=CHUNK.id, order=0, content="x", tokens=1),),
     )
     history = await history_of(DocumentAdded(document_id="d", blob=BLOB), cut, EXTRACTED, MERGED)
     assert list(history.leaves) == [1, 2, 3, 4]
     assert history.blobs == {BLOB.sha256: BLOB}
     assert history.keys == {("Quill",), ("Quillfeather",), ("Ada", "Quill")}
-    assert history.counts == {"DocumentAdded": 1, "ChunksCreated": 1, "EntitiesExtracted": 1, "GraphMerged": 1}
+    assert history.counts == {
+        "DocumentAdded": 1,
+        "ChunksCreated": 1,
+        "EntitiesExtracted": 1,
+        "GraphMerged": 1,
+    }
 
 
 async def test_a_tombstone_is_no_event_to_erase_and_tells_whether_the_erasure_ended() -> None:
@@ -100,10 +111,17 @@ def test_summaries_of_its_things_and_what_was_merged_of_them_go_with_it() -> Non
         key=("Quill",), inputs_hash="0" * 64, prompt_version="1", model="m", text="what Quill did"
     )
     failed = StageFailed(
-        stage="merger", document_id=summary.aggregate_id, cause_type="GraphMerged", error_type="E", message="m",
-        attempt=1, retry_may_help=False,
-    )  # fmt: skip
-    merged = GraphMerged(chunks=(), entities=(EntityRevision(name="Quill", revision=2),), relations=())
+        stage="merger",
+        document_id=summary.aggregate_id,
+        cause_type="GraphMerged",
+        error_type="E",
+        message="m",
+        attempt=1,
+        retry_may_help=False,
+    )
+    merged = GraphMerged(
+        chunks=(), entities=(EntityRevision(name="Quill", revision=2),), relations=()
+    )
     edited = GraphEdited(operation="delete_entity", names=("Quill",))
 
     def derived(event: Event, *, cause: str = "s", summaries: frozenset[str]) -> bool:
@@ -122,11 +140,15 @@ def test_summaries_of_its_things_and_what_was_merged_of_them_go_with_it() -> Non
 def test_a_receipt_is_of_the_last_erasure_and_its_hash_changes_with_it() -> None:
     first = DocumentErased(document_id="d", erased=(ErasedEvent(sequence=1, sha256="b" * 64),))
     last = DocumentErased(document_id="d", part=1, receipt="c" * 64)
-    second = DocumentErased(document_id="d", erased=(ErasedEvent(sequence=9, sha256="d" * 64),), reason="asked for")
+    second = DocumentErased(
+        document_id="d", erased=(ErasedEvent(sequence=9, sha256="d" * 64),), reason="asked for"
+    )
     receipt = make_receipt("w", [first, last, second], {"blobs": 1}, "os:ada", ["here"])
     assert (receipt.events, receipt.reason, receipt.counts) == (
-        {9: "d" * 64}, "asked for", {"blobs": 1, "events_in_all": 1},
-    )  # fmt: skip
+        {9: "d" * 64},
+        "asked for",
+        {"blobs": 1, "events_in_all": 1},
+    )
     other = make_receipt("w", [first, last, second], {"blobs": 2}, "os:ada", ["here"])
     assert receipt.sha256 != other.sha256 and receipt.remarks[-1] == "here"
     assert receipt.last_part(3).receipt == receipt.sha256
@@ -136,7 +158,9 @@ async def test_a_document_that_is_added_again_is_no_repetition_of_the_one_that_w
     log, blobs = MemoryLog(), MemoryBlobs()
 
     async def add() -> str:
-        await add_document(log, blobs, Submission(text="the text", id="d"), workspace="w", source="tests")
+        await add_document(
+            log, blobs, Submission(text="the text", id="d"), workspace="w", source="tests"
+        )
         newest = await log.newest("w", "d", "DocumentAdded")
         assert newest
         return decode(newest.data, newest.subject).id
@@ -168,7 +192,10 @@ async def test_caches_of_the_workspace_are_emptied_and_those_of_others_stay() ->
 
 async def test_stores_that_a_move_filled_or_left_are_named_with_the_way_out() -> None:
     values = MemorySharedValues()
-    old, new = {"documents": "sqlite:old", "graph": "bolt://a"}, {"documents": "mongodb://b", "graph": "bolt://b"}
+    old, new = (
+        {"documents": "sqlite:old", "graph": "bolt://a"},
+        {"documents": "mongodb://b", "graph": "bolt://b"},
+    )
     assert await left_behind(values, old) == []
     for _ in range(2):
         await note_filled(values, old, new)

@@ -41,8 +41,12 @@ class StoredMessage:
 
 def stored(event: Event) -> StoredMessage:
     """The event as the log holds it."""
-    envelope = wrap(event, id="e-1", source="/test", workspace="default", time=NOW, lineage=Lineage("e-0"))
-    return StoredMessage(encode(envelope), subject("default", event.aggregate_id, event.type_name()))
+    envelope = wrap(
+        event, id="e-1", source="/test", workspace="default", time=NOW, lineage=Lineage("e-0")
+    )
+    return StoredMessage(
+        encode(envelope), subject("default", event.aggregate_id, event.type_name())
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,7 +54,9 @@ def stored(event: Event) -> StoredMessage:
     [
         (DocumentAdded(document_id="doc-1", text="Grüße", file_path="a.md"), "a.md, 7 bytes"),
         (
-            DocumentAdded(document_id="doc-1", blob=BlobRef(sha256="0" * 64, size=300_000, parts=1)),
+            DocumentAdded(
+                document_id="doc-1", blob=BlobRef(sha256="0" * 64, size=300_000, parts=1)
+            ),
             "unknown_source, 300,000 bytes",
         ),
         (
@@ -59,29 +65,47 @@ def stored(event: Event) -> StoredMessage:
         ),
         (
             EntitiesExtracted(
-                document=DOCUMENT, chunk=ChunkRef(id="c", order=4), entities=(), relations=(), model="m",
-                prompt_version="1", cache_key="k", cached=True,
+                document=DOCUMENT,
+                chunk=ChunkRef(id="c", order=4),
+                entities=(),
+                relations=(),
+                model="m",
+                prompt_version="1",
+                cache_key="k",
+                cached=True,
             ),
             "chunk 4: 0 entities, 0 relations (m, cached)",
         ),
         (
-            VectorsIndexed(document=DOCUMENT, kind="graph", chunks=(), embedded=3, model="m", dimension=8),
+            VectorsIndexed(
+                document=DOCUMENT, kind="graph", chunks=(), embedded=3, model="m", dimension=8
+            ),
             "graph: 0 chunks, 3 texts embedded (m)",
         ),
         (
             StageFailed(
-                stage="extractor", document_id="doc-1", cause_type="ChunksCreated", error_type="Poison",
-                message="no", attempt=1, retry_may_help=False,
+                stage="extractor",
+                document_id="doc-1",
+                cause_type="ChunksCreated",
+                error_type="Poison",
+                message="no",
+                attempt=1,
+                retry_may_help=False,
             ),
             "extractor gave up a ChunksCreated: Poison: no",
         ),
         (DocumentDeleted(document_id="doc-1", reason="old"), "deleted: old"),
         (DocumentDeleted(document_id="doc-1"), "deleted"),
     ],
-)  # fmt: skip
+)
 def test_an_event_is_one_line(event: Event, gist: str) -> None:
     result = event_line(stored(event))
-    assert (result.sequence, result.time, result.type, result.document) == (7, NOW, event.type_name(), "doc-1")
+    assert (result.sequence, result.time, result.type, result.document) == (
+        7,
+        NOW,
+        event.type_name(),
+        "doc-1",
+    )
     assert result.gist == gist
     assert (result.id, result.cause) == ("e-1", "e-0")
 

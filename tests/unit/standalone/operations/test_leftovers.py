@@ -1,4 +1,6 @@
-"""Copies of data that were left in a data folder are known to who erases and to `rebuild cleanup`."""
+"""Copies of data that were left in a data folder are known to who erases and to `rebuild
+cleanup`.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -12,7 +14,10 @@ CANARY = b"quillfeather"
 
 
 def filled(folder: Path) -> dict[Path, int]:
-    copies = {folder / f"graph{MOVED_ASIDE}20260301T120000Z": 12, folder / f"{REPAIRED}20260301T120000Z": 12}
+    copies = {
+        folder / f"graph{MOVED_ASIDE}20260301T120000Z": 12,
+        folder / f"{REPAIRED}20260301T120000Z": 12,
+    }
     for path in (*copies, folder / "graph", folder / "bus"):
         (path / "deep").mkdir(parents=True)
     for path in copies:

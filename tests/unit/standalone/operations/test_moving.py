@@ -1,4 +1,6 @@
-"""Moving to other stores: what may be filled, what is copied beside the replay, and where a repeated move goes on."""
+"""Moving to other stores: what may be filled, what is copied beside the replay, and where a
+repeated move goes on.
+"""
 
 from pathlib import Path
 from typing import Any, cast
@@ -26,7 +28,13 @@ from standalone.operations.digest import Stores
 from standalone.operations.empty_stores import empty_stores
 from standalone.operations.generations import TABLES
 from standalone.operations.moving.copied_tables import COPIED, copy_tables, empty
-from standalone.operations.moving.destination import MARK, addresses, mark_of, read_destination, require_ours
+from standalone.operations.moving.destination import (
+    MARK,
+    addresses,
+    mark_of,
+    read_destination,
+    require_ours,
+)
 from standalone.operations.moving.move import Sides
 from standalone.operations.moving.placing import OWN, use_stores
 from standalone.operations.rebuild import Rebuild
@@ -69,25 +77,34 @@ def test_a_destination_has_the_stores_of_the_file_and_all_else_as_it_is(tmp_path
     }
     assert (settings.nats_url, settings.embedding_model) == (HERE["NATS_URL"], "lexical")
     assert settings.milvus_index_type == "HNSW"
-    assert settings.neo4j_password.get_secret_value() == "", "the present store's password went to the other"
+    assert settings.neo4j_password.get_secret_value() == "", (
+        "the present store's password went to the other"
+    )
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("NEO4J_URI=bolt://localhost:7687", "graph is where this stack has it: bolt://127.0.0.1:7687"),
+        (
+            "NEO4J_URI=bolt://localhost:7687",
+            "graph is where this stack has it: bolt://127.0.0.1:7687",
+        ),
         ("DOCUMENTS_URL=sqlite:///srv/documents.db", "documents is where"),
         ("MILVUS_URI=http://root:key@127.0.0.1:19530", "vectors is where"),
         ("NATS_URL=nats://elsewhere:4222", "another bus than nats://127.0.0.1:4222: the log stays"),
     ],
 )
-def test_no_present_store_and_no_other_bus_is_a_destination(tmp_path: Path, line: str, said: str) -> None:
+def test_no_present_store_and_no_other_bus_is_a_destination(
+    tmp_path: Path, line: str, said: str
+) -> None:
     with pytest.raises(InvalidInput, match=said):
         read_destination(file_of(tmp_path, f"{THERE}\n{line}\n"), TARGET)
 
 
 def test_the_present_bus_may_be_named_with_other_credentials(tmp_path: Path) -> None:
-    settings = read_destination(file_of(tmp_path, f"{THERE}\nNATS_URL=nats://other@localhost:4222\n"), TARGET)
+    settings = read_destination(
+        file_of(tmp_path, f"{THERE}\nNATS_URL=nats://other@localhost:4222\n"), TARGET
+    )
     assert settings.nats_url == HERE["NATS_URL"]
 
 
@@ -98,7 +115,9 @@ def test_a_file_without_stores_is_refused(tmp_path: Path) -> None:
         read_destination(file_of(tmp_path, f"{THERE}\nMILVUS_URI=http://[1:19530\n"), TARGET)
 
 
-def test_the_stack_of_a_folder_uses_the_stores_of_a_file_until_it_is_to_use_its_own(tmp_path: Path) -> None:
+def test_the_stack_of_a_folder_uses_the_stores_of_a_file_until_it_is_to_use_its_own(
+    tmp_path: Path,
+) -> None:
     folder, file = DataFolder.at(tmp_path / "data"), file_of(tmp_path, THERE)
     with pytest.raises(InvalidInput, match="there is no stack"):
         use_stores(folder, str(file))
@@ -108,13 +127,22 @@ def test_the_stack_of_a_folder_uses_the_stores_of_a_file_until_it_is_to_use_its_
     use_stores(folder, str(file))
     state = folder.read()
     others = service_addresses(folder, state)
-    assert (others["documents_url"], others["neo4j_uri"]) == ("mongodb://user:key@mongo:27017", "bolt://neo4j:7687")
-    # What the file leaves out is as where nothing says so, whatever the shell of the next start has.
-    assert others.keys() >= own.keys() and (others["milvus_token"], others["milvus_index_type"]) == ("", "HNSW")
+    assert (others["documents_url"], others["neo4j_uri"]) == (
+        "mongodb://user:key@mongo:27017",
+        "bolt://neo4j:7687",
+    )
+    # What the file leaves out is as where nothing says so, whatever the shell of the next start
+    # has.
+    assert others.keys() >= own.keys() and (
+        others["milvus_token"],
+        others["milvus_index_type"],
+    ) == ("", "HNSW")
     assert others["nats_url"] == own["nats_url"]
     assert describe_stack(folder, state)["stores"] == [
-        "mongodb://mongo:27017", "bolt://neo4j:7687", "http://milvus:19530",
-    ]  # fmt: skip
+        "mongodb://mongo:27017",
+        "bolt://neo4j:7687",
+        "http://milvus:19530",
+    ]
     assert Target("the stack", Settings(), "", folder).folder_of_stores is None
     with pytest.raises(InvalidInput, match="stores elsewhere"):
         empty_stores(folder, "graph", print)
@@ -125,7 +153,9 @@ def test_the_stack_of_a_folder_uses_the_stores_of_a_file_until_it_is_to_use_its_
     assert Target("the stack", Settings(), "", folder).folder_of_stores == folder
 
 
-async def test_only_empty_stores_are_filled_or_those_that_a_move_of_this_log_began_to_fill() -> None:
+async def test_only_empty_stores_are_filled_or_those_that_a_move_of_this_log_began_to_fill() -> (
+    None
+):
     made = stores()
     await made.vectors.prepare(1)
     await require_ours(made, MADE)
@@ -150,8 +180,12 @@ async def test_only_empty_stores_are_filled_or_those_that_a_move_of_this_log_beg
 async def test_caches_and_chains_are_copied_and_what_is_the_same_is_not_written_again() -> None:
     source, to = MemoryRows(), MemoryRows()
     for name in COPIED:
-        await source.put(Table(name, Partition("w", 0)), {str(number): {"n": number} for number in range(1200)})
-    await source.put(CHECKPOINTS, {LOG_KEY: {"sequence": 9}, "graph.1": {"sequence": 9, "log": "2026"}})
+        await source.put(
+            Table(name, Partition("w", 0)), {str(number): {"n": number} for number in range(1200)}
+        )
+    await source.put(
+        CHECKPOINTS, {LOG_KEY: {"sequence": 9}, "graph.1": {"sequence": 9, "log": "2026"}}
+    )
     assert await copy_tables(source, to) == dict.fromkeys(COPIED, 1200)
     assert await to.scan(CHECKPOINTS) == [(LOG_KEY, {"sequence": 9})]
     table = Table("chain", Partition("w", 0))
@@ -173,13 +207,22 @@ def both(other: Stores, log: str = "2026") -> Sides:
 
 def work(log: MemoryLog, other: Stores, **fields: Any) -> Rebuild:
     return Rebuild(
-        log, MemoryLiveGenerations(), other, LexicalEmbedder(64), PROJECTIONS, lambda _: None, MergerSettings(),
-        generations=Generations(1, 1, 1), **fields,
-    )  # fmt: skip
+        log,
+        MemoryLiveGenerations(),
+        other,
+        LexicalEmbedder(64),
+        PROJECTIONS,
+        lambda _: None,
+        MergerSettings(),
+        generations=Generations(1, 1, 1),
+        **fields,
+    )
 
 
 @pytest.mark.parametrize("first", [1, TOTAL // 2, TOTAL])
-async def test_a_move_that_goes_on_has_the_digests_of_one_that_read_the_whole_log(first: int) -> None:
+async def test_a_move_that_goes_on_has_the_digests_of_one_that_read_the_whole_log(
+    first: int,
+) -> None:
     whole, log, other = recorded(MemoryLog()), MemoryLog(), stores()
     log.messages = whole.messages[:first]
     begun = work(log, other)
@@ -196,7 +239,9 @@ async def test_a_move_that_goes_on_has_the_digests_of_one_that_read_the_whole_lo
     assert await digests(other, Generations(1, 1, 1)) == DIGESTS
 
 
-async def test_it_begins_anew_where_one_store_lost_its_checkpoint_or_has_that_of_another_log() -> None:
+async def test_it_begins_anew_where_one_store_lost_its_checkpoint_or_has_that_of_another_log() -> (
+    None
+):
     other = stores()
     await both(other).record(7)
     assert await both(other).position() == 7

@@ -8,7 +8,12 @@ def test_each_phase_has_its_rate_and_time_left() -> None:
     seconds = iter([10.0, 12.0, 20.0, 21.0])
     pace = Pace(lambda: next(seconds))
     first = pace.of({"events": 100, "position": 100, "end": 1100})
-    assert (first["phase"], first["done"], first["total"], "rate" in first) == ("events", 100, 1100, False)
+    assert (first["phase"], first["done"], first["total"], "rate" in first) == (
+        "events",
+        100,
+        1100,
+        False,
+    )
     second = pace.of({"events": 300, "position": 300, "end": 1100})
     assert (second["rate"], second["seconds_left"]) == (100.0, 8.0)
     assert "rate" not in pace.of({"vectors": 10, "of": 40})

@@ -1,4 +1,6 @@
-"""Rebuilds that stop at a place of the log, or read one workspace: the digests of that place and that workspace."""
+"""Rebuilds that stop at a place of the log, or read one workspace: the digests of that place and
+that workspace.
+"""
 
 from typing import Any
 
@@ -23,13 +25,21 @@ def rebuild(log: MemoryLog, **fields: Any) -> Rebuild:
     embedder = LexicalEmbedder(16)
     stores = Stores(MemoryRows(), MemoryGraph(), MemoryVectors(embedder.model, embedder.dimension))
     pointers = MemoryLiveGenerations()
-    return Rebuild(log, pointers, stores, embedder, PROJECTIONS, lambda _: None, MergerSettings(), **fields)
+    return Rebuild(
+        log, pointers, stores, embedder, PROJECTIONS, lambda _: None, MergerSettings(), **fields
+    )
 
 
 def beside(other: Rebuild) -> Rebuild:
     """Another rebuild of the same stack."""
     return Rebuild(
-        other.log, other.pointers, other.stores, other.embedder, PROJECTIONS, lambda _: None, MergerSettings()
+        other.log,
+        other.pointers,
+        other.stores,
+        other.embedder,
+        PROJECTIONS,
+        lambda _: None,
+        MergerSettings(),
     )
 
 
@@ -42,7 +52,9 @@ def cut(log: MemoryLog, end: int) -> MemoryLog:
 async def test_the_end_of_the_log_has_the_recorded_digests(workspace: str) -> None:
     log = recorded()
     result = await fold_digests(log, workspace, len(log.messages), MergerSettings())
-    assert {name: result[name] for name in PROJECTIONS} == {name: DIGESTS[workspace, name] for name in PROJECTIONS}
+    assert {name: result[name] for name in PROJECTIONS} == {
+        name: DIGESTS[workspace, name] for name in PROJECTIONS
+    }
 
 
 @pytest.mark.parametrize("end", [0, 1, 30, 57, 90])
@@ -50,7 +62,9 @@ async def test_an_earlier_place_has_the_digests_of_a_log_that_ended_there(end: i
     log = recorded()
     of_cut = (await rebuild(cut(log, end)).fill("w"))["digests"]
     result = await fold_digests(log, "w", end, MergerSettings())
-    assert {name: result[name] for name in PROJECTIONS} == {n: one["rebuilt"]["sha256"] for n, one in of_cut.items()}
+    assert {name: result[name] for name in PROJECTIONS} == {
+        n: one["rebuilt"]["sha256"] for n, one in of_cut.items()
+    }
 
 
 async def test_a_rebuild_that_stopped_early_is_promoted_with_the_rest_of_the_log() -> None:

@@ -35,9 +35,18 @@ class Service:
         if not more:
             self.asked += 1
             self.looks[:1] = [] if len(self.looks) > 1 else [look]
-        pages = {"page": page, "page_size": 2, "total_count": 9, "total_pages": 9, "has_next": more, "has_prev": False}
+        pages = {
+            "page": page,
+            "page_size": 2,
+            "total_count": 9,
+            "total_pages": 9,
+            "has_next": more,
+            "has_prev": False,
+        }
         listed = [document.model_dump() for document in result]
-        return httpx.Response(200, json={"documents": listed, "pagination": pages, "status_counts": {}})
+        return httpx.Response(
+            200, json={"documents": listed, "pagination": pages, "status_counts": {}}
+        )
 
     def client(self) -> AsyncLightstream:
         """A client of it, which asks once."""
@@ -76,13 +85,19 @@ def test_stages_count_documents_and_chunks() -> None:
 
 
 def test_a_status_without_counts_is_one_at_the_beginning() -> None:
-    assert stages([Document(id="a", file_path="a", status="pending")], 1)[1] == Stage("extracted", 0, 0)
+    assert stages([Document(id="a", file_path="a", status="pending")], 1)[1] == Stage(
+        "extracted", 0, 0
+    )
 
 
 async def test_waiting_ends_when_every_wanted_document_is_through() -> None:
     service = Service(
         [document("other", "pending"), document("a", "pending")],
-        [document("a", "processing", 2, extracted=1), document("b", "processed", 1), document("other", "pending")],
+        [
+            document("a", "processing", 2, extracted=1),
+            document("b", "processed", 1),
+            document("other", "pending"),
+        ],
         [document("a", "processed", 2), document("b", "partial", 1), document("other", "pending")],
     )
     seen: list[list[Stage]] = []
@@ -102,11 +117,15 @@ async def test_a_status_of_an_older_text_does_not_end_the_waiting() -> None:
 
 
 async def test_an_event_that_has_to_be_tried_again_holds_nobody_up() -> None:
-    async with Service([document("a", "pending")], [document("a", "processed", 1)]).client() as client:
+    async with Service(
+        [document("a", "pending")], [document("a", "processed", 1)]
+    ).client() as client:
         assert len(await wait_for_documents(client, {"a": 1}, never, lambda _: None)) == 1
 
 
-async def test_a_document_without_a_status_is_waited_for_until_statuses_show_the_whole_log() -> None:
+async def test_a_document_without_a_status_is_waited_for_until_statuses_show_the_whole_log() -> (
+    None
+):
     looks = iter([False, False, True])
     service = Service([])
 

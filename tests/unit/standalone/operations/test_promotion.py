@@ -1,4 +1,6 @@
-"""A rebuild in two steps: what was filled is live only when it is promoted, with all that has happened since."""
+"""A rebuild in two steps: what was filled is live only when it is promoted, with all that has
+happened since.
+"""
 
 from itertools import pairwise
 from typing import Any
@@ -17,12 +19,20 @@ from tests.unit.standalone.operations.test_bulk_load import TOTAL, digests, reco
 from tests.unit.standalone.operations.test_recorded_digests import DIGESTS
 
 
-def rebuild(log: MemoryLog, pointers: MemoryLiveGenerations, made: Stores, **fields: Any) -> Rebuild:
+def rebuild(
+    log: MemoryLog, pointers: MemoryLiveGenerations, made: Stores, **fields: Any
+) -> Rebuild:
     """A rebuild of everything, as a new process makes it."""
     return Rebuild(
-        log, pointers, made, LexicalEmbedder(64), PROJECTIONS, fields.pop("report", lambda _: None), MergerSettings(),
+        log,
+        pointers,
+        made,
+        LexicalEmbedder(64),
+        PROJECTIONS,
+        fields.pop("report", lambda _: None),
+        MergerSettings(),
         **fields,
-    )  # fmt: skip
+    )
 
 
 async def filled(log: MemoryLog, pointers: MemoryLiveGenerations, made: Stores) -> Candidate:
@@ -33,7 +43,12 @@ async def filled(log: MemoryLog, pointers: MemoryLiveGenerations, made: Stores) 
 
 @pytest.mark.parametrize("first", [1, TOTAL // 4, TOTAL // 2, TOTAL - 1, TOTAL])
 async def test_a_promoted_generation_has_what_happened_since_it_was_filled(first: int) -> None:
-    whole, log, pointers, made = recorded(MemoryLog()), MemoryLog(), MemoryLiveGenerations(), stores()
+    whole, log, pointers, made = (
+        recorded(MemoryLog()),
+        MemoryLog(),
+        MemoryLiveGenerations(),
+        stores(),
+    )
     log.messages = whole.messages[:first]
     candidate = await filled(log, pointers, made)
     assert await pointers.live() == Generations(1, 1, 1)
@@ -72,9 +87,13 @@ async def test_events_are_read_no_faster_than_asked(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("standalone.operations.bulk_load.time.monotonic", lambda: 0.0)
     steps: list[dict[str, Any]] = []
     made = stores()
-    await rebuild(recorded(MemoryLog()), MemoryLiveGenerations(), made, events_per_second=10, report=steps.append).run(
-        "w"
-    )
+    await rebuild(
+        recorded(MemoryLog()),
+        MemoryLiveGenerations(),
+        made,
+        events_per_second=10,
+        report=steps.append,
+    ).run("w")
     read = [step["events"] for step in steps if "end" in step]
     assert max(later - earlier for earlier, later in pairwise(read)) <= 10
     assert sum(pause for pause in pauses if pause) == pytest.approx(TOTAL / 10)

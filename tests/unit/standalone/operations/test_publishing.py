@@ -32,17 +32,24 @@ async def add(publisher: FailingPublisher, folder: Path, patch: pytest.MonkeyPat
     file = folder / "a.txt"
     file.write_text("text", "utf-8")
     bus: Any = None
-    return await add_documents(bus, "w", [DocumentSource(file, "a.txt", "d")], track_id="t", done=lambda _: None)
+    return await add_documents(
+        bus, "w", [DocumentSource(file, "a.txt", "d")], track_id="t", done=lambda _: None
+    )
 
 
-async def test_a_document_is_added_again_when_the_bus_was_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    publisher = FailingPublisher(Unavailable("the bus does not answer"), Unavailable("the bus does not answer"))
+async def test_a_document_is_added_again_when_the_bus_was_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publisher = FailingPublisher(
+        Unavailable("the bus does not answer"), Unavailable("the bus does not answer")
+    )
     outcome = await add(publisher, tmp_path, monkeypatch)
     assert ([document.id for document in outcome.added], publisher.calls) == (["d"], 3)
 
 
 @pytest.mark.parametrize(
-    ("error", "calls"), [(Unavailable("gone"), publishing.BUS_TRIES), (Unavailable("full", retry_after=30.0), 1)]
+    ("error", "calls"),
+    [(Unavailable("gone"), publishing.BUS_TRIES), (Unavailable("full", retry_after=30.0), 1)],
 )
 async def test_a_bus_that_stays_away_and_a_full_log_end_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Unavailable, calls: int

@@ -1,4 +1,6 @@
-"""The query service as commands ask it: with the key of the environment, in the workspace that is meant."""
+"""The query service as commands ask it: with the key of the environment, in the workspace that is
+meant.
+"""
 
 from collections.abc import AsyncIterator
 
@@ -19,7 +21,9 @@ async def url() -> AsyncIterator[str]:
         yield url
 
 
-async def test_the_key_of_the_environment_is_sent_our_own_name_first(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_key_of_the_environment_is_sent_our_own_name_first(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LIGHTRAG_API_KEY", "another-key-of-no-use")
     monkeypatch.setenv("LIGHTSTREAM_API_KEY", READER)
     async with query_client(url, "w") as client:
@@ -32,7 +36,9 @@ async def test_without_a_key_the_way_out_is_named(url: str) -> None:
             await client.status_counts()
 
 
-async def test_a_key_for_something_else_is_told_from_wrong_input(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_for_something_else_is_told_from_wrong_input(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LIGHTSTREAM_API_KEY", READER)
     async with query_client(url, "w") as client:
         with pytest.raises(ConfigurationError, match="may read only") as raised:

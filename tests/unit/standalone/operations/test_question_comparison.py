@@ -1,4 +1,6 @@
-"""Two generations of vectors, asked the same: what both find counts, and what only one finds is shown."""
+"""Two generations of vectors, asked the same: what both find counts, and what only one finds is
+shown.
+"""
 
 import json
 from pathlib import Path
@@ -26,7 +28,9 @@ TEXTS = {
 }
 
 
-async def side(dimension: int, generation: int, *left_out: str) -> tuple[EmbeddedVectors, Partition]:
+async def side(
+    dimension: int, generation: int, *left_out: str
+) -> tuple[EmbeddedVectors, Partition]:
     """A generation of these texts, but for some, by a model of that dimension."""
     embedder, partition = LexicalEmbedder(dimension), Partition("w", generation)
     vectors = MemoryVectors(embedder.model, dimension)
@@ -34,7 +38,9 @@ async def side(dimension: int, generation: int, *left_out: str) -> tuple[Embedde
     for id, text in TEXTS.items():
         if id not in left_out:
             (vector,) = await embedder.embed([text])
-            row = VectorRow(id, text, f"hash-{id}", vector=vector, document_id=id, file_path=f"{id}.txt")
+            row = VectorRow(
+                id, text, f"hash-{id}", vector=vector, document_id=id, file_path=f"{id}.txt"
+            )
             await vectors.put(partition, "chunks", [row])
     return EmbeddedVectors(embedder, embedder, vectors), partition
 
@@ -49,7 +55,9 @@ async def test_what_both_find_is_the_overlap_and_each_side_keeps_its_order() -> 
 
 async def test_of_the_best_one_only_those_count() -> None:
     live, new = await side(64, 1), await side(64, 2, "harbour")
-    same, other = await compare_questions(["honey cakes", "Who leads the Harbour Office?"], live, new, k=1)
+    same, other = await compare_questions(
+        ["honey cakes", "Who leads the Harbour Office?"], live, new, k=1
+    )
     assert (same.overlap, other.overlap) == (1.0, 0.0)
 
 
@@ -69,16 +77,24 @@ def test_questions_are_the_lines_of_a_file(tmp_path: Path) -> None:
 
 
 def test_people_see_the_overlap_and_the_differences(capsys: pytest.CaptureFixture[str]) -> None:
-    both, gone, new = (PassageHit(id, f"{id}.txt", 0.5, f"{id} is\nhere") for id in ("both", "gone", "new"))
+    both, gone, new = (
+        PassageHit(id, f"{id}.txt", 0.5, f"{id} is\nhere") for id in ("both", "gone", "new")
+    )
     asked = ComparedQuestion("Who?", 0.5, [both, gone], [both, new])
     answers = vars(ComparedAnswers(False, "Tom\nElm.", "Ada Marlow."))
     hits = {"live": [vars(one) for one in asked.live], "new": [vars(one) for one in asked.new]}
     question = {**vars(asked), **hits, "answers": answers}
     compared = {"k": 10, "overlap": 0.5, "same_answers": 0, "questions": [question]}
-    print_summary(json.loads(json.dumps({"generations": {"vectors": 2}, "compared": compared})), "waits")
+    print_summary(
+        json.loads(json.dumps({"generations": {"vectors": 2}, "compared": compared})), "waits"
+    )
     shown = capsys.readouterr().out.splitlines()
     assert shown[1:] == [
-        "0.50  Who?", "      - 0.50 gone.txt: gone is here", "      + 0.50 new.txt: new is here",
-        "      - answer: Tom Elm.", "      + answer: Ada Marlow.", "0 of 1 answers are the same",
+        "0.50  Who?",
+        "      - 0.50 gone.txt: gone is here",
+        "      + 0.50 new.txt: new is here",
+        "      - answer: Tom Elm.",
+        "      + answer: Ada Marlow.",
+        "0 of 1 answers are the same",
         "0.50  overlap@10 of 1 questions",
-    ]  # fmt: skip
+    ]

@@ -1,4 +1,6 @@
-"""A rebuild of recorded events gives the digests that it gave when they were recorded, whatever the code is called."""
+"""A rebuild of recorded events gives the digests that it gave when they were recorded, whatever the
+code is called.
+"""
 
 import json
 from pathlib import Path
@@ -16,7 +18,9 @@ from standalone.operations.digest import Stores, digest
 from standalone.operations.rebuild import Rebuild
 
 EVENTS = Path(__file__).with_name("recorded_events.jsonl")
-"""The log of five services after six documents, one of them replaced and one deleted, and six edits by people."""
+"""The log of five services after six documents, one of them replaced and one deleted, and six edits
+by people.
+"""
 
 DIGESTS: dict[tuple[str, Projection], str] = {
     ("w", "status"): "fc4df82ff72b6f8e0b27616a8f983e6253ac5be8b820696396dc5ee4ca41f685",
@@ -26,7 +30,9 @@ DIGESTS: dict[tuple[str, Projection], str] = {
     ("other", "graph"): "519f13fd3c499d33b5b056567da5276afd69ddc7ed6c15b9f621b6a75f4f4884",
     ("other", "vectors"): "620f64e4f3c457c1dfbb3ac15fc1d61a860b4547caf59cb3c96936163de0c1e2",
 }
-"""Computed on commit 86a7550. A change of one of them is a change of what users have, never of names alone."""
+"""Computed on commit 86a7550. A change of one of them is a change of what users have, never of
+names alone.
+"""
 
 
 @pytest.fixture
@@ -34,11 +40,21 @@ async def rebuilt() -> Stores:
     log = MemoryLog()
     for line in EVENTS.read_text("utf-8").splitlines():
         message = json.loads(line)
-        log.append(message["subject"], json.dumps(message["event"], ensure_ascii=False).encode(), message["id"])
+        log.append(
+            message["subject"],
+            json.dumps(message["event"], ensure_ascii=False).encode(),
+            message["id"],
+        )
     embedder = LexicalEmbedder(64)
     stores = Stores(MemoryRows(), MemoryGraph(), MemoryVectors(embedder.model, embedder.dimension))
     result = await Rebuild(
-        log, MemoryLiveGenerations(), stores, embedder, PROJECTIONS, lambda _: None, MergerSettings()
+        log,
+        MemoryLiveGenerations(),
+        stores,
+        embedder,
+        PROJECTIONS,
+        lambda _: None,
+        MergerSettings(),
     ).run("w")
     assert (result["events"], result["skipped"], result["newer"]) == (len(log.messages), 0, [])
     return stores

@@ -1,4 +1,6 @@
-"""An erasure keeps the cached embeddings of texts that are still indexed, also those that older versions cached."""
+"""An erasure keeps the cached embeddings of texts that are still indexed, also those that older
+versions cached.
+"""
 
 from contracts.graph import Partition, VectorRow
 from contracts.ids import sha256

@@ -1,4 +1,6 @@
-"""Which stack a command means: a data folder that was asked for, else what NATS_URL names, else the default folder."""
+"""Which stack a command means: a data folder that was asked for, else what NATS_URL names, else the
+default folder.
+"""
 
 from pathlib import Path
 
@@ -31,14 +33,18 @@ def test_nats_url_names_a_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("url", ["nats://u:secret@one:port", "nats://u:secret@:4222", ","])
-def test_an_address_of_no_use_is_refused_without_its_password(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_an_address_of_no_use_is_refused_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
     monkeypatch.setenv("NATS_URL", url)
     with pytest.raises(ConfigurationError, match="NATS_URL must be nats://") as raised:
         select_target(None)
     assert "secret" not in str(raised.value)
 
 
-def test_a_data_folder_that_is_asked_for_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_data_folder_that_is_asked_for_wins(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("NATS_URL", "nats://bus:4222")
     with pytest.raises(NoStack):
         select_target(tmp_path)

@@ -1,4 +1,6 @@
-"""The graph that questions keep: nothing is read twice, nothing that the log has overtaken is shown."""
+"""The graph that questions keep: nothing is read twice, nothing that the log has overtaken is
+shown.
+"""
 
 import asyncio
 from typing import Any
@@ -50,17 +52,25 @@ class Harness:
         self.kept = CachedGraph(self.graph, self.freshness)
         self.revision = 0
 
-    async def put(self, *names: str, pairs: tuple[tuple[str, str], ...] = (), partition: Partition = SPACE) -> None:
+    async def put(
+        self, *names: str, pairs: tuple[tuple[str, str], ...] = (), partition: Partition = SPACE
+    ) -> None:
         self.revision += 1
-        entities = [Entity(name, self.revision, description=f"{name} {self.revision}") for name in names]
+        entities = [
+            Entity(name, self.revision, description=f"{name} {self.revision}") for name in names
+        ]
         relations = [Relation(*pair, self.revision, weight=1.0) for pair in pairs]
         await self.graph.put(partition, entities, relations)
         event = GraphMerged(
             chunks=(),
             entities=tuple(EntityRevision(name=name, revision=self.revision) for name in names),
-            relations=tuple(RelationRevision(source=a, target=b, revision=self.revision) for a, b in pairs),
+            relations=tuple(
+                RelationRevision(source=a, target=b, revision=self.revision) for a, b in pairs
+            ),
         )
-        await self.log.publish(sealed(event, id=f"event-{self.revision}", workspace=partition.workspace))
+        await self.log.publish(
+            sealed(event, id=f"event-{self.revision}", workspace=partition.workspace)
+        )
 
     async def said_of(self, *names: str, partition: Partition = SPACE) -> list[str]:
         await self.freshness.refresh(partition)
@@ -82,7 +92,9 @@ async def test_what_is_known_is_not_read_again_also_that_nothing_is_there(harnes
     assert harness.graph.read == ["a", "missing", "b"]
 
 
-async def test_what_the_log_says_has_changed_is_read_again_and_nothing_else(harness: Harness) -> None:
+async def test_what_the_log_says_has_changed_is_read_again_and_nothing_else(
+    harness: Harness,
+) -> None:
     await harness.put("a", "b", pairs=(("a", "b"),))
     assert await harness.said_of("a", "b", "c") == ["a 1", "b 1"]
     await harness.put("a", "c")
@@ -93,24 +105,37 @@ async def test_what_the_log_says_has_changed_is_read_again_and_nothing_else(harn
 async def test_relations_and_ties_follow_the_log(harness: Harness) -> None:
     await harness.put("a", "b", pairs=(("a", "b"),))
     await harness.freshness.refresh(SPACE)
-    assert await harness.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {"a": [RelationSummary("a", "b", 1.0)]}
+    assert await harness.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {
+        "a": [RelationSummary("a", "b", 1.0)]
+    }
     assert set(await harness.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b")}
     await harness.put(pairs=(("a", "c"),))
     await harness.freshness.refresh(SPACE)
     both = [RelationSummary("a", "b", 1.0), RelationSummary("a", "c", 1.0)]
-    assert await harness.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {"a": both, "c": both[1:]}
-    assert set(await harness.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b"), ("a", "c")}
+    assert await harness.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {
+        "a": both,
+        "c": both[1:],
+    }
+    assert set(await harness.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {
+        ("a", "b"),
+        ("a", "c"),
+    }
 
 
 async def around(harness: Harness, *names: str, limit: int = 2) -> Neighbourhood:
     """What the cache returns, which is what the store returns."""
     await harness.freshness.refresh(SPACE)
     result = await harness.kept.neighbourhood(SPACE, names, limit=limit)
-    asked, stored = len(harness.graph.around), await harness.graph.neighbourhood(SPACE, names, limit=limit)
+    asked, stored = (
+        len(harness.graph.around),
+        await harness.graph.neighbourhood(SPACE, names, limit=limit),
+    )
     del harness.graph.around[asked:]
     assert (result.nodes, result.relation_summaries, result.degrees) == (
-        stored.nodes, stored.relation_summaries, stored.degrees
-    )  # fmt: skip
+        stored.nodes,
+        stored.relation_summaries,
+        stored.degrees,
+    )
     return result
 
 
@@ -132,7 +157,9 @@ async def test_an_entity_that_is_gone_is_no_neighbour(harness: Harness) -> None:
     await around(harness, "a")
     harness.revision += 1
     await harness.graph.put(SPACE, [Entity("b", harness.revision, gone=True)], [])
-    gone = GraphMerged(chunks=(), entities=(EntityRevision(name="b", revision=harness.revision),), relations=())
+    gone = GraphMerged(
+        chunks=(), entities=(EntityRevision(name="b", revision=harness.revision),), relations=()
+    )
     await harness.log.publish(sealed(gone, id="gone", workspace="w"))
     result = await around(harness, "a", "b")
     assert set(result.nodes) == {"a", "c"} and result.degrees["a"] == 2

@@ -1,4 +1,6 @@
-"""Likeness to a question: compared again and again it is fetched once; indexed anew it is fetched anew."""
+"""Likeness to a question: compared again and again it is fetched once; indexed anew it is fetched
+anew.
+"""
 
 from collections.abc import Collection, Sequence
 
@@ -56,14 +58,26 @@ class Harness:
         self.written += 1
         rows = [
             VectorRow(
-                chunk_vector_id(name, order), "text", f"{self.written}", vector=vector, names=(name,), order=order
+                chunk_vector_id(name, order),
+                "text",
+                f"{self.written}",
+                vector=vector,
+                names=(name,),
+                order=order,
             )
             for order, vector in enumerate(vectors)
         ]
         await self.vectors.put(SPACE, "chunks", rows)
-        chunks = tuple(ChunkRef(id=chunk_id(name, order), order=order) for order in range(len(vectors)))
+        chunks = tuple(
+            ChunkRef(id=chunk_id(name, order), order=order) for order in range(len(vectors))
+        )
         event = VectorsIndexed(
-            document=document(name), kind="chunks", chunks=chunks, embedded=len(rows), model="model", dimension=2
+            document=document(name),
+            kind="chunks",
+            chunks=chunks,
+            embedded=len(rows),
+            model="model",
+            dimension=2,
         )
         await self.log.publish(sealed(event, id=f"event-{self.written}", workspace="w"))
 
@@ -118,7 +132,9 @@ async def test_without_room_the_store_always_compares() -> None:
     assert harness.vectors.fetched == []
 
 
-async def test_where_there_is_no_room_for_all_the_store_compares_every_second_time_at_least() -> None:
+async def test_where_there_is_no_room_for_all_the_store_compares_every_second_time_at_least() -> (
+    None
+):
     harness = Harness(most=600)  # one vector
     await harness.put("a", EAST)
     await harness.put("b", NORTH)

@@ -30,7 +30,9 @@ class CountingGraph(MemoryGraph):
         self.may_go_on = asyncio.Event()
         self.may_go_on.set()
 
-    async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+    async def scan_names(
+        self, partition: Partition, after: str = "", limit: int = 5000
+    ) -> list[tuple[str, str]]:
         self.scans += not after
         await self.may_go_on.wait()
         if self.down:
@@ -58,7 +60,9 @@ async def harness() -> tuple[QueryHarness, CountingGraph, NameIndexes, Clock]:
 async def test_names_are_read_once_while_nothing_changes() -> None:
     _, graph, names, clock = await harness()
     first = await names.of(PARTITIONS)
-    assert first.by_name("ada marsh") == ("Ada Marsh",) and first.by_surname("marsh") == ("Ada Marsh",)
+    assert first.by_name("ada marsh") == ("Ada Marsh",) and first.by_surname("marsh") == (
+        "Ada Marsh",
+    )
     clock.now += 50
     assert await names.of(PARTITIONS) is first and graph.scans == 1
 
@@ -66,7 +70,9 @@ async def test_names_are_read_once_while_nothing_changes() -> None:
 async def test_an_index_stays_while_the_names_are_the_same() -> None:
     made, graph, names, clock = await harness()
     first = await names.of(PARTITIONS)
-    await made.index("two", "Ada Marsh rows.", says=(([entity("Ada Marsh", "person")], []),), version=5000)
+    await made.index(
+        "two", "Ada Marsh rows.", says=(([entity("Ada Marsh", "person")], []),), version=5000
+    )
     clock.now += kept.LONGEST_LIFE + 1
     assert await names.of(PARTITIONS) is first and graph.scans == 2
 
@@ -74,7 +80,9 @@ async def test_an_index_stays_while_the_names_are_the_same() -> None:
 async def test_a_new_document_is_known_at_the_next_question() -> None:
     made, _, names, clock = await harness()
     await names.of(PARTITIONS)
-    await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
+    await made.index(
+        "two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000
+    )
     clock.now += 1
     assert (await names.of(PARTITIONS)).by_name("otto brandt") == ("Otto Brandt",)
 
@@ -88,11 +96,15 @@ async def test_edits_that_no_document_shows_are_seen_after_a_while() -> None:
     assert (await names.of(PARTITIONS)).by_name("renamed") == ("Renamed",)
 
 
-async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     made, graph, names, clock = await harness()
     await names.of(PARTITIONS)
     monkeypatch.setattr(kept, "PATIENCE", 0.01)
-    await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
+    await made.index(
+        "two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000
+    )
     clock.now += 1
     graph.may_go_on.clear()
     assert (await names.of(PARTITIONS)).by_name("otto brandt") == ()
@@ -108,7 +120,9 @@ async def test_questions_that_come_together_share_one_build() -> None:
     assert graph.scans == 1 and len({id(index) for index in result}) == 1
 
 
-async def test_a_store_that_is_down_fails_the_first_question_and_later_ones_take_what_there_is() -> None:
+async def test_a_store_that_is_down_fails_the_first_question_and_later_ones_take_what_there_is() -> (  # noqa: E501
+    None
+):
     made, graph, names, clock = await harness()
     graph.down = True
     with pytest.raises(Unavailable):
@@ -117,7 +131,9 @@ async def test_a_store_that_is_down_fails_the_first_question_and_later_ones_take
     clock.now += 1
     assert len(await names.of(PARTITIONS)) == 1
     graph.down = True
-    await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
+    await made.index(
+        "two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000
+    )
     clock.now += 1
     assert len(await names.of(PARTITIONS)) == 1
 
@@ -127,7 +143,9 @@ async def test_workspaces_and_generations_have_names_of_their_own() -> None:
     await made.graph.put(Partition("w", 2), [Entity("Rebuilt", 1)], [])
     await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
     assert len(await names.of(PARTITIONS)) == 1
-    assert (await names.of(Partitions.of("w", Generations(graph=2)))).by_name("rebuilt") == ("Rebuilt",)
+    assert (await names.of(Partitions.of("w", Generations(graph=2)))).by_name("rebuilt") == (
+        "Rebuilt",
+    )
     theirs = await names.of(Partitions.of("v", Generations()))
     assert theirs.by_name("theirs") == ("Theirs",) and theirs.by_name("ada marsh") == ()
 
@@ -139,12 +157,16 @@ async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked
     monkeypatch.setattr(kept, "MOST_NAMES", 0)
     assert len(await names.of(PARTITIONS)) == 0
     deps: Any = made.deps(entity_names=names)
-    result = await walk(Question("Where does Ada Marsh sail?", "walk"), Keywords(), PARTITIONS, deps)
+    result = await walk(
+        Question("Where does Ada Marsh sail?", "walk"), Keywords(), PARTITIONS, deps
+    )
     assert result.info["linked"] == [{"said": "Ada Marsh", "entities": ["Ada Marsh"], "by": "name"}]
     assert result.chunk_ids[0] == "one-chunk-000"
 
 
-async def test_what_was_not_asked_for_the_longest_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_was_not_asked_for_the_longest_is_forgotten_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     made, graph, names, clock = await harness()
     monkeypatch.setattr(kept, "MOST_ALTOGETHER", 1)
     await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
@@ -152,4 +174,7 @@ async def test_what_was_not_asked_for_the_longest_is_forgotten_first(monkeypatch
     await names.of(Partitions.of("v", Generations()))
     clock.now += 1
     scans = graph.scans
-    assert link_entities("Is Ada Marsh there?", await names.of(PARTITIONS)) and graph.scans == scans + 1
+    assert (
+        link_entities("Is Ada Marsh there?", await names.of(PARTITIONS))
+        and graph.scans == scans + 1
+    )

@@ -1,4 +1,6 @@
-"""The index of a workspace's passages: made once, made anew after a change, bounded, and not needed for an answer."""
+"""The index of a workspace's passages: made once, made anew after a change, bounded, and not needed
+for an answer.
+"""
 
 from typing import Any
 
@@ -18,7 +20,9 @@ PARTITIONS = Partitions.of("w", Generations())
 
 async def harness() -> QueryHarness:
     made = QueryHarness()
-    await made.index("one", "Ada Marsh sails the Gull.", says=(([entity("Ada Marsh", "person")], []),))
+    await made.index(
+        "one", "Ada Marsh sails the Gull.", says=(([entity("Ada Marsh", "person")], []),)
+    )
     return made
 
 
@@ -51,7 +55,9 @@ async def test_a_workspace_of_too_many_passages_is_answered_from_those_around_th
     indexes: Any = PassageIndexCache(made.passages, made.documents)
     assert await indexed(made, indexes) is None
     result = await retrieve(
-        Question("What does Ada Marsh sail?", "walk"), PARTITIONS, made.deps(passage_indexes=indexes)
+        Question("What does Ada Marsh sail?", "walk"),
+        PARTITIONS,
+        made.deps(passage_indexes=indexes),
     )
     assert [passage.id for _, passage in result.passages][:1] == ["one-chunk-000"]
 

@@ -1,4 +1,6 @@
-"""A small graph is read whole once questions have read a part of it; then none reads it, and each sees what is so."""
+"""A small graph is read whole once questions have read a part of it; then none reads it, and each
+sees what is so.
+"""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -37,7 +39,9 @@ class CountingGraph(MemoryGraph):
             self.calls[name] += 1
         return super().__getattribute__(name)
 
-    async def scan_entities(self, partition: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
+    async def scan_entities(
+        self, partition: Partition, after: str = "", limit: int = 1000
+    ) -> list[Entity]:
         self.calls["scan_entities"] += 1
         page = await super().scan_entities(partition, after, limit)
         if self.meanwhile:
@@ -55,17 +59,29 @@ class Harness:
         self.reader = CachedGraph(self.graph, self.cache)
         self.revision = 0
 
-    async def put(self, *names: str, pairs: list[tuple[str, str]] | None = None, gone: bool = False) -> None:
+    async def put(
+        self, *names: str, pairs: list[tuple[str, str]] | None = None, gone: bool = False
+    ) -> None:
         self.revision += 1
-        entities = [Entity(name, self.revision, description=f"{name} {self.revision}", gone=gone) for name in names]
-        relations = [Relation(*pair, self.revision, weight=float(self.revision), gone=gone) for pair in pairs or ()]
+        entities = [
+            Entity(name, self.revision, description=f"{name} {self.revision}", gone=gone)
+            for name in names
+        ]
+        relations = [
+            Relation(*pair, self.revision, weight=float(self.revision), gone=gone)
+            for pair in pairs or ()
+        ]
         await self.graph.put(SPACE, entities, relations)
         event = GraphMerged(
             chunks=(),
             entities=tuple(EntityRevision(name=name, revision=self.revision) for name in names),
-            relations=tuple(RelationRevision(source=a, target=b, revision=self.revision) for a, b in pairs or ()),
+            relations=tuple(
+                RelationRevision(source=a, target=b, revision=self.revision) for a, b in pairs or ()
+            ),
         )
-        await self.log.publish(sealed(event, id=f"event-{self.revision}", workspace=SPACE.workspace))
+        await self.log.publish(
+            sealed(event, id=f"event-{self.revision}", workspace=SPACE.workspace)
+        )
 
     async def ask(self, *names: str) -> None:
         """Read as a question does, and compare with what the store has now."""
@@ -143,7 +159,9 @@ async def test_what_changes_afterwards_is_read_again_and_nothing_else(harness: H
     await harness.ask("n20", "n21", "n22")
 
 
-async def test_a_change_that_is_seen_while_the_graph_is_read_ends_the_reading(harness: Harness) -> None:
+async def test_a_change_that_is_seen_while_the_graph_is_read_ends_the_reading(
+    harness: Harness,
+) -> None:
     async def change() -> None:
         await harness.put("n01", pairs=[("n01", "n02")])
         await harness.cache.refresh(SPACE)
@@ -180,7 +198,10 @@ async def test_a_graph_that_takes_more_than_its_part_is_read_once_in_part() -> N
     for _ in range(3):
         await harness.ask(*NAMES)
         await harness.settle()
-    assert (harness.graph.calls["scan_entities"], harness.graph.calls["scan_relations"]) == (scanned, 0)
+    assert (harness.graph.calls["scan_entities"], harness.graph.calls["scan_relations"]) == (
+        scanned,
+        0,
+    )
 
 
 async def test_a_reading_is_cancelled_with_the_service(harness: Harness) -> None:

@@ -1,4 +1,6 @@
-"""All vectors of a kind are read once questions have searched them often; then none is searched by the store."""
+"""All vectors of a kind are read once questions have searched them often; then none is searched by
+the store.
+"""
 
 import asyncio
 from collections import Counter
@@ -51,14 +53,18 @@ class CountingVectors(MemoryVectors):
 
 
 def some_vectors(count: int) -> list[Sequence[float]]:
-    """Vectors of half precision. A third stand twice, and the last is nothing: equal ones are ordered by id."""
+    """Vectors of half precision. A third stand twice, and the last is nothing: equal ones are
+    ordered by id.
+    """
     vectors = (8 * RANDOM.normal(size=(count - 1, DIMENSION))).round() / 8
     vectors[: count // 3] = vectors[count // 3 : 2 * (count // 3)]
     return [*vectors.tolist(), [0.0] * DIMENSION]
 
 
 class Harness:
-    """Vectors that change as the indexer changes them, and questions that are compared with them."""
+    """Vectors that change as the indexer changes them, and questions that are compared with
+    them.
+    """
 
     def __init__(self, most: int = 2**20) -> None:
         self.vectors, self.log = CountingVectors(), MemoryLog()
@@ -80,18 +86,26 @@ class Harness:
     async def publish(self, kind: Any) -> None:
         self.written += 1
         event = VectorsIndexed(
-            document=document("a"), kind=kind, chunks=(ChunkRef(id=chunk_id("a", 0), order=0),), embedded=1,
-            model="model", dimension=DIMENSION,
-        )  # fmt: skip
+            document=document("a"),
+            kind=kind,
+            chunks=(ChunkRef(id=chunk_id("a", 0), order=0),),
+            embedded=1,
+            model="model",
+            dimension=DIMENSION,
+        )
         await self.log.publish(sealed(event, id=f"event-{self.written}", workspace=SPACE.workspace))
 
     async def ask(self, kind: VectorKind = "entities", top_k: int = 9, **options: Any) -> bool:
-        """Search as a question does, compare with the store's hits, and return whether the store was searched."""
+        """Search as a question does, compare with the store's hits, and return whether the store
+        was searched.
+        """
         await self.cache.refresh(SPACE)
         asked, before = RANDOM.normal(size=DIMENSION).tolist(), self.vectors.calls["search"]
         hits = await self.reader.search(SPACE, kind, asked, top_k=top_k, min_score=0.1, **options)
         searched = self.vectors.calls["search"] > before
-        assert hits == await self.vectors.search(SPACE, kind, asked, top_k=top_k, min_score=0.1, **options)
+        assert hits == await self.vectors.search(
+            SPACE, kind, asked, top_k=top_k, min_score=0.1, **options
+        )
         for reading in self.reader._whole._readings.values():  # pyright: ignore[reportPrivateUsage]
             if reading.task:
                 await reading.task
@@ -120,12 +134,16 @@ async def harness() -> Harness:
 
 async def test_after_some_searches_no_question_is_a_search_of_the_store(harness: Harness) -> None:
     assert await harness.asked(6) == [True] * 3 + [False] * 3
-    assert [await harness.ask(top_k=top_k) for top_k in (0, 1, 2, 13, 14, 39, 40, 41, 100)] == [False] * 9
+    assert [await harness.ask(top_k=top_k) for top_k in (0, 1, 2, 13, 14, 39, 40, 41, 100)] == [
+        False
+    ] * 9
     # Another kind is read by itself.
     assert await harness.ask("relations")
 
 
-async def test_what_changed_is_searched_by_the_store_until_that_cost_as_much_as_reading(harness: Harness) -> None:
+async def test_what_changed_is_searched_by_the_store_until_that_cost_as_much_as_reading(
+    harness: Harness,
+) -> None:
     await harness.asked(3)
     await harness.put("entities", NAMES)
     assert await harness.asked(6) == [True] * 4 + [False] * 2
@@ -162,7 +180,9 @@ async def test_one_kind_is_read_at_a_time(harness: Harness) -> None:
     kinds = Counter[str]()
     scan = harness.vectors.scan_vectors
 
-    async def counted(partition: Partition, kind: VectorKind, *rest: Any, **options: Any) -> VectorPage:
+    async def counted(
+        partition: Partition, kind: VectorKind, *rest: Any, **options: Any
+    ) -> VectorPage:
         nonlocal running, most
         running, kinds[kind] = running + 1, kinds[kind] + 1
         most = max(most, running)
@@ -233,7 +253,12 @@ async def test_many_vectors_are_cached_in_half_precision(most: int, precision: t
 
 
 def test_no_rows_are_near_anything() -> None:
-    assert VectorMatrix([], [], np.empty((0, DIMENSION), np.float16)).nearest(np.ones(DIMENSION, np.float32), 3) == []
+    assert (
+        VectorMatrix([], [], np.empty((0, DIMENSION), np.float16)).nearest(
+            np.ones(DIMENSION, np.float32), 3
+        )
+        == []
+    )
 
 
 def test_of_equal_rows_those_with_the_first_ids_are_nearest() -> None:
@@ -249,8 +274,12 @@ def test_vectors_in_half_precision_give_the_hits_of_single_precision(scale: floa
     exact[7], exact[BLOCK] = 0, exact[9]
     ids, names = [f"{n:04}" for n in range(len(exact))], [()] * len(exact)
     half = packed(exact.astype(np.float32))
-    assert half.dtype == np.float16 and packed(np.full((1, 384), 0.1, np.float32)).dtype == np.float32
+    assert (
+        half.dtype == np.float16 and packed(np.full((1, 384), 0.1, np.float32)).dtype == np.float32
+    )
     for asked in (RANDOM.normal(size=384), exact[9].astype(np.float64), np.zeros(384)):
         hits = VectorMatrix(ids, names, half).nearest(asked.astype(np.float32), 20)
-        assert hits == VectorMatrix(ids, names, exact.astype(np.float32)).nearest(asked.astype(np.float32), 20)
+        assert hits == VectorMatrix(ids, names, exact.astype(np.float32)).nearest(
+            asked.astype(np.float32), 20
+        )
     assert hits[0].id == "0000"

@@ -1,4 +1,6 @@
-"""Paths over an index of passages: what they are worth, which way they lead, and that they keep to a scope."""
+"""Paths over an index of passages: what they are worth, which way they lead, and that they keep to
+a scope.
+"""
 
 import numpy as np
 
@@ -27,11 +29,15 @@ def names() -> NameIndex:
 
 
 def indexed(*texts: str) -> PassageIndex:
-    passages = [Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)]
+    passages = [
+        Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)
+    ]
     return IndexBuilder(names()).add(passages).built()
 
 
-def paths(index: PassageIndex, question: str, documents: frozenset[str] | None = None) -> list[Path]:
+def paths(
+    index: PassageIndex, question: str, documents: frozenset[str] | None = None
+) -> list[Path]:
     links, allowed = sure_links(index, link_entities(question, names())), index.allowed(documents)
     terms = QueryTerms.of(question, links)
     result = gather_evidence(index, terms, {}, allowed)
@@ -50,11 +56,20 @@ def test_ways_lead_onward_to_what_defines_an_entity_and_back() -> None:
             strict=True,
         )
     }
-    assert kinds == {(0, 1): ONWARD, (1, 0): BACK, (1, 2): ONWARD, (2, 1): BACK, (1, 3): ONWARD, (3, 1): BACK}
+    assert kinds == {
+        (0, 1): ONWARD,
+        (1, 0): BACK,
+        (1, 2): ONWARD,
+        (2, 1): BACK,
+        (1, 3): ONWARD,
+        (3, 1): BACK,
+    }
 
 
 def test_the_best_path_of_two_steps_goes_by_the_sentences_that_say_what_is_asked() -> None:
-    result = paths(indexed(*TEXTS), "Where was the founder of the studio born that produced Blue Harbour?")
+    result = paths(
+        indexed(*TEXTS), "Where was the founder of the studio born that produced Blue Harbour?"
+    )
     longer = [path.passages for path in result if len(path.passages) == 3]
     assert longer[0] == (0, 1, 2) and (0, 1, 3) in longer
 
@@ -65,14 +80,18 @@ def test_a_path_keeps_to_the_documents_of_a_scope() -> None:
 
 
 def test_a_word_in_lower_case_is_a_name_only_where_it_mostly_is_one() -> None:
-    index = indexed("A film about a film.", "This film is long.", "Film is a pub.", "Blue Harbour is a film.")
+    index = indexed(
+        "A film about a film.", "This film is long.", "Film is a pub.", "Blue Harbour is a film."
+    )
     links = link_entities("which film is blue harbour", names())
     assert [link.text for link in sure_links(index, links)] == ["blue harbour"]
     assert "film" in QueryTerms.of("which film is blue harbour", sure_links(index, links)).stems
 
 
 def test_a_hub_has_ways_in_proportion_to_its_mentions_and_the_beam_is_bounded() -> None:
-    index = indexed("Blue Harbour is old.", *(f"Walk {n} led to Blue Harbour by night." for n in range(500)))
+    index = indexed(
+        "Blue Harbour is old.", *(f"Walk {n} led to Blue Harbour by night." for n in range(500))
+    )
     assert len(index.ways.places) <= 2 * 4 * 5 * len(index)
     result = paths(index, "Which walk led to Blue Harbour?")
     assert len(result) <= 20 + MAX_STEPS * BEAM_WIDTH

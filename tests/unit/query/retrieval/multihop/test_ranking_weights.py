@@ -20,15 +20,21 @@ ARTICLES = ("Otto Brandt was a painter.", "Ida Bell was a singer.", "Ada Marsh w
 def weights(question: str, *texts: str) -> object:
     names = NameIndex()
     names.add((name, "thing") for name in ("Blue Harbour", "Otto Brandt", "Ida Bell", "Ada Marsh"))
-    passages = [Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)]
+    passages = [
+        Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)
+    ]
     index = IndexBuilder(names).add(passages).built()
     links, allowed = link_entities(question, names), index.allowed(None)
     evidence = gather_evidence(index, QueryTerms.of(question, links), {}, allowed)
     return ranking_weights(index, name_paths(index, evidence, links, {}, allowed))
 
 
-@pytest.mark.parametrize(("articles", "expected"), [(3, NAMES_LEAD), (2, NAMES_LEAD), (1, WEIGHTS), (0, WEIGHTS)])
-def test_names_lead_where_most_of_what_a_passage_mentions_has_a_passage(articles: int, expected: object) -> None:
+@pytest.mark.parametrize(
+    ("articles", "expected"), [(3, NAMES_LEAD), (2, NAMES_LEAD), (1, WEIGHTS), (0, WEIGHTS)]
+)
+def test_names_lead_where_most_of_what_a_passage_mentions_has_a_passage(
+    articles: int, expected: object
+) -> None:
     assert weights("Who directed Blue Harbour?", FILM, *ARTICLES[:articles]) is expected
 
 

@@ -1,18 +1,33 @@
-"""The rankings of a walk that begin at names alone: by paths onward, by their first steps, and by the neighbourhood."""
+"""The rankings of a walk that begin at names alone: by paths onward, by their first steps, and by
+the neighbourhood.
+"""
 
 from services.query.passage import Passage
 from services.query.retrieval.linking import link_entities
 from services.query.retrieval.multihop.evidence import Evidence, gather_evidence
-from services.query.retrieval.multihop.name_paths import MAX_FIRST_STEPS, by_first_steps, by_name_paths, name_paths
+from services.query.retrieval.multihop.name_paths import (
+    MAX_FIRST_STEPS,
+    by_first_steps,
+    by_name_paths,
+    name_paths,
+)
 from services.query.retrieval.multihop.neighbour_ranking import MAX_NEAR, by_neighbourhood
 from services.query.retrieval.multihop.path_search import Path
 from services.query.retrieval.multihop.query_terms import QueryTerms
-from services.query.retrieval.multihop.starts import name_fragments, sure_links, with_titles, without_homonyms
+from services.query.retrieval.multihop.starts import (
+    name_fragments,
+    sure_links,
+    with_titles,
+    without_homonyms,
+)
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
 
 TEXTS = (
-    "Blue Harbour is a film of 1931. It was directed by Otto Brandt. It was produced by Lowell Pictures.",
+    (
+        "Blue Harbour is a film of 1931. It was directed by Otto Brandt. It was produced by "
+        "Lowell Pictures."
+    ),
     "Green Valley is a film of 1940. It was directed by Ida Bell.",
     "Otto Brandt was a painter. He married Ada Marsh.",
     "Ida Bell was a singer from Port Elm.",
@@ -24,9 +39,16 @@ TEXTS = (
     "A spouse is born where the director of a film is born, they say in Port Elm.",
 )
 NAMES = (
-    "Blue Harbour", "Green Valley", "Otto Brandt", "Ida Bell", "Ada Marsh", "Lowell Pictures", "Iris Stone", "Old Mill",
+    "Blue Harbour",
+    "Green Valley",
+    "Otto Brandt",
+    "Ida Bell",
+    "Ada Marsh",
+    "Lowell Pictures",
+    "Iris Stone",
+    "Old Mill",
     "Port Elm",
-)  # fmt: skip
+)
 
 
 def names(*more: str) -> NameIndex:
@@ -37,16 +59,22 @@ def names(*more: str) -> NameIndex:
 
 def indexed(*texts: str, more: tuple[str, ...] = ()) -> PassageIndex:
     """`more`: further names of entities."""
-    passages = [Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)]
+    passages = [
+        Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)
+    ]
     return IndexBuilder(names(*more)).add(passages).built()
 
 
 class Asked:
     """A question over an index, with what all rankings need."""
 
-    def __init__(self, question: str, index: PassageIndex, documents: frozenset[str] | None = None) -> None:
+    def __init__(
+        self, question: str, index: PassageIndex, documents: frozenset[str] | None = None
+    ) -> None:
         self.index = index
-        self.links = with_titles(index, question, sure_links(index, link_entities(question, index.names)))
+        self.links = with_titles(
+            index, question, sure_links(index, link_entities(question, index.names))
+        )
         self.allowed = without_homonyms(index, self.links, index.allowed(documents))
         terms = QueryTerms.of(question, self.links)
         fragments = name_fragments(index, self.links)
@@ -66,28 +94,44 @@ class Asked:
 
 
 def test_the_passages_of_a_chain_come_before_one_with_all_words_of_the_question() -> None:
-    asked = Asked("Where was the spouse of the director of Blue Harbour (1931 film) born?", indexed(*TEXTS))
-    assert asked.by_paths()[0] == 0 and {0, 2, 4} <= set(asked.by_paths()[:5]) and 9 not in asked.by_paths()
+    asked = Asked(
+        "Where was the spouse of the director of Blue Harbour (1931 film) born?", indexed(*TEXTS)
+    )
+    assert (
+        asked.by_paths()[0] == 0
+        and {0, 2, 4} <= set(asked.by_paths()[:5])
+        and 9 not in asked.by_paths()
+    )
     near = asked.by_neighbourhood()
     assert near[0] == 0 and set(near[1:3]) == {2, 5}
 
 
 def test_two_names_take_turns() -> None:
-    asked = Asked("Were the directors of Blue Harbour (1931) and Green Valley born in one town?", indexed(*TEXTS))
+    asked = Asked(
+        "Were the directors of Blue Harbour (1931) and Green Valley born in one town?",
+        indexed(*TEXTS),
+    )
     assert set(asked.by_paths()[:2]) == {0, 1}
-    assert {0, 1, 2, 3} <= set(asked.by_paths()[:6]) and {0, 1, 2, 3} <= set(asked.by_neighbourhood()[:6])
+    assert {0, 1, 2, 3} <= set(asked.by_paths()[:6]) and {0, 1, 2, 3} <= set(
+        asked.by_neighbourhood()[:6]
+    )
 
 
 def test_each_of_two_names_has_what_its_own_passage_leads_to_before_what_lies_further() -> None:
-    # The first film's chain goes on to where its director's wife is from; the second one's has no word of the question.
+    # The first film's chain goes on to where its director's wife is from; the second one's has no
+    # word of the question.
     index = indexed(*TEXTS)
-    asked = Asked("Whose director married first, that of Blue Harbour (1931) or that of Green Valley?", index)
+    asked = Asked(
+        "Whose director married first, that of Blue Harbour (1931) or that of Green Valley?", index
+    )
     assert asked.by_first_steps() == [0, 1, 2, 3, 5] and 4 in asked.by_paths()
 
 
 def test_of_a_name_few_first_steps_are_ranked_and_of_none_nothing() -> None:
     films = tuple(f"Actor {name} was in it." for name in NAMES[1:])
-    index = indexed("Blue Harbour: " + " ".join(films), *(f"{name} is well known." for name in NAMES[1:]))
+    index = indexed(
+        "Blue Harbour: " + " ".join(films), *(f"{name} is well known." for name in NAMES[1:])
+    )
     steps = Asked("Who was in Blue Harbour?", index).by_first_steps()
     assert steps[0] == 0 and len(steps) == MAX_FIRST_STEPS
     assert Asked("Who was it?", index).by_first_steps() == []
@@ -119,7 +163,9 @@ def test_what_stands_in_brackets_after_a_name_tells_homonyms_apart() -> None:
         assert other not in asked.by_paths() and other not in asked.by_neighbourhood()
     both = Asked("Which is older, Blue Harbour (1931 film) or Blue Harbour (1952 film)?", index)
     assert {0, 6} <= set(both.by_paths())
-    assert {0, 6} <= set(Asked("Who directed Blue Harbour (the best film of all)?", index).by_paths())
+    assert {0, 6} <= set(
+        Asked("Who directed Blue Harbour (the best film of all)?", index).by_paths()
+    )
 
 
 def test_nothing_outside_a_scope_is_ranked_and_nothing_without_names() -> None:
@@ -131,7 +177,10 @@ def test_nothing_outside_a_scope_is_ranked_and_nothing_without_names() -> None:
 
 
 def test_of_a_hub_a_bounded_part_is_ranked() -> None:
-    index = indexed("Blue Harbour is old.", *(f"Walk {n} led to Blue Harbour by night." for n in range(2 * MAX_NEAR)))
+    index = indexed(
+        "Blue Harbour is old.",
+        *(f"Walk {n} led to Blue Harbour by night." for n in range(2 * MAX_NEAR)),
+    )
     asked = Asked("Who walked to Blue Harbour?", index)
     assert 0 in asked.by_neighbourhood()[:5] and len(asked.by_neighbourhood()) <= 300
 
@@ -145,7 +194,9 @@ def test_a_title_that_is_no_name_of_an_entity_is_found_by_what_passages_open_wit
     )
     for question in ("Who wrote A Letter from Port Elm?", "who wrote a letter from port elm?"):
         asked = Asked(question, index)
-        assert [(link.text.lower(), link.method) for link in asked.links] == [("letter from port elm", "title")]
+        assert [(link.text.lower(), link.method) for link in asked.links] == [
+            ("letter from port elm", "title")
+        ]
         assert asked.by_paths()[:2] == [11, 3] and asked.by_neighbourhood()[0] == 11
     assert [link.method for link in Asked("Who came from Blue Harbour?", index).links] == ["name"]
     assert Asked("Who wrote a Letter from Port Elm?", index, frozenset({"d1"})).by_paths() == []
@@ -154,4 +205,6 @@ def test_a_title_that_is_no_name_of_an_entity_is_found_by_what_passages_open_wit
 def test_words_that_many_passages_open_with_are_no_title() -> None:
     index = indexed(*(f"Long letter {number} of them." for number in range(20, 29)))
     assert Asked("who wrote a long letter?", index).links == []
-    assert [link.text for link in Asked("who wrote long letter 23?", index).links] == ["long letter 23"]
+    assert [link.text for link in Asked("who wrote long letter 23?", index).links] == [
+        "long letter 23"
+    ]

@@ -1,4 +1,6 @@
-"""Words of about the same meaning: the table, how it is made, and what it does to the evidence for a question."""
+"""Words of about the same meaning: the table, how it is made, and what it does to the evidence for
+a question.
+"""
 
 import numpy as np
 import pytest
@@ -12,13 +14,19 @@ from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import IndexBuilder
 from services.query.retrieval.passage_index.stemming import stem
 
-TEXTS = ("Otto Brandt married Ada Marsh.", "Otto Brandt painted harbours.", "Otto Brandt had a wife.")
+TEXTS = (
+    "Otto Brandt married Ada Marsh.",
+    "Otto Brandt painted harbours.",
+    "Otto Brandt had a wife.",
+)
 
 
 def found(question: str, *texts: str) -> Evidence:
     names = NameIndex()
     names.add([("Otto Brandt", "person"), ("Ada Marsh", "person")])
-    passages = [Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)]
+    passages = [
+        Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)
+    ]
     index = IndexBuilder(names).add(passages).built()
     terms, allowed = QueryTerms.of(question, []), index.allowed(None)
     return with_similar_words(index, terms, gather_evidence(index, terms, {}, allowed), allowed)
@@ -42,13 +50,18 @@ def test_each_line_of_the_table_is_of_stems_with_their_likeness() -> None:
 
 def test_a_line_lists_what_is_alike_enough_the_most_alike_first() -> None:
     vectors = np.array([[1.0, 0.0], [0.8, 0.6], [0.6, 0.8], [0.0, 1.0]])
-    assert lines(["a", "b", "c", "d"], vectors) == "a b 80 c 60\nb c 96 a 80 d 60\nc b 96 d 80 a 60\nd c 80 b 60\n"
+    assert (
+        lines(["a", "b", "c", "d"], vectors)
+        == "a b 80 c 60\nb c 96 a 80 d 60\nc b 96 d 80 a 60\nd c 80 b 60\n"
+    )
 
 
 def test_what_is_similar_to_one_word_is_similar_both_ways() -> None:
     near = [(np.cos(angle), np.sin(angle), 0.0) for angle in np.radians(range(1, MAX_SIMILAR + 1))]
     vectors = np.array([(1.0, 0.0, 0.0), (0.6, 0.0, 0.8), *near])
-    first, far, *_ = lines(["first", "far", *(f"near{n}" for n in range(MAX_SIMILAR))], vectors).splitlines()
+    first, far, *_ = lines(
+        ["first", "far", *(f"near{n}" for n in range(MAX_SIMILAR))], vectors
+    ).splitlines()
     assert far.startswith("far first 60") and first.endswith("far 60")
 
 
@@ -58,13 +71,17 @@ def test_a_passage_with_a_similar_word_is_evidence_but_less_than_one_with_the_wo
 
 
 @pytest.mark.parametrize("texts", [TEXTS, TEXTS[:2]])
-def test_a_word_is_as_rare_as_it_is_itself_or_else_as_what_is_similar(texts: tuple[str, ...]) -> None:
+def test_a_word_is_as_rare_as_it_is_itself_or_else_as_what_is_similar(
+    texts: tuple[str, ...],
+) -> None:
     # Either way about one of the passages has it, as one has "painted".
     wife, painted = found("wife painted", *texts).weights
     assert wife == pytest.approx(painted, rel=0.25)
 
 
 def test_sentences_and_places_have_the_word_itself_before_a_similar_one() -> None:
-    result = found("wife", "Otto Brandt married. His wife was Ada Marsh.", "Ada Marsh married Otto Brandt.")
+    result = found(
+        "wife", "Otto Brandt married. His wife was Ada Marsh.", "Ada Marsh married Otto Brandt."
+    )
     assert result.sentences[0, 1] == 1.0 and 0.5 <= result.sentences[0, 0] < 1.0
     assert result.places[0].max() == 1.0 and (result.places[0] >= 0.5).all()

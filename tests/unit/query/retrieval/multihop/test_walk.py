@@ -1,4 +1,6 @@
-"""The mode `walk` over stores in memory: several hops, names linked however they are written, and nobody else's."""
+"""The mode `walk` over stores in memory: several hops, names linked however they are written, and
+nobody else's.
+"""
 
 from typing import Any
 
@@ -18,34 +20,69 @@ PARTITIONS = Partitions.of("w", Generations())
 NOTHING = Keywords()
 
 CORPUS = {
-    "Blue Harbour": ("Blue Harbour is a film without sound. It was produced by Lowell Pictures.", "Lowell Pictures"),
-    "Lowell Pictures": ("Lowell Pictures is a studio. It was founded by Otto Brandt.", "Otto Brandt"),
-    "Otto Brandt": ("Otto Brandt was a tailor, also called the Tide Man. He was born in Port Elm.", "Port Elm"),
+    "Blue Harbour": (
+        "Blue Harbour is a film without sound. It was produced by Lowell Pictures.",
+        "Lowell Pictures",
+    ),
+    "Lowell Pictures": (
+        "Lowell Pictures is a studio. It was founded by Otto Brandt.",
+        "Otto Brandt",
+    ),
+    "Otto Brandt": (
+        "Otto Brandt was a tailor, also called the Tide Man. He was born in Port Elm.",
+        "Port Elm",
+    ),
     "Port Elm": ("Port Elm is a town. Its mayor is Ada Marsh.", "Ada Marsh"),
-    "Green Harbour": ("Green Harbour is a film about a founder who was born in a studio.", "Harbour"),
-    "Founders Day": ("Founders Day: in many towns the founder of a studio was born twice, they say.", "Studio"),
-    "Film studios": ("A film studio has a founder, a town, and somebody who was born to produce a film.", "Studio"),
-    "Iris Bell": ("Iris Bell founded a studio for films. She was born in Old Mill, a town by a harbour.", "Old Mill"),
-}  # fmt: skip
+    "Green Harbour": (
+        "Green Harbour is a film about a founder who was born in a studio.",
+        "Harbour",
+    ),
+    "Founders Day": (
+        "Founders Day: in many towns the founder of a studio was born twice, they say.",
+        "Studio",
+    ),
+    "Film studios": (
+        "A film studio has a founder, a town, and somebody who was born to produce a film.",
+        "Studio",
+    ),
+    "Iris Bell": (
+        "Iris Bell founded a studio for films. She was born in Old Mill, a town by a harbour.",
+        "Old Mill",
+    ),
+}
 QUESTION = "In which town was the founder of the studio born that produced {name}?"
 
 
 async def harness() -> QueryHarness:
     made = QueryHarness()
     for number, (name, (text, other)) in enumerate(CORPUS.items()):
-        says = ([entity(name, "thing", text), entity(other, "thing", text)], [relation(name, other, text, "tied")])
-        await made.index(name.lower().replace(" ", "-"), text, says=(says,), version=1 + 1000 * number)
-    alias = ([entity("Tide Man", "person")], [relation("Otto Brandt", "Tide Man", "", "also called")])
+        says = (
+            [entity(name, "thing", text), entity(other, "thing", text)],
+            [relation(name, other, text, "tied")],
+        )
+        await made.index(
+            name.lower().replace(" ", "-"), text, says=(says,), version=1 + 1000 * number
+        )
+    alias = (
+        [entity("Tide Man", "person")],
+        [relation("Otto Brandt", "Tide Man", "", "also called")],
+    )
     await made.index("names", "Otto Brandt is the Tide Man.", says=(alias,), version=90_000)
     return made
 
 
-async def top(made: QueryHarness, query: str, mode: Any = "walk", most: int = 4, **changes: Any) -> list[str]:
-    result = await retrieve(Question(query, mode, chunk_top_k=most), PARTITIONS, made.deps(**changes))
+async def top(
+    made: QueryHarness, query: str, mode: Any = "walk", most: int = 4, **changes: Any
+) -> list[str]:
+    result = await retrieve(
+        Question(query, mode, chunk_top_k=most), PARTITIONS, made.deps(**changes)
+    )
     return [passage.file_path.removesuffix(".txt") for _, passage in result.passages]
 
 
-async def test_the_passages_of_all_hops_are_found_where_likeness_alone_finds_the_words_of_the_question() -> None:
+async def test_the_passages_of_all_hops_are_found_where_likeness_alone_finds_the_words_of_the_question() -> (  # noqa: E501
+    None
+):
     made = await harness()
     needed = {"blue-harbour", "lowell-pictures", "otto-brandt"}
     question = QUESTION.format(name="Blue Harbour")
@@ -60,20 +97,44 @@ async def test_case_and_slips_do_not_matter(name: str) -> None:
 
 
 async def test_an_alias_leads_to_what_is_known_under_the_other_name() -> None:
-    assert {"otto-brandt", "port-elm"} <= set(await top(await harness(), "Who is mayor where the Tide Man was born?"))
+    assert {"otto-brandt", "port-elm"} <= set(
+        await top(await harness(), "Who is mayor where the Tide Man was born?")
+    )
 
 
-async def test_of_an_entity_that_many_passages_name_those_most_like_the_question_are_read_too() -> None:
+async def test_of_an_entity_that_many_passages_name_those_most_like_the_question_are_read_too() -> (
+    None
+):
     made = QueryHarness()
-    river, ties = entity("Gray River", "river"), [relation("Blue Harbour", "Gray River", "", "lies on")]
-    said = [("harbour", "Blue Harbour lies on the Gray River.", [entity("Blue Harbour", "town"), river], ties)]
-    said += [
-        (f"walk-{n}", f"Summer walk {n} led along the Gray River, past an old mill.", [river], []) for n in range(10)
+    river, ties = (
+        entity("Gray River", "river"),
+        [relation("Blue Harbour", "Gray River", "", "lies on")],
+    )
+    said = [
+        (
+            "harbour",
+            "Blue Harbour lies on the Gray River.",
+            [entity("Blue Harbour", "town"), river],
+            ties,
+        )
     ]
-    said += [("years", "In Moss Hills province the Gray River rises.", [entity("Moss Hills", "region"), river], [])]
+    said += [
+        (f"walk-{n}", f"Summer walk {n} led along the Gray River, past an old mill.", [river], [])
+        for n in range(10)
+    ]
+    said += [
+        (
+            "years",
+            "In Moss Hills province the Gray River rises.",
+            [entity("Moss Hills", "region"), river],
+            [],
+        )
+    ]
     for number, (name, text, entities, relations) in enumerate(said):
         await made.index(name, text, says=((entities, relations),), version=1 + 1000 * number)
-    question = Question("In which province rises the river that Blue Harbour lies on?", "walk", chunk_top_k=5)
+    question = Question(
+        "In which province rises the river that Blue Harbour lies on?", "walk", chunk_top_k=5
+    )
     result = await retrieve(question, PARTITIONS, made.deps())
     assert ["Blue Harbour", "Gray River"] in [path["entities"] for path in result.info["paths"]]
     assert {"harbour.txt", "years.txt"} <= {passage.file_path for _, passage in result.passages}
@@ -85,27 +146,42 @@ async def test_the_linked_entities_own_passages_come_first() -> None:
 
 async def test_it_explains_which_names_were_linked_and_which_way_was_gone() -> None:
     made = await harness()
-    result = await retrieve(Question(QUESTION.format(name="Blue Harbour"), "walk"), PARTITIONS, made.deps())
+    result = await retrieve(
+        Question(QUESTION.format(name="Blue Harbour"), "walk"), PARTITIONS, made.deps()
+    )
     assert result.info["mode"] == "walk"
-    assert result.info["linked"] == [{"said": "Blue Harbour", "entities": ["Blue Harbour"], "by": "name"}]
+    assert result.info["linked"] == [
+        {"said": "Blue Harbour", "entities": ["Blue Harbour"], "by": "name"}
+    ]
     steps = [path["entities"] for path in result.info["paths"]]
     assert steps.count(["Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm"]) == 1
-    assert {"Blue Harbour", "Lowell Pictures", "Otto Brandt"} <= {entity.name for entity in result.entities}
+    assert {"Blue Harbour", "Lowell Pictures", "Otto Brandt"} <= {
+        entity.name for entity in result.entities
+    }
     assert ("Lowell Pictures", "Otto Brandt") in {relation.key for relation in result.relations}
 
 
 async def test_where_nothing_links_likeness_leads_the_way() -> None:
     made = await harness()
-    result = await retrieve(Question("where do tailors come from", "walk", chunk_top_k=5), PARTITIONS, made.deps())
-    assert result.info["linked"] == [] and "otto-brandt.txt" in [p.file_path for _, p in result.passages]
-    empty = await retrieve(Question("where do tailors come from", "walk"), PARTITIONS, QueryHarness().deps())
+    result = await retrieve(
+        Question("where do tailors come from", "walk", chunk_top_k=5), PARTITIONS, made.deps()
+    )
+    assert result.info["linked"] == [] and "otto-brandt.txt" in [
+        p.file_path for _, p in result.passages
+    ]
+    empty = await retrieve(
+        Question("where do tailors come from", "walk"), PARTITIONS, QueryHarness().deps()
+    )
     assert not empty
 
 
 async def test_nothing_of_another_workspace_links() -> None:
     made = await harness()
     text = "Grey Harbour is a film. It was produced by Sly Pictures."
-    said = ([entity("Grey Harbour"), entity("Sly Pictures")], [relation("Grey Harbour", "Sly Pictures")])
+    said = (
+        [entity("Grey Harbour"), entity("Sly Pictures")],
+        [relation("Grey Harbour", "Sly Pictures")],
+    )
     await made.index("grey", text, says=(said,), version=200_000, workspace="other")
     deps = made.deps()
     for name in ("Grey Harbour", "Sly Pictures"):
@@ -113,7 +189,10 @@ async def test_nothing_of_another_workspace_links() -> None:
         assert all(link["entities"] != [name] for link in result.info["linked"])
     theirs = Partitions.of("other", Generations())
     result = await walk(Question("Who founded Blue Harbour?", "walk"), NOTHING, theirs, deps)
-    assert result.info["linked"] in ([], [{"said": "Blue Harbour", "entities": ["Grey Harbour"], "by": "spelling"}])
+    assert result.info["linked"] in (
+        [],
+        [{"said": "Blue Harbour", "entities": ["Grey Harbour"], "by": "spelling"}],
+    )
     assert not any("blue-harbour" in chunk for chunk in result.chunk_ids)
 
 
@@ -129,7 +208,9 @@ async def test_no_model_is_asked_for_keywords() -> None:
     assert await top(made, QUESTION.format(name="Blue Harbour"), keyword_extractor=NoKeywords())
 
 
-async def test_auto_takes_walk_where_the_question_names_an_entity_and_mix_else_and_says_why() -> None:
+async def test_auto_takes_walk_where_the_question_names_an_entity_and_mix_else_and_says_why() -> (
+    None
+):
     made = await harness()
     for query, mode in (
         (QUESTION.format(name="Blue Harbour"), "walk"),
@@ -146,12 +227,19 @@ async def test_auto_puts_together_what_walk_and_mix_find_where_no_name_leads() -
     made = await harness()
     query = "where do tailors come from"
     modes: tuple[Mode, ...] = ("walk", "mix", "auto")
-    results = [await retrieve(Question(query, mode, chunk_top_k=20), PARTITIONS, made.deps()) for mode in modes]
+    results = [
+        await retrieve(Question(query, mode, chunk_top_k=20), PARTITIONS, made.deps())
+        for mode in modes
+    ]
     _, mixed, both = results
     ids = [[passage.id for _, passage in result.passages] for result in results]
     assert set(ids[2]) <= {*ids[0], *ids[1]} and ids[2][0] in (ids[0][0], ids[1][0])
     assert set(ids[0][:5]) | set(ids[1][:5]) <= set(ids[2])
-    assert (both.entities, both.relations, both.keywords) == (mixed.entities, mixed.relations, mixed.keywords)
+    assert (both.entities, both.relations, both.keywords) == (
+        mixed.entities,
+        mixed.relations,
+        mixed.keywords,
+    )
 
 
 async def test_a_hub_costs_a_bounded_read_and_is_told_of() -> None:
@@ -163,7 +251,9 @@ async def test_a_hub_costs_a_bounded_read_and_is_told_of() -> None:
         [Relation(*sorted(("Hub", name)), 1, weight=1.0) for name in spokes],
     )
     deps = CountingLibrary(made.deps())
-    result = await walk(Question("Who turns the Hub of the town?", "walk"), NOTHING, PARTITIONS, deps.deps)
+    result = await walk(
+        Question("Who turns the Hub of the town?", "walk"), NOTHING, PARTITIONS, deps.deps
+    )
     assert result.info["relations_not_read"]["Hub"] == 10_000 - MAX_RELATIONS
     assert deps.ties <= 16 * MAX_RELATIONS and deps.passages <= 400
 
