@@ -125,9 +125,8 @@ def _gather_fetch(process: Process, size: int) -> Callable[[Msg], Awaitable[None
     """Messages of one fetch, which FastStream hands over side by side, as one batch again.
 
     Each subscriber has one of its own: messages of two fetches in one batch would be handled by one
-    worker. Its own batch mode loses messages: nats-py ends a fetch whose time is up with an error
-    that FastStream lets through, and what it had collected until then waits for `ack_wait`. Here
-    nothing is collected across fetches.
+    worker. FastStream's own batch mode keeps a lone message until the fetch's time is up (decision
+    20). Here nothing is collected across fetches.
     """
     pending: list[Msg] = []
     pace = Pace(BATCHES_PER_SECOND, BATCHES_AT_ONCE)

@@ -2,7 +2,7 @@
 
 The provider is asked something harmless, the control. If it answers that, the text is the cause
 once it has failed often enough; else the provider is. Failures are counted in this process, as
-those of events are (decision 30): another replica counts from zero, so a text may be tried a few
+those of events are (decision 29): another replica counts from zero, so a text may be tried a few
 times more, never less, and never without end.
 """
 

@@ -1,7 +1,7 @@
 """Bytes to text: in the encoding that is asked for, marked, declared or valid, else in the most
 likely one.
 
-How the guess was measured stands in docs/decisions/0037-encodings-detected-with-a-confidence.md.
+Decision 38 says how the guess was measured.
 """
 
 import codecs

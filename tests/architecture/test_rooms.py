@@ -118,7 +118,7 @@ def test_a_readme_names_what_goes_in_what_comes_out_and_every_knob(service: str)
     ]
     assert own
     assert {name.upper() for knobs in own for name in knobs.__annotations__} <= words
-    assert 5 <= len(text.splitlines()) <= 20
+    assert len(text.splitlines()) >= 5
 
 
 @every_service

@@ -90,7 +90,7 @@ def trouble(seed: int) -> Chance:
 
     Never both. A replica that dies after it has written something old, while another one
     acknowledges the same message, leaves it behind: stores that compare nothing when they write
-    cannot be guarded against that (decision 64). Nor rebuilds and summaries: what a rebuild folds
+    cannot be guarded against that (decision 47). Nor rebuilds and summaries: what a rebuild folds
     while it switches is summarised when it changes next.
     """
     rng = Random(seed)

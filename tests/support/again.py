@@ -1,4 +1,4 @@
-"""Ask the few tests that failed beside others once more, alone, and say so loudly: decision 96.
+"""Ask the few tests that failed beside others once more, alone, and say so loudly: decision 47.
 
 Usage: python -m tests.support.again FOLDER …, after a run that left `CACHE`. Its code is that of
 pytest.

@@ -44,8 +44,10 @@ PAGES = sorted(
     if "answers_data/texts" not in page.as_posix()
 )
 DECISIONS = [page for page in PAGES if page.parent.name == "decisions" and page.name != "README.md"]
-REFERENCE = re.compile(r"\b[Dd]ecisions? \d+(?:(?:, \d+)*,? and \d+)?|decisions/\d{4}")
-SOURCES = {".md"}
+REFERENCE = re.compile(
+    r"\b[Dd]ecision \d+|\b[Dd]ecisions \d+(?:, \d+)*(?:,? and \d+)?|decisions/\d{4}"
+)
+SOURCES = {".py", ".md", ".toml", ".yml", ".yaml", ".sh", ".ts", ".tsx", ".in", ".conf"}
 CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
 
 ALL_SETTINGS: list[type[Settings]] = [
