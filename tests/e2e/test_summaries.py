@@ -3,13 +3,14 @@ their documents.
 """
 
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.corpus import documents
 from tests.support.language_model import LanguageModel, serving
-from tests.support.stack import Stack, running, unacknowledged, until
+from tests.support.stack import Stack, at_rest, running, until
 
 COUNT = 40
 TEXTS = documents(COUNT)
@@ -34,7 +35,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory, model: LanguageModel) -> Gen
 def settled(stack: Stack, count: int, workspace: str) -> dict[str, Any]:
     """The digest once every document is processed and nothing is being summarised."""
     assert stack.settled(count, workspace)["processed"] == count
-    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), stack.logs)
+    until(lambda: at_rest(stack), stack.logs)
     return stack.digest(workspace)
 
 
@@ -60,7 +61,7 @@ def test_a_rebuild_takes_the_summaries_from_the_log(
 ) -> None:
     calls = dict(model.calls)
     assert stack.json("rebuild", "all")["language_model_calls"] == 0
-    assert stack.digest() == loaded
+    assert settled(stack, COUNT, "default") == loaded
     assert {kind: n for kind, n in model.calls.items() if kind != "embed"} == {
         kind: n for kind, n in calls.items() if kind != "embed"
     }
@@ -95,3 +96,26 @@ def test_a_merger_that_starts_again_reads_a_hub_of_a_hundred_descriptions_and_go
     assert stack.settled(1, "quiet")["processed"] == 1
     digest = settled(stack, len(texts) + 1, "hub")
     assert digest["counts"]["graph"]["entities"] == 1
+
+
+def test_summaries_that_are_due_since_a_rebuild_are_made_without_another_change(
+    tmp_path: Path, model: LanguageModel
+) -> None:
+    texts = {f"dam-{number}.txt": f"The Salt Dam held in year {number}." for number in range(6)}
+    limits = {"SUMMARY_QUIET_SECONDS": "0.5", **model.environment()}
+    with running(tmp_path / "data", **limits) as stack:
+        stack.add(texts)
+        unsummarized = settled(stack, len(texts), "default")
+        before = model.calls["summary"]
+        stack.down()
+        # From here on six descriptions are too many, and no document says anything new.
+        stack.env["FORCE_LLM_SUMMARY_ON_MERGE"] = "4"
+        stack.up()
+        stack.json("rebuild", "all")
+        summarized = settled(stack, len(texts), "default")
+        made = model.calls["summary"] - before
+        assert made > 0
+        assert summarized != unsummarized
+        stack.json("rebuild", "all")
+        assert settled(stack, len(texts), "default") == summarized
+        assert model.calls["summary"] - before == made, "what was made once is in the log"

@@ -15,7 +15,7 @@ from runtime.stores.documents import schema
 from tests.support import language_model, older_folders
 from tests.support.language_model import LanguageModel, serving
 from tests.support.older_folders import ADDED, DIMENSION, LATE
-from tests.support.stack import Stack, running, unacknowledged, until
+from tests.support.stack import Stack, at_rest, running, until
 
 OWED = {1: [*PROJECTIONS], 2: ["graph", "vectors"], 3: ["graph", "vectors"]}
 """What this program cannot go on with, by schema."""
@@ -41,8 +41,8 @@ def test_there_is_a_folder_of_every_older_schema() -> None:
 
 
 def settled(stack: Stack) -> dict[str, Any]:
-    """The digest once all documents are processed and nothing waits."""
-    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), stack.logs)
+    """The digest once all documents are processed and nothing waits, due summaries included."""
+    until(lambda: at_rest(stack), stack.logs)
     counts = stack.counts()
     assert counts["processed"] == counts["all"]
     return stack.digest()
@@ -93,6 +93,8 @@ def test_a_folder_of_an_older_schema_becomes_what_a_clean_build_makes(
         assert owed(stack) == []
         assert model.calls["extract"] - extracted <= LATE, "nothing that was paid for is paid again"
         assert upgraded["counts"]["status"]["documents"] >= ADDED + LATE - 2
+        summaries = model.calls["summary"]
         stack.json("rebuild", "all")
-        assert stack.digest() == upgraded
+        assert settled(stack) == upgraded
+        assert model.calls["summary"] == summaries, "none was due any more"
         assert (version, owed(stack)) == (version, [])

@@ -20,6 +20,8 @@ from lightstream.client import Lightstream
 from lightstream.documents import Chunking
 from lightstream.errors import Unavailable
 from runtime.bus.nats.connection import connected
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.settings import Settings
 from standalone.embedded.data_folder import DataFolder, StackState
 from standalone.embedded.orphans import ProcessIdentity
@@ -46,7 +48,7 @@ class Stack:
     """A stack in `folder`, which need not be running."""
 
     folder: Path
-    env: dict[str, str] = field(default_factory=dict)
+    env: dict[str, str] = field(default_factory=dict[str, str])
 
     def run(self, *arguments: str, stdin: str | None = None) -> commands.Done:
         """A command of the command line."""
@@ -203,3 +205,20 @@ async def pending(bus: str) -> dict[str, tuple[int, int]]:
             await jetstream.consumer_info(durable.stream, durable.name) for durable in CONSUMERS
         ]
         return {info.name: (info.num_pending or 0, info.num_ack_pending or 0) for info in infos}
+
+
+def at_rest(stack: Stack) -> bool:
+    """Whether nothing waits, is under way or parked, and nothing was published meanwhile."""
+    return asyncio.run(_at_rest(stack.settings.nats_url))
+
+
+async def _at_rest(bus: str) -> bool:
+    async with connected(bus, name="test") as client:
+        log = NatsLog(client.jetstream())
+        end = await log.last_sequence()
+        if any(left != (0, 0) for left in (await pending(bus)).values()):
+            return False
+        # Only now: an event is parked before it is acknowledged, and what comes of it is published
+        # before it is taken off the list.
+        records = await NatsParkedEvents(client.jetstream()).changes("*", 0)
+        return not any(record.event for record in records) and await log.last_sequence() == end
