@@ -25,7 +25,7 @@ from runtime.errors import Retryable
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.port import Embeddings
-from services.indexer.vector_updates import embed_and_put, find_outdated, together
+from services.indexer.vector_updates import Refusals, embed_and_put, find_outdated, together
 
 Pair = tuple[str, str]
 
@@ -33,6 +33,13 @@ MAX_ROUNDS = 10
 """Times that keys are indexed again because the graph has changed meanwhile, before they are tried
 again later.
 """
+
+
+class IndexedIds(NamedTuple):
+    """Ids of the entities and relations that were embedded, and why the model refused others."""
+
+    embedded: set[str]
+    refusals: Refusals
 
 
 class GraphKeys(NamedTuple):
@@ -49,9 +56,8 @@ async def index_graph(
     graph: Graph,
     vectors: Vectors,
     embeddings: Embeddings,
-) -> set[str]:
-    """Update the vectors of these entities and relations from the graph. Returns the ids that were
-    embedded.
+) -> IndexedIds:
+    """Update the vectors of these entities and relations from the graph.
 
     Raises `Retryable` after `MAX_ROUNDS` rounds.
     """
@@ -59,35 +65,35 @@ async def index_graph(
         Partition(workspace, generations.graph),
         Partition(workspace, generations.vectors),
     )
-    embedded_ids: set[str] = set()
+    indexed = IndexedIds(set(), {})
     for _ in range(MAX_ROUNDS):
         entities, relations = await graph.excerpts(
             source, keys.names, keys.pairs, longest=MAX_EMBEDDED
         )
-        written_ids = await _write(partition, keys, entities, relations, vectors, embeddings)
-        embedded_ids |= written_ids
+        for id in (
+            *map(entity_vector_id, keys.names),
+            *(relation_vector_id(*pair) for pair in keys.pairs),
+        ):
+            indexed.refusals.pop(id, None)  # of a text that the graph has replaced meanwhile
+        written_ids, refusals = await _write(
+            partition, keys, entities, relations, vectors, embeddings
+        )
+        indexed.embedded.update(written_ids - refusals.keys())
+        indexed.refusals.update(refusals)
         gone = GraphKeys(keys.names - entities.keys(), keys.pairs - relations.keys())
         names = gone.names | {name for name in entities if entity_vector_id(name) in written_ids}
         pairs = gone.pairs | {
             pair for pair in relations if relation_vector_id(*pair) in written_ids
         }
         if not names and not pairs:
-            return embedded_ids
+            return indexed
         entities_now, relations_now = await graph.excerpts(source, names, pairs, longest=0)
         keys = GraphKeys(
-            {
-                name
-                for name in names
-                if _revision(entities.get(name)) != _revision(entities_now.get(name))
-            },
-            {
-                pair
-                for pair in pairs
-                if _revision(relations.get(pair)) != _revision(relations_now.get(pair))
-            },
+            {name for name in names if _has_moved(entities.get(name), entities_now.get(name))},
+            {pair for pair in pairs if _has_moved(relations.get(pair), relations_now.get(pair))},
         )
         if not keys.names and not keys.pairs:
-            return embedded_ids
+            return indexed
     raise Retryable("the graph changes faster than it can be indexed")
 
 
@@ -98,9 +104,10 @@ async def _write(
     relations: dict[Pair, Relation],
     vectors: Vectors,
     embeddings: Embeddings,
-) -> set[str]:
-    """Remove the rows of keys that the graph does not have, write those whose text changed, and
-    return their ids.
+) -> tuple[set[str], Refusals]:
+    """Remove the rows of keys that the graph does not have, and write those whose text changed.
+
+    Returns the ids of these, also of those that the model refused, and why it did.
     """
     gone_entities = [entity_vector_id(name) for name in keys.names - entities.keys()]
     gone_relations = [relation_vector_id(*pair) for pair in keys.pairs - relations.keys()]
@@ -114,8 +121,12 @@ async def _write(
         find_outdated(partition, "entities", entity_rows, vectors),
         find_outdated(partition, "relations", relation_rows, vectors),
     )
-    await embed_and_put(partition, outdated, vectors, embeddings)
-    return {row.id for one in outdated for row in one.rows}
+    refusals = await embed_and_put(partition, outdated, vectors, embeddings)
+    return {row.id for one in outdated for row in one.rows}, refusals
+
+
+def _has_moved(before: Entity | Relation | None, now: Entity | Relation | None) -> bool:
+    return _revision(before) != _revision(now)
 
 
 def _revision(thing: Entity | Relation | None) -> int | None:

@@ -3,14 +3,22 @@ VectorsIndexed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged, VectorsIndexed
+from contracts.events import (
+    ChunksCreated,
+    DocumentDeleted,
+    GraphMerged,
+    StageFailed,
+    VectorsIndexed,
+)
 from contracts.folding.vector_rows import chunk_row
 from contracts.graph import Generations, Partition, VectorRow
 from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id, relation_vector_id
 from contracts.values import ChunkRef, DocumentVersion, TokenUsage
 from runtime.bus.batches import by_workspace, document_bounds
 from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, version_deleted
+from runtime.errors import ModelRefused
 from runtime.models.call_scope import PaidCall, billed_calls
 from runtime.models.cut_texts import noted_cuts
 from runtime.stores.graph.port import Graph
@@ -19,7 +27,10 @@ from services.indexer.domain.cut_warnings import cut_warnings
 from services.indexer.domain.usage_shares import usage_shares
 from services.indexer.graph_index import GraphKeys, index_graph
 from services.indexer.port import Embeddings, Extents
-from services.indexer.vector_updates import Outdated, embed_and_put, find_outdated
+from services.indexer.vector_updates import Outdated, Refusals, embed_and_put, find_outdated
+
+Indexing = VectorsIndexed | StageFailed
+"""What is told of an event: what of it is indexed, then why the model refuses the rest."""
 
 PAGE = 50
 """Rows read at once when looking for rows behind the end of a document."""
@@ -33,14 +44,14 @@ async def on_chunks(
     embeddings: Embeddings,
     extents: Extents,
     versions: DocumentVersions = ALL_WANTED,
-) -> list[list[VectorsIndexed]]:
+) -> list[list[Indexing]]:
     """Index new chunks, and remove those that their document no longer has.
 
     Chunks of a replaced or deleted version are not embedded and give no event: nobody waits for
     one. Chunks of a cancelled version are embedded: they are in the log, so a rebuild would embed
-    them too.
+    them too. A chunk that the model refuses gives a StageFailed; the others are not affected.
     """
-    indexed: dict[int, list[VectorsIndexed]] = {}
+    indexed: dict[int, list[Indexing]] = {}
     for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.vectors)
         created = {
@@ -56,7 +67,7 @@ async def on_chunks(
         rows = _rows_of(current_events.values())
         outdated = await find_outdated(partition, "chunks", rows, vectors)
         with billed_calls() as bill, noted_cuts() as cuts:
-            await embed_and_put(partition, [outdated], vectors, embeddings)
+            refusals = await embed_and_put(partition, [outdated], vectors, embeddings)
             # Of an obsolete version, too: an earlier attempt may have written it while it was
             # current.
             await _restore_newer_chunks(partition, created.values(), vectors, embeddings, versions)
@@ -64,11 +75,13 @@ async def on_chunks(
         for delivery in deliveries:
             event = delivery.event
             if isinstance(event, DocumentDeleted):
-                events = [
+                events: list[Indexing] = [
                     _vectors_indexed(version_deleted(delivery, event), "chunks", (), 0, embeddings)
                 ]
             elif delivery.sequence in current_events:
-                events = [_chunks_indexed(event, outdated, cuts, embeddings)]
+                events = _chunks_indexed(
+                    delivery, event, Embedding(outdated, refusals, cuts), embeddings
+                )
             else:
                 events = []
             indexed[delivery.sequence] = events
@@ -76,13 +89,16 @@ async def on_chunks(
     return [indexed[delivery.sequence] for delivery in batch]
 
 
-def _share_usage(bill: Sequence[PaidCall], results: Sequence[list[VectorsIndexed]]) -> None:
+def _share_usage(bill: Sequence[PaidCall], results: Sequence[list[Indexing]]) -> None:
     """Write into each event its share of what the texts of all of them took."""
     usage = sum((call.usage for call in bill), TokenUsage())
-    with_event = [events for events in results if events]
-    shares = usage_shares(usage, [events[0].embedded for events in with_event])
-    for events, share in zip(with_event, shares, strict=True):
-        events[0] = events[0].model_copy(update={"usage": share})
+    indexed = [(events, events[0]) for events in results if events]
+    vectors_indexed = [
+        (events, first) for events, first in indexed if isinstance(first, VectorsIndexed)
+    ]
+    shares = usage_shares(usage, [first.embedded for _, first in vectors_indexed])
+    for (events, first), share in zip(vectors_indexed, shares, strict=True):
+        events[0] = first.model_copy(update={"usage": share})
 
 
 async def _restore_newer_chunks(
@@ -160,24 +176,35 @@ async def on_graph_merged(
     graph: Graph,
     vectors: Vectors,
     embeddings: Embeddings,
-) -> list[list[VectorsIndexed]]:
-    """Index the entities and relations that changed, as the graph has them now."""
-    indexed: dict[int, list[VectorsIndexed]] = {}
+) -> list[list[Indexing]]:
+    """Index the entities and relations that changed, as the graph has them now.
+
+    An event of which the model refuses a text gives a StageFailed; its other entities and relations
+    are indexed.
+    """
+    indexed: dict[int, list[Indexing]] = {}
     for workspace, deliveries in by_workspace(batch).items():
         names = {e.name for d in deliveries for e in d.event.entities}
         pairs = {(r.source, r.target) for d in deliveries for r in d.event.relations}
         with billed_calls() as bill:
-            changed = await index_graph(
+            result = await index_graph(
                 workspace, GraphKeys(names, pairs), generations, graph, vectors, embeddings
             )
         for delivery in deliveries:
             ids = {entity_vector_id(e.name) for e in delivery.event.entities}
             ids |= {relation_vector_id(r.source, r.target) for r in delivery.event.relations}
-            event, embedded = delivery.event, len(changed & ids)
-            of_graph = _vectors_indexed(event.document, "graph", event.chunks, embedded, embeddings)
-            indexed[delivery.sequence] = [
+            event, embedded = delivery.event, len(result.embedded & ids)
+            refused_ids = sorted(ids & result.refusals.keys())
+            chunks = () if refused_ids else event.chunks
+            of_graph = _vectors_indexed(event.document, "graph", chunks, embedded, embeddings)
+            events: list[Indexing] = [
                 of_graph.model_copy(update={"part": event.part, "parts": event.parts})
             ]
+            if refused_ids:
+                events.append(
+                    _stage_failed(delivery, event, event.chunks, result.refusals[refused_ids[0]])
+                )
+            indexed[delivery.sequence] = events
         _share_usage(bill, [indexed[delivery.sequence] for delivery in deliveries])
     return [indexed[delivery.sequence] for delivery in batch]
 
@@ -194,16 +221,54 @@ def _rows_of(events: Iterable[ChunksCreated]) -> dict[str, VectorRow]:
     return rows
 
 
-def _chunks_indexed(
-    event: ChunksCreated, outdated: Outdated, cuts: Mapping[str, int], embeddings: Embeddings
-) -> VectorsIndexed:
-    """Return what is told of these chunks: how many were embedded, and a warning where they were
-    cut for that.
+class Embedding(NamedTuple):
+    """What came of embedding chunks: the rows to write, those the model refused, the characters
+    left of cut texts.
     """
-    ids = {chunk_vector_id(event.document.id, chunk.order) for chunk in event.chunks}
-    embedded = len(outdated.changed & ids)
-    indexed = _vectors_indexed(event.document, "chunks", event.chunks, embedded, embeddings)
-    return indexed.model_copy(update={"warnings": cut_warnings(event, cuts, embeddings.model)})
+
+    outdated: Outdated
+    refusals: Refusals
+    cuts: Mapping[str, int]
+
+
+def _chunks_indexed(
+    delivery: Delivery[Any], event: ChunksCreated, embedding: Embedding, embeddings: Embeddings
+) -> list[Indexing]:
+    """Return what is told of these chunks: how many were embedded, which were cut for that, and
+    which are refused.
+    """
+    ids = {chunk_vector_id(event.document.id, chunk.order): chunk for chunk in event.chunks}
+    refused_chunks = {id: chunk for id, chunk in ids.items() if id in embedding.refusals}
+    embedded = len((embedding.outdated.changed & ids.keys()) - refused_chunks.keys())
+    chunks = [chunk for id, chunk in ids.items() if id not in refused_chunks]
+    indexed = _vectors_indexed(event.document, "chunks", chunks, embedded, embeddings)
+    warnings = cut_warnings(event, embedding.cuts, embeddings.model)
+    return [
+        indexed.model_copy(update={"warnings": warnings}),
+        *(
+            _stage_failed(delivery, event, [chunk], embedding.refusals[id])
+            for id, chunk in refused_chunks.items()
+        ),
+    ]
+
+
+def _stage_failed(
+    delivery: Delivery[Any],
+    event: ChunksCreated | GraphMerged,
+    chunks: Sequence[ChunkRef],
+    refusal: ModelRefused,
+) -> StageFailed:
+    return StageFailed(
+        stage="indexer",
+        document_id=event.aggregate_id,
+        document=event.document,
+        chunks=tuple(ChunkRef(id=chunk.id, order=chunk.order) for chunk in chunks),
+        cause_type=event.type_name(),
+        error_type=type(refusal).__name__,
+        message=str(refusal)[:2000],
+        attempt=delivery.attempt,
+        retry_may_help=False,
+    )
 
 
 def _vectors_indexed(

@@ -8,10 +8,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar, cast
 
 from contracts.graph import Partition, VectorKind, VectorRow
+from runtime.errors import ModelRefused
 from runtime.stores.vectors.port import RowVersion, Vectors
 from services.indexer.port import Embeddings
 
 T = TypeVar("T")
+
+Refusals = dict[str, ModelRefused]
+"""Why the model gives no vector for a text, by the id of its row."""
 
 
 class Outdated(NamedTuple):
@@ -48,15 +52,53 @@ async def find_outdated(
 
 async def embed_and_put(
     partition: Partition, all_outdated: Sequence[Outdated], vectors: Vectors, embeddings: Embeddings
-) -> None:
-    """Embed the texts of all kinds in one call, and write the rows."""
-    texts = [row.text for outdated in all_outdated for row in outdated.rows]
-    new_vectors = iter(await embeddings.embed(partition.workspace, texts))
-    with_vectors: list[tuple[VectorKind, list[VectorRow]]] = [
-        (outdated.kind, [replace(row, vector=next(new_vectors)) for row in outdated.rows])
-        for outdated in all_outdated
-    ]
-    await together(*(vectors.put(partition, kind, rows) for kind, rows in with_vectors if rows))
+) -> Refusals:
+    """Embed the texts of all kinds, and write the rows. Returns why the model refused some, by the
+    ids of their rows.
+
+    The row of a refused text is removed, for it would stand for an older text. All others are
+    written before an error of any other text is raised.
+    """
+    texts = list(dict.fromkeys(row.text for outdated in all_outdated for row in outdated.rows))
+    results = await _embed(partition.workspace, texts, embeddings)
+    refusals: Refusals = {}
+    writes: list[Coroutine[Any, Any, None]] = []
+    for kind, rows, _ in all_outdated:
+        embedded_rows: list[VectorRow] = []
+        for row in rows:
+            result = results[row.text]
+            if isinstance(result, ModelRefused):
+                refusals[row.id] = result
+                before = row.version if kind == "chunks" else None
+                writes.append(vectors.delete(partition, kind, [row.id], before=before))
+            elif not isinstance(result, BaseException):
+                embedded_rows.append(replace(row, vector=result))
+        if embedded_rows:
+            writes.append(vectors.put(partition, kind, embedded_rows))
+    await together(*writes)
+    for result in results.values():
+        if isinstance(result, BaseException) and not isinstance(result, ModelRefused):
+            raise result
+    return refusals
+
+
+async def _embed(
+    workspace: str, texts: Sequence[str], embeddings: Embeddings
+) -> dict[str, Sequence[float] | BaseException]:
+    """Return the vector of each text, or its error: in one call, and text by text where the model
+    refuses any.
+    """
+    try:
+        return dict(zip(texts, await embeddings.embed(workspace, texts), strict=True))
+    except ModelRefused as refusal:
+        if len(texts) == 1:
+            return {texts[0]: refusal}
+    calls = (embeddings.embed(workspace, [text]) for text in texts)
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    return {
+        text: result if isinstance(result, BaseException) else result[0]
+        for text, result in zip(texts, results, strict=True)
+    }
 
 
 async def together(*calls: Coroutine[Any, Any, T]) -> list[T]:

@@ -39,6 +39,7 @@ from runtime.service import Bus, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
+from runtime.stores.open import open_documents, open_graph
 from runtime.stores.port import CheckpointStore
 from services.query.adapters.answer_cache import StoredAnswers
 from services.query.adapters.documents import RowModelResultCaches
@@ -53,7 +54,7 @@ from services.query.adapters.named_models import NamedChat
 from services.query.adapters.provenance import RowProvenance
 from services.query.adapters.row_cache import RowCache
 from services.query.adapters.searches import ModelVectorSearches
-from services.query.adapters.sources import Sources, open_sources
+from services.query.adapters.sources import Sources, cached_sources
 from services.query.adapters.webhook_poster import HttpPoster
 from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.answering.comparison import CompareAnswers, compare_answers
@@ -64,6 +65,7 @@ from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeyw
 from services.query.operations.consumers import ConsumerRates
 from services.query.operations.dependencies import Operations
 from services.query.operations.rebuilding import Rebuilds
+from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.token_counts import cached_token_counter
 from services.query.retrieval.port import PassageReranker
 from services.query.settings import QuerySettings
@@ -101,10 +103,11 @@ async def open_answering(
     """Open stores and models, hand out what answers questions inside of `ready`, and close all of
     them at the end.
     """
-    sources = open_sources(settings, log)
+    cache = ProjectionCache(log, settings.graph_cache_mb * 2**20)
+    sources = cached_sources(open_documents(settings), open_graph(settings), cache)
     embeddings = GenerationEmbedders(settings, limiters, max_wait=MAX_WAIT)
     models = _Models(embeddings, *open_chats(settings, limiters), open_reranker(settings, limiters))
-    searches = ModelVectorSearches(embeddings, sources.cache)
+    searches = ModelVectorSearches(embeddings, cache)
     keywords = open_keyword_extractor(models.keyword_chat, sources.rows, settings)
     dependencies = _dependencies(settings, log, sources, models, searches, keywords)
     try:

@@ -57,7 +57,7 @@ class Harness:
             embeddings=self.embeddings,
             extents=self.extents,
         )
-        return [event for (event,) in events]
+        return [event for (event,) in events if isinstance(event, VectorsIndexed)]
 
     async def merged(self, *events: EntitiesExtracted) -> list[VectorsIndexed]:
         """Merge, then index what was merged."""
@@ -70,10 +70,10 @@ class Harness:
             vectors=self.vectors,
             embeddings=self.embeddings,
         )
-        return [result for (result,) in indexed]
+        return [result for (result,) in indexed if isinstance(result, VectorsIndexed)]
 
     async def index(self, names: set[str], pairs: set[tuple[str, str]]) -> set[str]:
-        return await index_graph(
+        indexed = await index_graph(
             "w",
             GraphKeys(names, pairs),
             Generations(),
@@ -81,6 +81,7 @@ class Harness:
             self.vectors,
             self.embeddings,
         )
+        return indexed.embedded
 
     async def texts(self, kind: VectorKind, partition: Partition = SPACE) -> set[str]:
         return {row.text for row in await self.vectors.scan(partition, kind)}
