@@ -58,7 +58,7 @@ class SearchRound(ResponseModel):
 
 class Answer(ResponseModel):
     """The answer to a question. `response_time` in seconds. `truncated`: the model ended before the
-    answer's end.
+    answer's end. `prompt_truncated`: its context window was too small for its prompt.
     """
 
     response: str
@@ -66,6 +66,7 @@ class Answer(ResponseModel):
     response_time: float = 0.0
     llm_generated: bool = False
     truncated: bool = False
+    prompt_truncated: bool = False
     reasoning: str | None = None
     rounds: list[SearchRound] | None = None
 
@@ -74,13 +75,14 @@ class Piece(ResponseModel):
     """One line of an answer that is being written: some of its text, its references, a step, or the
     seconds.
 
-    `truncated`: the model ended before the answer's end. `reset`: the text before this line was
-    reasoning.
+    `truncated`: the model ended before the answer's end. `prompt_truncated`: its context window was
+    too small for its prompt. `reset`: the text before this line was reasoning.
     """
 
     response: str = ""
     reasoning: str | None = None
     truncated: bool | None = None
+    prompt_truncated: bool | None = None
     reset: bool | None = None
     references: list[Reference] | None = None
     rounds: list[SearchRound] | None = None

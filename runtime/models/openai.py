@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -135,12 +136,11 @@ class OpenAiChat:
                         yield piece
             counted = usage_of_chat(usage)
             self._learn(call, counted)
-            self._is_narrow(counted, _bytes(messages))
-            last = reader.end()
+            last = replace(reader.end(), narrow=self._is_narrow(counted, _bytes(messages)))
             self._note_opening(last.resets)
             if not (has_text or last.text.strip()):
                 self._check_text("", cut=last.cut and reader.has_ended)
-        if last or last.cut or last.resets:
+        if last or last.cut or last.resets or last.narrow:
             yield last
 
     async def close(self) -> None:

@@ -39,14 +39,15 @@ class Completion:
 class AnswerPiece:
     """A piece of a streamed answer, and apart from it of the reasoning.
 
-    `cut`: the last one, of an answer that is not whole. `resets`: all text before this piece was
-    reasoning.
+    `cut`: the last one, of an answer that is not whole. `narrow`: the last one, as in `Completion`.
+    `resets`: all text before this piece was reasoning.
     """
 
     text: str = ""
     reasoning: str = ""
     cut: bool = False
     resets: bool = False
+    narrow: bool = False
 
     def __len__(self) -> int:
         """Return the characters."""

@@ -34,6 +34,10 @@ class AsOf(TypedDict, total=False):
     as_of: str
 
 
+PROMPT_TRUNCATED = (
+    "The language model read only a part of what was found: its context window is too small; raise "
+    "it where the model is served."
+)
 TRUNCATED = "This answer is not whole: the language model ended at its length limit, or broke off."
 
 NO_MODEL = (
@@ -114,6 +118,8 @@ def show_answer(answer: "Answer") -> None:
     ]
     if answer.truncated:
         note(f"\n{TRUNCATED}")
+    if answer.prompt_truncated:
+        note(f"\n{PROMPT_TRUNCATED}")
     missing = [each for each in lines if each not in text]
     if missing:
         echo()

@@ -128,6 +128,9 @@ class Answer(BaseModel):
     truncated: bool = Field(
         default=False, description="true: the model ended before the end of the answer"
     )
+    prompt_truncated: bool = Field(
+        default=False, description="true: the model read only a part of what was found"
+    )
 
     @classmethod
     def of(cls, answer: models.Answer) -> Self:
@@ -152,6 +155,7 @@ class Answer(BaseModel):
             found=not empty,
             written_by_model=answer.llm_generated,
             truncated=answer.truncated,
+            prompt_truncated=answer.prompt_truncated,
         )
 
 

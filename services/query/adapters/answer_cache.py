@@ -49,7 +49,7 @@ class StoredAnswer:
             if text is not None:
                 return Completion(text)
             answer = await make()
-            if not answer.cut:
+            if not answer.cut and not answer.narrow:
                 await self._write(answer.text)
             return answer
 
@@ -58,15 +58,15 @@ class StoredAnswer:
     ) -> AsyncGenerator[AnswerPiece]:
         """See `CachedAnswer.store_stream`."""
         parts: list[str] = []
-        is_cut = False
+        is_whole = True
         async with aclosing(pieces):
             async for piece in pieces:
                 if piece.resets:
                     parts.clear()
                 parts.append(piece.text)
-                is_cut = is_cut or piece.cut
+                is_whole = is_whole and not piece.cut and not piece.narrow
                 yield piece
-        if not is_cut:
+        if is_whole:
             await self._write("".join(parts))
 
     async def _read(self) -> str | None:

@@ -34,8 +34,8 @@ class Answer:
     """An answer with the retrieval result that it is based on.
 
     `pieces` yields a streamed answer. The reader closes it, which also stops an unfinished
-    generation. `truncated`: the model ended before the answer's end. `reasoning`: what the model
-    wrote before it; never cached.
+    generation. `truncated`: the model ended before the answer's end. `prompt_truncated`: it read
+    only a part of its prompt. `reasoning`: what the model wrote before it; never cached.
     """
 
     text: str
@@ -44,6 +44,7 @@ class Answer:
     pieces: AsyncGenerator[AnswerPiece] | None = None
     truncated: bool = False
     reasoning: str = ""
+    prompt_truncated: bool = False
 
 
 async def ask(
@@ -135,6 +136,7 @@ async def _generate(
         answers.uses_model,
         truncated=completion.cut,
         reasoning=safe(completion.reasoning),
+        prompt_truncated=completion.narrow,
     )
 
 
@@ -167,16 +169,18 @@ async def _clean_stream(
     text = StreamCleaner(references)
     reasoning = SafeMarkdown()
     is_cut = False
+    is_narrow = False
     async with aclosing(pieces):
         async for piece in pieces:
             if piece.resets:
                 text = StreamCleaner(references)
             is_cut = is_cut or piece.cut
+            is_narrow = is_narrow or piece.narrow
             part = AnswerPiece(
                 text.feed(piece.text), reasoning.feed(piece.reasoning), resets=piece.resets
             )
             if part or part.resets:
                 yield part
-    last = AnswerPiece(text.end(), reasoning.end(), is_cut)
-    if last or last.cut:
+    last = AnswerPiece(text.end(), reasoning.end(), is_cut, narrow=is_narrow)
+    if last or last.cut or last.narrow:
         yield last

@@ -199,10 +199,13 @@ def test_a_window_that_is_smaller_than_the_prompt_is_noticed(
     (case,) = cases("A window that is smaller than the prompt")
     provider.set_mode(chat=case.marker)
     try:
-        stack.add({"narrow.md": "Celia Narrow met Milo Narrow."}, "narrow")
+        meetings = [f"Celia Narrow met Milo Narrow on day {day}." for day in range(150)]
+        stack.add({"narrow.md": " ".join(meetings)}, "narrow")
         assert stack.settled(1, "narrow")["processed"] == 1
+        with stack.service("narrow") as service:
+            answer = service.query("Whom did Celia Narrow meet?")
+            (document,) = service.all_documents()
     finally:
         provider.set_mode(chat="")
-    with stack.service("narrow") as service:
-        (document,) = service.all_documents()
+    assert answer.prompt_truncated, answer
     assert any("context window" in warning for warning in document.warnings), document

@@ -211,6 +211,7 @@ export const en = {
     asOf: (moment: string) => `as of ${moment}`,
     quotation: "quotations, no model",
     alsoIn: (files: string) => `also in ${files}`,
+    promptTruncated: "The language model read only a part of what was found: its context window is too small.",
     truncated: "This answer is not whole: the language model ended at its length limit, or broke off.",
     entities: "Entities",
     relations: "Relations",

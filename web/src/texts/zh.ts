@@ -190,6 +190,7 @@ export const zh: Texts = {
     asOf: (moment) => `截至 ${moment}`,
     quotation: "原文引用，无模型",
     alsoIn: (files: string) => `也见于 ${files}`,
+    promptTruncated: "语言模型只读取了部分检索内容：其上下文窗口太小。",
     truncated: "此回答不完整：语言模型达到长度上限或中途断开。",
     entities: "实体",
     relations: "关系",

@@ -274,6 +274,14 @@ class QueryResponse(BaseModel):
         ),
         exclude_if=lambda truncated: not truncated,
     )
+    prompt_truncated: bool = Field(
+        default=False,
+        description=(
+            "true: the model read only a part of the question's context, because its context "
+            "window is too small; raise it where the model is served"
+        ),
+        exclude_if=lambda prompt_truncated: not prompt_truncated,
+    )
     reasoning: str | None = Field(
         default=None,
         description="with `include_reasoning`, what the model wrote before its answer, if anything",

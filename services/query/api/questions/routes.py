@@ -111,6 +111,7 @@ async def query(
         response_time=round(time.monotonic() - started, 3),
         llm_generated=answer.by_model,
         truncated=answer.truncated,
+        prompt_truncated=answer.prompt_truncated,
         reasoning=(answer.reasoning or None) if body.include_reasoning else None,
         rounds=rounds_of(answer),
     )

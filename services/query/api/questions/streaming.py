@@ -120,6 +120,8 @@ async def _answer_lines(request: QueryRequest, answer: Answer) -> Lines:
             else {}
         )
         truncated = {"truncated": True} if answer.truncated else {}
+        if answer.prompt_truncated:
+            truncated["prompt_truncated"] = True
         yield _line(
             response=answer.text,
             llm_generated=answer.by_model,
@@ -149,6 +151,8 @@ def _fields(piece: AnswerPiece, *, with_reasoning: bool) -> dict[str, Any]:
         fields["response"] = piece.text
     if piece.cut:
         fields["truncated"] = True
+    if piece.narrow:
+        fields["prompt_truncated"] = True
     return fields
 
 

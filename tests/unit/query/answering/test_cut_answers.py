@@ -49,6 +49,19 @@ class CutModel:
     async def close(self) -> None: ...
 
 
+class NarrowModel(CutModel):
+    """A model that reads only a part of its prompt."""
+
+    async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
+        self.calls += 1
+        return Completion(TEXT, narrow=True)
+
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[AnswerPiece]:
+        self.calls += 1
+        yield AnswerPiece(TEXT)
+        yield AnswerPiece(narrow=True)
+
+
 async def posted(harness: QueryHarness, model: CutModel, path: str, body: dict[str, Any]) -> str:
     """The body of an answer over HTTP."""
     cache = StoredAnswers(RowCache(MemoryRows(), "answers"), MemoryLog(), model.model)
@@ -102,6 +115,24 @@ async def test_every_protocol_says_that_an_answer_is_cut(
     assert says in text
     assert "SECRET" not in text
     assert model.calls == 2, "what is cut is not remembered"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "says"),
+    [
+        ("/query", {"query": QUESTION}, '"prompt_truncated":true'),
+        ("/query/stream", {"query": QUESTION}, '{"prompt_truncated": true}'),
+        ("/query/stream", {"query": QUESTION, "stream": False}, '"prompt_truncated": true'),
+    ],
+)
+async def test_an_answer_to_a_part_of_the_prompt_is_said_to_be_that_and_not_remembered(
+    path: str, body: dict[str, Any], says: str
+) -> None:
+    model = NarrowModel()
+    text = await posted(await library_of_two(), model, path, body)
+    assert says in text
+    assert '"truncated"' not in text
+    assert model.calls == 2
 
 
 @pytest.mark.parametrize("path", ["/query", "/query/stream"])

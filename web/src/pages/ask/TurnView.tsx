@@ -77,6 +77,7 @@ export function TurnView({ turn, isCompared = false }: { turn: Turn; isCompared?
       )}
       {turn.position > 0 && turn.state !== "asking" && <Newer turn={turn} />}
       {turn.truncated && <Notice>{texts.ask.truncated}</Notice>}
+      {turn.promptTruncated && <Notice>{texts.ask.promptTruncated}</Notice>}
       {turn.state === "stopped" && <Notice>{texts.ask.stopped}</Notice>}
       {turn.state === "failed" && <Failure error={turn.error} retry={() => again(turn)} />}
       {turn.state !== "asking" && <SourceList references={turn.references} onCite={setCited} />}

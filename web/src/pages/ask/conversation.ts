@@ -16,6 +16,7 @@ export interface Turn {
   byModel: boolean;
   /** Whether the model ended before the answer's end. */
   truncated: boolean;
+  promptTruncated: boolean;
   position: number;
   /** The same for two that are asked side by side; 0 for one alone. */
   pair: number;
@@ -92,7 +93,7 @@ export async function begin(asked: Question, workspace: string, pair = 0): Promi
   const question = said?.length ? { ...asked, conversation_history: said } : asked;
   lastId += 1;
   const id = lastId;
-  const turn: Turn = { id, workspace, question: asked, answer: "", references: [], state: "asking", step: "", error: null, seconds: 0, byModel: true, truncated: false, position: 0, pair };
+  const turn: Turn = { id, workspace, question: asked, answer: "", references: [], state: "asking", step: "", error: null, seconds: 0, byModel: true, truncated: false, promptTruncated: false, position: 0, pair };
   turns.set([...turns.get(), turn]);
   const control = new AbortController();
   running.set(id, control);
@@ -108,6 +109,7 @@ export async function begin(asked: Question, workspace: string, pair = 0): Promi
         step: line.progress ?? turn.step,
         byModel: line.llm_generated ?? turn.byModel,
         truncated: line.truncated ?? turn.truncated,
+        promptTruncated: line.prompt_truncated ?? turn.promptTruncated,
       }));
     }
     change(id, () => ({ state: "done" }));

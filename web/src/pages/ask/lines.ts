@@ -9,6 +9,8 @@ export interface Line {
   response_time?: number;
   /** The model ended before the answer's end. */
   truncated?: boolean;
+  /** The model read only a part of its prompt. */
+  prompt_truncated?: boolean;
   /** All text before this line was reasoning. */
   reset?: boolean;
   error?: string;
