@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import pytest
+from nats.errors import Error as NatsError
 from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
 
@@ -31,7 +32,7 @@ async def takes(jetstream: JetStreamContext, size: int = 64_000) -> bool:
     """Whether the log takes an event of that size within two seconds."""
     try:
         await jetstream.publish("kb.v1.w.d.DocumentDeleted", b"\0" * size, timeout=2)
-    except (NatsTimeout, nats_log.NatsError):
+    except (NatsTimeout, NatsError):
         return False
     return True
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.bus.nats import log as bus
+from runtime.bus.nats import connection as bus
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.embedded.processes import free_port, listening
 from standalone.embedded.servers import nats

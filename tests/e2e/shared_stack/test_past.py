@@ -1,7 +1,8 @@
 """History, differences and undoing by command, on a running stack."""
 
+from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsLiveGenerations
-from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.log import NatsLog
 from runtime.stores.open import open_documents
 from services.query.past_present import StoredPresent
 from tests.support.past_reading import assert_same_past
