@@ -44,8 +44,9 @@ class CitationFilter:
     """Streaming form of `remove_unknown_citations`: the output is the same however the input is
     split.
 
-    It buffers text that may become a citation (at most 83 characters, usually three) and runs of
-    backticks at the end of the input, which may continue.
+    It buffers text that may become a citation (at most 83 characters, usually three, and the few
+    that come before it is read again) and runs of backticks at the end of the input, which may
+    continue.
     """
 
     def __init__(self, ids: Collection[str]) -> None:
