@@ -126,9 +126,7 @@ async def _write(
 
 
 def _has_moved(before: Entity | Relation | None, now: Entity | Relation | None) -> bool:
-    return _revision(before) != _revision(now)
-
-
-def _revision(thing: Entity | Relation | None) -> int | None:
-    """Return the revision, None for what the graph does not have."""
-    return thing.revision if thing else None
+    """Return whether the graph has another revision now; None is what it does not have."""
+    if before is None or now is None:
+        return before is not now
+    return before.revision != now.revision
