@@ -153,9 +153,13 @@ class Trial:
         result: dict[str, dict[str, int]] = {"DocumentAdded": {}, "DocumentDeleted": {}}
 
         async def handled() -> bool:
-            with suppress(APIError, NatsError):  # the consumer's leader may be being elected
+            # The consumer's leader may be being elected, or may know little a moment after it was.
+            with suppress(APIError, NatsError, Unavailable):
                 info = await self.jetstream.consumer_info("KB_EVENTS", "chunker")
-                return info.num_pending == 0 and info.num_ack_pending == 0
+                if info.num_pending == 0 and info.num_ack_pending == 0:
+                    deleted = subjects.of_type("DocumentDeleted")
+                    written = [m async for page in self.log.read(0, [deleted]) for m in page]
+                    return len(written) >= len(self.confirmed)
             return False
 
         await until(handled, "the service has handled everything")

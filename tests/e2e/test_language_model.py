@@ -18,6 +18,7 @@ from tests.support.language_model import (
     CHAT_MODEL,
     EMBEDDING_MODEL,
     KEY,
+    USAGE,
     LanguageModel,
     serving,
 )
@@ -28,6 +29,7 @@ WRONG_KEY = "sk-wrong-key-that-must-stay-secret"
 TEXTS = {f"{name}": text for name, text in documents(24).items()}
 COPIES = {f"copy-of-{name}": TEXTS[name] for name in list(TEXTS)[:6]}
 COUNT = len(TEXTS) + len(COPIES)
+PROMPT, COMPLETION = USAGE["prompt_tokens"], USAGE["completion_tokens"]
 PRICES = f'{{"{CHAT_MODEL}": {{"prompt": 1000, "completion": 2000}}}}'
 
 REFUSED = r"refused the key \(HTTP 401: [^\n]*\): change LLM_API_KEY"
@@ -127,12 +129,14 @@ def test_the_ledger_says_what_the_provider_counted(loaded: dict[str, Any], stack
     calls = 2 * len(TEXTS)
     report = until(lambda: complete_report(stack, calls), stack.logs)
     (extraction,) = [group for group in report["groups"] if group["name"] == "extractor"]
-    assert (extraction["prompt"], extraction["completion"]) == (11 * calls, 7 * calls)
-    assert extraction["money"] == pytest.approx((11 * 1000 + 7 * 2000) * calls / 1_000_000)
+    assert (extraction["prompt"], extraction["completion"]) == (PROMPT * calls, COMPLETION * calls)
+    assert extraction["money"] == pytest.approx(
+        (PROMPT * 1000 + COMPLETION * 2000) * calls / 1_000_000
+    )
     assert (extraction["saved_results"], extraction["unpriced"]) == (len(COPIES), 0)
     (embedding,) = [group for group in report["groups"] if group["name"] == "indexer"]
     assert (embedding["money"], embedding["unpriced"]) == (None, embedding["prompt"])
-    assert embedding["prompt"] == embedding["calls"] * 18 > 0
+    assert embedding["prompt"] == embedding["calls"] * USAGE["total_tokens"] > 0
     shown = stack.run("cost", "--by", "model").stdout
     assert f"cached results saved {len(COPIES)} extractions" in shown
     assert f"{EMBEDDING_MODEL}: {embedding['calls']} calls" in shown
@@ -163,7 +167,8 @@ def test_events_say_which_model_and_prompt_and_what_it_cost(
     assert {(event.model, event.prompt_version) for event in said} == {
         (CHAT_MODEL, prompt_version(DEFAULT, gleaning=True))
     }
-    assert [(event.usage.prompt, event.usage.completion) for event in said] == [(22, 14), (22, 14)]
+    paid = [(event.usage.prompt, event.usage.completion) for event in said]
+    assert paid == [(2 * PROMPT, 2 * COMPLETION)] * 2
     assert sorted(event.cached for event in said) == [False, True]
     indexed = [event for event in events if event.type_name() == "VectorsIndexed"]
     assert {(event.model, event.dimension) for event in indexed} == {(EMBEDDING_MODEL, 64)}
@@ -184,8 +189,8 @@ def test_the_model_answers(loaded: dict[str, Any], stack: Stack, model: Language
     assert {
         name: (one["calls"], one["prompt"], one["completion"]) for name, one in asked.items()
     } == {
-        "query-answer": (1, 11, 7),
-        "query-keywords": (1, 11, 7),
+        "query-answer": (1, PROMPT, COMPLETION),
+        "query-keywords": (1, PROMPT, COMPLETION),
         "query-embedding": asked_embeddings(asked),
     }
 
@@ -201,7 +206,7 @@ def asked_embeddings(asked: dict[str, Any]) -> tuple[int, int, int]:
     """Every call for vectors of a question is counted with its tokens, however many there were."""
     calls = asked["query-embedding"]["calls"]
     assert calls > 0
-    return calls, 18 * calls, 0
+    return calls, USAGE["total_tokens"] * calls, 0
 
 
 def test_adding_the_same_files_again_costs_nothing(

@@ -25,7 +25,8 @@ from runtime.models.lexical import vector
 CHAT_MODEL, EMBEDDING_MODEL, DIMENSION = "rows-1", "words-1", 64
 KEY = "sk-the-right-key-0123456789"
 ANSWER = "The documents say so [1]."
-USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+USAGE = {"prompt_tokens": 9011, "completion_tokens": 7, "total_tokens": 9018}
+"""More tokens than any of our prompts has: fewer would be those of a model with a small window."""
 
 _NAME = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)+\b")
 _WORD = re.compile(r"\b[A-Z][a-z]+\b")
