@@ -18,11 +18,11 @@ from pathlib import Path
 
 from contracts.events import ChunksCreated
 from contracts.values import Chunking
+from publishing.documents import Submission, add_document
 from runtime.bus import topology
 from runtime.bus.codec import decode
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.publisher import Submission, add_document
 from runtime.models.open import open_tokenizer
 from services.chunker.domain import document
 from tests.support import real_texts

@@ -66,11 +66,11 @@ async def publish_document(
     server answers at `url`, `Unavailable` when the log does not take it. Calling again after an
     error adds nothing twice.
     """
+    from publishing.documents import Submission, add_document  # noqa: PLC0415
     from runtime.bus.actor import acting_as, local_actor  # noqa: PLC0415
     from runtime.bus.nats.blobs import NatsBlobs  # noqa: PLC0415
     from runtime.bus.nats.connection import connected  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
-    from runtime.bus.publisher import Submission, add_document  # noqa: PLC0415
 
     workspace_name = checked_workspace(workspace or "default")
     with _translating_errors(), acting_as(about.get("actor") or local_actor()):

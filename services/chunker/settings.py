@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from contracts.values import Chunking, Strategy
-from runtime.bus.publisher import MAX_TEXT_BYTES
+from publishing.documents import MAX_TEXT_BYTES
 from runtime.settings import Settings
 from services.chunker.domain.document import MAX_CHUNKS
 

@@ -9,7 +9,7 @@ from nats.js import JetStreamContext
 
 from contracts.graph import Projection
 from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
-from runtime.bus import publisher
+from publishing import documents
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
@@ -168,7 +168,7 @@ async def add_unfinished_again(log: Log, pointers: LiveGenerations, rows: Rows) 
         if partition.generation != generation:
             continue
         for _, row in await rows.find(Table("documents", partition), {"status": list(UNFINISHED)}):
-            again = await publisher.reprocess_document(
+            again = await documents.reprocess_document(
                 log,
                 workspace=partition.workspace,
                 id=row["id"],

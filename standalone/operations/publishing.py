@@ -9,10 +9,10 @@ from functools import partial
 
 from nats.js import JetStreamContext
 
+from publishing.documents import Submission, add_document
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.publisher import Submission, add_document
 from runtime.errors import InvalidInput, Unavailable
 from runtime.parsing.files import Parsed
 from runtime.parsing.names import printable_name

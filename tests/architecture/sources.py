@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-FLOORS = ("contracts", "runtime", "services", "lightstream", "standalone")
+FLOORS = ("contracts", "runtime", "publishing", "services", "lightstream", "standalone")
 SERVICES = ("chunker", "extractor", "merger", "indexer", "query")
 
 

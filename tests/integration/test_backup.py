@@ -13,6 +13,7 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.graph import PROJECTIONS
 from contracts.topology import CONSUMERS
+from publishing.documents import Submission, add_document
 from runtime.bus import topology
 from runtime.bus.nats import copies
 from runtime.bus.nats.blobs import BLOB_PART, NatsBlobs
@@ -20,7 +21,6 @@ from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import GenerationState
-from runtime.bus.publisher import Submission, add_document
 from runtime.bus.records import Record, leaf, line_of, parse_line
 from runtime.errors import InvalidInput, LogDamaged, ServiceError
 from standalone.operations.backup import manifest as manifests

@@ -23,6 +23,7 @@ from contracts.ids import sha256
 from contracts.permissions import API, IMPORTED_API, USERS, User, imported
 from contracts.registry import service_of
 from contracts.topology import BUCKETS, CONSUMERS, STREAMS
+from publishing.documents import Submission, add_document
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import connected
@@ -31,7 +32,6 @@ from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
-from runtime.bus.publisher import Submission, add_document
 from runtime.bus.retry_requests import request_retry
 from runtime.costs.budget import read_budget, set_budget
 from runtime.errors import ConfigurationError

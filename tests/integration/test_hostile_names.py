@@ -15,9 +15,9 @@ from nats.js import JetStreamContext
 from contracts.envelope import wrap
 from contracts.events import DocumentAdded
 from contracts.ids import event_id
+from publishing.documents import Submission, add_document
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.publisher import Submission, add_document
 from runtime.errors import InvalidInput
 from tests.support.nats_server import BusServer
 

@@ -15,13 +15,13 @@ from pydantic import SecretStr
 
 from contracts import subjects
 from contracts.graph import PROJECTIONS, Partition
+from publishing.documents import Submission, add_document
 from runtime.bus import topology
 from runtime.bus.memory import MemoryLog
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
-from runtime.bus.publisher import Submission, add_document
 from runtime.settings import Settings
 from runtime.stores.documents.port import INDEXES, Table
 from runtime.stores.documents.sqlite.store import SqliteRows

@@ -18,12 +18,12 @@ from contracts.events import ChunksCreated
 from contracts.ids import document_id, event_id, sha256
 from contracts.permissions import IMPORTED_API, publisher_of
 from contracts.text import INLINE_LIMIT
+from publishing.documents import Submission, add_document, current_content_hash, delete_document
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.message_ids import message_id
-from runtime.bus.publisher import Submission, add_document, current_content_hash, delete_document
 from tests.support.deployed_bus import DeployedBus, deployed_bus
 from tests.support.events import chunked, document, sealed
 

@@ -33,12 +33,12 @@ from contracts.topology import (
     declared_consumer,
     declared_stream,
 )
+from publishing.documents import Submission, add_document
 from runtime import telemetry
 from runtime.bus import topology
 from runtime.bus.nats import log as bus
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.publisher import Submission, add_document
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.freezing import freeze
 from tests.support.nats_server import BusServer, RunningNats, connected, reconnected, until

@@ -17,10 +17,10 @@ from fastapi import FastAPI
 from contracts.events import Stage
 from contracts.topology import declared_consumer
 from contracts.values import Chunking
+from publishing.documents import MAX_TEXT_BYTES
 from runtime.bus.memory import MemoryConsumer, MemoryLog
 from runtime.bus.port import ALL_WANTED, DocumentVersions, Handler
 from runtime.bus.processor import EventProcessor, each
-from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.models.open import open_tokenizer
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds

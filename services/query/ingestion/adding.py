@@ -11,8 +11,8 @@ from uuid import uuid4
 from contracts.ids import UNKNOWN_SOURCE, canonical_name, sha256
 from contracts.text import sanitize
 from contracts.values import Chunking, Scalar
+from publishing.documents import Added, Submission, add_document
 from runtime.bus.port import Blobs, Log
-from runtime.bus.publisher import Added, Submission, add_document
 from runtime.errors import InvalidInput
 from runtime.parsing.names import validated_name
 from runtime.text.ballast import clean_text

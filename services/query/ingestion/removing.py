@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Collection
 from contracts import subjects
 from contracts.events import RetryRequested
 from contracts.graph import Partition
+from publishing.documents import Added, cancel_document, delete_document, reprocess_document
 from runtime.batching import batched
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
-from runtime.bus.publisher import Added, cancel_document, delete_document, reprocess_document
 from runtime.bus.retry_requests import request_retry
 from runtime.errors import ServiceError
 from services.query.event_source import SOURCE

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from contracts.ids import canonical_name, document_id, path_id
-from runtime.bus.publisher import Added, content_hash, current_content_hash
+from publishing.documents import Added, content_hash, current_content_hash
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import InvalidInput
 from runtime.parsing.encodings import Hint, validated_encoding

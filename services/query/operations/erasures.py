@@ -13,10 +13,10 @@ from contracts import subjects
 from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentErased, ErasureRequested, Event
 from contracts.ids import event_id
+from publishing.documents import delete_document
 from runtime.bus.codec import decode
 from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Log
-from runtime.bus.publisher import delete_document
 from runtime.errors import ServiceError
 from services.query.event_source import SOURCE
 

@@ -8,9 +8,9 @@ from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
 from contracts.folding.edit import edit_of, standing_edits, undone_edits
 from contracts.moments import microseconds
 from contracts.values import ALIAS_OPERATIONS
+from publishing.documents import edit_graph, restore_document
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
-from runtime.bus.publisher import edit_graph, restore_document
 from runtime.errors import ServiceError
 from services.query.errors import BadRequest, Conflict, NotFound
 from services.query.event_source import SOURCE

@@ -21,12 +21,12 @@ from contracts.graph import PROJECTIONS
 from contracts.ids import ids_of_name
 from contracts.spelling import spellings
 from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
+from publishing.documents import delete_document
 from runtime.bus.actor import local_actor
 from runtime.bus.codec import decode
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.publisher import delete_document
 from runtime.errors import InvalidInput, ServiceError, Unavailable
 from standalone.operations import projections
 from standalone.operations.empty_stores import empty_stores

@@ -41,7 +41,7 @@ async def test_tasks_act_in_the_name_they_were_started_in() -> None:
 def test_events_without_a_cause_get_their_lineage_from_one_place() -> None:
     wraps = [
         path.relative_to(ROOT).as_posix()
-        for package in ("runtime", "services", "standalone", "lightstream")
+        for package in ("runtime", "publishing", "services", "standalone", "lightstream")
         for path in (ROOT / package).rglob("*.py")
         if "Lineage(traceparent=" in path.read_text("utf-8")
     ]

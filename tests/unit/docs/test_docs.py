@@ -29,6 +29,7 @@ FOLDERS = (
     "contracts",
     "docs",
     "lightstream",
+    "publishing",
     "runtime",
     "services",
     "standalone",

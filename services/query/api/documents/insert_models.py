@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from runtime.bus.publisher import Added
+from publishing.documents import Added
 
 
 class Placed(BaseModel):

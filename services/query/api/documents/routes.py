@@ -9,7 +9,7 @@ from contracts.graph import Partition
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.spelling import name_spelling, spellings
 from contracts.text import one_line
-from runtime.bus.publisher import Added
+from publishing.documents import Added
 from runtime.parsing.kinds import KINDS
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.documents.insert_models import InsertResponse

@@ -10,7 +10,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from runtime.bus.publisher import Submission, add_document
+from publishing.documents import Submission, add_document
 from services.query.settings import QuerySettings
 from tests.support.access import client
 from tests.support.events import delivered, document, failed

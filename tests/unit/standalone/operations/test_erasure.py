@@ -29,10 +29,10 @@ from contracts.values import (
     ExtractedRelation,
     RelationRevision,
 )
+from publishing.documents import Submission, add_document
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryBlobs, MemoryLog, MemorySharedValues
 from runtime.bus.nats.log_integrity import LogState, difference
-from runtime.bus.publisher import Submission, add_document
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Table
 from runtime.stores.port import LogMark

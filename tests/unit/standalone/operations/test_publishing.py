@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from runtime.bus.publisher import Added
+from publishing.documents import Added
 from runtime.errors import Unavailable
 from runtime.retries import Backoff
 from standalone.operations import publishing

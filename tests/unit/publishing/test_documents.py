@@ -13,11 +13,11 @@ from contracts.events import DocumentAdded, DocumentDeleted, GraphEdited
 from contracts.ids import document_id, md5, path_id
 from contracts.text import INLINE_LIMIT
 from contracts.values import Chunking, CustomKnowledge
-from runtime.bus import publisher
+from publishing import documents
+from publishing.documents import Added, Submission, add_document, edit_graph, reprocess_document
 from runtime.bus.actor import acting_as
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryBlobs, MemoryLog
-from runtime.bus.publisher import Added, Submission, add_document, edit_graph, reprocess_document
 from runtime.errors import InvalidInput, Unavailable
 
 
@@ -162,7 +162,7 @@ async def test_a_longer_text_stands_beside_the_log(harness: Harness) -> None:
 async def test_a_text_over_the_greatest_length_is_refused(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publisher, "MAX_TEXT_BYTES", 10)
+    monkeypatch.setattr(documents, "MAX_TEXT_BYTES", 10)
     with pytest.raises(InvalidInput, match="11 bytes, at most 10 are taken: split the document"):
         await harness.add("x" * 11)
 
@@ -307,7 +307,7 @@ async def test_everything_that_is_published_carries_in_whose_name_and_repeats_ch
             edit=GraphEdited(operation="delete_entity", names=("A",)),
             source="tests",
         )
-        version = await publisher.cancel_document(
+        version = await documents.cancel_document(
             harness.log, workspace="w", id="d", editor="", source="tests"
         )
         again = await reprocess_document(
@@ -317,7 +317,7 @@ async def test_everything_that_is_published_carries_in_whose_name_and_repeats_ch
         assert again is not None
     with acting_as("user:ada"):
         assert not (await harness.add("text", id="d")).is_new
-        await publisher.delete_document(harness.log, workspace="w", id="d", source="tests")
+        await documents.delete_document(harness.log, workspace="w", id="d", source="tests")
     await harness.add("more", id="e")
     actors = [decode(stored.data, stored.subject).actor for stored in harness.log.messages]
     assert actors == ["key:ci"] * 4 + ["user:ada", None]
@@ -365,10 +365,10 @@ async def test_what_was_added_before_names_had_one_spelling_keeps_its_id(
     assert not (await harness.add("old", **submission)).is_new
     assert (await harness.add("new", **submission)).document_id == id
     name = submission.get("id", id)
-    assert await publisher.current_content_hash(
+    assert await documents.current_content_hash(
         harness.log, workspace="w", id=name, file_path=submission["file_path"]
-    ) == publisher.content_hash("new")
-    deleted = await publisher.delete_document(
+    ) == documents.content_hash("new")
+    deleted = await documents.delete_document(
         harness.log, workspace="w", id=name if "-1" in name else id, source="t"
     )
     assert deleted is not None

@@ -1,0 +1,3 @@
+"""How documents enter the log: what gateway, command line and client call to add, reprocess, cancel
+and delete one.
+"""
