@@ -18,7 +18,8 @@ from pathlib import Path
 
 from contracts.events import ChunksCreated
 from contracts.values import Chunking
-from publishing.documents import Submission, add_document
+from publishing.documents import add_document
+from publishing.draft import DocumentDraft, Submission
 from runtime.bus import topology
 from runtime.bus.codec import decode
 from runtime.bus.nats.blobs import NatsBlobs
@@ -103,7 +104,7 @@ async def _long(way: str, name: str, text: str, size: int) -> str:
                 await add_document(
                     log,
                     NatsBlobs(jetstream),
-                    Submission(text=long, id="long"),
+                    DocumentDraft.of(Submission(text=long, id="long")),
                     workspace="w",
                     source="benchmark",
                 )

@@ -8,14 +8,18 @@ from itertools import chain
 
 from contracts.spelling import BASE, DECOMPOSED, UNSEEN_IN_TEXT, composed
 
-_FORBIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
+_FORBIDDEN_RANGES = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
     + "".join(chr((plane << 16) + last) for plane in range(1, 17) for last in (0xFFFE, 0xFFFF))
-    + "]"
 )
 """Control characters except tab, line feed and carriage return; surrogates; Unicode
 non-characters.
 """
+
+_FORBIDDEN = re.compile(f"[{_FORBIDDEN_RANGES}]")
+
+_PRINTED = re.compile(rf"[\s{_FORBIDDEN_RANGES}]*[^\s&{_FORBIDDEN_RANGES}]")
+"""A character that `sanitize` keeps, before any character reference."""
 
 _UNFIT_FOR_NAMES = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -38,6 +42,9 @@ thousands.
 INLINE_LIMIT = 200 * 1024
 """Bytes of UTF-8 that may stand inside an event; a longer text goes to KB_BLOBS first."""
 
+MAX_TEXT_BYTES = 64 * 1024 * 1024
+"""The longest text a document may have, in bytes of UTF-8."""
+
 
 def sanitize(text: str) -> str:
     """Strip, unescape HTML entities, drop what no store or model can take, strip again."""
@@ -45,6 +52,12 @@ def sanitize(text: str) -> str:
     if "&" in text:
         text = _REFERENCE.sub(_unescaped, text)
     return text.strip() if text.isprintable() else _FORBIDDEN.sub("", text).strip()
+
+
+def is_blank(text: str) -> bool:
+    """Return whether `sanitize` leaves nothing of the text."""
+    # Most texts begin with a letter: of those the first line is read, not the megabytes behind it.
+    return not _PRINTED.match(text) and not sanitize(text)
 
 
 def sanitized(texts: Iterable[str], marks: Sequence[int] = ()) -> Iterator[tuple[str, list[int]]]:
@@ -194,4 +207,8 @@ def one_line(name: str) -> str:
 
 def encodable(text: str) -> str:
     """Return the text without lone surrogates, which UTF-8 cannot carry."""
-    return text.encode("utf-8", "ignore").decode("utf-8")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "ignore").decode()
+    return text

@@ -1,5 +1,6 @@
 """Appends a document to the log over NATS, without the HTTP API."""
 
+import asyncio
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypedDict, Unpack
@@ -66,29 +67,32 @@ async def publish_document(
     server answers at `url`, `Unavailable` when the log does not take it. Calling again after an
     error adds nothing twice.
     """
-    from publishing.documents import Submission, add_document  # noqa: PLC0415
+    from publishing.documents import add_document  # noqa: PLC0415
+    from publishing.draft import DocumentDraft, Submission  # noqa: PLC0415
     from runtime.bus.actor import acting_as, local_actor  # noqa: PLC0415
     from runtime.bus.nats.blobs import NatsBlobs  # noqa: PLC0415
     from runtime.bus.nats.connection import connected  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
 
     workspace_name = checked_workspace(workspace or "default")
+    submission = Submission(
+        text=text,
+        id=id,
+        file_path=about.get("file_path", UNKNOWN_SOURCE),
+        track_id=about.get("track_id"),
+        metadata=about.get("metadata") or {},
+        chunking=about.get("chunking"),
+        pages=about.get("pages", ()),
+        warnings=about.get("warnings", ()),
+    )
     with _translating_errors(), acting_as(about.get("actor") or local_actor()):
+        draft = await asyncio.to_thread(DocumentDraft.of, submission)
         async with connected(url, name="lightstream-client") as client:
             jetstream = client.jetstream()
             added = await add_document(
                 NatsLog(jetstream),
                 NatsBlobs(jetstream),
-                Submission(
-                    text=text,
-                    id=id,
-                    file_path=about.get("file_path", UNKNOWN_SOURCE),
-                    track_id=about.get("track_id"),
-                    metadata=about.get("metadata") or {},
-                    chunking=about.get("chunking"),
-                    pages=about.get("pages", ()),
-                    warnings=about.get("warnings", ()),
-                ),
+                draft,
                 workspace=workspace_name,
                 source=about.get("source", SOURCE),
             )

@@ -16,7 +16,7 @@ from contracts.topology import LOG, Consumer, declared_stream
 from contracts.values import BlobRef
 from runtime.batching import batched
 from runtime.bus.codec import NO_HEADERS, encode
-from runtime.bus.nats.blobs import BLOB_PART
+from runtime.bus.encoded_text import BLOB_PART, EncodedText
 from runtime.bus.parking.port import ParkedEvent, ParkedRecord
 from runtime.bus.port import GenerationState, Message, ProjectionGenerations
 from runtime.bus.repetitions import is_repetition, scope_of
@@ -218,16 +218,9 @@ class MemoryBlobs:
 
     texts: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
-    async def put(self, text: str, workspace: str) -> BlobRef:
-        data = text.encode()
-        digest = hashlib.sha256(data).hexdigest()
-        ref = BlobRef(
-            sha256=digest,
-            size=len(data),
-            parts=max(1, -(-len(data) // BLOB_PART)),
-            place=names.blob_place(workspace, digest),
-        )
-        self.texts[ref.key] = data
+    async def put(self, text: EncodedText, workspace: str) -> BlobRef:
+        ref = text.reference(names.blob_place(workspace, text.sha256))
+        self.texts[ref.key] = text.data
         return ref
 
     async def get(self, ref: BlobRef) -> str:

@@ -11,6 +11,7 @@ from contracts.envelope import Envelope
 from contracts.events import ChunksCreated, DocumentAdded, DocumentDeleted, Event
 from contracts.graph import Generations, Projection
 from contracts.values import BlobRef, DocumentVersion
+from runtime.bus.encoded_text import EncodedText
 
 BUG_ATTEMPTS = 5
 """Times that an error which is neither Retryable nor Poison may come, before its message is
@@ -273,7 +274,7 @@ ALL_WANTED: DocumentVersions = AllWanted()
 class Blobs(Protocol):
     """Immutable texts by their hash."""
 
-    async def put(self, text: str, workspace: str) -> BlobRef:
+    async def put(self, text: EncodedText, workspace: str) -> BlobRef:
         """Store the text among those of the workspace. Repeats change nothing. Raises
         `Unavailable`.
 

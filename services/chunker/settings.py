@@ -4,8 +4,8 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from contracts.text import MAX_TEXT_BYTES
 from contracts.values import Chunking, Strategy
-from publishing.documents import MAX_TEXT_BYTES
 from runtime.settings import Settings
 from services.chunker.domain.document import MAX_CHUNKS
 

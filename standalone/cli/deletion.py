@@ -98,7 +98,8 @@ def delete(
 
 async def _delete(stack: "Target", wanted: Deletion) -> DeleteOutcome:
     from contracts.spelling import name_spelling  # noqa: PLC0415
-    from publishing.documents import current_content_hash, delete_document  # noqa: PLC0415
+    from publishing.current_version import current_content_hash  # noqa: PLC0415
+    from publishing.documents import delete_document  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
     from standalone.operations.publishing import SOURCE, connect_bus  # noqa: PLC0415
     from standalone.operations.target import query_client  # noqa: PLC0415

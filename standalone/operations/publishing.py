@@ -9,7 +9,8 @@ from functools import partial
 
 from nats.js import JetStreamContext
 
-from publishing.documents import Submission, add_document
+from publishing.documents import add_document
+from publishing.draft import DocumentDraft, Submission
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog
@@ -94,7 +95,7 @@ async def add_documents(
     for source in sources:
         try:
             parsed = await read_document(source, encoding)
-            add = partial(_add, bus, workspace, source, track_id, parsed)
+            add = partial(_add, bus, workspace, source.name, _draft(source, parsed, track_id))
             document, new = await BUS_RETURNS.retry(add, _is_away, BUS_TRIES)
             (outcome.added if new else outcome.unchanged).append(document)
             outcome.warnings += [TextWarning(document.name, warning) for warning in parsed.warnings]
@@ -119,12 +120,8 @@ async def is_in_status(bus: JetStreamContext, workspace: str, sequence: int) -> 
     return await NatsLog(bus).handled(STATUS_DURABLE, workspace=workspace) >= sequence
 
 
-async def _add(
-    bus: JetStreamContext, workspace: str, source: DocumentSource, track_id: str, parsed: Parsed
-) -> tuple[AddedDocument, bool]:
-    added = await add_document(
-        NatsLog(bus),
-        NatsBlobs(bus),
+def _draft(source: DocumentSource, parsed: Parsed, track_id: str) -> DocumentDraft:
+    return DocumentDraft.of(
         Submission(
             text=parsed.text,
             file_path=source.name,
@@ -133,8 +130,14 @@ async def _add(
             metadata=parsed.metadata,
             pages=parsed.pages,
             warnings=parsed.warnings,
-        ),
-        workspace=workspace,
-        source=SOURCE,
+        )
     )
-    return AddedDocument(added.document_id, source.name, added.sequence, added.at), added.is_new
+
+
+async def _add(
+    bus: JetStreamContext, workspace: str, name: str, draft: DocumentDraft
+) -> tuple[AddedDocument, bool]:
+    added = await add_document(
+        NatsLog(bus), NatsBlobs(bus), draft, workspace=workspace, source=SOURCE
+    )
+    return AddedDocument(added.document_id, name, added.sequence, added.at), added.is_new

@@ -14,7 +14,7 @@ from contracts.ids import sha256
 from contracts.topology import declared_stream
 from contracts.values import BlobRef
 from runtime.bus.codec import decode, encode
-from runtime.bus.nats.blobs import BLOB_PART
+from runtime.bus.encoded_text import BLOB_PART, EncodedText
 from runtime.bus.port import GenerationState, Message
 from runtime.errors import Poison, Unavailable
 from tests.support.buses import Bus, numbered
@@ -338,7 +338,7 @@ async def test_the_largest_message_of_the_log_can_be_buried(bus: Bus) -> None:
     "text", ["", "short", "ä" * 1_500_000, "x" * BLOB_PART, "x" * (BLOB_PART + 1)], ids=len
 )
 async def test_a_text_is_kept_under_its_hash(bus: Bus, text: str) -> None:
-    ref = await bus.blobs.put(text, "w")
+    ref = await bus.blobs.put(EncodedText.of(text), "w")
     size = len(text.encode())
     parts = max(1, -(-size // BLOB_PART))
     assert ref == BlobRef(sha256=sha256(text), size=size, parts=parts, place=f"w.{sha256(text)}")
@@ -347,7 +347,10 @@ async def test_a_text_is_kept_under_its_hash(bus: Bus, text: str) -> None:
 
 
 async def test_a_text_of_one_workspace_is_not_among_those_of_another(bus: Bus) -> None:
-    ref, other = await bus.blobs.put("text", "w"), await bus.blobs.put("text", "Team B")
+    ref, other = (
+        await bus.blobs.put(EncodedText.of("text"), "w"),
+        await bus.blobs.put(EncodedText.of("text"), "Team B"),
+    )
     assert ref.key != other.key
     assert [await bus.blobs.get(each) for each in (ref, other)] == ["text", "text"]
     with pytest.raises(Poison, match="not among those of the event's workspace"):
@@ -366,15 +369,15 @@ async def test_a_text_that_an_older_version_stored_under_its_hash_alone_is_read(
 async def test_a_text_that_is_kept_twice_is_kept_once(bus: Bus) -> None:
     text = "ä" * BLOB_PART
     refs = [
-        await bus.blobs.put(text, "w"),
-        *await asyncio.gather(*(bus.blobs.put(text, "w") for _ in range(3))),
+        await bus.blobs.put(EncodedText.of(text), "w"),
+        *await asyncio.gather(*(bus.blobs.put(EncodedText.of(text), "w") for _ in range(3))),
     ]
     assert len(set(refs)) == 1
     assert await bus.blobs.get(refs[0]) == text
 
 
 async def test_a_text_of_which_a_part_is_missing_is_poison(bus: Bus) -> None:
-    ref = await bus.blobs.put("text", "w")
+    ref = await bus.blobs.put(EncodedText.of("text"), "w")
     with pytest.raises(Poison, match=f"part 1 of blob {ref.sha256}"):
         await bus.blobs.get(ref.model_copy(update={"parts": 2}))
     with pytest.raises(Poison, match="part 0"):
@@ -382,7 +385,7 @@ async def test_a_text_of_which_a_part_is_missing_is_poison(bus: Bus) -> None:
 
 
 async def test_a_text_cut_short_by_its_reference_is_poison(bus: Bus) -> None:
-    ref = await bus.blobs.put("x" * (BLOB_PART + 1), "w")
+    ref = await bus.blobs.put(EncodedText.of("x" * (BLOB_PART + 1)), "w")
     with pytest.raises(Poison, match="hash"):
         await bus.blobs.get(ref.model_copy(update={"parts": 1}))
 
@@ -398,13 +401,13 @@ async def test_a_text_that_is_not_the_one_of_its_name_is_poison(bus: Bus) -> Non
 @pytest.mark.parametrize("other", ["something else", ""])
 async def test_a_text_replaces_what_somebody_put_under_its_name(bus: Bus, other: str) -> None:
     ref = await bus.forge("what was said", other)
-    assert await bus.blobs.put("what was said", "w") == ref
+    assert await bus.blobs.put(EncodedText.of("what was said"), "w") == ref
     assert await bus.blobs.get(ref) == "what was said"
 
 
 async def test_a_text_put_by_many_at_once_over_a_forged_one_stands(bus: Bus) -> None:
     ref = await bus.forge("what was said", "something else")
-    await asyncio.gather(*(bus.blobs.put("what was said", "w") for _ in range(8)))
+    await asyncio.gather(*(bus.blobs.put(EncodedText.of("what was said"), "w") for _ in range(8)))
     assert await bus.blobs.get(ref) == "what was said"
 
 

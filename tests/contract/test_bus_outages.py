@@ -13,6 +13,7 @@ from nats.aio.client import Client
 from contracts.events import DocumentDeleted
 from contracts.topology import STREAMS
 from runtime.bus import topology
+from runtime.bus.encoded_text import EncodedText
 from runtime.bus.nats import blobs
 from runtime.bus.nats import log as nats_log
 from runtime.bus.nats.blobs import NatsBlobs
@@ -79,9 +80,11 @@ async def test_a_full_log_refuses_new_events_and_keeps_the_old_ones(bus: NatsBus
 
 async def test_a_full_shelf_refuses_new_texts_and_keeps_the_old_ones(bus: NatsBus) -> None:
     await limited(bus, "KB_BLOBS", 1_000_000)
-    ref = await bus.blobs.put("kept", "w")
+    ref = await bus.blobs.put(EncodedText.of("kept"), "w")
     with pytest.raises(Unavailable, match="KB_BLOBS does not take the text") as refused:
-        await bus.blobs.put("\n".join(str(number * 7919) for number in range(500_000)), "w")
+        await bus.blobs.put(
+            EncodedText.of("\n".join(str(number * 7919) for number in range(500_000))), "w"
+        )
     assert refused.value.retry_after is not None
     assert await bus.blobs.get(ref) == "kept"
 
@@ -91,7 +94,7 @@ async def test_a_full_shelf_refuses_new_texts_and_keeps_the_old_ones(bus: NatsBu
 async def test_a_server_that_does_not_answer_is_unavailable_within_the_patience(
     bus: NatsBus, server: RunningNats, client: Client, way: signal.Signals
 ) -> None:
-    ref = await bus.blobs.put("text", "w")
+    ref = await bus.blobs.put(EncodedText.of("text"), "w")
     if way == signal.SIGKILL:
         server.process.signal(way)
         await server.process.wait()
@@ -103,8 +106,8 @@ async def test_a_server_that_does_not_answer_is_unavailable_within_the_patience(
             lambda: bus.log.newest("w", "d", "DocumentAdded"),
             bus.log.last_sequence,
             bus.log.handled,
-            lambda: bus.blobs.put("another", "w"),
-            lambda: bus.blobs.put("x" * 3_000_000, "w"),
+            lambda: bus.blobs.put(EncodedText.of("another"), "w"),
+            lambda: bus.blobs.put(EncodedText.of("x" * 3_000_000), "w"),
             lambda: bus.blobs.get(ref),
             bus.pointers.read,
             bus.pointers.live,
@@ -132,7 +135,7 @@ async def test_a_client_without_a_connection_says_that_the_bus_is_unavailable(
     calls: list[Callable[[], Awaitable[Any]]] = [
         lambda: bus.log.publish(numbered(1)),
         bus.log.last_sequence,
-        lambda: bus.blobs.put("text", "w"),
+        lambda: bus.blobs.put(EncodedText.of("text"), "w"),
         bus.pointers.live,
         lambda: bus.values.read("key"),
         lambda: bus.values.write("key", b"value", 0),
@@ -196,7 +199,7 @@ async def test_a_log_that_was_never_set_up_takes_nothing(client: Client, impatie
     with pytest.raises(Unavailable):
         await nats_log.NatsLog(client.jetstream(timeout=1)).publish(numbered(1))
     with pytest.raises(Unavailable):
-        await NatsBlobs(client.jetstream(timeout=1)).put("text", "w")
+        await NatsBlobs(client.jetstream(timeout=1)).put(EncodedText.of("text"), "w")
 
 
 async def test_an_account_of_the_shared_server_is_empty_and_is_left_empty(

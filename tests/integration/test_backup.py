@@ -13,10 +13,12 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.graph import PROJECTIONS
 from contracts.topology import CONSUMERS
-from publishing.documents import Submission, add_document
+from publishing.documents import add_document
+from publishing.draft import DocumentDraft, Submission
 from runtime.bus import topology
+from runtime.bus.encoded_text import BLOB_PART
 from runtime.bus.nats import copies
-from runtime.bus.nats.blobs import BLOB_PART, NatsBlobs
+from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
@@ -61,7 +63,7 @@ async def bus(server: RunningNats) -> AsyncGenerator[JetStreamContext]:
             log,
             NatsBlobs(bus),
             workspace="trial",
-            submission=Submission(text=LONG, id="long"),
+            submission=DocumentDraft.of(Submission(text=LONG, id="long")),
             source="test",
         )
         await bus.purge_stream("KB_EVENTS", subject=subjects.of_document("trial", "doc-3"))

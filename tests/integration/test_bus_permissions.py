@@ -23,8 +23,10 @@ from contracts.ids import sha256
 from contracts.permissions import API, IMPORTED_API, USERS, User, imported
 from contracts.registry import service_of
 from contracts.topology import BUCKETS, CONSUMERS, STREAMS
-from publishing.documents import Submission, add_document
+from publishing.documents import add_document
+from publishing.draft import DocumentDraft, Submission
 from runtime.bus import topology
+from runtime.bus.encoded_text import EncodedText
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.feed import NatsEventFeed
@@ -352,12 +354,17 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     assert await log.last("w") >= first
     one = [
         await add_document(
-            log, NatsBlobs(asked), Submission(text=t), workspace="w", source="t", key="k"
+            log,
+            NatsBlobs(asked),
+            DocumentDraft.of(Submission(text=t)),
+            workspace="w",
+            source="t",
+            key="k",
         )
         for t in "ab"
     ]
     assert [result.is_new for result in one] == [True, False]
-    blob = await NatsBlobs(asked).put("text", "w")
+    blob = await NatsBlobs(asked).put(EncodedText.of("text"), "w")
     assert await NatsBlobs(read).get(blob) == "text"
     assert (await (await NatsLiveGenerations.bind(read)).live()).graph == 1
     values, others = await NatsSharedValues.bind(shared), await NatsSharedValues.bind(asked)
@@ -408,12 +415,12 @@ async def test_a_service_that_may_not_remove_wrong_bytes_stores_the_text_elsewhe
     place = subjects.blob_place("w", sha256(text))
     await publisher.jetstream().publish(subjects.blob(place, 0), b"other")
     blobs = NatsBlobs(query.jetstream(prefix=IMPORTED_API))
-    ref = await blobs.put(text, "w")
+    ref = await blobs.put(EncodedText.of(text), "w")
     assert ref.key != place
     assert await blobs.get(ref) == text
     async with connected(bus.operator, name="test") as operator:
         blobs = NatsBlobs(operator.jetstream())
-        assert (await blobs.put(text, "w")).key == place
+        assert (await blobs.put(EncodedText.of(text), "w")).key == place
     for client in (publisher, query):
         await client.close()
 

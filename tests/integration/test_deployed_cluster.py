@@ -12,6 +12,7 @@ from nats.errors import Error as NatsError
 from nats.js.errors import APIError
 
 from contracts import permissions, subjects
+from runtime.bus.encoded_text import EncodedText
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog
@@ -51,7 +52,9 @@ async def test_services_and_publishers_work_through_any_server_and_outlive_the_l
                 return await NatsLog(jetstream).newest("w", name, "ChunksCreated") is not None
             return False
 
-        long = await NatsBlobs(publishing).put("Ada Marlow met Bertram Oake. " * 20_000, "w")
+        long = await NatsBlobs(publishing).put(
+            EncodedText.of("Ada Marlow met Bertram Oake. " * 20_000), "w"
+        )
         assert long.size > 500_000
         await NatsLog(publishing).publish(sealed(added("before", "Ada met Bob."), id="before"))
         await until(lambda: cut("before"), f"the chunker has cut it\n{chunker.tail()}")

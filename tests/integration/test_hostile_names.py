@@ -15,7 +15,8 @@ from nats.js import JetStreamContext
 from contracts.envelope import wrap
 from contracts.events import DocumentAdded
 from contracts.ids import event_id
-from publishing.documents import Submission, add_document
+from publishing.documents import add_document
+from publishing.draft import DocumentDraft, Submission
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog
 from runtime.errors import InvalidInput
@@ -71,7 +72,7 @@ async def test_no_publisher_of_ours_takes_a_name_that_is_none(
         await add_document(
             NatsLog(jetstream),
             NatsBlobs(jetstream),
-            Submission(text="x", file_path=name),
+            DocumentDraft.of(Submission(text="x", file_path=name)),
             workspace="w",
             source="/t",
         )

@@ -15,7 +15,8 @@ from pydantic import SecretStr
 
 from contracts import subjects
 from contracts.graph import PROJECTIONS, Partition
-from publishing.documents import Submission, add_document
+from publishing.documents import add_document
+from publishing.draft import DocumentDraft, Submission
 from runtime.bus import topology
 from runtime.bus.memory import MemoryLog
 from runtime.bus.nats.blobs import NatsBlobs
@@ -171,7 +172,7 @@ async def _fill(stack: Stack) -> None:
     await add_document(
         log,
         NatsBlobs(stack.jetstream),
-        Submission(text=LONG, id="long"),
+        DocumentDraft.of(Submission(text=LONG, id="long")),
         workspace="w",
         source="tests",
     )

@@ -18,8 +18,11 @@ from contracts.events import ChunksCreated
 from contracts.ids import document_id, event_id, sha256
 from contracts.permissions import IMPORTED_API, publisher_of
 from contracts.text import INLINE_LIMIT
-from publishing.documents import Submission, add_document, current_content_hash, delete_document
+from publishing.current_version import current_content_hash
+from publishing.documents import add_document, delete_document
+from publishing.draft import DocumentDraft, Submission
 from runtime.bus import topology
+from runtime.bus.encoded_text import EncodedText
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog
@@ -88,7 +91,7 @@ async def test_deletions_reach_the_log_although_their_ids_are_taken(
 ) -> None:
     log, blobs = NatsLog(query), NatsBlobs(query)
     added = await add_document(
-        log, blobs, Submission(text="Tom", id="leases"), workspace="a", source="t"
+        log, blobs, DocumentDraft.of(Submission(text="Tom", id="leases")), workspace="a", source="t"
     )
     ids = [
         event_id(f"a/leases/{sequence}", "DocumentDeleted")
@@ -119,7 +122,7 @@ async def test_a_known_text_can_be_added(
     await occupy(
         rival, subjects.of_type_in(workspace, "DocumentAdded"), event_id(cause, "DocumentAdded")
     )
-    submission = Submission(text=text)
+    submission = DocumentDraft.of(Submission(text=text))
     added = await add_document(log, blobs, submission, workspace=workspace, source="t", key=key)
     assert await current_content_hash(log, workspace=workspace, id=name) == sha256(text)
     again = await add_document(log, blobs, submission, workspace=workspace, source="t", key=key)
@@ -132,7 +135,11 @@ async def test_the_log_tells_nobody_what_another_workspace_holds(
     text = "Nobody else knows this sentence. " * 10_000
     name = document_id(text)
     added = await add_document(
-        NatsLog(query), NatsBlobs(query), Submission(text=text), workspace="a", source="t"
+        NatsLog(query),
+        NatsBlobs(query),
+        DocumentDraft.of(Submission(text=text)),
+        workspace="a",
+        source="t",
     )
     id = event_id(f"a/{name}/0/{sha256(text)}", "DocumentAdded")
     assert added.is_new
@@ -157,7 +164,9 @@ async def test_many_deletions_and_additions_at_once_against_a_rival(
     ]
     await occupy(rival, HARMLESS, *guesses)
     adding = (
-        add_document(log, blobs, Submission(text=n, id=n), workspace="many", source="t")
+        add_document(
+            log, blobs, DocumentDraft.of(Submission(text=n, id=n)), workspace="many", source="t"
+        )
         for n in names
     )
     await asyncio.gather(*adding)
@@ -175,8 +184,10 @@ async def test_bytes_that_a_publisher_of_the_same_workspace_put_first_stop_nothi
     text = "A text whose place in workspace b holds other bytes. " * 9_000
     await rival.publish(f"blob.b.{sha256(text)}.0", b"other bytes", stream="KB_BLOBS")
     log, blobs = NatsLog(query), NatsBlobs(query)
-    await add_document(log, blobs, Submission(text=text, id="long"), workspace="b", source="t")
-    ref = await blobs.put(text, "b")
+    await add_document(
+        log, blobs, DocumentDraft.of(Submission(text=text, id="long")), workspace="b", source="t"
+    )
+    ref = await blobs.put(EncodedText.of(text), "b")
     assert ref.key.startswith(f"b.{sha256(text)}-")
     assert await blobs.get(ref) == text
 

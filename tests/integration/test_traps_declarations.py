@@ -33,7 +33,8 @@ from contracts.topology import (
     declared_consumer,
     declared_stream,
 )
-from publishing.documents import Submission, add_document
+from publishing.documents import add_document
+from publishing.draft import DocumentDraft, Submission
 from runtime import telemetry
 from runtime.bus import topology
 from runtime.bus.nats import log as bus
@@ -255,7 +256,7 @@ async def test_one_document_in_two_workspaces_is_two_events(jetstream: JetStream
         await add_document(
             log,
             blobs,
-            Submission(text="the same text", id="doc"),
+            DocumentDraft.of(Submission(text="the same text", id="doc")),
             workspace=workspace,
             source="tests",
         )

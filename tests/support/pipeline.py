@@ -15,9 +15,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from contracts.events import Stage
+from contracts.text import MAX_TEXT_BYTES
 from contracts.topology import declared_consumer
 from contracts.values import Chunking
-from publishing.documents import MAX_TEXT_BYTES
 from runtime.bus.memory import MemoryConsumer, MemoryLog
 from runtime.bus.port import ALL_WANTED, DocumentVersions, Handler
 from runtime.bus.processor import EventProcessor, each

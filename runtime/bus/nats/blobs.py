@@ -11,16 +11,13 @@ from nats.js import JetStreamContext
 from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 
 from contracts import subjects
-from contracts.topology import KiB
 from contracts.values import BlobRef
+from runtime.bus.encoded_text import BLOB_PART, EncodedText
 from runtime.bus.nats.connection import REQUEST_TIMEOUT, SILENT, translated
 from runtime.bus.write_status import WriteStatus
 from runtime.errors import Poison, Unavailable
 
 logger = structlog.get_logger(__name__)
-
-BLOB_PART = 512 * KiB
-"""Bytes of one part."""
 
 READS, REPLICA_LAG = 10, 0.5
 """Attempts to read a part that a replica may not have yet, and the seconds between them."""
@@ -40,23 +37,16 @@ class NatsBlobs:
     jetstream: JetStreamContext
     writes: WriteStatus = field(default_factory=WriteStatus)
 
-    async def put(self, text: str, workspace: str) -> BlobRef:
-        data = text.encode()
-        digest = hashlib.sha256(data).hexdigest()
-        ref = BlobRef(
-            sha256=digest,
-            size=len(data),
-            parts=max(1, -(-len(data) // BLOB_PART)),
-            place=subjects.blob_place(workspace, digest),
-        )
+    async def put(self, text: EncodedText, workspace: str) -> BlobRef:
+        ref = text.reference(subjects.blob_place(workspace, text.sha256))
         try:
-            await self.put_back(ref.key, data)
+            await self.put_back(ref.key, text.data)
         except Occupied:
             logger.warning(
                 "other bytes stand under the name of a text, which gets another", place=ref.key
             )
             ref = ref.model_copy(update={"place": f"{ref.place}-{uuid4().hex}"})
-            await self.put_back(ref.key, data)
+            await self.put_back(ref.key, text.data)
         return ref
 
     async def put_back(self, key: str, data: bytes) -> None:

@@ -8,7 +8,7 @@ from fastapi import HTTPException
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from publishing.documents import MAX_TEXT_BYTES
+from contracts.text import MAX_TEXT_BYTES
 from services.query.api.errors import error_response
 
 MAX_DOCUMENT_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024

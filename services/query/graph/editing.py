@@ -13,7 +13,7 @@ from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
 from contracts.names import clean_name
 from contracts.values import EditedValues, GraphOperation
-from publishing.documents import edit_graph
+from publishing.graph_edits import edit_graph
 from runtime.bus.port import LiveGenerations, Log
 from runtime.stores.graph.port import Graph
 from services.query.errors import BadRequest, NotFound

@@ -3,18 +3,19 @@ adds nothing.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from contracts.ids import UNKNOWN_SOURCE, canonical_name, sha256
-from contracts.text import sanitize
-from contracts.values import Chunking, Scalar
-from publishing.documents import Added, Submission, add_document
+from contracts.ids import path_id, sha256
+from contracts.text import is_blank
+from contracts.values import Chunking
+from publishing.documents import Added, add_document
+from publishing.draft import DocumentDraft, Submission
 from runtime.bus.port import Blobs, Log
 from runtime.errors import InvalidInput
-from runtime.parsing.names import validated_name
+from runtime.parsing.files import Parsed
 from runtime.text.ballast import clean_text
 from services.query.event_source import SOURCE
 
@@ -51,71 +52,82 @@ class IngestRequest:
         return cls(f"{kind}_{key_hash}_{sha256(body)[:16]}", key_hash)
 
 
-@dataclass(frozen=True)
-class NewDocument:
-    """A document to add."""
+async def draft_text(
+    request: IngestRequest, text: str, name: str, chunking: Chunking | None = None
+) -> DocumentDraft:
+    """Return the draft of a text, without inline pictures and other binary data, which its warnings
+    tell.
 
-    text: str
-    name: str = UNKNOWN_SOURCE
-    """What answers cite; the document's id derives from its base name."""
-    id: str | None = None
-    metadata: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
-    pages: Sequence[int] = ()
-    chunking: Chunking | None = None
-    warnings: Sequence[str] = ()
-    """What may be missing or wrong in the text."""
-
-
-async def new_document(text: str, name: str, chunking: Chunking | None = None) -> NewDocument:
-    """Return the document of a text, without inline pictures and other binary data, which its
-    warnings tell.
-
-    Raises InvalidInput for a text that has nothing else.
+    Raises InvalidInput for a text that has nothing else, and for what cannot be a document.
     """
-    clean = await asyncio.to_thread(clean_text, text)
-    if clean.warnings and not sanitize(clean.text):
+    return await asyncio.to_thread(_draft_text, request, text, name, chunking)
+
+
+def _draft_text(
+    request: IngestRequest, text: str, name: str, chunking: Chunking | None
+) -> DocumentDraft:
+    clean = clean_text(text)
+    if clean.warnings and is_blank(clean.text):
         raise InvalidInput(f"the text is empty: {'; '.join(clean.warnings)}")
-    return NewDocument(clean.text, name, chunking=chunking, warnings=clean.warnings)
+    return DocumentDraft.of(
+        Submission(
+            text=clean.text,
+            file_path=name,
+            without_folders=True,
+            track_id=request.id,
+            chunking=chunking,
+            warnings=clean.warnings,
+        )
+    )
 
 
-async def publish_documents(
-    publisher: DocumentPublisher, request: IngestRequest, documents: Sequence[NewDocument]
-) -> list[Added]:
-    """Publish each document, and return what was added, in the same order.
+async def draft_file(
+    request: IngestRequest, parsed: Parsed, name: str, *, replaces: bool = True
+) -> DocumentDraft:
+    """Return the draft of a file. A name with folders is an id of its own, as on the command line.
 
-    Raises InvalidInput before anything is published when a name is invalid; what `publish_document`
-    raises leaves the documents before it published.
+    Raises InvalidInput for what cannot be a document.
     """
-    for document in documents:
-        validated_name(document.name)
+    has_folders = "/" in name
+    submission = Submission(
+        text=parsed.text,
+        file_path=name,
+        without_folders=not has_folders,
+        id=path_id(name) if has_folders else None,
+        track_id=request.id,
+        metadata=parsed.metadata,
+        pages=parsed.pages,
+        warnings=parsed.warnings,
+        replaces=replaces,
+    )
+    return await asyncio.to_thread(DocumentDraft.of, submission)
+
+
+async def publish_drafts(
+    publisher: DocumentPublisher, request: IngestRequest, drafts: Sequence[DocumentDraft]
+) -> list[Added]:
+    """Publish each draft, and return what was added, in the same order.
+
+    What `publish_draft` raises leaves the drafts before it published.
+    """
     return [
-        await publish_document(publisher, request, document, number)
-        for number, document in enumerate(documents)
+        await publish_draft(publisher, request, draft, number)
+        for number, draft in enumerate(drafts)
     ]
 
 
-async def publish_document(
-    publisher: DocumentPublisher, request: IngestRequest, document: NewDocument, number: int = 0
+async def publish_draft(
+    publisher: DocumentPublisher, request: IngestRequest, draft: DocumentDraft, number: int = 0
 ) -> Added:
     """Publish the `number`-th document of a request.
 
-    Raises InvalidInput for what `add_document` rejects and for a key that another request has used,
-    Unavailable when the log does not accept it.
+    Raises InvalidInput for a key that another request has used, OtherText for a draft that replaces
+    nothing, Unavailable when the log does not accept it.
     """
-    name = document.name if document.id else canonical_name(document.name)
     added = await add_document(
         publisher.log,
         publisher.blobs,
-        Submission(
-            text=document.text,
-            file_path=name or UNKNOWN_SOURCE,
-            id=document.id,
-            track_id=request.id,
-            metadata=document.metadata,
-            chunking=document.chunking,
-            pages=document.pages,
-            warnings=document.warnings,
-        ),
+        draft,
         workspace=publisher.workspace,
         source=SOURCE,
         key=f"{request.key}/{number}" if request.key else "",

@@ -24,8 +24,8 @@ from services.query.errors import NotFound, NotSupported
 from services.query.ingestion.adding import (
     DocumentPublisher,
     IngestRequest,
-    NewDocument,
-    publish_document,
+    draft_file,
+    publish_draft,
 )
 from services.query.ingestion.uploading import ReadLimits
 
@@ -203,17 +203,8 @@ class Scans:
             scan.ids.add(path_id(name))
             async with self._limits.slots.hold(publisher.workspace):
                 parsed = await parse(await asyncio.to_thread(self._read, folder, name), name)
-            # A name with folders is an id of its own, as on the command line.
-            id = path_id(name) if "/" in name else None
-            document = NewDocument(
-                parsed.text,
-                name,
-                id,
-                metadata=parsed.metadata,
-                pages=parsed.pages,
-                warnings=parsed.warnings,
-            )
-            added = await publish_document(publisher, request, document)
+            draft = await draft_file(request, parsed, name)
+            added = await publish_draft(publisher, request, draft)
         except (OSError, InvalidInput) as error:
             scan.count(
                 "error",

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
-from contracts.ids import canonical_name, document_id, path_id
-from publishing.documents import Added, content_hash, current_content_hash
+from contracts.ids import canonical_name
+from publishing.documents import Added, OtherText
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import InvalidInput
 from runtime.parsing.encodings import Hint, validated_encoding
@@ -17,8 +17,8 @@ from services.query.errors import BadRequest, Conflict, TooLarge
 from services.query.ingestion.adding import (
     DocumentPublisher,
     IngestRequest,
-    NewDocument,
-    publish_document,
+    draft_file,
+    publish_draft,
 )
 
 PARALLEL_FILES, PARALLEL_FILES_PER_WORKSPACE = 3, 2
@@ -106,20 +106,16 @@ async def upload(
     async with limits.slots.hold(publisher.workspace):
         parsed = await parse(await asyncio.to_thread(file.content.read), name, hint)
     request = IngestRequest.of("upload", options.key, f"{file.sha256}/{name}")
-    id = path_id(name) if "/" in name else None
-    document = NewDocument(
-        parsed.text,
-        name,
-        id=id,
-        metadata=parsed.metadata,
-        pages=parsed.pages,
-        warnings=parsed.warnings,
-    )
-    if not options.replace:
-        await _refuse_other_text(publisher, name, document)
-    return UploadResult(
-        await publish_document(publisher, request, document), request, parsed.warnings
-    )
+    draft = await draft_file(request, parsed, name, replaces=options.replace)
+    try:
+        added = await publish_draft(publisher, request, draft)
+    except OtherText:
+        raise Conflict(
+            f"there is another document of the name {name}: give replace=true to make this "
+            "its new version, "
+            "or give the file another name"
+        ) from None
+    return UploadResult(added, request, parsed.warnings)
 
 
 def accepted_name(name: str, *, folders: bool = False) -> str:
@@ -144,18 +140,3 @@ def _accepted_encoding(name: str) -> str:
         return validated_encoding(name) if name else ""
     except InvalidInput as error:
         raise BadRequest(f"encoding: {error}") from None
-
-
-async def _refuse_other_text(
-    publisher: DocumentPublisher, name: str, document: NewDocument
-) -> None:
-    id = document.id or document_id("", name)
-    current_hash = await current_content_hash(
-        publisher.log, workspace=publisher.workspace, id=id, file_path=name
-    )
-    if current_hash not in {None, content_hash(document.text)}:
-        raise Conflict(
-            f"there is another document of the name {name}: give replace=true to make this "
-            "its new version, "
-            "or give the file another name"
-        )

@@ -8,7 +8,8 @@ from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
 from contracts.folding.edit import edit_of, standing_edits, undone_edits
 from contracts.moments import microseconds
 from contracts.values import ALIAS_OPERATIONS
-from publishing.documents import edit_graph, restore_document
+from publishing.documents import restore_document
+from publishing.graph_edits import edit_graph
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
 from runtime.errors import ServiceError

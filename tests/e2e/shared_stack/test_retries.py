@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 
 from contracts import subjects
+from runtime.bus.encoded_text import EncodedText
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import connected
 from tests.support.raw_events import added, history, publish_added
@@ -36,7 +37,7 @@ def store(stack: Stack, text: str) -> None:
 
     async def put() -> None:
         async with connected(stack.settings.nats_url, name="test") as client:
-            await NatsBlobs(client.jetstream()).put(text, "retries")
+            await NatsBlobs(client.jetstream()).put(EncodedText.of(text), "retries")
 
     asyncio.run(put())
 

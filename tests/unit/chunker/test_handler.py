@@ -11,6 +11,7 @@ from contracts.events import ChunksCreated, DocumentAdded
 from contracts.graph import Generations
 from contracts.ids import sha256
 from contracts.values import BlobRef, Chunking
+from runtime.bus.encoded_text import EncodedText
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
 from services.chunker.domain.document import MAX_CHUNKS
@@ -134,7 +135,7 @@ async def test_what_cannot_be_printed_is_left_out_before_the_text_is_cut() -> No
 
 async def test_a_text_beside_the_log_is_read_there() -> None:
     blobs = MemoryBlobs()
-    event = DocumentAdded(document_id="d", blob=await blobs.put("abcdefgh", "w"))
+    event = DocumentAdded(document_id="d", blob=await blobs.put(EncodedText.of("abcdefgh"), "w"))
     (result,) = await cut(event, blobs=blobs)
     assert result.chunks[0].content == "abcdefgh"
 
@@ -155,7 +156,7 @@ async def test_a_text_that_is_too_long_is_refused_before_it_is_read() -> None:
 
 async def test_a_text_that_is_longer_than_its_reference_says_is_refused() -> None:
     blobs = MemoryBlobs()
-    ref = (await blobs.put("x" * 5_000, "w")).model_copy(update={"size": 1})
+    ref = (await blobs.put(EncodedText.of("x" * 5_000), "w")).model_copy(update={"size": 1})
     with pytest.raises(Poison, match="5,000 bytes"):
         await cut(DocumentAdded(document_id="d", blob=ref), blobs=blobs, max_bytes=1_000)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from publishing.documents import MAX_TEXT_BYTES
+from contracts.text import MAX_TEXT_BYTES
 from runtime.errors import InvalidInput
 from runtime.parsing import content, files
 from runtime.parsing.content import MAX_TEXT, joined, paged

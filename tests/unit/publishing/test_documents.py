@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 from contracts import subjects
 from contracts.envelope import wrap
 from contracts.events import DocumentAdded, DocumentDeleted, GraphEdited
-from contracts.ids import document_id, md5, path_id
+from contracts.ids import document_id, md5, path_id, sha256
 from contracts.text import INLINE_LIMIT
 from contracts.values import Chunking, CustomKnowledge
-from publishing import documents
-from publishing.documents import Added, Submission, add_document, edit_graph, reprocess_document
+from publishing import documents, draft
+from publishing.current_version import current_content_hash
+from publishing.documents import Added, add_document, reprocess_document
+from publishing.draft import DocumentDraft, Submission
+from publishing.graph_edits import edit_graph
 from runtime.bus.actor import acting_as
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryBlobs, MemoryLog
@@ -30,9 +33,9 @@ class Harness:
     async def add(
         self, text: str = "", workspace: str = "w", key: str = "", **fields: Any
     ) -> Added:
-        submission = Submission(text=text, **fields)
+        draft = DocumentDraft.of(Submission(text=text, **fields))
         return await add_document(
-            self.log, self.blobs, submission, workspace=workspace, source="tests", key=key
+            self.log, self.blobs, draft, workspace=workspace, source="tests", key=key
         )
 
     @property
@@ -162,7 +165,7 @@ async def test_a_longer_text_stands_beside_the_log(harness: Harness) -> None:
 async def test_a_text_over_the_greatest_length_is_refused(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documents, "MAX_TEXT_BYTES", 10)
+    monkeypatch.setattr(draft, "MAX_TEXT_BYTES", 10)
     with pytest.raises(InvalidInput, match="11 bytes, at most 10 are taken: split the document"):
         await harness.add("x" * 11)
 
@@ -365,9 +368,9 @@ async def test_what_was_added_before_names_had_one_spelling_keeps_its_id(
     assert not (await harness.add("old", **submission)).is_new
     assert (await harness.add("new", **submission)).document_id == id
     name = submission.get("id", id)
-    assert await documents.current_content_hash(
+    assert await current_content_hash(
         harness.log, workspace="w", id=name, file_path=submission["file_path"]
-    ) == documents.content_hash("new")
+    ) == sha256("new")
     deleted = await documents.delete_document(
         harness.log, workspace="w", id=name if "-1" in name else id, source="t"
     )

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from contracts.text import encodable, one_line, sanitize
+from contracts.text import encodable, is_blank, one_line
 from contracts.values import Chunking
 from services.query.api.strict_model import Name, StrictModel
 from services.query.status.document_status import STATUSES, STEPS, DocumentStatus
@@ -85,7 +85,7 @@ class InsertText(StrictModel):
     @field_validator("text")
     @classmethod
     def _not_blank(cls, text: str) -> str:
-        if not sanitize(text):
+        if is_blank(text):
             raise ValueError("the text is empty; give at least one printable character")
         return text
 
@@ -105,7 +105,7 @@ class InsertTexts(StrictModel):
             raise ValueError("give as many file_sources as texts, or none")
         if len(set(self.file_sources)) != len(self.file_sources):
             raise ValueError("file_sources must differ from each other")
-        if blank := [index for index, text in enumerate(self.texts) if not sanitize(text)]:
+        if blank := [index for index, text in enumerate(self.texts) if is_blank(text)]:
             raise ValueError(f"texts {blank} are empty; give at least one printable character each")
         return self
 

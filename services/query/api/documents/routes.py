@@ -10,6 +10,7 @@ from contracts.ids import UNKNOWN_SOURCE
 from contracts.spelling import name_spelling, spellings
 from contracts.text import one_line
 from publishing.documents import Added
+from publishing.draft import DocumentDraft
 from runtime.parsing.kinds import KINDS
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.documents.insert_models import InsertResponse
@@ -43,9 +44,8 @@ from services.query.errors import NotFound
 from services.query.ingestion.adding import (
     DocumentPublisher,
     IngestRequest,
-    NewDocument,
-    new_document,
-    publish_documents,
+    draft_text,
+    publish_drafts,
 )
 from services.query.ingestion.removing import delete, delete_all, retry_failed
 from services.query.ingestion.scanning import AlreadyRunning
@@ -129,8 +129,8 @@ async def add_text(
     body: InsertText, ctx: Ctx, workspace: Workspace, key: IdempotencyKey = None
 ) -> InsertResponse:
     """Add one text. The answer comes once the log has it durably."""
-    ingest = IngestRequest.of("insert", key, body.model_dump_json())
-    return await _add(ctx, workspace, ingest, [body.text], [body.file_source], body.chunking)
+    request = _ingest_request(key, body)
+    return await _add(ctx, workspace, request, [body.text], [body.file_source], body.chunking)
 
 
 @router.post("/texts", responses=DOCUMENTS_ADDED)
@@ -138,39 +138,44 @@ async def texts(
     body: InsertTexts, ctx: Ctx, workspace: Workspace, key: IdempotencyKey = None
 ) -> InsertResponse:
     """Add several texts. The answer comes once the log has them all durably."""
-    ingest = IngestRequest.of("insert", key, body.model_dump_json())
-    return await _add(ctx, workspace, ingest, body.texts, body.file_sources, body.chunking)
+    request = _ingest_request(key, body)
+    return await _add(ctx, workspace, request, body.texts, body.file_sources, body.chunking)
+
+
+def _ingest_request(key: str | None, body: InsertText | InsertTexts) -> IngestRequest:
+    # Only an id that derives from a key has anything of the body, which may have megabytes.
+    return IngestRequest.of("insert", key, body.model_dump_json() if key else "")
 
 
 async def _add(
     ctx: Context,
     workspace: str,
-    ingest: IngestRequest,
+    request: IngestRequest,
     texts: Sequence[str],
     sources: Sequence[str],
     chunking: ChunkingOption | None,
 ) -> InsertResponse:
     chunking_values = chunking.chunking() if chunking else None
-    named_texts = zip(texts, sources or [UNKNOWN_SOURCE] * len(texts), strict=True)
-    documents = [await new_document(text, name, chunking_values) for text, name in named_texts]
-    added = await publish_documents(
-        DocumentPublisher(ctx.log, ctx.blobs, workspace), ingest, documents
-    )
-    return (await _insert_response(ctx, workspace, added, ingest)).with_warnings(
-        _warnings(documents)
-    )
+    names = sources or [UNKNOWN_SOURCE] * len(texts)
+    drafts = [
+        await draft_text(request, text, name, chunking_values)
+        for text, name in zip(texts, names, strict=True)
+    ]
+    added = await publish_drafts(DocumentPublisher(ctx.log, ctx.blobs, workspace), request, drafts)
+    response = await _insert_response(ctx, workspace, added, request)
+    return response.with_warnings(_warnings(names, drafts))
 
 
-def _warnings(documents: Sequence[NewDocument]) -> list[str]:
+def _warnings(names: Sequence[str], drafts: Sequence[DocumentDraft]) -> list[str]:
     """Return the warnings of all documents, of several each with the name of the document that it
     is about.
     """
-    if len(documents) == 1:
-        return list(documents[0].warnings)
+    if len(drafts) == 1:
+        return list(drafts[0].event.warnings)
     return [
-        f"{one_line(document.name)}: {warning}"
-        for document in documents
-        for warning in document.warnings
+        f"{one_line(name)}: {warning}"
+        for name, draft in zip(names, drafts, strict=True)
+        for warning in draft.event.warnings
     ]
 
 

@@ -10,7 +10,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from publishing.documents import Submission, add_document
+from publishing.documents import add_document
+from publishing.draft import DocumentDraft, Submission
 from services.query.settings import QuerySettings
 from tests.support.access import client
 from tests.support.events import delivered, document, failed
@@ -91,7 +92,7 @@ async def test_a_document_without_a_track_is_tracked_by_its_id(
     await add_document(
         harness.log,
         harness.blobs,
-        Submission(text=TEXT["text"], file_path="port.md"),
+        DocumentDraft.of(Submission(text=TEXT["text"], file_path="port.md")),
         workspace="w",
         source="elsewhere",
     )

@@ -29,7 +29,8 @@ from contracts.values import (
     ExtractedRelation,
     RelationRevision,
 )
-from publishing.documents import Submission, add_document
+from publishing.documents import add_document
+from publishing.draft import DocumentDraft, Submission
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryBlobs, MemoryLog, MemorySharedValues
 from runtime.bus.nats.log_integrity import LogState, difference
@@ -159,7 +160,11 @@ async def test_a_document_that_is_added_again_is_no_repetition_of_the_one_that_w
 
     async def add() -> str:
         await add_document(
-            log, blobs, Submission(text="the text", id="d"), workspace="w", source="tests"
+            log,
+            blobs,
+            DocumentDraft.of(Submission(text="the text", id="d")),
+            workspace="w",
+            source="tests",
         )
         newest = await log.newest("w", "d", "DocumentAdded")
         assert newest
