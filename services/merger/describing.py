@@ -3,27 +3,27 @@
 What this process knows of a key at an older revision is brought up to date: the key's history names
 the chunks that have changed since, whichever replica merged them. Where it does not reach back, all
 contributions are read.
+
+The walk: canonical key → sources, the original keys whose contributions belong to it → chunks →
+contributions → aggregate → description.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from contracts.folding.contributions import Contribution, Key
-from contracts.folding.descriptions import Description, describe
+from contracts.folding.descriptions import Description
 from contracts.folding.edits import Edits
-from contracts.folding.fold import (
-    Aggregate,
-    active_contributions,
-    aggregate,
-    fragments,
-    position_of,
-)
+from contracts.folding.fold import Aggregate, position_of
 from contracts.folding.homonyms import Source
 from contracts.graph import Partition
 from runtime.errors import Retryable
+from services.merger.domain.description_tree import DescriptionTree
 from services.merger.domain.history import Changes, History
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
+from services.merger.domain.small_aggregate import FragmentList, SmallAggregate
 from services.merger.port import MergeDependencies
 
 MAX_READS = 100
@@ -40,6 +40,38 @@ class DescribedAggregate:
     description: Description
 
 
+class CanonicalKey(NamedTuple):
+    """A canonical key, its history, and the sources whose contributions belong to it."""
+
+    key: Key
+    history: History
+    sources: tuple[Source, ...]
+
+    @property
+    def is_unedited(self) -> bool:
+        """Return whether all contributions to the key of these names, and no others, belong to
+        it.
+        """
+        return self.sources == (Source(self.key),)
+
+
+class CachedKey(NamedTuple):
+    """A canonical key with its aggregate at an older revision, and what has changed since."""
+
+    canonical: CanonicalKey
+    aggregate: IncrementalAggregate
+    changes: Changes
+
+
+class SummaryLookup(NamedTuple):
+    """The summaries that the fragments of an aggregate lack at a revision, by hash of group."""
+
+    aggregate: IncrementalAggregate | SmallAggregate
+    revision: int
+    fragments: DescriptionTree | FragmentList
+    hashes: set[str]
+
+
 async def describe_keys(
     partition: Partition,
     histories: Mapping[Key, History],
@@ -53,161 +85,180 @@ async def describe_keys(
 
     Without `missing` the groups that lack a summary are left out: a large hub may have thousands.
     """
-    sources = {key: edits.sources(key) for key in histories}
-    cached = {
-        key: (known, changes)
-        for key, known in merging.cache.get(partition, histories).items()
-        if known.sources == sources[key]
-        and (changes := histories[key].since(known.revision)) is not None
-    }
-    chunks = await _all_chunks(partition, histories, sources, cached.keys(), merging)
-    for key, (_, changes) in cached.items():
-        for source in sources[key]:
-            # Of a name that was split, another key may need all of them.
-            chunks[source.key] = chunks.get(source.key, set()) | changes.chunks
-    read = await merging.contributions.of_chunks(partition, chunks)
-    by_key = {key: _contributions(of_key, read) for key, of_key in sources.items()}
-    await _advance(partition, cached, histories, by_key, merging)
-    known = {key: one for key, (one, _) in cached.items()}
-    new = {key: by_key[key] for key in by_key if key not in cached}
-    known |= _new_aggregates(partition, sources, histories, new, merging)
-    listed = {key: active_contributions(of_key) for key, of_key in new.items() if key not in known}
-    texts = {key: fragments(contributions) for key, contributions in listed.items()}
-    described = await _descriptions(partition, known, texts, merging, missing=missing)
+    cached, uncached = _canonical_keys(partition, histories, edits, merging)
+    chunks = await _chunks_to_read(partition, cached, uncached, merging)
+    contributions = await merging.contributions.of_chunks(partition, chunks)
+    aggregates: dict[Key, IncrementalAggregate | SmallAggregate] = {}
+    aggregates |= await _update_cached(partition, cached, contributions, merging)
+    aggregates |= _aggregate_anew(partition, uncached, contributions, merging)
+    await _look_up_summaries(partition, aggregates.values(), merging)
     return {
-        key: DescribedAggregate(one.aggregate(), described[key]) for key, one in known.items()
-    } | {
-        key: DescribedAggregate(aggregate(contributions), described[key])
-        for key, contributions in listed.items()
+        key: DescribedAggregate(
+            aggregate.aggregate(), aggregate.fragments.description(missing=missing)
+        )
+        for key, aggregate in aggregates.items()
     }
 
 
-def _contributions(
-    sources: tuple[Source, ...], read: Mapping[Key, list[Contribution]]
-) -> list[Contribution]:
-    """Return the contributions to the keys of these sources; those that an edit hides or moves away
-    are retracted.
-    """
-    by_key: defaultdict[Key, list[Source]] = defaultdict(list)
-    for source in sources:
-        by_key[source.key].append(source)
-
-    def counts(one: Contribution) -> bool:
-        return any(
-            one.document_id in source.documents and one.version > source.cutoff
-            for source in by_key[one.names]
-        )
-
-    return [
-        one if one.retracted or counts(one) else replace(one, retracted=True)
-        for key in by_key
-        for one in read[key]
-    ]
-
-
-async def _all_chunks(
+def _canonical_keys(
     partition: Partition,
     histories: Mapping[Key, History],
-    sources: Mapping[Key, tuple[Source, ...]],
-    cached: Collection[Key],
+    edits: Edits,
+    merging: MergeDependencies,
+) -> tuple[list[CachedKey], list[CanonicalKey]]:
+    """Return the keys whose cached aggregate their history can bring up to date, and all others."""
+    aggregates = merging.cache.get(partition, histories)
+    cached: list[CachedKey] = []
+    uncached: list[CanonicalKey] = []
+    for key, history in histories.items():
+        canonical = CanonicalKey(key, history, edits.sources(key))
+        aggregate = aggregates.get(key)
+        changes = None
+        if aggregate is not None and aggregate.sources == canonical.sources:
+            changes = history.changes_since(aggregate.revision)
+        if aggregate is not None and changes is not None:
+            cached.append(CachedKey(canonical, aggregate, changes))
+        else:
+            uncached.append(canonical)
+    return cached, uncached
+
+
+async def _chunks_to_read(
+    partition: Partition,
+    cached: Collection[CachedKey],
+    uncached: Collection[CanonicalKey],
     merging: MergeDependencies,
 ) -> dict[Key, set[str]]:
-    """Return the hashes of all chunks that contribute to each original key of keys that are not
-    cached.
+    """Return by original key the hashes of the chunks that contribute to it: all of them for keys
+    that are not cached, those that have changed for the others.
 
-    They stand in the key's own history if that is whole and no edit has touched the key. A history
+    All stand in the key's own history if that is whole and no edit has touched the key. A history
     does not count what other keys have contributed: their mentions are read, which stand before any
     count of theirs.
     """
-    keys = {
-        original for key, of_key in sources.items() if key not in cached for original, *_ in of_key
-    }
-    unedited = {key for key in keys & histories.keys() if sources[key] == (Source(key),)}
-    wholes = {key: histories[key].since(0) for key in unedited}
-    chunks = {key: changes.chunks for key, changes in wholes.items() if changes is not None}
-    return chunks | await merging.contributions.mentioning_chunks(partition, keys - chunks.keys())
+    chunks: dict[Key, set[str]] = {}
+    mentioned: set[Key] = set()
+    for canonical in uncached:
+        changes = canonical.history.changes_since(0) if canonical.is_unedited else None
+        if changes is not None:
+            chunks[canonical.key] = changes.chunks
+        else:
+            mentioned.update(source.key for source in canonical.sources)
+    mentioned.difference_update(chunks)
+    chunks |= await merging.contributions.mentioning_chunks(partition, mentioned)
+    for canonical, _, changes in cached:
+        for source in canonical.sources:
+            # Of a name that was split, another key may need all of them.
+            chunks.setdefault(source.key, set()).update(changes.chunks)
+    return chunks
 
 
-async def _advance(
+def _contributions_to(
+    canonical: CanonicalKey, contributions: Mapping[Key, list[Contribution]]
+) -> list[Contribution]:
+    """Return the contributions to the sources of a canonical key; those that an edit hides or moves
+    away are retracted.
+    """
+    sources_by_key: defaultdict[Key, list[Source]] = defaultdict(list)
+    for source in canonical.sources:
+        sources_by_key[source.key].append(source)
+    of_key: list[Contribution] = []
+    for original, sources in sources_by_key.items():
+        for contribution in contributions[original]:
+            if contribution.retracted or _belongs(contribution, sources):
+                of_key.append(contribution)
+            else:
+                of_key.append(replace(contribution, retracted=True))
+    return of_key
+
+
+def _belongs(contribution: Contribution, sources: Iterable[Source]) -> bool:
+    """Return whether one of the sources, all of the contribution's own key, covers it."""
+    return any(
+        contribution.document_id in source.documents and contribution.version > source.cutoff
+        for source in sources
+    )
+
+
+async def _update_cached(
     partition: Partition,
-    cached: Mapping[Key, tuple[IncrementalAggregate, Changes]],
-    histories: Mapping[Key, History],
-    read: Mapping[Key, list[Contribution]],
+    keys: Collection[CachedKey],
+    contributions: Mapping[Key, list[Contribution]],
     merging: MergeDependencies,
-) -> None:
-    """Apply to cached aggregates what has changed since.
+) -> dict[Key, IncrementalAggregate]:
+    """Apply to cached aggregates what has changed since, and return them.
 
     Another task may have done so meanwhile: then only what came after its revision is applied, and
     nothing to an aggregate that is newer than this history. What it has read too late is applied
     again at the change that counts it.
     """
-    hashes = {hash for _, changes in cached.values() for hash in changes.summaries}
+    hashes: set[str] = set()
+    for cached in keys:
+        hashes |= cached.changes.summaries
     summaries = await merging.summaries.get(partition, hashes) if hashes else {}
-    for key, (one, changes) in cached.items():
-        if one.revision < histories[key].revision:
-            one.put(read[key])
-            one.apply_summaries(
-                {hash: summaries[hash] for hash in changes.summaries & summaries.keys()}
-            )
-            one.revision = histories[key].revision
-    merging.cache.put(partition, [one for one, _ in cached.values()])
+    aggregates: dict[Key, IncrementalAggregate] = {}
+    for canonical, aggregate, changes in keys:
+        if aggregate.revision < canonical.history.revision:
+            aggregate.put(_contributions_to(canonical, contributions))
+            stored = changes.summaries & summaries.keys()
+            aggregate.apply_summaries({hash: summaries[hash] for hash in stored})
+            aggregate.revision = canonical.history.revision
+        aggregates[canonical.key] = aggregate
+    merging.cache.put(partition, aggregates.values())
+    return aggregates
 
 
-def _new_aggregates(
+def _aggregate_anew(
     partition: Partition,
-    sources: Mapping[Key, tuple[Source, ...]],
-    histories: Mapping[Key, History],
+    keys: Collection[CanonicalKey],
     contributions: Mapping[Key, list[Contribution]],
     merging: MergeDependencies,
-) -> dict[Key, IncrementalAggregate]:
-    """Make and cache aggregates of keys that many chunks name."""
-    new: dict[Key, IncrementalAggregate] = {}
-    for key, of_key in contributions.items():
-        if len(of_key) >= merging.cache.min_contributions:
-            new[key] = IncrementalAggregate(key, merging.limits, sources[key])
-            # In canonical order each is appended; in another order thousands behind it would be
-            # moved.
-            new[key].put(sorted(of_key, key=position_of))
-            new[key].revision = histories[key].revision
-    merging.cache.put(partition, new.values())
-    return new
-
-
-async def _descriptions(
-    partition: Partition,
-    known: Mapping[Key, IncrementalAggregate],
-    texts: Mapping[Key, list[str]],
-    merging: MergeDependencies,
-    *,
-    missing: bool,
-) -> dict[Key, Description]:
-    """Return each key's description; the summaries in it are read for one level of groups at a
-    time.
+) -> dict[Key, IncrementalAggregate | SmallAggregate]:
+    """Return aggregates of all contributions to the keys. Those that many chunks name are
+    cached.
     """
-    summaries_by_hash: dict[str, str] = {}
-    requested: set[str] = set()
+    aggregates: dict[Key, IncrementalAggregate | SmallAggregate] = {}
+    worth_caching: list[IncrementalAggregate] = []
+    for canonical in keys:
+        key, history, sources = canonical
+        of_key = _contributions_to(canonical, contributions)
+        if len(of_key) < merging.cache.min_contributions:
+            aggregates[key] = SmallAggregate(key, of_key, merging.limits)
+            continue
+        aggregate = IncrementalAggregate(key, merging.limits, sources)
+        # In canonical order each is appended; in another order thousands behind it would be moved.
+        aggregate.put(sorted(of_key, key=position_of))
+        aggregate.revision = history.revision
+        aggregates[key] = aggregate
+        worth_caching.append(aggregate)
+    merging.cache.put(partition, worth_caching)
+    return aggregates
+
+
+async def _look_up_summaries(
+    partition: Partition,
+    aggregates: Collection[IncrementalAggregate | SmallAggregate],
+    merging: MergeDependencies,
+) -> None:
+    """Look up the summaries in the descriptions, for one level of groups at a time, until none is
+    pending.
+    """
     for _ in range(MAX_READS):
-        described = {
-            key: describe(key, some, summaries_by_hash, merging.limits)
-            for key, some in texts.items()
-        }
-        missing_hashes = {
-            group.hash for one in described.values() for group in one.missing_summaries
-        } - requested
-        pending = [
-            (one, one.revision, one.fragments, one.fragments.pending_summaries())
-            for one in known.values()
-        ]
-        if not (new_hashes := missing_hashes.union(*(hashes for *_, hashes in pending))):
-            return described | {
-                key: one.fragments.description(missing=missing) for key, one in known.items()
-            }
-        new = await merging.summaries.get(partition, new_hashes)
-        summaries_by_hash |= new
-        requested |= new_hashes
-        for one, revision, tree, hashes in pending:
+        lookups: list[SummaryLookup] = []
+        hashes: set[str] = set()
+        for aggregate in aggregates:
+            pending = aggregate.fragments.pending_summaries()
+            if pending:
+                hashes |= pending
+                lookups.append(
+                    SummaryLookup(aggregate, aggregate.revision, aggregate.fragments, pending)
+                )
+        if not lookups:
+            return
+        summaries = await merging.summaries.get(partition, hashes)
+        for lookup in lookups:
             # Another task may have stored a summary meanwhile: then this result is outdated, and is
             # read again.
-            if one.revision == revision:
-                tree.apply_summaries(new, hashes)
-    raise Retryable("the summaries of a thing change faster than they can be read")
+            if lookup.aggregate.revision == lookup.revision:
+                lookup.fragments.apply_summaries(summaries, lookup.hashes)
+    raise Retryable("the summaries of a description change faster than they can be read")

@@ -51,7 +51,7 @@ class EditsCache:
         history = await stored.edit_history(partition)
         entry = self._entries.get(partition)
         if entry is None or entry.count < history.revision:
-            changes = history.since(entry.count) if entry else None
+            changes = history.changes_since(entry.count) if entry else None
             if entry and changes:
                 new = await stored.edits(partition, list(map(int, changes.chunks)))
             else:

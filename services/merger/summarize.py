@@ -83,7 +83,7 @@ async def _current_histories(
     """
     stored = await merging.contributions.histories(partition, revisions)
     current = {key: stored.get(key, History(0)) for key in revisions}
-    new = {key: history.new_since(revisions[key]) for key, history in current.items()}
+    new = {key: history.new_entries_since(revisions[key]) for key, history in current.items()}
     some_new = {key: (current[key], entries) for key, entries in new.items() if entries}
     repeated = (
         await _repeated_by_another_name(partition, some_new, merging) if some_new else set[Key]()
@@ -147,7 +147,7 @@ async def _missing_summaries(
         key: history
         for key, history in histories.items()
         if not edits.is_unedited(key)
-        or (changes := history.since(0)) is None
+        or (changes := history.changes_since(0)) is None
         or len(changes.chunks) > 1
     }
     aggregates = await describe_keys(partition, several, edits, merging, missing=True)

@@ -45,13 +45,13 @@ async def _publish_the_first(self: Results, batch: Any, events: Any) -> None:
     await PUBLISH(self, batch[:1], events[:1])
 
 
-def _once_each(changed: Any, edits: Any, noted: Any) -> dict[Any, set[str]]:
+def _once_each(changed: Any, edits: Any, counted: Any) -> dict[Any, set[str]]:
     """Leave a key out that was counted before, though an edit has brought it more chunks."""
     chunks: defaultdict[Any, set[str]] = defaultdict(set)
-    for raw, of_raw in changed.items():
-        for key in edits.all_canonical_keys((raw,)):
-            if key not in noted:
-                chunks[key].update(of_raw)
+    for original, original_chunks in changed.items():
+        for key in edits.all_canonical_keys((original,)):
+            if key not in counted:
+                chunks[key].update(original_chunks)
     return dict(sorted(chunks.items()))
 
 
@@ -103,11 +103,11 @@ PLANTED: Mapping[str, Plant] = {
     "older-chunks-written-last": lambda: mock.patch.object(
         LogVersions, "newer_chunks", _no_newer_chunks
     ),
-    "edit-seen-late": lambda: mock.patch.object(refold, "_chunks_of_canonical_keys", _once_each),
+    "edit-seen-late": lambda: mock.patch.object(refold, "_uncounted_chunks", _once_each),
     "passages-not-compared": lambda: mock.patch.object(MemoryRows, "put_newer", _put_all),
     "results-of-a-batch-lost": lambda: mock.patch.object(Results, "publish", _publish_the_first),
     "changes-counted-again-not-summarised": lambda: mock.patch.object(
-        History, "new_since", _newest_only
+        History, "new_entries_since", _newest_only
     ),
     "changes-counted-again-after-a-renaming-not-summarised": lambda: mock.patch.object(
         summarize, "_repeated_by_another_name", _no_other_names

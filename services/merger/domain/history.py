@@ -32,7 +32,7 @@ class History:
         """
         return " ".join((*chunks, *(_SUMMARY + hash for hash in summaries)))
 
-    def since(self, revision: int) -> Changes | None:
+    def changes_since(self, revision: int) -> Changes | None:
         """Return all changes after that revision; None if there are no notes of some of them."""
         count = self.revision - revision
         if count > len(self.notes):
@@ -41,7 +41,7 @@ class History:
         summaries = {entry for entry in entries if entry.startswith(_SUMMARY)}
         return Changes(entries - summaries, {entry[1:] for entry in summaries})
 
-    def new_since(self, revision: int) -> set[str] | None:
+    def new_entries_since(self, revision: int) -> set[str] | None:
         """Return what changes after that revision name and none before has named; None if notes of
         some are missing.
         """

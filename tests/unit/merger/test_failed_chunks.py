@@ -62,8 +62,8 @@ async def test_other_failures_change_nothing(failure: StageFailed) -> None:
 
 def test_a_change_counted_again_says_nothing_new() -> None:
     history = History(3, ("a", "b", "a"))
-    assert history.new_since(2) == set()
-    assert history.new_since(1) == {"b"}
-    assert history.new_since(3) == set()
-    assert History(9, ("a", "b")).new_since(5) is None
+    assert history.new_entries_since(2) == set()
+    assert history.new_entries_since(1) == {"b"}
+    assert history.new_entries_since(3) == set()
+    assert History(9, ("a", "b")).new_entries_since(5) is None
     assert (history.times("a"), history.times("b"), history.times("c")) == (2, 1, 0)

@@ -1,0 +1,64 @@
+"""Aggregates the contributions to one key at once: cheaper than an `IncrementalAggregate` where
+they are few.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from contracts.folding.contributions import Contribution, Key
+from contracts.folding.descriptions import Description, SummaryLimits, describe
+from contracts.folding.fold import Aggregate, active_contributions, aggregate, fragments
+
+
+class FragmentList:
+    """Distinct fragments in canonical order, and the summaries of their groups. Offers what
+    `DescriptionTree` offers to describe a key.
+    """
+
+    def __init__(self, key: Key, texts: Sequence[str], limits: SummaryLimits) -> None:
+        self._key = key
+        self._texts = texts
+        self._limits = limits
+        self._summaries: dict[str, str] = {}
+        self._looked_up: set[str] = set()
+        self._description = describe(key, texts, self._summaries, limits)
+
+    def pending_summaries(self) -> set[str]:
+        """Return hashes of groups whose summaries have to be looked up before `description` knows
+        which are missing.
+        """
+        hashes = {group.hash for group in self._description.missing_summaries}
+        return hashes - self._looked_up
+
+    def apply_summaries(self, summaries: Mapping[str, str], looked_up: Collection[str]) -> None:
+        """Use these summaries, by hash of group; of those `looked_up` there are no others."""
+        for hash in looked_up:
+            if hash in summaries:
+                self._summaries[hash] = summaries[hash]
+        self._looked_up.update(looked_up)
+        self._description = describe(self._key, self._texts, self._summaries, self._limits)
+
+    def description(self, *, missing: bool = True) -> Description:
+        """Return the description, its groups that lack a summary only if `missing`."""
+        if missing or not self._description.missing_summaries:
+            return self._description
+        return replace(self._description, missing_summaries=())
+
+
+class SmallAggregate:
+    """The active contributions to one canonical key, which never change, and what they add up
+    to.
+    """
+
+    revision = 0
+    """Always the same: nothing is ever added."""
+
+    def __init__(
+        self, key: Key, contributions: Iterable[Contribution], limits: SummaryLimits
+    ) -> None:
+        self._contributions = active_contributions(contributions)
+        self.fragments = FragmentList(key, fragments(self._contributions), limits)
+
+    def aggregate(self) -> Aggregate:
+        """Return the fields that the contributions add up to."""
+        return aggregate(self._contributions)
