@@ -28,7 +28,6 @@ MEANINGS = {
     "embedding_api_key": "its key",
     "host": "where the health pages and the API listen",
     "log_level": "DEBUG, INFO, WARNING, ERROR or CRITICAL",
-    "summary_language": "language of what the model writes",
     "top_k": "entities and relations searched for",
     "chunk_top_k": "passages searched for, and kept in the context",
     "max_entity_tokens": "tokens of entities in the context",

@@ -125,6 +125,12 @@ class RoleSettings(Settings):
     )
     query_llm_max_tokens_per_minute: int | None = _named("QUERY_LLM_MAX_TOKENS_PER_MINUTE", ge=0)
 
+    summary_language: str = Field(
+        default="English",
+        min_length=1,
+        description="language of descriptions, summaries and the keywords of questions",
+    )
+
     @field_validator(*(f"{role}_llm_extra_body" for role in ROLES))
     @classmethod
     def _fields_of_a_role_can_be_read(cls, text: str | None) -> str | None:
@@ -143,6 +149,19 @@ class RoleSettings(Settings):
             f"settings of {role.upper()}_LLM_ are set but neither a key nor a base URL: no language model is used"  # noqa: E501
             for role in idle
         ]
+
+
+class SummarySettings(RoleSettings):
+    """When descriptions are summarised rather than joined. The merger does it; the query service
+    folds the graph of the past alike.
+    """
+
+    force_llm_summary_on_merge: int = Field(
+        default=8, ge=2, description="distinct descriptions of one thing"
+    )
+    summary_max_tokens: int = Field(
+        default=1200, ge=1, description="of all its descriptions together"
+    )
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,6 @@ for a call's end.
 class ExtractorSettings(RoleSettings):
     """LightRAG's names and defaults."""
 
-    summary_language: str = Field(
-        default="English", min_length=1, description="language of descriptions"
-    )
     max_gleaning: int = Field(
         default=1, ge=0, description="0: each passage is asked about once; more than 1 is 1"
     )

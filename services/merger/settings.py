@@ -3,23 +3,16 @@
 from pydantic import Field
 
 from contracts.folding.descriptions import SummaryLimits
-from runtime.models.roles import RoleSettings
+from runtime.models.roles import SummarySettings
 
 
-class MergerSettings(RoleSettings):
+class MergerSettings(SummarySettings):
     """LightRAG's names and defaults. Without a language model nothing is summarised."""
 
-    force_llm_summary_on_merge: int = Field(
-        default=8, ge=2, description="distinct descriptions of one thing"
-    )
-    summary_max_tokens: int = Field(
-        default=1200, ge=1, description="of all its descriptions together"
-    )
     summary_context_size: int = Field(default=12_000, ge=100, description="tokens one call reads")
     summary_length_recommended: int = Field(
         default=600, ge=20, description="tokens a summary is to have at most"
     )
-    summary_language: str = "English"
     summary_quiet_seconds: float = Field(
         default=5.0, ge=0, description="a thing is summarised once it rests so long"
     )

@@ -9,12 +9,12 @@ from pydantic import AliasChoices, Field, SecretStr
 
 from contracts.folding.descriptions import SummaryLimits
 from runtime.errors import ConfigurationError
-from runtime.models.roles import RoleSettings
+from runtime.models.roles import SummarySettings
 from services.query.answering.port import EffortLimits
 from services.query.question import ChunkPickMethod
 
 
-class QuerySettings(RoleSettings):
+class QuerySettings(SummarySettings):
     """LightRAG's names and defaults."""
 
     port: int = Field(default=9621, ge=0, le=65535, description="the API")
@@ -54,13 +54,6 @@ class QuerySettings(RoleSettings):
     related_chunk_number: int = Field(default=5, ge=0)
     min_position_timeout: float = Field(
         default=10.0, ge=0, description="seconds a question waits for its min_position"
-    )
-    summary_language: str = Field(default="English", description="language of keywords")
-    force_llm_summary_on_merge: int = Field(
-        default=8, ge=2, description="the merger's, which pages show"
-    )
-    summary_max_tokens: int = Field(
-        default=1200, ge=1, description="the merger's, for the graph of the past"
     )
     log_archive: bool = Field(
         default=False, description="copy every event into the document store, for `repair`"

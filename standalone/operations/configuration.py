@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import ValidationError
 
 from runtime.errors import ConfigurationError
-from runtime.models.roles import RoleSettings
+from runtime.models.roles import RoleSettings, SummarySettings
 from runtime.settings import Settings
 from runtime.shown_settings import ShownSetting, shown_settings
 from runtime.variables import FILE, is_secret, variables
@@ -27,6 +27,7 @@ from standalone.operations.settings import CommandSettings
 SETTINGS: dict[str, type[Settings]] = {
     "every service": Settings,
     "models of single roles": RoleSettings,
+    "summaries of descriptions": SummarySettings,
     "the chunker": ChunkerSettings,
     "the extractor": ExtractorSettings,
     "the merger": MergerSettings,

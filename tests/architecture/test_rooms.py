@@ -12,7 +12,9 @@ from contracts.registry import PRODUCERS, consuming_services, service_of
 from contracts.registry import SERVICES as STAGES
 from contracts.topology import CONSUMERS
 from runtime.settings import Settings
-from tests.architecture.sources import REPOSITORY, SERVICES, modules, parsed
+from runtime.variables import variables
+from standalone.operations.configuration import SETTINGS
+from tests.architecture.sources import FLOORS, REPOSITORY, SERVICES, modules, parsed
 
 every_service = pytest.mark.parametrize("service", SERVICES)
 
@@ -125,3 +127,49 @@ def test_a_readme_names_what_goes_in_what_comes_out_and_every_knob(service: str)
 def test_a_readme_points_at_files_that_exist(service: str) -> None:
     for name in re.findall(r"`([\w/]+(?:\.py|/))`", readme(service)):
         assert (folder(service) / name).exists() or (REPOSITORY / name).exists(), name
+
+
+SHARED_VARIABLES = {"LIGHTRAG_API_KEY": "what the API asks for is what commands send"}
+"""Variables that two classes of settings declare, and why."""
+
+
+def declarations() -> dict[str, list[tuple[type[Settings], Any]]]:
+    """The classes that declare each variable themselves, each with its default. A class that gives
+    an inherited setting another default declares nothing.
+    """
+    result: dict[str, list[tuple[type[Settings], Any]]] = {}
+    for group in SETTINGS.values():
+        inherited = {name for base in group.__bases__ for name in getattr(base, "model_fields", {})}
+        for name, field in group.model_fields.items():
+            if name in group.__annotations__ and name not in inherited:
+                for variable in variables(name, field):
+                    result.setdefault(variable, []).append((group, field.default))
+    return result
+
+
+def test_no_variable_is_declared_by_two_classes_of_settings() -> None:
+    several = {
+        variable: [group.__name__ for group, _ in declared]
+        for variable, declared in declarations().items()
+        if len({group for group, _ in declared}) > 1 and variable not in SHARED_VARIABLES
+    }
+    assert several == {}
+
+
+def test_a_variable_that_two_classes_share_has_one_default() -> None:
+    declared = declarations()
+    for variable in SHARED_VARIABLES:
+        assert len(declared[variable]) == 2
+        assert declared[variable][0][1] == declared[variable][1][1]
+
+
+def test_every_class_of_settings_is_among_those_that_are_shown() -> None:
+    own = {
+        group
+        for path in modules(*FLOORS)
+        if "Settings)" in path.read_text("utf-8")
+        for group in settings_in(
+            ".".join(path.relative_to(REPOSITORY).with_suffix("").parts).removesuffix(".__init__")
+        )
+    }
+    assert own == set(SETTINGS.values())

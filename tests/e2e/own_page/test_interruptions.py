@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from contracts import subjects
+from runtime.bus.encoded_text import EncodedText
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import connected
 from tests.support.access import SECRET
@@ -62,7 +63,7 @@ def test_a_dead_letter_is_tried_again_once_its_cause_is_mended(
 ) -> None:
     async def mend() -> None:
         async with connected(stack.settings.nats_url, name="test") as client:
-            await NatsBlobs(client.jetstream()).put(MISSING, "mended")
+            await NatsBlobs(client.jetstream()).put(EncodedText.of(MISSING), "mended")
 
     with visits.to(f"{unread}/documents") as opened:
         page = opened.page

@@ -11,7 +11,7 @@ import pytest
 from pydantic import AliasChoices, SecretStr
 from pydantic.fields import FieldInfo
 
-from runtime.models.roles import RoleSettings
+from runtime.models.roles import RoleSettings, SummarySettings
 from runtime.settings import Settings
 from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
@@ -54,6 +54,7 @@ CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
 ALL_SETTINGS: list[type[Settings]] = [
     Settings,
     RoleSettings,
+    SummarySettings,
     ChunkerSettings,
     ExtractorSettings,
     MergerSettings,
