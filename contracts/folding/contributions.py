@@ -42,35 +42,40 @@ def contributions(event: EntitiesExtracted) -> list[Contribution]:
     """Return what this chunk contributes, each entity and relation once: of two descriptions the
     longer counts.
     """
-    document, chunk = event.document, event.chunk
+    document = event.document
+    chunk = event.chunk
     added_at = round(document.added_at.timestamp() * 1_000_000)
+    origin = (chunk.id, document.id, chunk.order, document.version, added_at, document.file_path)
 
-    def said(kind: Kind, names: Key, description: str, *more: Any) -> Contribution:
-        place = (chunk.id, document.id, chunk.order, document.version, added_at, document.file_path)
-        return Contribution(kind, names, description, *place, *more)
+    def contribution(kind: Kind, key: Key, description: str, *values: Any) -> Contribution:
+        return Contribution(kind, key, description, *origin, *values)
 
     relations: dict[Key, Contribution] = {}
     for row in event.relations:
         key = pair(row.source, row.target)
-        new = said("relation", key, row.description, UNKNOWN_TYPE, row.keywords, row.weight)
-        relations[key] = _one(relations[key], new) if key in relations else new
+        relation = contribution(
+            "relation", key, row.description, UNKNOWN_TYPE, row.keywords, row.weight
+        )
+        relations[key] = _combine(relations[key], relation) if key in relations else relation
     entities: dict[Key, Contribution] = {}
     for row in event.entities:
         key = (row.name,)
-        new = said("entity", key, row.description, row.type)
-        entities[key] = _one(entities[key], new) if key in entities else new
-    for relation in sorted(relations.values(), key=lambda r: (r.names, r.description)):
+        entity = contribution("entity", key, row.description, row.type)
+        entities[key] = _combine(entities[key], entity) if key in entities else entity
+    for relation in sorted(relations.values(), key=lambda row: (row.names, row.description)):
         for name in relation.names:
             if (name,) not in entities:
-                entities[name,] = said("end", (name,), relation.description)
+                entities[name,] = contribution("end", (name,), relation.description)
     return [*entities.values(), *relations.values()]
 
 
-def _one(left: Contribution, right: Contribution) -> Contribution:
+def _combine(first: Contribution, second: Contribution) -> Contribution:
     """Combine two rows of one chunk about the same key."""
-    longer = max(left, right, key=lambda c: (len(c.description), c.description, c.type))
+    longer_row = max(
+        first, second, key=lambda row: (len(row.description), row.description, row.type)
+    )
     return replace(
-        longer,
-        keywords=tuple(sorted({*left.keywords, *right.keywords})),
-        weight=max(left.weight, right.weight),
+        longer_row,
+        keywords=tuple(sorted({*first.keywords, *second.keywords})),
+        weight=max(first.weight, second.weight),
     )

@@ -81,24 +81,24 @@ def describe(
     if not limits.are_exceeded_by(fragments):
         return Description(join(fragments))
     depth = depth_of(len(fragments))
-    texts = _grouped((sha256(fragment)[:depth], [fragment]) for fragment in fragments)
+    texts = _by_path((sha256(fragment)[:depth], [fragment]) for fragment in fragments)
     while True:
-        condensed: dict[str, list[str]] = {}
-        missing: dict[str, Group] = {}
-        for place, inputs in sorted(texts.items()):
+        representatives: dict[str, list[str]] = {}
+        missing_summaries: dict[str, Group] = {}
+        for path, inputs in sorted(texts.items()):
             group = Group(key, tuple(inputs))
             if not limits.are_exceeded_by(inputs):
-                condensed[place] = inputs
+                representatives[path] = inputs
             elif group.hash in summaries:
-                condensed[place] = [summaries[group.hash]]
+                representatives[path] = [summaries[group.hash]]
             else:
-                missing[group.hash] = group
-        if missing:
-            return Description(join(fragments), tuple(missing.values()), is_whole=False)
+                missing_summaries[group.hash] = group
+        if missing_summaries:
+            return Description(join(fragments), tuple(missing_summaries.values()), is_whole=False)
         if not depth:
-            return Description(join(condensed[""]))
+            return Description(join(representatives[""]))
         depth -= 1
-        texts = _grouped((place[:depth], inputs) for place, inputs in condensed.items())
+        texts = _by_path((path[:depth], inputs) for path, inputs in representatives.items())
 
 
 def estimated_tokens(text: str) -> int:
@@ -129,9 +129,9 @@ def depth_of(count: int) -> int:
     return next((level for level in range(LEVELS) if count <= MAX_GROUP_SIZE * 16**level), LEVELS)
 
 
-def _grouped(texts: Iterable[tuple[str, Sequence[str]]]) -> dict[str, list[str]]:
+def _by_path(texts: Iterable[tuple[str, Sequence[str]]]) -> dict[str, list[str]]:
     """Return the texts of each group by its path, in the order given."""
     groups: dict[str, list[str]] = defaultdict(list)
-    for place, fragments in texts:
-        groups[place] += fragments
+    for path, fragments in texts:
+        groups[path] += fragments
     return groups

@@ -1,4 +1,4 @@
-"""One edit of the graph as the log has it, and which of several stand."""
+"""One edit of the graph as the log has it, and which of several are in force."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -32,15 +32,17 @@ class Edit:
         return (*self.names, self.target) if self.target else self.names
 
 
-def edit_of(sequence: int, at: int, event: GraphEdited) -> Edit:
-    """Return the edit that the event at this sequence brings."""
+def edit_of(sequence: int, moment: int, event: GraphEdited) -> Edit:
+    """Return the edit that the event at this sequence brings. `moment` is in microseconds since
+    1970.
+    """
     return Edit(
         sequence,
         event.operation,
         event.names,
         event.target,
         event.values,
-        at,
+        moment,
         event.editor,
         event.proposed_by,
         event.evidence,
@@ -49,7 +51,7 @@ def edit_of(sequence: int, at: int, event: GraphEdited) -> Edit:
     )
 
 
-def standing_edits(ordered: Sequence[Edit]) -> list[Edit]:
+def standing_edits(edits: Sequence[Edit]) -> list[Edit]:
     """Return, of edits in the order of the log, those that change the graph and that no later one
     takes back.
 
@@ -58,8 +60,8 @@ def standing_edits(ordered: Sequence[Edit]) -> list[Edit]:
     """
     standing: list[Edit] = []
     withdrawn: set[tuple[str, str | None]] = set()
-    undone = undone_edits(ordered)
-    for edit in reversed(ordered):
+    undone = undone_edits(edits)
+    for edit in reversed(edits):
         if edit.operation == "undo_edit" or edit.sequence in undone:
             continue
         if edit.operation in ("undo_alias", "reject_alias"):
@@ -72,12 +74,12 @@ def standing_edits(ordered: Sequence[Edit]) -> list[Edit]:
     return standing[::-1]
 
 
-def undone_edits(ordered: Sequence[Edit]) -> dict[int, int]:
+def undone_edits(edits: Sequence[Edit]) -> dict[int, int]:
     """Return by sequence the edits that are taken back by their sequence, each with that of the
     undoing that counts.
     """
     undone: dict[int, int] = {}
-    for edit in reversed(ordered):
+    for edit in reversed(edits):
         if edit.operation == "undo_edit" and edit.sequence not in undone:
             undone.setdefault(edit.undoes, edit.sequence)
     return undone

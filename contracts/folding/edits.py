@@ -30,7 +30,7 @@ class Edits:
 
     current_names: dict[str, str] = field(default_factory=dict[str, str])
     """Canonical names by original name, where they differ."""
-    names_now: dict[str, dict[str, None]] = field(
+    originals_by_name: dict[str, dict[str, None]] = field(
         default_factory=lambda: defaultdict[str, dict[str, None]](dict)
     )
     """The original names by canonical name, of `current_names`, in the order in which they came to
@@ -61,12 +61,13 @@ class Edits:
     hidden_keys: dict[Key, int] = field(default_factory=dict[Key, int])
     """By original key, the sequence in the log up to which contributions are hidden."""
 
-    def canonical_key(self, raw: Key, document: str = "") -> Key | None:
+    def canonical_key(self, original: Key, document: str = "") -> Key | None:
         """Return the canonical key of a key of this document; None for a relation whose two ends
         are one entity.
         """
         names = [
-            self.current_names.get(name, name) for name in self.homonyms.meant_key(raw, document)
+            self.current_names.get(name, name)
+            for name in self.homonyms.meant_key(original, document)
         ]
         if len(names) == 1:
             return (names[0],)
@@ -74,38 +75,36 @@ class Edits:
 
     def original_keys(self, key: Key) -> list[Key]:
         """Return the original keys of a canonical key."""
-        if len(key) == 1:
-            return [(name,) for name in self._original_names(key[0])]
-        return [pair(*ends) for ends in product(*map(self._original_names, key))]
+        return [_key_of(names) for names in product(*map(self._original_names, key))]
 
     def sources(self, key: Key) -> tuple[Source, ...]:
         """Return whose contributions belong to a canonical key; several for one original key have
         other documents.
         """
-        if not (
-            self.current_names or self.hidden_keys or self.homonyms.meanings
-        ):  # as in most workspaces
+        is_edited = self.current_names or self.hidden_keys or self.homonyms.meanings
+        if not is_edited:  # as in most workspaces
             return (Source(key),)
         if not self.homonyms.meanings:
-            return tuple(Source(raw, self.cutoff(raw)) for raw in self.original_keys(key))
+            return tuple(
+                Source(original, self.cutoff(original)) for original in self.original_keys(key)
+            )
         names = [self.homonyms.names_of(self._original_names(name)) for name in key]
-        raws = (
-            [(name,) for name in names[0]]
-            if len(key) == 1
-            else [pair(*ends) for ends in product(*names)]
-        )
-        return tuple(source for raw in dict.fromkeys(raws) for source in self._sources_of(raw, key))
+        originals = dict.fromkeys(_key_of(combination) for combination in product(*names))
+        sources: list[Source] = []
+        for original in originals:
+            sources += self._sources_of(original, key)
+        return tuple(sources)
 
-    def _sources_of(self, raw: Key, key: Key) -> Iterator[Source]:
-        documents = self.homonyms.documents(raw)
-        if self.canonical_key(raw) == key:
-            yield Source(raw, self.cutoff(raw), Documents(frozenset(documents)))
-        listed: defaultdict[int, set[str]] = defaultdict(set)
+    def _sources_of(self, original: Key, key: Key) -> Iterator[Source]:
+        documents = self.homonyms.documents(original)
+        if self.canonical_key(original) == key:
+            yield Source(original, self.cutoff(original), Documents(frozenset(documents)))
+        documents_by_cutoff: defaultdict[int, set[str]] = defaultdict(set)
         for document in documents:
-            if self.canonical_key(raw, document) == key:
-                listed[self.cutoff(raw, document)].add(document)
-        for cutoff, some in sorted(listed.items()):
-            yield Source(raw, cutoff, Documents(frozenset(some), excluded=False))
+            if self.canonical_key(original, document) == key:
+                documents_by_cutoff[self.cutoff(original, document)].add(document)
+        for cutoff, of_cutoff in sorted(documents_by_cutoff.items()):
+            yield Source(original, cutoff, Documents(frozenset(of_cutoff), excluded=False))
 
     def affects(self, key: Key) -> bool:
         """Return whether an edit may ever have changed which contributions belong to the key."""
@@ -115,12 +114,13 @@ class Edits:
             name in self.renamed_names or (name,) in self.hidden_keys for name in key
         )
 
-    def cutoff(self, raw: Key, document: str = "") -> int:
+    def cutoff(self, original: Key, document: str = "") -> int:
         """Return the sequence up to which contributions to a key of this document are hidden; 0 if
         none are.
         """
-        meant = self.homonyms.meant_key(raw, document)
-        return max(self.hidden_keys.get(key, 0) for key in (meant, *((name,) for name in meant)))
+        meant_key = self.homonyms.meant_key(original, document)
+        entities = [(name,) for name in meant_key]
+        return max(self.hidden_keys.get(key, 0) for key in (meant_key, *entities))
 
     def is_unedited(self, key: Key) -> bool:
         """Return whether all contributions to the key of these names, and no others, belong to
@@ -128,77 +128,82 @@ class Edits:
         """
         return self.sources(key) == (Source(key),)
 
-    def all_canonical_keys(self, raws: Iterable[Key]) -> set[Key]:
+    def all_canonical_keys(self, originals: Iterable[Key]) -> set[Key]:
         """Return every canonical key that these original keys have or may once have had."""
         if not (self.current_names or self.former_names):
-            return set(raws)
+            return set(originals)
         keys: set[Key] = set()
-        for raw in raws:
-            if not any(name in self.current_names or name in self.former_names for name in raw):
-                keys.add(raw)
+        for original in originals:
+            if not any(self._was_renamed(name) for name in original):
+                keys.add(original)
                 continue
-            for names in product(
-                *(
-                    {name, self.current_names.get(name, name)} | self.former_names.get(name, set())
-                    for name in raw
-                )
-            ):
-                if len(names) == 1:
-                    keys.add(names)
-                elif names[0] != names[1]:
-                    keys.add(pair(*names))
+            possible_names = [self._possible_names(name) for name in original]
+            for names in product(*possible_names):
+                if len(set(names)) == len(original):
+                    keys.add(_key_of(names))
         return keys
+
+    def _was_renamed(self, original: str) -> bool:
+        return original in self.current_names or original in self.former_names
+
+    def _possible_names(self, original: str) -> set[str]:
+        """Return every name that an original name has or may once have had."""
+        names = {original, self.current_names.get(original, original)}
+        return names.union(self.former_names.get(original, ()))
 
     def all_original_names(self, names: Iterable[str]) -> set[str]:
         """Return the original names that had one of these names at any time, and the names
         themselves.
         """
-        searched = set(names)
-        return searched | {raw for raw, former in self.former_names.items() if former & searched}
+        all_names = set(names)
+        originals = [
+            original
+            for original, former_names in self.former_names.items()
+            if not former_names.isdisjoint(all_names)
+        ]
+        return all_names.union(originals)
 
     def other_names(self) -> list[tuple[str, str]]:
         """Return the names in documents that mean an entity of another name somewhere, each with
         that name.
         """
-        meant = [
-            (name, other)
-            for name, some in self.homonyms.meanings.items()
-            for other in some.values()
-        ]
-        pairs = {(name, self.current_names.get(other, other)) for name, other in meant}
-        return sorted(one for one in pairs | set(self.current_names.items()) if one[0] != one[1])
+        pairs = set(self.current_names.items())
+        for name, meanings in self.homonyms.meanings.items():
+            for original in meanings.values():
+                pairs.add((name, self.current_names.get(original, original)))
+        return sorted((name, entity) for name, entity in pairs if name != entity)
 
     def edited_keys_with(self, names: Iterable[str]) -> set[Key]:
         """Return the keys with one of these names whose values were ever edited."""
         return set[Key]().union(*(self.edited_keys.get(name, ()) for name in names))
 
-    def set_values(self, key: Key, values: EditedValues, at: int) -> None:
-        """Set the edited values of a key, the first of them edited `at` this time."""
+    def set_values(self, key: Key, values: EditedValues, moment: int) -> None:
+        """Set the edited values of a key, edited at this moment; the first moment counts."""
         self.values[key] = values
-        self.edited_at[key] = earliest(self.edited_at.get(key, 0), at)
+        self.edited_at[key] = earliest(self.edited_at.get(key, 0), moment)
 
     def remove_values(self, key: Key) -> tuple[EditedValues | None, int]:
         """Remove and return the edited values of a key and the time of their first edit."""
         return self.values.pop(key, None), self.edited_at.pop(key, 0)
 
-    def rename(self, raw: str, new: str) -> None:
+    def rename(self, original: str, name: str) -> None:
         """Give an original name another canonical one."""
-        if raw in self.current_names:
-            del self.names_now[self.current_names[raw]][raw]
-        self.current_names[raw] = new
-        self.names_now[new][raw] = None
+        if original in self.current_names:
+            del self.originals_by_name[self.current_names[original]][original]
+        self.current_names[original] = name
+        self.originals_by_name[name][original] = None
 
     def _original_names(self, name: str) -> list[str]:
-        raws = list(self.names_now.get(name, ()))
-        return raws if name in self.current_names else [name, *raws]
+        originals = list(self.originals_by_name.get(name, ()))
+        return originals if name in self.current_names else [name, *originals]
 
 
 def apply_edits(edits: Sequence[Edit]) -> Edits:
     """Return the state after all these edits, in the order of the log."""
     state = Edits()
-    ordered = sorted(edits, key=lambda edit: edit.sequence)
-    _note_possible_names(state, ordered)
-    for edit in standing_edits(ordered):
+    edits = sorted(edits, key=lambda edit: edit.sequence)
+    _note_possible_names(state, edits)
+    for edit in standing_edits(edits):
         if edit.operation in _RENAMING:
             for name in edit.names:
                 _rename(state, name, edit.target or name)
@@ -214,7 +219,7 @@ def apply_edits(edits: Sequence[Edit]) -> Edits:
             _hide(state, key, edit.sequence)
             state.remove_values(key)
         else:
-            key = _edited_key(edit)
+            key = _key_of(edit.names)
             state.set_values(key, _merge_values(state.values.get(key), edit.values), edit.at)
             for name in key:
                 state.set_values((name,), state.values.get((name,), EditedValues()), edit.at)
@@ -242,49 +247,49 @@ def _note_possible_names(state: Edits, edits: Sequence[Edit]) -> None:
         if edit.operation == "undo_edit":
             state.renamed_names |= state.all_original_names(edit.all_names)
         elif edit.operation in _VALUED:
-            _note_edited_keys(state, _edited_key(edit))
+            _note_edited_keys(state, _key_of(edit.names))
 
 
 def _note_edited_keys(state: Edits, key: Key) -> None:
-    for possible in {key, *((name,) for name in key)}:
-        for moved in state.all_canonical_keys([possible]):
-            for name in moved:
-                state.edited_keys[name].add(moved)
+    for edited_key in {key, *((name,) for name in key)}:
+        for possible_key in state.all_canonical_keys([edited_key]):
+            for name in possible_key:
+                state.edited_keys[name].add(possible_key)
 
 
 def _reachable(start: str, steps: Mapping[str, set[str]]) -> set[str]:
     """Return the names that any sequence of these renames may give to a name."""
-    reached, pending = set[str](), [start]
-    while pending:
-        new = steps.get(pending.pop(), set()) - reached
-        reached |= new
-        pending += new
-    return reached
+    reachable_names: set[str] = set()
+    unvisited_names = [start]
+    while unvisited_names:
+        further_names = steps.get(unvisited_names.pop(), set()) - reachable_names
+        reachable_names |= further_names
+        unvisited_names += further_names
+    return reachable_names
 
 
-def _edited_key(edit: Edit) -> Key:
-    return edit.names if len(edit.names) == 1 else pair(*edit.names)
+def _key_of(names: Sequence[str]) -> Key:
+    return (names[0],) if len(names) == 1 else pair(*names)
 
 
 def _hide(state: Edits, key: Key, sequence: int) -> None:
-    for raw in state.original_keys(key):
-        state.hidden_keys[raw] = sequence
+    for original in state.original_keys(key):
+        state.hidden_keys[original] = sequence
 
 
-def _rename(state: Edits, old: str, new: str) -> None:
-    if old == new:
+def _rename(state: Edits, name: str, target: str) -> None:
+    if name == target:
         return
-    for (raw,) in state.original_keys((old,)):
-        state.rename(raw, new)
-    for key in state.edited_keys_with([old]) & state.values.keys():
-        values, since = state.remove_values(key)
-        renamed = tuple(new if name == old else name for name in key)
-        if len(renamed) == 1 or renamed[0] != renamed[1]:
-            target = renamed if len(renamed) == 1 else pair(*renamed)
-            # Edits of the entity that remains override those of the one that is merged into it.
-            state.set_values(
-                target, _merge_values(values, state.values.get(target, EditedValues())), since
-            )
+    for (original,) in state.original_keys((name,)):
+        state.rename(original, target)
+    for key in state.edited_keys_with([name]) & state.values.keys():
+        values, edited_at = state.remove_values(key)
+        names = [target if end == name else end for end in key]
+        if len(set(names)) == len(key):
+            target_key = _key_of(names)
+            # Edits of the entity that remains override those of the entity merged into it.
+            remaining_values = state.values.get(target_key, EditedValues())
+            state.set_values(target_key, _merge_values(values, remaining_values), edited_at)
 
 
 def _merge_values(below: EditedValues | None, above: EditedValues) -> EditedValues:

@@ -52,58 +52,80 @@ class Aggregate:
 
 def position_of(contribution: Contribution) -> Position:
     """Return its position in canonical order; no two contributions to one key share one."""
-    c = contribution
-    return (c.added_at, c.document_id, c.order, c.kind, c.names, c.chunk_id)
+    return (
+        contribution.added_at,
+        contribution.document_id,
+        contribution.order,
+        contribution.kind,
+        contribution.names,
+        contribution.chunk_id,
+    )
 
 
 def active_contributions(contributions: Iterable[Contribution]) -> list[Contribution]:
     """Return the contributions that are not retracted, in canonical order."""
-    return sorted((c for c in contributions if not c.retracted), key=position_of)
+    active = [contribution for contribution in contributions if not contribution.retracted]
+    return sorted(active, key=position_of)
 
 
-def fragments(ordered: Sequence[Contribution]) -> list[str]:
-    """Return the distinct descriptions. Those of relations describe an entity only while no other
-    does.
+def fragments(contributions: Sequence[Contribution]) -> list[str]:
+    """Return the distinct descriptions of contributions in canonical order. Those of relations
+    describe an entity only while no other does.
     """
-    described = [c for c in ordered if c.kind != "end"] or ordered
-    return list(dict.fromkeys(c.description for c in described))
+    descriptions: dict[str, None] = {}
+    descriptions_of_relations: dict[str, None] = {}
+    for contribution in contributions:
+        if contribution.kind == "end":
+            descriptions_of_relations[contribution.description] = None
+        else:
+            descriptions[contribution.description] = None
+    return list(descriptions or descriptions_of_relations)
 
 
-def aggregate(ordered: Sequence[Contribution]) -> Aggregate:
+def aggregate(contributions: Sequence[Contribution]) -> Aggregate:
     """Aggregate active contributions in canonical order. `IncrementalAggregate` keeps the same
     result up to date.
     """
-    if not ordered:
+    if not contributions:
         return Aggregate()
-    if len(ordered) == 1:
-        return _aggregate_of_one(ordered[0])
-    votes = Counter(c.type for c in ordered if c.kind == "entity")
-    chunks = tuple(dict.fromkeys(c.chunk_id for c in ordered))
-    paths = dict.fromkeys(c.file_path for c in ordered if c.file_path != UNKNOWN_SOURCE)
+    if len(contributions) == 1:
+        return _aggregate_of(contributions[0])
+    chunks: dict[str, None] = {}
+    file_paths: dict[str, None] = {}
+    votes = Counter[str]()
+    keywords = Counter[str]()
+    for contribution in contributions:
+        chunks[contribution.chunk_id] = None
+        keywords.update(set(contribution.keywords))
+        if contribution.file_path != UNKNOWN_SOURCE:
+            file_paths[contribution.file_path] = None
+        if contribution.kind == "entity":
+            votes[contribution.type] += 1
     return Aggregate(
         support=len(chunks),
         # `max` takes the first of equals, and a Counter keeps the canonical order.
         type=max(votes, key=lambda kind: votes[kind]) if votes else UNKNOWN_TYPE,
-        weight=fsum(c.weight for c in ordered),
-        keywords=most_frequent(Counter(word for c in ordered for word in set(c.keywords))),
-        source_ids=chunks[:MAX_SOURCES],
-        file_paths=tuple(paths)[:MAX_FILE_PATHS],
-        created_at=ordered[0].added_at // 1_000_000,
+        weight=fsum(contribution.weight for contribution in contributions),
+        keywords=most_frequent(keywords),
+        source_ids=tuple(chunks)[:MAX_SOURCES],
+        file_paths=tuple(file_paths)[:MAX_FILE_PATHS],
+        created_at=contributions[0].added_at // 1_000_000,
     )
 
 
-def _aggregate_of_one(only: Contribution) -> Aggregate:
-    """Return what `aggregate` returns for the only contribution, which most keys have, without
+def _aggregate_of(contribution: Contribution) -> Aggregate:
+    """Return what `aggregate` returns for a single contribution, which most keys have, without
     counting.
     """
+    is_unknown = contribution.file_path == UNKNOWN_SOURCE
     return Aggregate(
         support=1,
-        type=only.type if only.kind == "entity" else UNKNOWN_TYPE,
-        weight=only.weight,
-        keywords=tuple(sorted(set(only.keywords))[:MAX_KEYWORDS]),
-        source_ids=(only.chunk_id,),
-        file_paths=() if only.file_path == UNKNOWN_SOURCE else (only.file_path,),
-        created_at=only.added_at // 1_000_000,
+        type=contribution.type if contribution.kind == "entity" else UNKNOWN_TYPE,
+        weight=contribution.weight,
+        keywords=tuple(sorted(set(contribution.keywords))[:MAX_KEYWORDS]),
+        source_ids=(contribution.chunk_id,),
+        file_paths=() if is_unknown else (contribution.file_path,),
+        created_at=contribution.added_at // 1_000_000,
     )
 
 
@@ -122,7 +144,7 @@ def fold(
     `fragments`.
     """
     values = edits.values.get(key)
-    gone = not aggregate.support and values is None
+    is_tombstone = not aggregate.support and values is None
     overrides = values or EditedValues()
     text = description if overrides.description is None else overrides.description
     sources: dict[str, Any] = {
@@ -130,13 +152,13 @@ def fold(
     }
     sources["created_at"] = earliest(aggregate.created_at, edits.edited_at.get(key, 0) // 1_000_000)
     if len(key) == 1:
-        if gone:
+        if is_tombstone:
             return Entity(key[0], revision, gone=True)
         return Entity(
             key[0], revision, type=overrides.type or aggregate.type, description=text, **sources
         )
     source, target = key
-    if gone:
+    if is_tombstone:
         return Relation(source, target, revision, gone=True)
     weight = aggregate.weight or 1.0
     return Relation(

@@ -52,14 +52,9 @@ class Homonyms:
 
     def split(self, originals: Iterable[str], target: str, documents: Iterable[str]) -> None:
         """In these documents, let what means one of the original names mean the target instead."""
-        originals, documents = list(originals), list(documents)
-        for name in sorted(
-            {
-                other
-                for original in originals
-                for other in (original, *self._names.get(original, ()))
-            }
-        ):
+        originals = set(originals)
+        documents = list(documents)
+        for name in sorted(self.names_of(originals)):
             for document in documents:
                 if self.meaning(name, document) in originals:
                     self.meanings[name][document] = target
@@ -82,9 +77,11 @@ class Homonyms:
         """Return the names that may mean one of these original names in some document, in a fixed
         order.
         """
-        listed = list(originals)
-        others = set[str]().union(*(self._names.get(original, ()) for original in listed))
-        return [*listed, *sorted(others.difference(listed))]
+        own_names = list(originals)
+        split_names: set[str] = set()
+        for original in own_names:
+            split_names.update(self._names.get(original, ()))
+        return [*own_names, *sorted(split_names.difference(own_names))]
 
     def documents(self, key: Key) -> set[str]:
         """Return the documents in which the key may mean another than elsewhere."""
