@@ -68,13 +68,13 @@ class Bus:
     jetstream: JetStreamContext
     limiters: RateLimiters
     integrity: Integrity
-    turns: SharedValues
+    claims: SharedValues
     client: Client
 
     @property
     def subscribing(self) -> Connection:
         """What subscriptions need of it."""
-        return Connection(self.log, self.pointers, self.jetstream, self.turns)
+        return Connection(self.log, self.pointers, self.jetstream, self.claims)
 
 
 Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscription]]]
@@ -291,11 +291,11 @@ async def _bus(
         health.notes,
         partial(watch_provider, health.readings),
     )
-    pointers, turns = (
+    pointers, claims = (
         await NatsLiveGenerations.bind(jetstream),
         await NatsSharedValues.bind(jetstream, TURNS_BUCKET),
     )
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     integrity = Integrity(health.service, jetstream, pointers, values, writes)
     log, blobs = NatsLog(jetstream, writes), NatsBlobs(jetstream, writes)
-    return Bus(log, blobs, pointers, jetstream, limiters, integrity, turns, client)
+    return Bus(log, blobs, pointers, jetstream, limiters, integrity, claims, client)

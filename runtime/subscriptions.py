@@ -59,7 +59,7 @@ class Connection:
     log: Log
     pointers: LiveGenerations
     jetstream: JetStreamContext
-    turns: SharedValues
+    claims: SharedValues
     dead_letter_limit: int = 0
 
 
@@ -90,8 +90,8 @@ def subscribe(
         reasons=reasons,
         limit=DeadLetterLimit(bus.dead_letter_limit),
     )
-    look = Lookahead(bus.jetstream, declared.stream, declared.filters)
-    scheduler = FairScheduler(processor, look, bus.turns, subscription.workers)
+    lookahead = Lookahead(bus.jetstream, declared.stream, declared.filters)
+    scheduler = FairScheduler(processor, lookahead, bus.claims, subscription.workers)
     pull(broker, declared, scheduler.process, workers=subscription.workers)
     return Subscribed(
         processor, scheduler, ParkedReader(processor, parked, slots=subscription.workers)
@@ -137,7 +137,7 @@ def _gather_fetch(process: Process, size: int) -> Callable[[Msg], Awaitable[None
             0
         )  # let the others of this fetch arrive; the first to go on takes them all
         if pending:
-            batch = [NatsMessage(one) for one in pending]
+            batch = [NatsMessage(raw) for raw in pending]
             pending.clear()
             await process(batch)
             if len(batch) < size:

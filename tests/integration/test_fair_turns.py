@@ -37,7 +37,7 @@ async def publish(log: NatsLog, workspace: str, names: Sequence[str]) -> None:
         )
 
 
-async def done(log: NatsLog, workspace: str) -> int:
+async def handled_count(log: NatsLog, workspace: str) -> int:
     """Documents of this workspace that the service has handled."""
     pages = [
         page async for page in log.read(0, [subjects.of_type_in(workspace, "DocumentDeleted")])
@@ -54,25 +54,29 @@ async def test_a_document_of_a_quiet_workspace_overtakes_the_flood_of_another(
     async with trial_service(server.url, tmp_path):
 
         async def quiet_is_done() -> bool:
-            return await done(log, "quiet") == 2
+            return await handled_count(log, "quiet") == 2
 
         await until(quiet_is_done, "the quiet workspace's documents")
-        assert await done(log, "flood") < FLOOD / 2, "they waited for the flood"
+        assert await handled_count(log, "flood") < FLOOD / 2, "they waited for the flood"
 
         await publish(log, "late", ["c"])
 
         async def late_is_done() -> bool:
-            return await done(log, "late") == 1
+            return await handled_count(log, "late") == 1
 
         await until(late_is_done, "a document that came while the flood was handled")
-        assert await done(log, "flood") < FLOOD * 0.9
+        assert await handled_count(log, "flood") < FLOOD * 0.9
 
         async def all_is_done() -> bool:
             info = await jetstream.consumer_info("KB_EVENTS", "chunker")
             return (info.num_pending, info.num_ack_pending) == (0, 0)
 
         await until(all_is_done, "the flood")
-    assert (await done(log, "flood"), await done(log, "quiet"), await done(log, "late")) == (
+    assert (
+        await handled_count(log, "flood"),
+        await handled_count(log, "quiet"),
+        await handled_count(log, "late"),
+    ) == (
         FLOOD,
         2,
         1,
@@ -80,9 +84,7 @@ async def test_a_document_of_a_quiet_workspace_overtakes_the_flood_of_another(
 
 
 class Recorder:
-    """A handler that counts what it is given, and refuses a document's first delivery when told
-    to.
-    """
+    """A handler that counts its deliveries, and refuses the first one of the documents `refuse`."""
 
     def __init__(self, refuse: set[str] | None = None) -> None:
         self.handled = Counter[str]()
@@ -97,32 +99,38 @@ class Recorder:
         return []
 
 
+def short_delay(*_: object) -> float:
+    """Return a tenth of a second, whatever failed."""
+    return 0.1
+
+
 async def scheduler(jetstream: JetStreamContext, handler: Recorder) -> FairScheduler:
     """A scheduler on the chunker's consumer, as one replica has it."""
     declared = declared_consumer("chunker")
-    edge = EventProcessor(
+    processor = EventProcessor(
         "chunker",
         declared,
         each(handler),
         NatsLog(jetstream),
         await NatsLiveGenerations.bind(jetstream),
-        delay=lambda *_: 0.1,
+        delay=short_delay,
     )
-    look = Lookahead(jetstream, declared.stream, declared.filters)
-    return FairScheduler(edge, look, await NatsSharedValues.bind(jetstream, TURNS_BUCKET))
+    lookahead = Lookahead(jetstream, declared.stream, declared.filters)
+    return FairScheduler(processor, lookahead, await NatsSharedValues.bind(jetstream, TURNS_BUCKET))
 
 
-async def delivered(jetstream: JetStreamContext, count: int) -> list[NatsMessage]:
+async def next_messages(jetstream: JetStreamContext, count: int) -> list[NatsMessage]:
     """The next messages that the chunker's consumer delivers."""
     reader = await jetstream.pull_subscribe_bind(consumer="chunker", stream="KB_EVENTS")
-    result: list[NatsMessage] = []
-    while len(result) < count:
-        result += [NatsMessage(raw) for raw in await reader.fetch(count - len(result), timeout=5)]
+    messages: list[NatsMessage] = []
+    while len(messages) < count:
+        fetched = await reader.fetch(count - len(messages), timeout=5)
+        messages += [NatsMessage(raw) for raw in fetched]
     await reader.unsubscribe()
-    return result
+    return messages
 
 
-async def test_replicas_do_not_take_the_same_turn_and_what_was_taken_is_not_handled_again(
+async def test_replicas_do_not_take_the_same_turn_and_its_messages_are_not_handled_again(
     jetstream: JetStreamContext,
 ) -> None:
     log = NatsLog(jetstream)
@@ -130,9 +138,9 @@ async def test_replicas_do_not_take_the_same_turn_and_what_was_taken_is_not_hand
     await publish(log, "quiet", [f"quiet-{number}" for number in range(40)])
     handlers = [Recorder(), Recorder(refuse={"quiet-7"})]
     schedulers = [await scheduler(jetstream, handler) for handler in handlers]
-    for one in schedulers:
-        await one.process(await delivered(jetstream, 1))
-    tasks = [asyncio.create_task(one.run()) for one in schedulers]
+    for replica in schedulers:
+        await replica.process(await next_messages(jetstream, 1))
+    tasks = [asyncio.create_task(replica.run()) for replica in schedulers]
 
     def handled() -> Counter[str]:
         return handlers[0].handled + handlers[1].handled
@@ -148,7 +156,7 @@ async def test_replicas_do_not_take_the_same_turn_and_what_was_taken_is_not_hand
     assert all(handler.handled for handler in handlers), "both replicas took turns"
 
     taken = set(handlers[0].handled)
-    await schedulers[0].process(await delivered(jetstream, 138))
+    await schedulers[0].process(await next_messages(jetstream, 138))
     assert {name for name in handled() if name.startswith("flood-")} == {
         f"flood-{number}" for number in range(100)
     }
@@ -157,10 +165,11 @@ async def test_replicas_do_not_take_the_same_turn_and_what_was_taken_is_not_hand
     )
 
 
-async def test_who_stands_behind_one_long_batch_does_not_wait_for_its_end(
+async def test_a_workspace_behind_one_long_batch_does_not_wait_for_its_end(
     jetstream: JetStreamContext,
 ) -> None:
-    log, release = NatsLog(jetstream), asyncio.Event()
+    log = NatsLog(jetstream)
+    release = asyncio.Event()
 
     class Long(Recorder):
         async def __call__(
@@ -171,10 +180,10 @@ async def test_who_stands_behind_one_long_batch_does_not_wait_for_its_end(
             return await super().__call__(delivery, generations)
 
     handler = Long()
-    one = await scheduler(jetstream, handler)
+    replica = await scheduler(jetstream, handler)
     await publish(log, "busy", ["long"])
-    turns = asyncio.create_task(one.run())
-    ordinary = asyncio.create_task(one.process(await delivered(jetstream, 1)))
+    turns = asyncio.create_task(replica.run())
+    ordinary = asyncio.create_task(replica.process(await next_messages(jetstream, 1)))
     await publish(log, "busy", ["later"])
     await publish(log, "quiet", ["a"])
 
@@ -185,7 +194,7 @@ async def test_who_stands_behind_one_long_batch_does_not_wait_for_its_end(
     assert set(handler.handled) == {"a"}, "who has its turn in ordinary delivery has no second one"
     release.set()
     await ordinary
-    await one.process(await delivered(jetstream, 2))
+    await replica.process(await next_messages(jetstream, 2))
     turns.cancel()
     await asyncio.gather(turns, return_exceptions=True)
     assert handler.handled == {"long": 1, "later": 1, "a": 1}

@@ -1,9 +1,10 @@
-"""Which messages may overtake: a fair queue over workspaces, of what a consumer has not delivered
-yet.
+"""A fair queue over workspaces, of the messages that a consumer has not delivered yet: which of
+them may be handled before their delivery.
 
 The log delivers in order, so a small document of one workspace would wait behind ten thousand of
-another (head-of-line blocking). What ordinary delivery serves soon waits for it; each of the other
-workspaces has its turn (round robin), and is handled before it is delivered.
+another (head-of-line blocking). A workspace that ordinary delivery serves soon waits for it; each
+of the others has its turn (round robin), and its messages are handled before they are delivered.
+See decision 42.
 """
 
 from collections import OrderedDict, deque
@@ -22,73 +23,88 @@ class Turn(NamedTuple):
     sequences: list[int]
 
 
+class QueuedMessage(NamedTuple):
+    """A message that is not delivered yet: its position in the backlog, from 0, and its sequence in
+    the log.
+    """
+
+    position: int
+    sequence: int
+
+
 class FairQueue:
     """Undelivered messages by workspace."""
 
     def __init__(self) -> None:
-        self._seen = 0
-        self._delivered = 0
-        self._queues: OrderedDict[Key, deque[tuple[int, int]]] = OrderedDict()
+        self._backlog_length = 0
+        self._last_delivered = 0
+        self._queues: OrderedDict[Key, deque[QueuedMessage]] = OrderedDict()
         self._not_before: dict[Key, float] = {}
 
     def __len__(self) -> int:
-        return sum(map(len, self._queues.values()))
+        return sum(len(queue) for queue in self._queues.values())
 
     def add(self, sequence: int, workspace: str, filter: str) -> None:
         """Add a message of the backlog. Must be called in the order of the log."""
-        if sequence > self._delivered:
-            self._queues.setdefault((workspace, filter), deque()).append((self._seen, sequence))
-            self._seen += 1
-
-    def delivered(self, sequence: int) -> None:
-        """Forget the messages up to this sequence: ordinary delivery has reached it."""
-        if sequence <= self._delivered:
+        if sequence <= self._last_delivered:
             return
-        self._delivered = sequence
-        for key in list(self._queues):
-            queue = self._queues[key]
-            while queue and queue[0][1] <= sequence:
+        queue = self._queues.setdefault((workspace, filter), deque())
+        queue.append(QueuedMessage(self._backlog_length, sequence))
+        self._backlog_length += 1
+
+    def remove_delivered(self, sequence: int) -> None:
+        """Remove the messages up to this sequence: ordinary delivery has reached it."""
+        if sequence <= self._last_delivered:
+            return
+        self._last_delivered = sequence
+        for key, queue in list(self._queues.items()):
+            while queue and queue[0].sequence <= sequence:
                 queue.popleft()
             if not queue:
-                self._drop(key)
+                self._remove_queue(key)
 
     def put_back(self, turn: Turn, not_before: float) -> None:
-        """Offer these again, not before that time, because they were not handled."""
-        key = turn.workspace, turn.filter
+        """Offer the messages of this turn again, not before that time, because they were not
+        handled.
+        """
+        key = (turn.workspace, turn.filter)
         queue = self._queues.setdefault(key, deque())
-        place = queue[0][0] if queue else self._seen
-        queue.extendleft(
-            (place, sequence) for sequence in reversed(turn.sequences) if sequence > self._delivered
-        )
+        position = queue[0].position if queue else self._backlog_length
+        for sequence in reversed(turn.sequences):
+            if sequence > self._last_delivered:
+                queue.appendleft(QueuedMessage(position, sequence))
         self._not_before[key] = not_before
         if not queue:
-            self._drop(key)
+            self._remove_queue(key)
 
     def take(
-        self, most: int, now: float, *, gap: int = 0, served: Collection[str] = ()
+        self, limit: int, now: float, *, gap: int = 0, served: Collection[str] = ()
     ) -> Turn | None:
-        """The next workspace's turn, at most so many messages; None when nobody waits who may
-        overtake.
+        """Return the next workspace's turn of at most `limit` messages; None when no workspace is
+        waiting whose messages may be handled before their delivery.
 
-        `gap`: messages that must stand before one that may overtake; `served`: workspaces whose
-        turn is elsewhere.
+        `gap`: messages of the backlog that must be ahead of such a message; `served`: workspaces
+        that ordinary delivery serves now.
         """
-        head = min((queue[0] for queue in self._queues.values()), default=(0, 0))
+        head = min((queue[0].position for queue in self._queues.values()), default=0)
         for key, queue in self._queues.items():
-            if (
-                queue[0][0] - head[0] < gap
-                or self._not_before.get(key, now) > now
-                or key[0] in served
-            ):
+            is_near_head = queue[0].position - head < gap
+            is_delayed = self._not_before.get(key, now) > now
+            if is_near_head or is_delayed or key[0] in served:
                 continue
-            sequences = [queue.popleft()[1] for _ in range(min(most, len(queue)))]
-            self._not_before.pop(key, None)
-            self._queues.move_to_end(key)
-            if not queue:
-                self._drop(key)
-            return Turn(*key, sequences)
+            return self._take_from(key, limit)
         return None
 
-    def _drop(self, key: Key) -> None:
+    def _take_from(self, key: Key, limit: int) -> Turn:
+        """Take the turn of one workspace, which is the last in the round robin from now on."""
+        queue = self._queues[key]
+        sequences = [queue.popleft().sequence for _ in range(min(limit, len(queue)))]
+        self._not_before.pop(key, None)
+        self._queues.move_to_end(key)
+        if not queue:
+            self._remove_queue(key)
+        return Turn(*key, sequences)
+
+    def _remove_queue(self, key: Key) -> None:
         del self._queues[key]
         self._not_before.pop(key, None)

@@ -1,18 +1,19 @@
-"""Fair turns between workspaces: what stands behind another workspace's backlog is handled before
-it is delivered.
+"""Fair turns between workspaces: messages behind another workspace's backlog are handled before
+they are delivered.
 
-While a consumer has a backlog, or all its workers are long at what they have, its service looks
+While a consumer has a backlog, or all its workers are busy with long batches, its service looks
 ahead in the log and handles messages of the workspaces that would have to wait, each in its turn,
-beside ordinary delivery. When such a message is delivered at last it is acknowledged at once; where
-that is not known any more (a restart, another replica) it is handled twice, which every handler
-allows for. So overtaking keeps no state that matters: it can be lost, and only the waiting comes
-back.
+beside ordinary delivery. When such a message is delivered at last it is acknowledged at once; a
+restarted process and other replicas do not know of it and handle it twice, which every handler
+allows for. So nothing is lost with the state of this scheduler but the time that it saves: see
+decision 42.
 """
 
 import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import structlog
 
@@ -25,33 +26,44 @@ from runtime.bus.processor import EventProcessor
 
 logger = structlog.get_logger(__name__)
 
-LEAST_GAP = 32
-"""Messages that must be ahead of one that overtakes: a shorter wait is not worth the read."""
-
-LONG = 0.5
-"""Seconds of work on one batch after which nobody waits for its end."""
-
-SLOTS, TURN = 2, 8
-"""Turns at once, at least, and messages of a turn at most: the next workspace waits for no more
-than those.
+MIN_GAP = 32
+"""Messages that must be ahead of one that is handled early: a shorter wait is not worth the
+read.
 """
 
-FARTHEST = 100_000
-"""Messages of a backlog that are looked at."""
+LONG_BATCH_SECONDS = 0.5
+"""Seconds of work on one batch after which no workspace waits for its end."""
 
-PAUSE = 0.25
-"""Seconds until it is looked again when nobody waits who may overtake."""
+MIN_CONCURRENT_TURNS = 2
+"""Turns at once, at least."""
 
-AGAIN = 2.0
-"""Seconds until what did not go is tried again: a look, a turn, a delivery of a message whose turn
-is under way.
+MAX_TURN_MESSAGES = 8
+"""Messages of a turn at most: the next workspace waits for no more than these."""
+
+MAX_LOOKAHEAD = 100_000
+"""Messages of a backlog whose headers are read, at most."""
+
+POLL_SECONDS = 0.25
+"""Seconds until the log is read again when no workspace may have a turn."""
+
+RETRY_SECONDS = 2.0
+"""Seconds until a failed read of the log, a failed turn, or the delivery of a message whose turn is
+under way is tried again.
 """
+
+
+class _Batch(NamedTuple):
+    """A batch of ordinary delivery that is being handled."""
+
+    started_at: float
+    """In seconds of the monotonic clock."""
+    workspaces: frozenset[str]
 
 
 @dataclass(frozen=True)
-class _Ahead(NatsMessage):
+class _EarlyMessage(NatsMessage):
     """A message that is handled before its delivery: ack and nak go to the scheduler, not to the
-    server.
+    server, which has not delivered it.
     """
 
     scheduler: "FairScheduler"
@@ -71,154 +83,176 @@ class _Ahead(NatsMessage):
 
 @dataclass
 class FairScheduler:
-    """The fair turns of one consumer in one process. `claims` keep replicas from taking the same
-    turn.
+    """The fair turns of one consumer in one process.
 
-    `workers`: batches that ordinary delivery handles at once. `handled` and `refused` are what
-    became of messages taken ahead.
+    `claims`: which messages a replica handles before their delivery, so that no other does.
+    `workers`: batches that ordinary delivery handles at once. `handled`: sequences of messages that
+    were handled before their delivery. `refused`: those that a handler refused, with the seconds
+    until they are to be offered again.
     """
 
     processor: EventProcessor
-    look: Lookahead
+    lookahead: Lookahead
     claims: SharedValues
     workers: int = 1
     handled: set[int] = field(default_factory=set[int])
     refused: dict[int, float] = field(default_factory=dict[int, float])
 
     def __post_init__(self) -> None:
-        self.gap = max(LEAST_GAP, 2 * self.processor.durable.batch)
+        self.gap = max(MIN_GAP, 2 * self.processor.durable.batch)
         self.queue = FairQueue()
-        self._in_hand: set[int] = set()
+        self._in_progress: set[int] = set()
         self._claimed: set[int] = set()
-        self._position = self._pending = 0
-        self._served: dict[int, tuple[float, set[str]]] = {}
-        self._awake = asyncio.Event()
+        self._position = 0
+        self._pending = 0
+        self._batches: dict[int, _Batch] = {}
+        self._wake_up = asyncio.Event()
 
     async def process(self, messages: Sequence[NatsMessage]) -> None:
-        """Bring delivered messages to an end: those that were taken ahead are acknowledged, the
-        others handled.
+        """Acknowledge those of these delivered messages that were handled before, and handle the
+        others.
         """
-        admitted = await self._admit(messages)
-        if not admitted:
+        unhandled = await self._without_handled(messages)
+        if not unhandled:
             return
-        self._served[id(admitted)] = (
-            time.monotonic(),
-            {subjects.workspace_token(message.subject) for message in admitted},
-        )
-        long = asyncio.get_running_loop().call_later(LONG, self._awake.set)
+        workspaces = frozenset(subjects.workspace_token(message.subject) for message in unhandled)
+        self._batches[id(unhandled)] = _Batch(time.monotonic(), workspaces)
+        loop = asyncio.get_running_loop()
+        wake_up = loop.call_later(LONG_BATCH_SECONDS, self._wake_up.set)
         try:
-            await self.processor.process(admitted)
+            await self.processor.process(unhandled)
         finally:
-            long.cancel()
-            del self._served[id(admitted)]
+            wake_up.cancel()
+            del self._batches[id(unhandled)]
 
-    async def _admit(self, messages: Sequence[NatsMessage]) -> list[Message]:
-        admitted: list[Message] = []
+    async def _without_handled(self, messages: Sequence[NatsMessage]) -> list[Message]:
+        """Return the messages that nothing handles yet; acknowledge or refuse the others."""
+        unhandled: list[Message] = []
         for message in messages:
             self._position = max(self._position, message.sequence)
             self._pending = message.raw.metadata.num_pending or 0
             if message.sequence in self.handled:
                 await message.ack()
                 self.handled.discard(message.sequence)
-            elif message.sequence in self._in_hand:
-                await message.nak(AGAIN)
+            elif message.sequence in self._in_progress:
+                await message.nak(RETRY_SECONDS)
             else:
-                admitted.append(message)
-        self.queue.delivered(self._position)
-        self._forget_old()
+                unhandled.append(message)
+        self.queue.remove_delivered(self._position)
+        self._remove_delivered()
         if self._pending > self.gap:
-            self._awake.set()
-        return admitted
+            self._wake_up.set()
+        return unhandled
 
     def _is_held_up(self) -> bool:
         """Return whether every worker has been busy with its batch for long."""
-        started = max((since for since, _ in self._served.values()), default=0.0)
-        return len(self._served) >= self.workers and time.monotonic() - started >= LONG
+        if len(self._batches) < self.workers:
+            return False
+        newest = max((batch.started_at for batch in self._batches.values()), default=0.0)
+        return time.monotonic() - newest >= LONG_BATCH_SECONDS
 
     async def run(self) -> None:
         """Run turns for ever, whenever a workspace would have to wait."""
         turns: set[asyncio.Task[None]] = set()
         try:
             while True:
-                await self._awake.wait()
+                await self._wake_up.wait()
                 if self._pending <= self.gap and not self._is_held_up():
-                    self._awake.clear()
+                    self._wake_up.clear()
                     continue
                 try:
-                    turns = await self._look_and_take(turns)
+                    turns = await self._read_and_start(turns)
                 except Exception as error:
                     # Ordinary delivery goes on whatever happens here.
                     logger.warning(
                         "cannot look ahead", durable=self.processor.durable.name, error=repr(error)
                     )
-                    await asyncio.sleep(AGAIN)
+                    await asyncio.sleep(RETRY_SECONDS)
         finally:
-            for task in turns:
-                task.cancel()
+            for turn in turns:
+                turn.cancel()
             await asyncio.gather(*turns, return_exceptions=True)
-            await self.look.close()
+            await self.lookahead.close()
 
-    async def _look_and_take(self, turns: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
-        count = 0
-        if len(self.queue) < FARTHEST:
-            headers = await self.look.headers(self._position, wait=PAUSE)
-            count = len(headers)
-            for sequence, workspace, subject_filter in headers:
-                self.queue.add(sequence, workspace, subject_filter)
-        turns = {task for task in turns if not task.done()}
-        slots = max(SLOTS, self.workers)
-        while len(turns) < slots and (turn := self._next()):
-            turns.add(asyncio.create_task(self._take(turn)))
-        if len(turns) >= slots:
-            await asyncio.wait(turns, timeout=PAUSE, return_when=asyncio.FIRST_COMPLETED)
-        elif not count:
-            await asyncio.sleep(PAUSE)
+    async def _read_and_start(self, turns: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
+        """Read on in the log and start the turns that may begin; returns those that are running."""
+        has_news = await self._read_ahead()
+        turns = {turn for turn in turns if not turn.done()}
+        max_turns = max(MIN_CONCURRENT_TURNS, self.workers)
+        while len(turns) < max_turns and (turn := self._next_turn()):
+            turns.add(asyncio.create_task(self._run_turn(turn)))
+        if len(turns) >= max_turns:
+            await asyncio.wait(turns, timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        elif not has_news:
+            await asyncio.sleep(POLL_SECONDS)
         return turns
 
-    def _next(self) -> Turn | None:
-        # Who is about to be delivered waits for it, but not for the end of long work.
-        gap = 0 if self._is_held_up() else self.gap
-        served = {workspace for _, workspaces in self._served.values() for workspace in workspaces}
-        return self.queue.take(
-            min(TURN, self.processor.durable.batch), time.monotonic(), gap=gap, served=served
-        )
+    async def _read_ahead(self) -> bool:
+        """Add the next messages of the log to the queue; returns whether there were any."""
+        if len(self.queue) >= MAX_LOOKAHEAD:
+            return False
+        headers = await self.lookahead.headers(self._position, wait=POLL_SECONDS)
+        for sequence, workspace, subject_filter in headers:
+            self.queue.add(sequence, workspace, subject_filter)
+        return bool(headers)
 
-    async def _take(self, turn: Turn) -> None:
-        """Handle the messages of this turn that we claimed.
+    def _next_turn(self) -> Turn | None:
+        # A workspace whose message is about to be delivered waits for that, but not for the end of
+        # long work.
+        gap = 0 if self._is_held_up() else self.gap
+        served: set[str] = set()
+        for batch in self._batches.values():
+            served |= batch.workspaces
+        limit = min(MAX_TURN_MESSAGES, self.processor.durable.batch)
+        return self.queue.take(limit, time.monotonic(), gap=gap, served=served)
+
+    async def _run_turn(self, turn: Turn) -> None:
+        """Handle the messages of this turn that this replica can claim.
 
         Those that fail are offered again; lost ones come by ordinary delivery.
         """
-        ours: list[int] = []
+        claimed: list[int] = []
         try:
-            ours = [sequence for sequence in turn.sequences if await self._claim(sequence)]
-            self._in_hand.update(ours)
-            if ours:
-                messages = await self.look.messages(turn.filter, turn.workspace, ours)
-                await self.processor.process([_Ahead(message.raw, self) for message in messages])
+            claimed = [sequence for sequence in turn.sequences if await self._claim(sequence)]
+            self._in_progress.update(claimed)
+            await self._handle(turn, claimed)
         except Exception as error:
-            # Nothing is lost: what is not handled here is delivered in its order.
+            # Nothing is lost: a message that is not handled here is delivered in its order.
             logger.warning(
                 "a turn was not taken", durable=self.processor.durable.name, error=repr(error)
             )
-            self.refused |= dict.fromkeys(ours, AGAIN)
+            self.refused |= dict.fromkeys(claimed, RETRY_SECONDS)
         finally:
-            self._in_hand.difference_update(ours)
-        delays = {
-            sequence: self.refused.pop(sequence) for sequence in ours if sequence in self.refused
-        }
-        if delays:
-            again = Turn(turn.workspace, turn.filter, sorted(delays))
-            self.queue.put_back(again, time.monotonic() + max(delays.values()))
+            self._in_progress.difference_update(claimed)
+        self._put_back_refused(turn, claimed)
 
-    def _forget_old(self) -> None:
-        """Forget sequences that delivery has passed: other replicas were given those messages."""
-        if len(self._claimed) > FARTHEST:
-            self.handled = {sequence for sequence in self.handled if sequence > self._position}
-            self._claimed = {sequence for sequence in self._claimed if sequence > self._position}
+    async def _handle(self, turn: Turn, sequences: Sequence[int]) -> None:
+        if not sequences:
+            return
+        messages = await self.lookahead.messages(turn.filter, turn.workspace, sequences)
+        await self.processor.process([_EarlyMessage(message.raw, self) for message in messages])
+
+    def _put_back_refused(self, turn: Turn, claimed: Sequence[int]) -> None:
+        """Offer again, after the longest of their delays, the messages that were refused."""
+        refused = sorted(sequence for sequence in claimed if sequence in self.refused)
+        if not refused:
+            return
+        delay = max(self.refused.pop(sequence) for sequence in refused)
+        self.queue.put_back(Turn(turn.workspace, turn.filter, refused), time.monotonic() + delay)
+
+    def _remove_delivered(self) -> None:
+        """Remove sequences that delivery has passed: other replicas were given those messages."""
+        if len(self._claimed) <= MAX_LOOKAHEAD:
+            return
+        self.handled = {sequence for sequence in self.handled if sequence > self._position}
+        self._claimed = {sequence for sequence in self._claimed if sequence > self._position}
 
     async def _claim(self, sequence: int) -> bool:
-        if sequence not in self._claimed:
-            if not await self.claims.write(f"{self.processor.durable.name}.{sequence}", b"", 0):
-                return False
-            self._claimed.add(sequence)
+        """Return whether this replica is the one that handles the message before its delivery."""
+        if sequence in self._claimed:
+            return True
+        key = f"{self.processor.durable.name}.{sequence}"
+        if not await self.claims.write(key, b"", 0):
+            return False
+        self._claimed.add(sequence)
         return True

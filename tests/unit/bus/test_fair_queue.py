@@ -1,5 +1,5 @@
-"""A fair queue: who may overtake, whose turn it is, and that nothing is offered twice or
-forgotten.
+"""A fair queue: which workspace may overtake, which has its turn, and that no message is offered
+twice or lost.
 """
 
 from hypothesis import given
@@ -26,7 +26,7 @@ def test_a_workspace_behind_the_backlog_of_another_has_its_turn() -> None:
     )
 
 
-def test_who_is_about_to_be_delivered_does_not_overtake() -> None:
+def test_a_workspace_that_is_about_to_be_delivered_does_not_overtake() -> None:
     assert backlog(*"aab").take(10, 0.0, gap=3) is None
     assert backlog(*"aaab").take(10, 0.0, gap=3) == Turn("b", EVENTS, [4])
 
@@ -42,12 +42,12 @@ def test_workspaces_take_turns_however_much_each_has() -> None:
     ]
 
 
-def test_what_was_delivered_is_forgotten_and_the_next_workspace_is_the_head() -> None:
+def test_delivered_messages_leave_the_queue_and_the_next_workspace_is_the_head() -> None:
     queue = backlog(*"aaaaa", *"bbbbb", *"ccc")
-    queue.delivered(5)
+    queue.remove_delivered(5)
     assert queue.take(10, 0.0, gap=3) == Turn("c", EVENTS, [11, 12, 13])
     assert queue.take(10, 0.0, gap=3) is None
-    queue.delivered(10)
+    queue.remove_delivered(10)
     assert len(queue) == 0
     queue.add(9, "b", EVENTS)
     assert len(queue) == 0, "a message that was delivered meanwhile is not noted"
@@ -57,13 +57,14 @@ def test_a_turn_that_failed_is_offered_again_after_its_delay_and_holds_up_nobody
     queue = backlog(*"aaaaa", *"bb", "c")
     turn = queue.take(10, 0.0, gap=3)
     assert turn == Turn("b", EVENTS, [6, 7])
+    assert turn is not None
     queue.put_back(turn, 5.0)
     assert queue.take(10, 1.0, gap=3) == Turn("c", EVENTS, [8])
     assert queue.take(10, 1.0, gap=3) is None
     assert queue.take(10, 5.0, gap=3) == turn
 
 
-def test_without_a_gap_everybody_has_a_turn_but_who_is_served_elsewhere() -> None:
+def test_without_a_gap_each_workspace_has_a_turn_unless_it_is_served_elsewhere() -> None:
     queue = backlog(*"abab", "c")
     assert queue.take(10, 0.0, served={"a"}) == Turn("b", EVENTS, [2, 4])
     assert queue.take(10, 0.0, served={"a"}) == Turn("c", EVENTS, [5])
@@ -73,21 +74,24 @@ def test_without_a_gap_everybody_has_a_turn_but_who_is_served_elsewhere() -> Non
 
 @given(st.lists(st.sampled_from("abcd"), max_size=60), st.integers(1, 8), st.integers(1, 5))
 def test_every_message_is_offered_at_most_once_and_in_the_order_of_its_workspace(
-    workspaces: list[str], gap: int, most: int
+    workspaces: list[str], gap: int, limit: int
 ) -> None:
     queue = backlog(*workspaces)
     offered: dict[str, list[int]] = {}
-    while turn := queue.take(most, 0.0, gap=gap):
-        assert len(turn.sequences) <= most
+    while turn := queue.take(limit, 0.0, gap=gap):
+        assert len(turn.sequences) <= limit
         offered.setdefault(turn.workspace, []).extend(turn.sequences)
-    places = {w: [n for n, of in enumerate(workspaces, 1) if of == w] for w in set(workspaces)}
-    assert all(result == places[workspace][: len(result)] for workspace, result in offered.items())
-    assert len(queue) == len(workspaces) - sum(map(len, offered.values()))
+    sequences: dict[str, list[int]] = {}
+    for sequence, workspace in enumerate(workspaces, 1):
+        sequences.setdefault(workspace, []).append(sequence)
+    waiting: list[int] = []
+    heads: list[int] = []
+    for workspace, all_sequences in sequences.items():
+        taken = offered.get(workspace, [])
+        assert taken == all_sequences[: len(taken)]
+        rest = all_sequences[len(taken) :]
+        waiting += rest
+        heads += rest[:1]
+    assert len(queue) == len(waiting)
     # Only those at the head, or less than the gap behind it, were left to ordinary delivery.
-    left = sorted(n for w, result in places.items() for n in result[len(offered.get(w, [])) :])
-    heads = [
-        result[len(offered.get(w, []))]
-        for w, result in places.items()
-        if len(result) > len(offered.get(w, []))
-    ]
-    assert all(head - left[0] < gap for head in heads)
+    assert all(head - min(waiting) < gap for head in heads)
