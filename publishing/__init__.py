@@ -1,3 +1,3 @@
-"""How documents enter the log: what gateway, command line and client call to add, reprocess, cancel
-and delete one.
+"""What gateway, command line and client ask for, as events: documents to add, publish again,
+cancel, delete or retry, and edits of the graph.
 """

@@ -1,6 +1,4 @@
-"""Dead letters: messages that a stage has given up, raw, in the stream KB_DEAD; and how one is
-tried again.
-"""
+"""Dead letters: messages that a stage has given up, raw, in the stream KB_DEAD."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from contracts import subjects
-from contracts.events import RetryRequested
-from runtime.bus.codec import header_of
-from runtime.bus.port import Log
-from runtime.bus.retry_requests import last_failure, named_stage, request_retry
-from runtime.errors import InvalidInput, Poison
+from runtime.errors import InvalidInput
 
 
 @dataclass(frozen=True)
@@ -92,62 +86,7 @@ async def whole_letter(letters: DeadLetters, number: int) -> DeadLetter:
     return letter
 
 
-async def redrive(
-    letters: DeadLetters, log: Log, letter: DeadLetter, *, source: str, reason: str = ""
-) -> int | None:
-    """Have the stage try a whole letter's message again, take the letter off the list, return the
-    request's sequence.
-
-    None, and the letter stays, where its document has a newer version by now, or was deleted.
-    Raises InvalidInput for a letter that names no document, `Unavailable`.
-    """
-    workspace, document = _document(letter)
-    request = RetryRequested(document_id=document, stage=named_stage(letter.stage), reason=reason)
-    sequence = await request_retry(log, workspace=workspace, retry=request, source=source)
-    if sequence:
-        await letters.remove(letter.number)
-    return sequence
-
-
-async def can_be_redriven(log: Log, letter: DeadLetter) -> bool:
-    """Return whether `redrive` would have the whole letter's message tried again. Raises what
-    `redrive` raises.
-    """
-    return await last_failure(log, *_document(letter)) is not None
-
-
 async def drop(letters: DeadLetters, numbers: Sequence[int]) -> None:
     """Remove these letters for good; the log keeps the events themselves. Raises `Unavailable`."""
     for number in numbers:
         await letters.remove(number)
-
-
-def _document(letter: DeadLetter) -> tuple[str, str]:
-    """Return workspace and id of the letter's document. Raises InvalidInput where there is none, or
-    none is known.
-    """
-    if letter.consumer == "query-status":
-        raise InvalidInput(
-            f"dead letter {letter.number} changed no document: `lightstream rebuild status` "
-            "reads the log anew"
-        )
-    try:
-        workspace, document, _ = subjects.split(letter.subject)
-    except ValueError:
-        raise InvalidInput(
-            f"dead letter {letter.number} stands at no event's subject: {letter.subject!r:.80}"
-        ) from None
-    try:
-        header, _ = header_of(letter.data, {})
-    except Poison:
-        header = None
-    if header and subjects.token(header.workspace) == workspace:
-        workspace = header.workspace
-    if header and header.subject and subjects.token(header.subject) == document:
-        document = header.subject
-    if workspace.startswith("x-") or document.startswith("x-"):
-        raise InvalidInput(
-            f"dead letter {letter.number} names its document by a hash only: publish the "
-            "event again"
-        )
-    return workspace, document

@@ -1,81 +1,25 @@
-"""RetryRequested: how one is published, and what it means for a durable: what failed there is
-handled again.
+"""What RetryRequested means for a durable: what failed there is handled again.
 
 A StageFailed names its cause, and the cause stands in the same document's history. So nothing has
 to be kept for a retry but the log itself, and what succeeded is left alone: of a part of a document
 only the chunks that failed.
 """
 
-import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from contracts import subjects
-from contracts.envelope import Envelope, wrap
 from contracts.events import (
-    DocumentAdded,
-    DocumentDeleted,
-    Event,
     RetryRequested,
     Stage,
     StageFailed,
 )
-from contracts.ids import event_id
-from contracts.registry import SERVICES
 from contracts.topology import Consumer
 from runtime.bus.codec import decode, header_of
-from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Delivery, Log, Message
 from runtime.bus.retried_message import RetriedMessage
-from runtime.errors import InvalidInput, Poison, ServiceError
-
-
-async def request_retry(
-    log: Log, *, workspace: str, retry: RetryRequested, source: str
-) -> int | None:
-    """Publish the request, and return its sequence; None where nothing of the document's current
-    version has failed.
-
-    Repeats change nothing until something fails again. Raises Unavailable.
-    """
-    id = retry.document_id
-    failure = await last_failure(log, workspace, id)
-    if failure is None:
-        return None
-    what = f"{retry.stage or ''}/{retry.chunk_id or ''}"
-    envelope: Envelope[Event] = wrap(
-        retry,
-        id=event_id(f"{workspace}/{id}/{failure}/{what}", retry.type_name()),
-        source=source,
-        workspace=workspace,
-        time=datetime.now(UTC),
-        lineage=command_lineage(),
-    )
-    return await log.publish(envelope)
-
-
-async def last_failure(log: Log, workspace: str, id: str) -> int | None:
-    """Return the sequence of what failed last of the document's current version, None without.
-    Raises Unavailable.
-    """
-    failed, added, deleted = await asyncio.gather(
-        *(
-            log.newest(workspace, id, kind.type_name())
-            for kind in (StageFailed, DocumentAdded, DocumentDeleted)
-        )
-    )
-    current = max(added.sequence if added else 0, deleted.sequence if deleted else 0)
-    return None if failed is None or failed.sequence < current else failed.sequence
-
-
-def named_stage(name: str | None) -> Stage | None:
-    """Return the service of that name. Raises InvalidInput for a name that no service has."""
-    stages: dict[str, Stage] = {stage: stage for stage in SERVICES}
-    if name and name not in stages:
-        raise InvalidInput(f"there is no service {name!r}: it is one of {', '.join(SERVICES)}")
-    return stages[name] if name else None
+from runtime.errors import Poison, ServiceError
 
 
 def takes_retries(durable: Consumer) -> bool:

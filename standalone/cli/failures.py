@@ -26,8 +26,8 @@ from standalone.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from publishing.retries import Retries, RetryOutcome
     from runtime.bus.dead_letters import DeadLetter
-    from runtime.bus.document_retries import Retries, RetryOutcome
     from runtime.bus.nats.dead_letters import NatsDeadLetters
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
@@ -67,8 +67,7 @@ def retry(
         if bool(documents) == failed:
             raise typer.BadParameter("name documents, or give --failed")
         quiet_logs()
-        from runtime.bus.document_retries import Retries  # noqa: PLC0415
-        from runtime.bus.retry_requests import named_stage  # noqa: PLC0415
+        from publishing.retries import Retries, named_stage  # noqa: PLC0415
 
         wanted = Retries(workspace, documents or (), named_stage(stage), reason)
         outcome, names = asyncio.run(_retry(data, wanted, yes))
@@ -94,7 +93,7 @@ async def _retry(
 
     Returns the file names of documents, too, by id.
     """
-    from runtime.bus.document_retries import named_ids, plan_retries, request_retries  # noqa: PLC0415
+    from publishing.retries import named_ids, plan_retries, request_retries  # noqa: PLC0415
     from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
     from standalone.operations.publishing import SOURCE, connect_bus  # noqa: PLC0415
     from standalone.operations.target import query_client, select_target  # noqa: PLC0415
@@ -171,21 +170,20 @@ def redrive(
     Ends with code 1 when a letter stays because its document has a newer version, or was deleted.
     """
     with errors(as_json):
-        from runtime.bus import dead_letters  # noqa: PLC0415
+        from publishing import redriving  # noqa: PLC0415
+        from runtime.bus.dead_letters import whole_letter  # noqa: PLC0415
         from runtime.bus.nats.log import NatsLog  # noqa: PLC0415
         from standalone.operations.publishing import SOURCE  # noqa: PLC0415
 
         async def each(letters: "NatsDeadLetters") -> list[int]:
             left: list[int] = []
             for number in numbers:
-                letter, log = (
-                    await dead_letters.whole_letter(letters, number),
-                    NatsLog(letters.jetstream),
-                )
+                letter = await whole_letter(letters, number)
+                log = NatsLog(letters.jetstream)
                 if not yes:
-                    done = await dead_letters.can_be_redriven(log, letter)
+                    done = await redriving.can_be_redriven(log, letter)
                 else:
-                    done = await dead_letters.redrive(
+                    done = await redriving.redrive(
                         letters, log, letter, source=SOURCE, reason=reason
                     )
                 if not done:

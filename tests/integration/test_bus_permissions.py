@@ -25,6 +25,7 @@ from contracts.registry import service_of
 from contracts.topology import BUCKETS, CONSUMERS, STREAMS
 from publishing.documents import add_document
 from publishing.draft import DocumentDraft, Submission
+from publishing.retries import request_retry
 from runtime.bus import topology
 from runtime.bus.encoded_text import EncodedText
 from runtime.bus.nats.blobs import NatsBlobs
@@ -34,7 +35,6 @@ from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
-from runtime.bus.retry_requests import request_retry
 from runtime.costs.budget import read_budget, set_budget
 from runtime.errors import ConfigurationError
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus

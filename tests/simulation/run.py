@@ -7,7 +7,7 @@ from functools import lru_cache
 from random import Random
 from unittest import mock
 
-from runtime.bus.document_retries import Retries, request_retries
+from publishing.retries import Retries, request_retries
 from runtime.bus.parking import policy
 from tests.simulation.clock import SimulatedLoop
 from tests.simulation.commands import commands

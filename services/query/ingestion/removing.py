@@ -9,10 +9,10 @@ from contracts import subjects
 from contracts.events import RetryRequested
 from contracts.graph import Partition
 from publishing.documents import Added, cancel_document, delete_document, reprocess_document
+from publishing.retries import request_retry
 from runtime.batching import batched
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
-from runtime.bus.retry_requests import request_retry
 from runtime.errors import ServiceError
 from services.query.event_source import SOURCE
 from services.query.status.document_status import SETTLED, STATUSES

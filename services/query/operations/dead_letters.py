@@ -5,9 +5,10 @@ deployment.
 from collections.abc import Sequence
 
 from contracts import subjects
-from runtime.bus.dead_letters import DeadLetter, DeadLetters, drop, redrive
+from publishing.redriving import redrive
+from publishing.retries import named_stage
+from runtime.bus.dead_letters import DeadLetter, DeadLetters, drop
 from runtime.bus.port import Log
-from runtime.bus.retry_requests import named_stage
 from services.query.errors import NotFound
 from services.query.event_source import SOURCE
 

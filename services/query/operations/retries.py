@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from contracts.graph import Partition
-from runtime.bus.document_retries import named_ids
+from publishing.retries import named_ids
 from services.query.status.listing import FAILED_STATUSES, list_documents
 from services.query.status.port import Documents
 

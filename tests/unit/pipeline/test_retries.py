@@ -8,10 +8,9 @@ from functools import partial
 from typing import Any
 
 from contracts.events import ChunksCreated, EntitiesExtracted, Event, RetryRequested, StageFailed
+from publishing.retries import Retries, RetryOutcome, plan_retries, request_retry
 from runtime.bus.codec import decode
-from runtime.bus.document_retries import Retries, RetryOutcome, plan_retries
 from runtime.bus.processor import each
-from runtime.bus.retry_requests import request_retry
 from runtime.errors import Poison, Unavailable
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.offline import OfflineExtractor

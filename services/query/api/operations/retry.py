@@ -5,7 +5,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.events import Stage
 from contracts.graph import Partition
-from runtime.bus.document_retries import Retries, request_retries
+from publishing.retries import Retries, request_retries
 from services.query.api.auth.audit import note_details
 from services.query.api.context import Ctx, Workspace
 from services.query.api.reference.responses import error_responses
