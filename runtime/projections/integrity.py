@@ -24,6 +24,7 @@ from runtime.bus.nats import log_integrity
 from runtime.bus.nats.log_integrity import Evidence
 from runtime.bus.port import Delivery, Events, Handler, LiveGenerations, SharedValues
 from runtime.bus.write_status import WriteStatus
+from runtime.concurrency.background import in_background
 from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
 from runtime.projections import checkpoints
@@ -114,12 +115,8 @@ class Integrity:
         health.probes["stores"] = self._losses
         health.probes["publishes"] = self.writes.problem
         await self._look()
-        task = asyncio.create_task(self._look_again())
-        try:
+        async with in_background(self._look_again()):
             yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
 
     async def _look_again(self) -> None:
         while True:

@@ -24,6 +24,7 @@ from runtime.bus.nats.log_integrity import observe
 from runtime.bus.port import SharedValues
 from runtime.bus.records import Record, leaf, line_of, parse_line
 from runtime.bus.write_status import WriteStatus
+from runtime.concurrency.background import in_background
 from runtime.errors import ServiceError
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.schema import CHECKPOINTS
@@ -276,9 +277,5 @@ async def archiving(archive: LogArchive, writes: WriteStatus) -> AsyncGenerator[
             except Exception:
                 logger.exception("could not extend the archive")
 
-    task = asyncio.create_task(extend_again())
-    try:
+    async with in_background(extend_again()):
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

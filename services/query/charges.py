@@ -19,6 +19,7 @@ from contracts.events import Event, QuestionCost, QuestionsCharged, QuestionStep
 from contracts.values import TokenUsage
 from runtime.bus.actor import current_actor
 from runtime.bus.port import Log
+from runtime.concurrency.background import in_background
 from runtime.errors import ServiceError
 from runtime.models.call_scope import PaidCall, billed_calls, calls_for
 from services.query.event_source import SOURCE
@@ -95,12 +96,10 @@ class Charges:
     @asynccontextmanager
     async def published_each_second(self) -> AsyncGenerator[None]:
         """Publish in the background, and the rest in the end."""
-        task = asyncio.create_task(self._publish_forever())
         try:
-            yield
+            async with in_background(self._publish_forever()):
+                yield
         finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
             await self.publish()
 
     async def _publish_forever(self) -> None:

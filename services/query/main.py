@@ -11,6 +11,7 @@ from secrets import token_urlsafe
 from fastapi import FastAPI
 
 from runtime.bus.nats.feed import NatsEventFeed
+from runtime.concurrency.background import in_background
 from runtime.health import Health
 from runtime.metrics.bus_readings import read_audit, read_deployment
 from runtime.projections.audit_progress import AUDIT_NOTE, audit_note
@@ -31,7 +32,7 @@ from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
 from services.query.webhooks.notifications import Notifier
-from services.query.webhooks.sender import WebhookSender, disabled_webhooks, sending
+from services.query.webhooks.sender import WebhookSender, disabled_webhooks
 from services.query.wiring import open_dependencies, open_webhooks, operations_on
 
 
@@ -80,7 +81,7 @@ async def build(
             sender = WebhookSender(
                 webhooks, feed, Notifier(bus.log, pointers, documents, places_of=auth.places_of)
             )
-            async with sending(sender), context.charges.published_each_second():
+            async with in_background(sender.run()), context.charges.published_each_second():
                 _measure(health, bus, rows)
                 yield [Subscription("query-status", handle)]
         finally:

@@ -6,8 +6,7 @@ again, and answers everything else as if all were well.
 
 import asyncio
 import shutil
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -81,17 +80,6 @@ class BusWatch:
                 *(_reports_silence(client, port) for port in self.ports.values())
             )
         return any(reports)
-
-
-@asynccontextmanager
-async def watch_bus(watch: BusWatch) -> AsyncGenerator[None]:
-    """Run the watch for as long as the block lasts."""
-    task = asyncio.create_task(watch.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def bus_confirms(url: str, probe_id: str) -> bool | None:

@@ -3,8 +3,7 @@ that.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from runtime.clock import INTERVAL, ClockWatch, described_step
@@ -44,14 +43,3 @@ class StepWatch:
                 (self.vectors.folder / CLOCK_SET_BACK).touch()
             self.report("milvus-lite hides what it wrote before that: it is started again")
             await self.vectors.stop()
-
-
-@asynccontextmanager
-async def watch_clock(watch: StepWatch) -> AsyncGenerator[None]:
-    """Run the watch for as long as the block lasts."""
-    task = asyncio.create_task(watch.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

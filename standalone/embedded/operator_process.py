@@ -29,10 +29,11 @@ from runtime.bus.actor import ACTOR_VARIABLE
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.port import SharedValues
+from runtime.concurrency.background import in_background
 from runtime.errors import ServiceError
 from runtime.projections.operator_orders import OperatorOrder, OrderOutcome, Step, write_outcome
 from runtime.settings import Settings
-from standalone.embedded.rolling_audit import auditing
+from standalone.embedded.rolling_audit import audit_for_ever
 
 GRACE = 10.0
 """Seconds a command may take to end when this process stops."""
@@ -236,7 +237,7 @@ async def take_orders(
     orders = StackOrders(values, options, report)
     subscription = await client.subscribe(subjects.REBUILDS, queue="operator", cb=orders.answer)
     try:
-        async with auditing(options, lambda: orders.current is not None):
+        async with in_background(audit_for_ever(options, lambda: orders.current is not None)):
             yield
     finally:
         with suppress(Exception):  # the connection may be closed

@@ -6,8 +6,8 @@ import asyncio
 import os
 import resource
 import sys
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 FIRST, INTERVAL = 30.0, 300.0
 """Seconds until the first part, and at least between two."""
@@ -66,14 +66,3 @@ async def audit_part(options: Sequence[str]) -> float:
 def _children_seconds() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-@asynccontextmanager
-async def auditing(options: Sequence[str], is_busy: Callable[[], bool]) -> AsyncGenerator[None]:
-    """Audit in the background for as long as the block lasts."""
-    task = asyncio.create_task(audit_for_ever(options, is_busy))
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

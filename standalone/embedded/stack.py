@@ -14,13 +14,14 @@ from contracts.events import Stage
 from lightstream.http_library import httpx
 from runtime.bus import topology
 from runtime.bus.nats.connection import connected
+from runtime.concurrency.background import in_background
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.models.roles import ROLES, RoleSettings, language_model
 from standalone.embedded import damage, ports
 from standalone.embedded.addresses import bus_url, service_addresses
-from standalone.embedded.bus_watch import BusWatch, watch_bus
-from standalone.embedded.clock_watch import StepWatch, watch_clock
+from standalone.embedded.bus_watch import BusWatch
+from standalone.embedded.clock_watch import StepWatch
 from standalone.embedded.data_folder import DataFolder, Phase, StackState, end_orphans, new_password
 from standalone.embedded.folder_errors import describe_folder_error, folder_errors
 from standalone.embedded.forking import ForkServer, fork_server
@@ -183,8 +184,8 @@ async def _run_processes(
             watch = BusWatch(bus, bus_url(state), _health_ports(state), report)
             options = ["--data", str(folder.path)]
             async with (
-                watch_bus(watch),
-                watch_clock(clock),
+                in_background(watch.run()),
+                in_background(clock.run()),
                 take_orders_at(bus_url(state), options, report),
             ):
                 yield

@@ -14,8 +14,9 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from runtime.bus import topology
 from runtime.bus.nats import log as nats_log
+from runtime.concurrency.background import in_background
 from standalone.embedded import bus_watch
-from standalone.embedded.bus_watch import BusWatch, bus_confirms, watch_bus
+from standalone.embedded.bus_watch import BusWatch, bus_confirms
 from standalone.embedded.processes import Process, free_port
 from standalone.embedded.servers.nats import nats_server, url
 from standalone.embedded.supervisor import ChildRecords, supervise
@@ -64,9 +65,9 @@ async def test_a_bus_that_met_a_full_disk_works_again_when_there_is_room(
                 (disk / "ballast").unlink()
                 assert await bus_confirms(url(port), "trial") is False, "room alone does not help"
                 assert "publishes" in await problems(service)
-                async with watch_bus(
-                    BusWatch(bus, url(port), {"trial": int(service.env["PORT"])}, said.append)
-                ):
+                health_ports = {"trial": int(service.env["PORT"])}
+                watch = BusWatch(bus, url(port), health_ports, said.append)
+                async with in_background(watch.run()):
                     await until(lambda: takes(jetstream, 10), "the log takes events again")
 
                     async def ready() -> bool:

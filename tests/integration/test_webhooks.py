@@ -23,13 +23,14 @@ from runtime.bus.nats.consumers import read_consumers
 from runtime.bus.nats.feed import NatsEventFeed
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
+from runtime.concurrency.background import in_background
 from runtime.stores.documents.memory import MemoryRows
 from services.query.adapters.documents import RowDocuments
 from services.query.adapters.webhook_poster import HttpPoster
 from services.query.webhooks.delivery import Webhooks
 from services.query.webhooks.endpoints import Endpoint, Endpoints
 from services.query.webhooks.notifications import Notifier
-from services.query.webhooks.sender import WebhookSender, sending
+from services.query.webhooks.sender import WebhookSender
 from services.query.webhooks.signing import new_secret
 from tests.support.events import added, sealed
 from tests.support.nats_server import until
@@ -84,7 +85,8 @@ async def sender(jetstream: JetStreamContext) -> AsyncGenerator[Endpoints]:
         NatsLog(jetstream), await NatsLiveGenerations.bind(jetstream), RowDocuments(MemoryRows())
     )
     webhooks = Webhooks(endpoints, poster, networks)
-    async with sending(WebhookSender(webhooks, NatsEventFeed(jetstream), notifier)):
+    sender = WebhookSender(webhooks, NatsEventFeed(jetstream), notifier)
+    async with in_background(sender.run()):
         yield endpoints
     await poster.close()
 

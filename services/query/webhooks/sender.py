@@ -7,8 +7,7 @@ or overtakes.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from uuid import uuid4
@@ -227,17 +226,6 @@ class WebhookSender:
                 error=new.last_error,
             )
         await self.endpoints.write_state(endpoint.id, new, stored.revision)
-
-
-@asynccontextmanager
-async def sending(sender: WebhookSender) -> AsyncGenerator[None]:
-    """Send in the background while the block runs."""
-    task = asyncio.create_task(sender.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def disabled_webhooks(endpoints: Endpoints) -> str | None:

@@ -13,11 +13,12 @@ import pytest
 
 from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.bus.memory import MemorySharedValues
+from runtime.concurrency.background import in_background
 from services.query.adapters.webhook_poster import HttpPoster
 from services.query.webhooks.delivery import AT_ONCE, Notification, Webhooks, deliver
 from services.query.webhooks.endpoints import Endpoint, Endpoints
 from services.query.webhooks.notifications import Notifier
-from services.query.webhooks.sender import WebhookSender, sending
+from services.query.webhooks.sender import WebhookSender
 from services.query.webhooks.signing import new_secret
 from tests.support.events import added, sealed
 from tests.support.querying import QueryHarness
@@ -106,7 +107,7 @@ async def test_receivers_of_a_tenant_that_drip_keep_no_other_tenant_waiting() ->
             await endpoints.add(slow, 0)
         for workspace in ("w0", "w1", "w2", "w3", "other"):
             await harness.log.publish(sealed(added("d"), id="e", workspace=workspace))
-        async with sending(sender):
+        async with in_background(sender.run()):
             async with asyncio.timeout(PATIENCE):
                 while receiver.connections < 4 * AT_ONCE:
                     await asyncio.sleep(0.05)
