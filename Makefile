@@ -27,7 +27,7 @@ FAILED := .pytest_cache/beside-others
 
 # What the web page is built from, and its entry file once it is.
 WEB := $(wildcard web/*.*) web/.npmrc $(shell find web/src web/public -type f ! -name schema.d.ts)
-PAGE := services/query/api/web_page_files/index.html
+PAGE := services/gateway/web_page_files/index.html
 
 # Some images forbid bytecode. Then each process compiles what it imports, which takes longer than all else at its start.
 unexport PYTHONDONTWRITEBYTECODE
@@ -133,7 +133,7 @@ lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allo
 
 schemas: $(VENV)/.dev ## Write the JSON Schemas, the AsyncAPI document and the users of the bus from the contracts
 	$(BIN)/python -m contracts.generate
-	$(BIN)/python -m contracts.permissions > deploy/nats/users.conf
+	$(BIN)/python -m operations.bus_accounts > deploy/nats/users.conf
 
 clean: ## Remove the environment; data and caches stay
 	rm -rf $(VENV)
@@ -152,7 +152,7 @@ $(VENV)/.embedded: $(VENV)/.uv requirements/embedded.lock.txt pyproject.toml
 	@$(INSTALL) $(WHEELS) -r requirements/embedded.lock.txt
 	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@echo "Loading the graph store's classes once for all its starts"
-	@$(BIN)/python -m standalone.embedded.servers.java_classes || true
+	@$(BIN)/python -m embedded.servers.java_classes || true
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.embedded requirements/dev.lock.txt

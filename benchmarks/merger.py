@@ -25,10 +25,10 @@ from contracts.envelope import Envelope, wrap
 from contracts.events import EntitiesExtracted, Event
 from contracts.ids import chunk_id, sha256
 from contracts.values import ChunkRef, DocumentVersion, ExtractedEntity, ExtractedRelation
+from embedded.processes import Process, free_port
+from embedded.servers import arcadedb
 from runtime.bus import topology
 from runtime.bus.nats.log import NatsLog
-from standalone.embedded.processes import Process, free_port
-from standalone.embedded.servers import arcadedb
 from tests.support.nats_server import RunningNats, connected, running_nats
 from tests.support.services import service
 

@@ -49,11 +49,11 @@ from contracts.values import (
     ExtractedRelation,
     RelationRevision,
 )
+from embedded.processes import Process, free_port
+from embedded.servers.nats import nats_server, url
 from runtime.bus import topology
 from runtime.bus.codec import decode, encode
 from runtime.bus.nats.log import NatsLog
-from standalone.embedded.processes import Process, free_port
-from standalone.embedded.servers.nats import nats_server, url
 
 MIB = 2**20
 PLACEHOLDER = "doc-00000000000000000000000000000000"

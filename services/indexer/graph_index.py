@@ -18,9 +18,9 @@ there.
 
 from typing import NamedTuple
 
-from contracts.folding.vector_rows import MAX_EMBEDDED, entity_row, relation_row
 from contracts.graph import Entity, Generations, Partition, Relation
 from contracts.ids import entity_vector_id, relation_vector_id
+from knowledge.vector_rows import MAX_EMBEDDED, entity_row, relation_row
 from runtime.errors import Retryable
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors

@@ -12,10 +12,10 @@ from contracts.events import (
     StageFailed,
     VectorsIndexed,
 )
-from contracts.folding.vector_rows import chunk_row
 from contracts.graph import Generations, Partition, VectorRow
 from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id, relation_vector_id
 from contracts.values import ChunkRef, DocumentVersion, TokenUsage
+from knowledge.vector_rows import chunk_row
 from runtime.bus.batches import by_workspace, document_bounds
 from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, version_deleted
 from runtime.errors import ModelRefused

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged
-from contracts.folding.vector_rows import entity_row, relation_row
 from contracts.graph import Entity, Generations, Partition, Relation
 from contracts.ids import entity_vector_id, relation_vector_id
+from knowledge.vector_rows import entity_row, relation_row
 from runtime.batching import batched
 from runtime.bus.port import Delivery
 from runtime.models.port import Embedder

@@ -10,8 +10,8 @@ never the graph.
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from contracts.folding.contributions import Key
 from contracts.graph import Partition
+from knowledge.contributions import Key
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
 
 MAX_BYTES = 256 * 1024 * 1024

@@ -13,12 +13,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from contracts.folding.contributions import Contribution, Key
-from contracts.folding.descriptions import Description
-from contracts.folding.edits import Edits
-from contracts.folding.fold import Aggregate, position_of
-from contracts.folding.homonyms import Source
 from contracts.graph import Partition
+from knowledge.contributions import Contribution, Key
+from knowledge.descriptions import Description
+from knowledge.edits import Edits
+from knowledge.fold import Aggregate, position_of
+from knowledge.homonyms import Source
 from runtime.errors import Retryable
 from services.merger.domain.description_tree import DescriptionTree
 from services.merger.domain.history import Changes, History

@@ -7,9 +7,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.folding.edit import Edit
-from contracts.folding.edits import Edits, apply_edits
 from contracts.graph import Partition
+from knowledge.edit import Edit
+from knowledge.edits import Edits, apply_edits
 from services.merger.domain.history import History
 
 MAX_WORKSPACES = 1000

@@ -15,12 +15,12 @@ from contracts.events import (
     GraphMerged,
     StageFailed,
 )
-from contracts.folding.contributions import Contribution, Key, contributions
-from contracts.folding.edit import Edit, edit_of
-from contracts.folding.edits import Edits
 from contracts.graph import Generations, Partition
 from contracts.moments import microseconds
 from contracts.values import ChunkRef, DocumentVersion, EntityRevision, RelationRevision
+from knowledge.contributions import Contribution, Key, contributions
+from knowledge.edit import Edit, edit_of
+from knowledge.edits import Edits
 from runtime.bus.batches import by_workspace, document_bounds
 from runtime.bus.port import Delivery, version_deleted
 from services.merger.port import ContributionId, Contributions, MergeDependencies

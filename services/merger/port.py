@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from contracts.folding.contributions import Contribution, Key
-from contracts.folding.descriptions import Group, SummaryLimits
-from contracts.folding.edit import Edit
-from contracts.folding.homonyms import Source
 from contracts.graph import DocumentBounds, Partition
 from contracts.values import TokenUsage
+from knowledge.contributions import Contribution, Key
+from knowledge.descriptions import Group, SummaryLimits
+from knowledge.edit import Edit
+from knowledge.homonyms import Source
 from runtime.stores.graph.port import Graph
 from services.merger.aggregate_cache import AggregateCache
 from services.merger.domain.history import History

@@ -7,10 +7,10 @@ aggregate and description (`describing.py`) → entity or relation.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from contracts.folding.contributions import Key
-from contracts.folding.edits import Edits
-from contracts.folding.fold import fold
 from contracts.graph import Entity, Partition, Relation
+from knowledge.contributions import Key
+from knowledge.edits import Edits
+from knowledge.fold import fold
 from services.merger.describing import describe_keys
 from services.merger.domain.history import History
 from services.merger.port import MergeDependencies

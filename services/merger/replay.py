@@ -14,9 +14,9 @@ from contracts.events import (
     GraphEdited,
     StageFailed,
 )
-from contracts.folding.contributions import Key
-from contracts.folding.edit import Edit
 from contracts.graph import Entity, Generations, Partition, Relation
+from knowledge.contributions import Key
+from knowledge.edit import Edit
 from runtime.batching import batched
 from runtime.bus.batches import by_workspace, document_bounds
 from runtime.bus.port import Delivery

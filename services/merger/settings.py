@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from contracts.folding.descriptions import SummaryLimits
+from knowledge.descriptions import SummaryLimits
 from runtime.models.roles import SummarySettings
 
 

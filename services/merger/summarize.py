@@ -11,9 +11,9 @@ from datetime import datetime
 from functools import partial
 
 from contracts.events import DescriptionSummarized, Event, GraphMerged
-from contracts.folding.contributions import Key
-from contracts.folding.descriptions import Group
 from contracts.graph import Generations, Partition
+from knowledge.contributions import Key
+from knowledge.descriptions import Group
 from runtime.bus.port import Delivery
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import AliasChoices, Field, SecretStr
 
-from contracts.folding.descriptions import SummaryLimits
+from knowledge.descriptions import SummaryLimits
 from runtime.errors import ConfigurationError
 from runtime.models.roles import SummarySettings
 from services.query.answering.port import EffortLimits

@@ -8,33 +8,20 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 import structlog
-from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS
-from contracts.topology import WEBHOOKS_BUCKET
-from runtime.bus.nats.connection import translated
-from runtime.bus.nats.consumers import read_consumers
-from runtime.bus.nats.dead_letters import NatsDeadLetters
-from runtime.bus.nats.key_values import NatsSharedValues
-from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.port import Log
-from runtime.bus_examination import examine_bus
 from runtime.costs.ledger import RowLedger
-from runtime.findings import Finding
 from runtime.health import Health
-from runtime.metrics.exposition import exposed
 from runtime.models.limits import Limits
 from runtime.models.open import UNSHARED_LIMITERS, open_chat, open_tokenizer
 from runtime.models.port import Chat, Embedder
-from runtime.models.rate_limiters import RateLimiters, provider_states
+from runtime.models.rate_limiters import RateLimiters
 from runtime.models.roles import Role, language_model
 from runtime.models.truncation import cutter
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.projections.integrity import Integrity
 from runtime.projections.log_archive import LogArchive, archiving
-from runtime.projections.operator_orders import NatsOperatorProcess
-from runtime.projections.progress import read_states
-from runtime.projections.rebuild_candidate import plan
 from runtime.service import Bus, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows
@@ -55,22 +42,16 @@ from services.query.adapters.provenance import RowProvenance
 from services.query.adapters.row_cache import RowCache
 from services.query.adapters.searches import ModelVectorSearches
 from services.query.adapters.sources import Sources, cached_sources
-from services.query.adapters.webhook_poster import HttpPoster
 from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.answering.comparison import CompareAnswers, compare_answers
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.port import AnswerCache, AnswerGenerator
 from services.query.charges import charged_to
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
-from services.query.operations.consumers import ConsumerRates
-from services.query.operations.dependencies import Operations
-from services.query.operations.rebuilding import Rebuilds
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.token_counts import cached_token_counter
 from services.query.retrieval.port import PassageReranker
 from services.query.settings import QuerySettings
-from services.query.webhooks.delivery import Webhooks
-from services.query.webhooks.endpoints import Endpoints
 
 logger = structlog.get_logger(__name__)
 
@@ -181,46 +162,6 @@ async def open_comparison(
 
 def _unwatched(*_: object) -> AbstractAsyncContextManager[None]:
     return nullcontext()
-
-
-def operations_on(bus: Bus, webhooks: Webhooks, health: Health) -> Operations:
-    """Return what operations on the deployment work with."""
-    rebuilds = Rebuilds(
-        NatsOperatorProcess(bus.client), bus.integrity.values, partial(plan, bus.jetstream)
-    )
-    return Operations(
-        NatsDeadLetters(bus.jetstream),
-        partial(read_states, bus.jetstream),
-        rebuilds,
-        partial(_examine, bus.jetstream),
-        ConsumerRates(partial(read_consumers, bus.jetstream)),
-        webhooks,
-        partial(exposed, health.readings),
-        partial(provider_states, bus.limiters.values),
-        NatsParkedEvents(bus.jetstream),
-    )
-
-
-async def _examine(jetstream: JetStreamContext) -> AsyncGenerator[Finding]:
-    with translated():
-        async for finding in examine_bus(jetstream, None):
-            yield finding
-
-
-@asynccontextmanager
-async def open_webhooks(
-    settings: QuerySettings, bus: Bus, may_write: Callable[[str, str], bool]
-) -> AsyncGenerator[Webhooks]:
-    """Open what webhooks are sent with. `may_write`: see `Webhooks`.
-
-    Raises ConfigurationError for networks that are none.
-    """
-    endpoints = Endpoints(await NatsSharedValues.bind(bus.jetstream, WEBHOOKS_BUCKET))
-    poster = HttpPoster()
-    try:
-        yield Webhooks(endpoints, poster, settings.webhook_networks, may_write)
-    finally:
-        await poster.close()
 
 
 class _Closes(Protocol):

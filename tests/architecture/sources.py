@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-FLOORS = ("contracts", "runtime", "publishing", "services", "lightstream", "standalone")
+FLOORS = (
+    "contracts",
+    "knowledge",
+    "runtime",
+    "publishing",
+    "services",
+    "lightstream",
+    "embedded",
+    "operations",
+    "mcp_server",
+    "cli",
+)
 SERVICES = ("chunker", "extractor", "merger", "indexer", "query")
 
 

@@ -11,9 +11,9 @@ from contracts.events import EVENTS, Event
 from contracts.registry import PRODUCERS, consuming_services, service_of
 from contracts.registry import SERVICES as STAGES
 from contracts.topology import CONSUMERS
+from operations.configuration import SETTINGS
 from runtime.settings import Settings
 from runtime.variables import variables
-from standalone.operations.configuration import SETTINGS
 from tests.architecture.sources import FLOORS, REPOSITORY, SERVICES, modules, parsed
 
 every_service = pytest.mark.parametrize("service", SERVICES)
@@ -23,8 +23,15 @@ def folder(service: str) -> Any:
     return REPOSITORY / "services" / service
 
 
+def folders(service: str) -> list[str]:
+    """The folders with the code of a service's process: questions have their HTTP routes apart."""
+    return ["services/query", "services/gateway"] if service == "query" else [f"services/{service}"]
+
+
 def readme(service: str) -> str:
-    return (folder(service) / "README.md").read_text("utf-8")
+    return "".join(
+        (REPOSITORY / name / "README.md").read_text("utf-8") for name in folders(service)
+    )
 
 
 def heard(annotation: Any) -> set[str]:
@@ -34,10 +41,15 @@ def heard(annotation: Any) -> set[str]:
     return {name for part in get_args(annotation) for name in heard(part)}
 
 
+def started_by(service: str) -> Any:
+    """The module that is the service's process. Questions are answered behind the gateway."""
+    return folder("gateway" if service == "query" else service) / "main.py"
+
+
 def wired(service: str) -> set[str]:
     """The events that the handlers take which `main.py` wires."""
     result: set[str] = set()
-    for node in ast.walk(parsed(folder(service) / "main.py")):
+    for node in ast.walk(parsed(started_by(service))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
             f"services.{service}."
         ):
@@ -54,7 +66,7 @@ def said(service: str) -> set[str]:
     """The events that the service's code makes."""
     return {
         node.func.id
-        for path in modules(f"services/{service}")
+        for path in modules(*folders(service))
         for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in EVENTS
     }
@@ -72,28 +84,23 @@ def settings_in(module: str) -> list[type[Settings]]:
 
 def test_the_services_are_those_the_contracts_name() -> None:
     result = {path.parent.name for path in (REPOSITORY / "services").glob("*/__init__.py")}
-    assert result == set(SERVICES) == set(STAGES)
+    assert result == {*SERVICES, "gateway"}
+    assert set(SERVICES) == set(STAGES)
 
 
 @every_service
 def test_every_service_has_the_same_rooms(service: str) -> None:
     here = {path.stem for path in folder(service).iterdir()}
-    assert {"settings", "main", "README"} <= here
-    assert {"domain", "handler"} <= here or {
-        "ingestion",
-        "graph",
-        "retrieval",
-        "answering",
-        "status",
-        "api",
-    } <= here
+    assert {"settings", "README"} <= here
+    deciding = {"answering", "context", "retrieval", "status"}
+    assert {"domain", "handler", "main"} <= here or deciding <= here
     assert (folder(service) / "README.md").is_file()
 
 
 @every_service
 def test_a_service_takes_exactly_what_its_durables_deliver(service: str) -> None:
     declared = {durable.name for durable in CONSUMERS if service_of(durable) == service}
-    main = (folder(service) / "main.py").read_text("utf-8")
+    main = started_by(service).read_text("utf-8")
     assert set(re.findall(r'Subscription\(\s*"([^"]+)"', main)) == declared
     # RetryRequested is the event processor's own matter; only the projection folds it.
     delivered = {name for name in EVENTS if service in consuming_services(name)}
@@ -112,7 +119,7 @@ def test_a_readme_names_what_goes_in_what_comes_out_and_every_knob(service: str)
     takes = wired(service)
     assert takes <= words or takes == set(EVENTS)
     assert said(service) <= words
-    rooms = [path for path in modules(f"services/{service}") if path.name == "settings.py"]
+    rooms = [path for path in modules(*folders(service)) if path.name == "settings.py"]
     own = [
         knobs
         for room in rooms
@@ -123,9 +130,10 @@ def test_a_readme_names_what_goes_in_what_comes_out_and_every_knob(service: str)
     assert len(text.splitlines()) >= 5
 
 
-@every_service
+@pytest.mark.parametrize("service", [*SERVICES, "gateway"])
 def test_a_readme_points_at_files_that_exist(service: str) -> None:
-    for name in re.findall(r"`([\w/]+(?:\.py|/))`", readme(service)):
+    text = (folder(service) / "README.md").read_text("utf-8")
+    for name in re.findall(r"`([\w/]+(?:\.py|/))`", text):
         assert (folder(service) / name).exists() or (REPOSITORY / name).exists(), name
 
 

@@ -17,8 +17,9 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.errors import APIError
 
-from contracts import permissions, subjects
+from contracts import subjects
 from contracts.topology import CONSUMERS
+from operations import bus_accounts
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Message
@@ -206,7 +207,7 @@ async def trial(folder: Path, size: int = SIZE) -> AsyncGenerator[Trial]:
         # The service is told of one server; the cluster tells it of the others.
         async with trial_service(cluster.url("operator", 0), folder):
             running = Trial(
-                cluster, jetstream, NatsLog(publishing.jetstream(prefix=permissions.IMPORTED_API))
+                cluster, jetstream, NatsLog(publishing.jetstream(prefix=bus_accounts.IMPORTED_API))
             )
             await client.subscribe(ELECTED, cb=running.note_election)
             publishers = [

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from standalone.embedded.processes import free_port
+from embedded.processes import free_port
 from tests.architecture.sources import REPOSITORY
 from tests.containers.engine import Engine, executed
 from tests.containers.stand_ins import server_images, stand_ins
@@ -218,7 +218,7 @@ def deployment(engine: Engine, folder: Path, *files: str) -> Deployment:
     for file in files:
         shutil.copy(REPOSITORY / file, folder)
     users = executed(
-        [sys.executable, "-m", "contracts.permissions", f"{PUBLISHER}=harbour"], cwd=REPOSITORY
+        [sys.executable, "-m", "operations.bus_accounts", f"{PUBLISHER}=harbour"], cwd=REPOSITORY
     )
     (folder / "deploy/nats/users.conf").write_text(users.stdout, "utf-8")
     executed(

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from embedded.processes import free_port
 from runtime.bus import topology
 from runtime.bus.nats.connection import connected
-from standalone.embedded.processes import free_port
 from tests.architecture.sources import SERVICES
 from tests.containers.engine import Engine
 from tests.support.deployed_bus import deployed_bus
@@ -30,7 +30,7 @@ MEGABYTE = 1_000_000
 LOOK = """
 import json, os, pathlib, shutil, importlib.util
 tools = [name for name in ("sh", "bash", "pip", "apt-get", "dpkg", "perl", "curl", "wget", "tar", "su") if shutil.which(name)]
-page = pathlib.Path(importlib.util.find_spec("services.query.api").origin).parent / "web_page_files"
+page = pathlib.Path(importlib.util.find_spec("services.gateway").origin).parent / "web_page_files"
 def writable(place):
     try: pathlib.Path(place, "probe").write_text("x")
     except OSError: return False

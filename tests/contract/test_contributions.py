@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from contracts.folding.contributions import Contribution, contributions
 from contracts.graph import Partition
+from knowledge.contributions import Contribution, contributions
 from services.merger.adapters.contributions import RowContributions
 from services.merger.port import Contributions, Key
 from tests.support.events import document, entity, extracted, relation

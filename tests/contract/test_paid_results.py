@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from contracts.folding.descriptions import Group
 from contracts.graph import Partition
 from contracts.values import TokenUsage
+from knowledge.descriptions import Group
 from runtime.errors import Unavailable
 from runtime.models.port import Completion, Message, Vector
 from runtime.models.scripted import ScriptedChat

@@ -14,11 +14,11 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import Partition
+from embedded.processes import Process, free_port
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.documents.mongo.store import MongoRows
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.sqlite.store import SqliteRows
-from standalone.embedded.processes import Process, free_port
 from tests.support.freezing import freeze
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.rows import new_table

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import Browser
 
-from standalone.embedded.processes import start_program
+from embedded.processes import start_program
 from tests.support import commands, hosted, services
 from tests.support.chromium import browsing
 from tests.support.shared_servers import SharedServers

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from standalone.embedded.data_folder import DataFolder
+from embedded.data_folder import DataFolder
 from tests.support.commands import LIGHTSTREAM
 from tests.support.stack import environment
 from tests.support.waiting import PATIENCE

@@ -18,16 +18,16 @@ from pymilvus.exceptions import MilvusException
 
 from contracts.events import Stage
 from contracts.graph import Partition
+from embedded.environment import settings_from
+from embedded.processes import free_port
+from embedded.servers import arcadedb, milvus_lite
+from operations.moving.copied_tables import empty
+from operations.projections import open_as_is
 from runtime.settings import Settings
 from runtime.stores.documents.port import INDEXES, Table
 from runtime.stores.open import open_graph, open_vectors
 from runtime.stores.vectors.milvus.accounts import make_account
 from services.query.question import Mode
-from standalone.embedded.environment import settings_from
-from standalone.embedded.processes import free_port
-from standalone.embedded.servers import arcadedb, milvus_lite
-from standalone.operations.moving.copied_tables import empty
-from standalone.operations.projections import open_as_is
 from tests.support import real_texts
 from tests.support.corpus import documents
 from tests.support.milvus_server import ROOT
@@ -226,7 +226,7 @@ async def test_every_command_finds_the_deployment(
 async def test_no_service_asked_the_bus_for_what_it_is_not_granted(
     production: Deployment, digest: dict[str, Any]
 ) -> None:
-    """Each has a user of its own: a call that contracts/permissions.py does not grant is answered
+    """Each has a user of its own: a call that operations/bus_accounts.py does not grant is answered
     by nobody.
     """
     for name, process in production.services.items():

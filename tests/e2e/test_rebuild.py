@@ -16,11 +16,11 @@ import pytest
 
 from contracts.graph import PROJECTIONS
 from contracts.topology import CHECKPOINTS_BUCKET
+from embedded.data_folder import DataFolder
+from embedded.processes import free_port
+from embedded.servers import arcadedb, milvus_lite
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsSharedValues
-from standalone.embedded.data_folder import DataFolder
-from standalone.embedded.processes import free_port
-from standalone.embedded.servers import arcadedb, milvus_lite
 from tests.support.commands import LIGHTSTREAM
 from tests.support.corpus import documents
 from tests.support.stack import Stack, environment, running, until

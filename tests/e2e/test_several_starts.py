@@ -11,7 +11,7 @@ from tests.support.stack import Stack, environment
 
 def test_of_three_starts_at_once_one_starts_and_all_succeed(tmp_path: Path) -> None:
     stack = Stack(tmp_path / "data")
-    command = [sys.executable, "-m", "standalone.cli", "up"]
+    command = [sys.executable, "-m", "cli", "up"]
     detached = [*command, "--detach", "--data", str(stack.folder)]
     try:
         starts = [

@@ -10,8 +10,8 @@ import pytest
 import pytest_asyncio
 from nats.js import JetStreamContext
 
+from embedded.processes import start_program
 from runtime.bus import topology
-from standalone.embedded.processes import start_program
 from tests.support import commands, hosted, services
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import BusServer, connected, running_nats
@@ -22,7 +22,7 @@ from tests.support.shared_servers import SharedServers
 def forked_services(shared_servers: SharedServers) -> Generator[None]:
     """Start services and commands without the time that their imports take."""
     services.launch = hosted.launcher(partial(commands.host, shared_servers))
-    commands.beginning = partial(commands.forking, shared_servers, "standalone.cli")
+    commands.beginning = partial(commands.forking, shared_servers, "cli")
     yield
     services.launch, commands.beginning = start_program, commands.installed
 

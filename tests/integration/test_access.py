@@ -9,9 +9,9 @@ import httpx
 import pytest
 from nats.js import JetStreamContext
 
+from embedded.processes import free_port, listening
+from operations.target import query_client as asking
 from runtime.errors import ConfigurationError, Unavailable
-from standalone.embedded.processes import free_port, listening
-from standalone.operations.target import query_client as asking
 from tests.support.access import KEY
 from tests.support.nats_server import BusServer, until
 from tests.support.services import logs, page, service

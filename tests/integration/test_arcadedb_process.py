@@ -14,10 +14,10 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import Partition
+from embedded.processes import Process, free_port, listening
+from embedded.servers.arcadedb import USER, arcadedb, bolt_uri, class_cache
 from runtime.errors import ConfigurationError
 from runtime.stores.graph.neo4j.store import BoltGraph
-from standalone.embedded.processes import Process, free_port, listening
-from standalone.embedded.servers.arcadedb import USER, arcadedb, bolt_uri, class_cache
 from tests.support.graph_stores import entity, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,7 +108,7 @@ async def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
         textwrap.dedent(f"""
         import asyncio, sys
         from pathlib import Path
-        from standalone.embedded.servers.arcadedb import arcadedb
+        from embedded.servers.arcadedb import arcadedb
 
         async def main():
             process = arcadedb(

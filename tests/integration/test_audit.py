@@ -13,6 +13,8 @@ from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.topology import CHECKPOINTS_BUCKET, declared_stream
+from operations.audit import Findings, audit_log
+from operations.publishing import connect_bus
 from runtime.bus import topology
 from runtime.bus.nats.copies import SequencedWriter, create_empty, read_records
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
@@ -24,8 +26,6 @@ from runtime.projections.integrity import Integrity
 from runtime.projections.log_archive import LogArchive, archived_records
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Rows
-from standalone.operations.audit import Findings, audit_log
-from standalone.operations.publishing import connect_bus
 from tests.support.many_accounts import accounts_server, copy_streams, stream_folder
 from tests.support.nats_server import connected, running_nats
 from tests.support.trial_service import document

@@ -13,6 +13,12 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.graph import PROJECTIONS
 from contracts.topology import CONSUMERS
+from operations.backup import manifest as manifests
+from operations.backup import taking
+from operations.backup.manifest import Manifest
+from operations.backup.restoring import Restore
+from operations.backup.taking import Backup, blob_path
+from operations.backup.verifying import verify
 from publishing.documents import add_document
 from publishing.draft import DocumentDraft, Submission
 from runtime.bus import topology
@@ -25,12 +31,6 @@ from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import GenerationState
 from runtime.bus.records import Record, leaf, line_of, parse_line
 from runtime.errors import InvalidInput, LogDamaged, ServiceError
-from standalone.operations.backup import manifest as manifests
-from standalone.operations.backup import taking
-from standalone.operations.backup.manifest import Manifest
-from standalone.operations.backup.restoring import Restore
-from standalone.operations.backup.taking import Backup, blob_path
-from standalone.operations.backup.verifying import verify
 from tests.support.damage import cut_the_tail
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats, until
 from tests.support.trial_service import document

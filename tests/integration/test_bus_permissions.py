@@ -17,12 +17,13 @@ from nats.aio.msg import Msg
 from nats.errors import TimeoutError as NoAnswer
 from nats.js import JetStreamContext
 
-from contracts import permissions, subjects
+from contracts import subjects
 from contracts.events import EVENTS, BudgetSet, RetryRequested
 from contracts.ids import sha256
-from contracts.permissions import API, IMPORTED_API, USERS, User, imported
 from contracts.registry import service_of
 from contracts.topology import BUCKETS, CONSUMERS, STREAMS
+from operations import bus_accounts
+from operations.bus_accounts import API, IMPORTED_API, USERS, User, imported
 from publishing.documents import add_document
 from publishing.draft import DocumentDraft, Submission
 from publishing.retries import request_retry
@@ -502,7 +503,7 @@ async def test_an_older_server_s_log_is_found_again(tmp_path: Path) -> None:
     async with deployed_bus(folder) as bus, connected(bus.operator, name="test") as client:
         await topology.apply(client.jetstream())
         await client.jetstream().publish("kb.v1.w.d.DocumentAdded", b"{}")
-    (folder / "jetstream" / permissions.ACCOUNT).rename(folder / "jetstream" / "$G")
+    (folder / "jetstream" / bus_accounts.ACCOUNT).rename(folder / "jetstream" / "$G")
     start = await asyncio.create_subprocess_exec("sh", str(FILES / "start"), str(folder), "true")
     assert await start.wait() == 0
     async with deployed_bus(folder) as bus, connected(bus.operator, name="test") as client:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from contracts import permissions
+from operations import bus_accounts
 from runtime.bus import topology
 from runtime.bus.nats.connection import connected
 from runtime.errors import ConfigurationError
@@ -69,7 +69,7 @@ async def refused(
 
 
 async def test_a_service_works_over_tls(bus: DeployedBus, tmp_path: Path) -> None:
-    variables = {"NATS_URL": bus.url("chunker"), "NATS_API_PREFIX": permissions.IMPORTED_API}
+    variables = {"NATS_URL": bus.url("chunker"), "NATS_API_PREFIX": bus_accounts.IMPORTED_API}
     async with service("chunker", tmp_path, **variables) as process:
         assert process.alive
 

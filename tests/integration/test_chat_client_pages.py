@@ -47,7 +47,7 @@ async def address() -> AsyncIterator[str]:
     deps = harness.deps(
         answer_generator=ModelAnswerGenerator(ScriptedChat(lambda _: "Ada Marsh leads it [1]."))
     )
-    app = harness.app(behind(lightrag_api_key=KEY), deps=deps, settings=QuerySettings())
+    app = harness.app(behind(lightrag_api_key=KEY), answering=deps, settings=QuerySettings())
     async with served(app) as base:
         yield base
 

@@ -13,10 +13,10 @@ import pytest_asyncio
 from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
+from embedded.processes import free_port
 from runtime.bus import topology
 from runtime.bus.nats.connection import connected
 from runtime.errors import ConfigurationError
-from standalone.embedded.processes import free_port
 from tests.support.deployed_bus import DeployedBus, deployed_bus
 from tests.support.services import service
 

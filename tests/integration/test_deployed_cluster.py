@@ -11,7 +11,8 @@ import pytest_asyncio
 from nats.errors import Error as NatsError
 from nats.js.errors import APIError
 
-from contracts import permissions, subjects
+from contracts import subjects
+from operations import bus_accounts
 from runtime.bus.encoded_text import EncodedText
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import connected
@@ -36,7 +37,10 @@ async def cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Nat
 async def test_services_and_publishers_work_through_any_server_and_outlive_the_leader(
     cluster: NatsCluster, tmp_path: Path
 ) -> None:
-    variables = {"NATS_URL": cluster.url("chunker", 1), "NATS_API_PREFIX": permissions.IMPORTED_API}
+    variables = {
+        "NATS_URL": cluster.url("chunker", 1),
+        "NATS_API_PREFIX": bus_accounts.IMPORTED_API,
+    }
     async with (
         connected(cluster.url("operator"), name="test") as client,
         service("chunker", tmp_path, **variables) as chunker,
@@ -44,7 +48,7 @@ async def test_services_and_publishers_work_through_any_server_and_outlive_the_l
     ):
         jetstream, publishing = (
             client.jetstream(timeout=10),
-            publisher.jetstream(prefix=permissions.IMPORTED_API),
+            publisher.jetstream(prefix=bus_accounts.IMPORTED_API),
         )
 
         async def cut(name: str) -> bool:
@@ -77,6 +81,6 @@ async def test_services_and_publishers_work_through_any_server_and_outlive_the_l
 async def test_a_service_may_read_the_log_through_no_server(cluster: NatsCluster) -> None:
     for number in range(SIZE):
         async with connected(cluster.url("chunker", number), name="test") as client:
-            for prefix in (permissions.API, permissions.IMPORTED_API):
+            for prefix in (bus_accounts.API, bus_accounts.IMPORTED_API):
                 with pytest.raises((APIError, NatsError)):
                     await client.jetstream(prefix=prefix, timeout=2).get_msg("KB_EVENTS", seq=1)

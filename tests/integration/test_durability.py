@@ -14,10 +14,10 @@ import pytest
 
 from contracts import subjects
 from contracts.topology import DAY
+from embedded.servers.nats import CONFIGURATION, Sync
 from runtime.bus import topology
 from runtime.bus.nats import log as bus
 from runtime.bus.nats.log import NatsLog
-from standalone.embedded.servers.nats import CONFIGURATION, Sync
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats, until
 from tests.support.trial_service import document
 

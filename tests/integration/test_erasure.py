@@ -9,11 +9,11 @@ from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.topology import declared_stream
+from operations.erasure.plan import plan_erasure
+from operations.erasure.removal import publish_tombstones, refuse_undeletable_log, remove
 from runtime.bus import topology
 from runtime.bus.topology import stream_config
 from runtime.errors import ConfigurationError
-from standalone.operations.erasure.plan import plan_erasure
-from standalone.operations.erasure.removal import publish_tombstones, refuse_undeletable_log, remove
 from tests.support.nats_server import connected, running_nats
 from tests.support.stored_bytes import files_with
 

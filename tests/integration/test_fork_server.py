@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from embedded.forking import LOG, ForkServer, fork_server
+from embedded.orphans import ProcessIdentity
+from embedded.processes import Process
 from runtime.errors import Unavailable
-from standalone.embedded.forking import LOG, ForkServer, fork_server
-from standalone.embedded.orphans import ProcessIdentity
-from standalone.embedded.processes import Process
 from tests.support.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "tests.support.forked_program"
-SERVICES = ("services.query.main",)
+SERVICES = ("services.gateway.main",)
 
 
 def program(forks: ForkServer, folder: Path, name: str = "one", code: int = 0) -> Process:

@@ -12,14 +12,14 @@ from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
 
 from contracts import subjects
+from embedded import bus_watch
+from embedded.bus_watch import BusWatch, bus_confirms
+from embedded.processes import Process, free_port
+from embedded.servers.nats import nats_server, url
+from embedded.supervisor import ChildRecords, supervise
 from runtime.bus import topology
 from runtime.bus.nats import log as nats_log
 from runtime.concurrency.background import in_background
-from standalone.embedded import bus_watch
-from standalone.embedded.bus_watch import BusWatch, bus_confirms
-from standalone.embedded.processes import Process, free_port
-from standalone.embedded.servers.nats import nats_server, url
-from standalone.embedded.supervisor import ChildRecords, supervise
 from tests.support.nats_server import RunningNats, connected, until
 from tests.support.services import page
 from tests.support.small_disk import fill, small_disk

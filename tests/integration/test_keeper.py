@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from standalone.embedded.processes import Process, free_port
+from embedded.processes import Process, free_port
 from tests.support.nats_server import until
 from tests.support.services import ROOT, logs
 from tests.support.worker_processes import accepted, workers

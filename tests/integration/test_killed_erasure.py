@@ -15,6 +15,11 @@ from pydantic import SecretStr
 
 from contracts import subjects
 from contracts.graph import PROJECTIONS, Partition
+from operations import projections
+from operations.erasure import erase as erasing
+from operations.erasure.erase import Erasure, erase
+from operations.erasure.receipts import Receipt
+from operations.target import Target
 from publishing.documents import add_document
 from publishing.draft import DocumentDraft, Submission
 from runtime.bus import topology
@@ -28,15 +33,10 @@ from runtime.stores.documents.port import INDEXES, Table
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors, Tables
-from standalone.operations import projections
-from standalone.operations.erasure import erase as erasing
-from standalone.operations.erasure.erase import Erasure, erase
-from standalone.operations.erasure.receipts import Receipt
-from standalone.operations.target import Target
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import BusServer, connected
 from tests.support.shared_servers import SharedServers
-from tests.unit.standalone.operations.test_bulk_load import recorded
+from tests.unit.operations.test_bulk_load import recorded
 
 LONG = "Zephyrine Quillfeather sold the Kestrel. " * 10_000
 ERASED = ("a", "long")
@@ -156,7 +156,7 @@ async def opened(
 
         monkeypatch.setattr(erasing, "_is_handled", handled)
         monkeypatch.setattr(projections, "open_graph", lambda _: stack.graph)
-        for module in ("standalone.operations.projections", "runtime.projections.embedding"):
+        for module in ("operations.projections", "runtime.projections.embedding"):
             monkeypatch.setattr(
                 f"{module}.open_vectors",
                 lambda _, model, dimension: MemoryVectors(model, dimension, stack.tables),

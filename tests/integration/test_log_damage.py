@@ -14,6 +14,7 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.graph import Partition
 from contracts.topology import CHECKPOINTS_BUCKET
+from operations import checkpoints
 from runtime.bus import topology
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
@@ -24,7 +25,6 @@ from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.port import Checkpoint
-from standalone.operations import checkpoints
 from tests.support.damage import cut_the_tail, flip_a_bit
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats, until
 from tests.support.services import page

@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 import pytest
 
-from services.query.api.auth.config import AuthConfig
-from standalone.mcp.access import CACHE_SIZE, AccessMiddleware
-from standalone.mcp.query_service import CallerClients, connection_pool
-from standalone.mcp.server import HttpOptions, create_app
+from mcp_server.access import CACHE_SIZE, AccessMiddleware
+from mcp_server.query_service import CallerClients, connection_pool
+from mcp_server.server import HttpOptions, create_app
+from services.gateway.auth.config import AuthConfig
 from tests.support.access import READER, SEVERAL, WRITER, behind
 from tests.support.commands import ROOT, Forked
 from tests.support.mcp_servers import listening, over_http, serving

@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from standalone.embedded.processes import free_port
+from embedded.processes import free_port
 from tests.integration.test_mcp import told
 from tests.support.commands import LIGHTSTREAM, ROOT
 from tests.support.mcp_servers import listening, over_http
@@ -93,7 +93,7 @@ async def test_the_command_serves_the_configuration_for_http() -> None:
 
 def test_the_page_shows_the_example_as_it_is_and_names_every_tool() -> None:
     assert f"```python\n{EXAMPLE.read_text('utf-8')}```" in PAGE
-    source = (ROOT / "standalone/mcp/tools.py").read_text("utf-8")
+    source = (ROOT / "mcp_server/tools.py").read_text("utf-8")
     assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == set(
         re.findall(r"_with_tool_errors\((\w+)\)", source)
     )
@@ -101,7 +101,7 @@ def test_the_page_shows_the_example_as_it_is_and_names_every_tool() -> None:
 
 @pytest.mark.parametrize("arguments", [["mcp"], ["mcp", "--http"]])
 def test_a_missing_package_is_named_with_its_extra(arguments: list[str]) -> None:
-    script = "import sys; sys.modules['mcp'] = None\nfrom standalone.cli import main; main()"
+    script = "import sys; sys.modules['mcp'] = None\nfrom cli import main; main()"
     result = subprocess.run(
         [sys.executable, "-c", script, *arguments],
         capture_output=True,

@@ -12,13 +12,13 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import Partition
+from embedded.clock_watch import StepWatch
+from embedded.processes import Process, free_port
+from embedded.servers.milvus_lite import DATABASE, milvus_lite, uri
+from embedded.servers.milvus_lite_times import CLOCK_SET_BACK, date_rows_to_now
 from runtime import clock as clocks
 from runtime.errors import Unavailable
 from runtime.stores.vectors.milvus.store import MilvusVectors
-from standalone.embedded.clock_watch import StepWatch
-from standalone.embedded.processes import Process, free_port
-from standalone.embedded.servers.milvus_lite import DATABASE, milvus_lite, uri
-from standalone.embedded.servers.milvus_lite_times import CLOCK_SET_BACK, date_rows_to_now
 from tests.support.stepped_clock import SteppedClock, has_compiler, stepped_clock
 from tests.support.vector_stores import DIMENSION, MODEL, fresh_partition, ids, row
 

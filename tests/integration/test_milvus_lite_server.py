@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from embedded.processes import Process, free_port, listening
+from embedded.servers.milvus_lite import DATABASE, milvus_lite, uri
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.vectors.milvus.store import MilvusVectors
-from standalone.embedded.processes import Process, free_port, listening
-from standalone.embedded.servers.milvus_lite import DATABASE, milvus_lite, uri
 from tests.support.servers import missing
 from tests.support.vector_stores import fresh_partition, row
 
@@ -94,7 +94,7 @@ async def test_the_server_ends_when_its_starter_is_killed(tmp_path: Path) -> Non
     server(tmp_path / "vectors", port)
     script = (
         "import asyncio, pathlib, sys\n"
-        "from standalone.embedded.servers.milvus_lite import milvus_lite\n"
+        "from embedded.servers.milvus_lite import milvus_lite\n"
         "async def main():\n"
         "    process = milvus_lite(pathlib.Path(sys.argv[1]), port=int(sys.argv[2]))\n"
         "    await process.start()\n"

@@ -8,8 +8,8 @@ import nats
 import pytest
 from nats.errors import Error as NatsError
 
-from contracts import permissions
-from contracts.permissions import API, publisher_of
+from operations import bus_accounts
+from operations.bus_accounts import API, publisher_of
 from runtime.bus import topology
 from runtime.bus.nats.connection import connected
 from tests.support.deployed_bus import deployed_bus
@@ -55,7 +55,7 @@ async def test_it_adds_and_deletes_documents_of_its_workspace_and_does_nothing_e
 
 
 @pytest.mark.parametrize(
-    "name", ["query", "operator", permissions.ACCOUNT, "Acme", "a b", "", "a-b"]
+    "name", ["query", "operator", bus_accounts.ACCOUNT, "Acme", "a b", "", "a-b"]
 )
 def test_a_name_that_is_taken_or_none_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="cannot be the name"):

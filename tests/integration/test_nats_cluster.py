@@ -11,13 +11,13 @@ from nats.errors import Error as NatsError
 from nats.js.errors import APIError
 
 from contracts import subjects
+from operations.backup.restoring import Restore
+from operations.backup.taking import Backup
+from operations.backup.verifying import verify
 from runtime.bus import topology
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Message
-from standalone.operations.backup.restoring import Restore
-from standalone.operations.backup.taking import Backup
-from standalone.operations.backup.verifying import verify
 from tests.cluster.trial import trial
 from tests.support.nats_cluster import SIZE, nats_cluster
 from tests.support.nats_server import until

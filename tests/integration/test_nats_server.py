@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from embedded.processes import free_port, listening
+from embedded.servers import nats
 from runtime.bus.nats import connection as bus
 from runtime.errors import ConfigurationError, Unavailable
-from standalone.embedded.processes import free_port, listening
-from standalone.embedded.servers import nats
 from tests.support.nats_server import connected, running_nats
 
 

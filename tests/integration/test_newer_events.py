@@ -8,6 +8,9 @@ from typing import Any
 from nats.js import JetStreamContext
 
 from contracts.topology import declared_consumer
+from operations.digest import Stores
+from operations.event_lines import event_line
+from operations.rebuild import Rebuild
 from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
@@ -18,9 +21,6 @@ from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.settings import MergerSettings
-from standalone.operations.digest import Stores
-from standalone.operations.event_lines import event_line
-from standalone.operations.rebuild import Rebuild
 from tests.support.events import added, sealed
 from tests.support.nats_server import BusServer
 from tests.support.upgraded_service import newer

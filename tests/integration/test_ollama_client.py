@@ -113,7 +113,9 @@ async def test_a_stream_comes_in_pieces_and_ends_with_what_it_took() -> None:
 async def test_the_synchronous_client_gets_the_same() -> None:
     harness = await library_of_two()
     app = harness.app(
-        deps=harness.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."])))
+        answering=harness.deps(
+            answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."]))
+        )
     )
     async with served(app) as base:
 

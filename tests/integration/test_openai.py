@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from contracts.values import TokenUsage
+from embedded.processes import free_port
 from runtime.errors import (
     ConfigurationError,
     ModelRefused,
@@ -23,7 +24,6 @@ from runtime.models.call_scope import billed_calls, calls_for
 from runtime.models.limits import Limits
 from runtime.models.port import Chat, Completion, Message
 from runtime.models.rate_limiter import RateLimiter
-from standalone.embedded.processes import free_port
 from tests.support.openai_provider import KEY, Provider, chat_at, is_control, serving
 
 QUESTION = [Message("system", "be brief"), Message("user", "what? \ud800")]

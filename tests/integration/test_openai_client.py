@@ -152,7 +152,9 @@ async def test_the_stream_is_one_of_events_and_says_when_it_is_done() -> None:
 async def test_the_synchronous_client_gets_the_same() -> None:
     harness = await library_of_two()
     app = harness.app(
-        deps=harness.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."])))
+        answering=harness.deps(
+            answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."]))
+        )
     )
     async with served(app) as base:
 

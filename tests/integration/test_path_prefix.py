@@ -11,7 +11,7 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from services.query.api.auth.settings import AccessSettings
+from services.gateway.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, behind
 from tests.support.querying import library_of_two

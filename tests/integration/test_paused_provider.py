@@ -13,11 +13,11 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.events import EntitiesExtracted, Event, StageFailed
 from contracts.topology import declared_consumer
+from embedded.processes import Process
 from runtime.bus.codec import decode
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.models.rate_limiters import pause_notices
-from standalone.embedded.processes import Process
 from tests.support.events import chunked, document, sealed
 from tests.support.nats_server import BusServer, until
 from tests.support.openai_provider import KEY, Provider, serving

@@ -16,8 +16,8 @@ from nats.js.errors import APIError
 from contracts import subjects
 from contracts.events import ChunksCreated
 from contracts.ids import document_id, event_id, sha256
-from contracts.permissions import IMPORTED_API, publisher_of
 from contracts.text import INLINE_LIMIT
+from operations.bus_accounts import IMPORTED_API, publisher_of
 from publishing.current_version import current_content_hash
 from publishing.documents import add_document, delete_document
 from publishing.draft import DocumentDraft, Submission

@@ -47,7 +47,7 @@ async def both(kind: Kind) -> AsyncIterator[EitherClient]:
     deps = harness.deps(most_kept=2**20)
     async with (
         working(harness),
-        served(harness.app(deps=deps)) as url,
+        served(harness.app(answering=deps)) as url,
         client(kind, url, workspace="w") as both,
     ):
         yield both
@@ -189,7 +189,7 @@ async def test_an_answer_comes_in_pieces(kind: Kind) -> None:
     harness = await library_of_two()
     async with serving() as provider:
         chat = provider.chat("good")
-        app = harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
+        app = harness.app(answering=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
         async with served(app) as url, client(kind, url) as both:
             pieces = await both.streamed("Who discovered radium?", include_progress=True)
         await chat.close()
@@ -203,7 +203,7 @@ async def test_closing_an_answer_ends_the_models_work(kind: Kind) -> None:
     harness = await library_of_two()
     async with serving() as provider:
         chat = provider.chat("endless")
-        app = harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
+        app = harness.app(answering=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
         async with served(app) as url, client(kind, url) as both:
             pieces = await both.streamed("Who discovered radium?", most=3)
             assert len(pieces) == 3

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from contracts import subjects
-from contracts.permissions import IMPORTED_API
 from contracts.topology import CHECKPOINTS_BUCKET
+from operations.bus_accounts import IMPORTED_API
 from runtime.bus import topology
 from runtime.bus.nats import copies, reading
 from runtime.bus.nats.connection import connected

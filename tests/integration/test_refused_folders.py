@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from standalone.embedded.data_folder import STATE_FILE, DataFolder, StackState
+from embedded.data_folder import STATE_FILE, DataFolder, StackState
 from tests.support.small_disk import fill, small_disk
 
 COMMANDS = (
@@ -26,7 +26,7 @@ COMMANDS = (
 
 def give(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Give a command on the data folder."""
-    command = [sys.executable, "-m", "standalone.cli", *arguments, "--data", str(folder)]
+    command = [sys.executable, "-m", "cli", *arguments, "--data", str(folder)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 

@@ -11,6 +11,11 @@ from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.topology import CHECKPOINTS_BUCKET
+from operations.audit import audit_log
+from operations.backup.taking import Backup
+from operations.backup.verifying import verify
+from operations.repair.log import plan_repair, replace_log, write_repaired
+from operations.repair.sources import ArchiveSource, BackupSource, Source
 from runtime.bus import topology
 from runtime.bus.nats.copies import read_records
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
@@ -22,11 +27,6 @@ from runtime.projections.integrity import Integrity
 from runtime.projections.log_archive import LogArchive
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Rows
-from standalone.operations.audit import audit_log
-from standalone.operations.backup.taking import Backup
-from standalone.operations.backup.verifying import verify
-from standalone.operations.repair.log import plan_repair, replace_log, write_repaired
-from standalone.operations.repair.sources import ArchiveSource, BackupSource, Source
 from tests.support.damage import cut_the_tail, flip_a_bit
 from tests.support.nats_server import RunningNats, connected, reconnected
 from tests.support.trial_service import document

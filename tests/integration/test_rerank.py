@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from embedded.processes import free_port
 from runtime.errors import ConfigurationError, RateLimited, Retryable, Unavailable
 from runtime.models import openai_endpoint
 from runtime.models.rate_limiters import RateLimiters
@@ -24,7 +25,6 @@ from services.query.adapters.models import ModelReranker
 from services.query.passage import Passage
 from services.query.settings import QuerySettings
 from services.query.wiring import open_reranker
-from standalone.embedded.processes import free_port
 
 KEY = "rk-very-secret-0123456789"
 TEXTS = ["bread", "radium glows", "cake"]

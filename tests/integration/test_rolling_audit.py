@@ -11,6 +11,9 @@ from nats.aio.client import Client
 from nats.js import JetStreamContext
 
 from contracts.topology import CHECKPOINTS_BUCKET
+from embedded.rolling_audit import CPU_SECONDS, INTERVAL, SHARE
+from operations import checkpoints
+from operations.audit import Findings, audit_log, audit_part_of_log
 from runtime.bus import topology
 from runtime.bus.nats import copies
 from runtime.bus.nats.key_values import NatsSharedValues
@@ -21,9 +24,6 @@ from runtime.projections.audit_progress import AuditProgress, audit_note, read_a
 from runtime.projections.verdicts import combined_verdict
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Rows
-from standalone.embedded.rolling_audit import CPU_SECONDS, INTERVAL, SHARE
-from standalone.operations import checkpoints
-from standalone.operations.audit import Findings, audit_log, audit_part_of_log
 from tests.support.damage import flip_a_bit
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats
 from tests.support.trial_service import document

@@ -15,12 +15,12 @@ from contracts.events import DocumentAdded, Event
 from contracts.ids import sha256
 from contracts.topology import STREAMS
 from contracts.values import BlobRef
+from embedded.processes import free_port, start_program
 from runtime.bus import topology
 from runtime.bus.codec import decode
 from runtime.bus.nats.log import NatsLog
 from runtime.stores.documents import schema
 from runtime.stores.documents.sqlite.store import SqliteRows
-from standalone.embedded.processes import free_port, start_program
 from tests.support import services
 from tests.support.events import added, sealed
 from tests.support.mongo import mongo_server, mongo_uri

@@ -10,6 +10,7 @@ from nats.js import JetStreamContext
 
 from contracts.events import Event
 from contracts.graph import Generations
+from embedded.stack import check_ready
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Delivery
 from runtime.bus.processor import each
@@ -21,7 +22,6 @@ from runtime.models.port import Message
 from runtime.models.rate_limiter import RateLimiter
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
-from standalone.embedded.stack import check_ready
 from tests.support.events import added, chunked, document, sealed
 from tests.support.nats_server import BusServer, until
 from tests.support.openai_provider import serving

@@ -10,12 +10,12 @@ from contextlib import asynccontextmanager
 import pytest
 import uvicorn
 
+from embedded.processes import free_port
 from runtime.models.limits import Limits
 from runtime.models.port import Message
 from runtime.models.rate_limiter import RateLimiter
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.context.prompt import Prompt
-from standalone.embedded.processes import free_port
 from tests.support.openai_provider import Provider, serving
 from tests.support.querying import library_of_two
 from tests.support.waiting import PATIENCE
@@ -33,7 +33,7 @@ async def api(provider: Provider, model: str) -> AsyncIterator[int]:
     harness = await library_of_two()
     chat = provider.chat(model, limiter=RateLimiter("m", Limits(calls=1)))
     port = free_port()
-    app = harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
+    app = harness.app(answering=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
     server = uvicorn.Server(
         uvicorn.Config(
             app, port=port, log_level="error", lifespan="off", timeout_graceful_shutdown=1

@@ -10,7 +10,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page, TimeoutError, expect
 
-from services.query.api.auth.config import AuthConfig
+from services.gateway.auth.config import AuthConfig
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, behind
 from tests.support.chromium import browsing

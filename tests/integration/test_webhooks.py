@@ -25,13 +25,13 @@ from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.concurrency.background import in_background
 from runtime.stores.documents.memory import MemoryRows
+from services.gateway.webhooks.delivery import Webhooks
+from services.gateway.webhooks.endpoints import Endpoint, Endpoints
+from services.gateway.webhooks.http_poster import HttpPoster
+from services.gateway.webhooks.notifications import Notifier
+from services.gateway.webhooks.sender import WebhookSender
+from services.gateway.webhooks.signing import new_secret
 from services.query.adapters.documents import RowDocuments
-from services.query.adapters.webhook_poster import HttpPoster
-from services.query.webhooks.delivery import Webhooks
-from services.query.webhooks.endpoints import Endpoint, Endpoints
-from services.query.webhooks.notifications import Notifier
-from services.query.webhooks.sender import WebhookSender
-from services.query.webhooks.signing import new_secret
 from tests.support.events import added, sealed
 from tests.support.nats_server import until
 from tests.support.served import served

@@ -13,8 +13,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from embedded.processes import Process, free_port, listening, start_program
 from runtime.bus import topology
-from standalone.embedded.processes import Process, free_port, listening, start_program
 from tests.support import services
 from tests.support.access import KEY
 from tests.support.graph_stores import graph_store

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from standalone.embedded.local_http import local_client
+from embedded.local_http import local_client
 from tests.support.waiting import PATIENCE
 
 INTERVAL = 0.2

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from contracts.events import Stage
-from standalone.embedded.processes import Process
+from embedded.processes import Process
 from tests.replicas.balancer import Balancer, balancer
 from tests.support.nats_server import until
 from tests.support.production import Deployment, deployment

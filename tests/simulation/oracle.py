@@ -4,9 +4,9 @@ from contracts import subjects
 from contracts.events import DocumentAdded
 from contracts.graph import PROJECTIONS, Generations, Partition
 from contracts.ids import chunk_vector_id, entity_vector_id, relation_vector_id
+from operations.digest import Digest, digest
 from runtime.stores.documents.port import Table
 from services.query.adapters.documents import RowDocuments
-from standalone.operations.digest import Digest, digest
 from tests.simulation.commands import MOST_PASSAGES
 from tests.simulation.pipeline import Pipeline
 

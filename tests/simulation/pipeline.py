@@ -9,9 +9,10 @@ from functools import partial
 from typing import Any
 
 from contracts.events import Stage
-from contracts.folding.descriptions import SummaryLimits
 from contracts.topology import declared_consumer
 from contracts.values import Chunking
+from knowledge.descriptions import SummaryLimits
+from operations.digest import Stores
 from runtime.bus.document_versions import LogVersions
 from runtime.bus.memory import MemoryBlobs, MemoryLiveGenerations, MemoryLog, MemoryParkedEvents
 from runtime.bus.parking.policy import ParkingPolicy
@@ -43,7 +44,6 @@ from services.merger.port import MergeDependencies
 from services.merger.summarize import on_graph_merged as summarize
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.status.projection import on_events
-from standalone.operations.digest import Stores
 from tests.simulation.models import CountingChat, CountingExtractor, Payments
 from tests.simulation.scheduler import Chance, Interrupted, SimulatedDurable
 from tests.support.chunking import CodePointTokenizer

@@ -10,6 +10,7 @@ from typing import Any
 from unittest import mock
 
 from contracts.events import EntitiesExtracted, StageFailed
+from operations.rebuild import Rebuild
 from runtime import clock
 from runtime.bus import results
 from runtime.bus.document_versions import LogVersions
@@ -19,7 +20,6 @@ from runtime.stores.documents.memory import MemoryRows
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.merger import handler, refold, summarize
 from services.merger.domain.history import History
-from standalone.operations.rebuild import Rebuild
 
 Plant = Callable[[], AbstractContextManager[Any]]
 

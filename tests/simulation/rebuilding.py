@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 from contracts.graph import PROJECTIONS
+from operations.digest import Stores
+from operations.rebuild import Rebuild
 from services.merger.settings import MergerSettings
-from standalone.operations.digest import Stores
-from standalone.operations.rebuild import Rebuild
 from tests.simulation.pipeline import LIMITS, Pipeline
 
 

@@ -7,9 +7,9 @@ import httpx
 import jwt
 from fastapi import FastAPI
 
-from services.query.api.auth.config import AuthConfig, auth_config
-from services.query.api.auth.credentials import ISSUER
-from services.query.api.auth.settings import AccessSettings
+from services.gateway.auth.config import AuthConfig, auth_config
+from services.gateway.auth.credentials import ISSUER
+from services.gateway.auth.settings import AccessSettings
 
 KEY = "k-everything-0123456789"
 READER, WRITER, NOBODY = (

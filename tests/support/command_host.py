@@ -29,7 +29,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import NoReturn
 
-IMPORTED = ("standalone.cli", "standalone.operations", "standalone.embedded", "standalone.mcp")
+IMPORTED = ("cli", "operations", "embedded", "mcp_server")
 """Packages whose every module is imported before the first program."""
 
 SERVICES = ("chunker", "extractor", "merger", "indexer", "query")
@@ -83,7 +83,7 @@ def main() -> None:
     sys.modules[
         "__main__"
     ].__package__ = None  # a module that was started would be named in usages instead of argv
-    command = program.module == "standalone.cli"
+    command = program.module == "cli"
     sys.argv = ["lightstream" if command else str(module.__file__), *program.arguments]
     sys.orig_argv = [
         sys.executable,
@@ -120,12 +120,12 @@ def preload(socket_path: Path) -> None:
         for module in walk_packages(import_module(name).__path__, f"{name}."):
             if not module.name.endswith("__main__"):
                 import_module(module.name)
-    forking = import_module("standalone.embedded.fork_server")
+    forking = import_module("embedded.fork_server")
     forking.preload([f"services.{name}.main" for name in SERVICES])
     for name in ("openai", "openai_embedder"):
         import_module(f"runtime.models.{name}")
     import_module(
-        "services.query.api.app"
+        "services.gateway.app"
     ).create_app().openapi()  # half a second of CPU in each query service
     import_module("tests.support.hosted").fork_stacks(socket_path)
     gc.freeze()

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from standalone.embedded.processes import Process
+from embedded.processes import Process
 from tests.support import command_host, forked_command
 from tests.support.command_host import Program
 from tests.support.shared_servers import Address, SharedServers
@@ -78,7 +78,7 @@ class Forked:
         ):
             given.write((stdin or "").encode())
             given.seek(0)
-            program = Program("standalone.cli", [*arguments], {**env}, str(folder))
+            program = Program("cli", [*arguments], {**env}, str(folder))
             streams = (given.fileno(), out.fileno(), errors.fileno())
             code = command_host.run(self._host, program, streams, PATIENCE)
             out.seek(0)

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from contracts import permissions
+from embedded.processes import Process, free_port, listening
+from embedded.servers.nats import executable
+from operations import bus_accounts
 from runtime.bus.nats.connection import connected
 from runtime.errors import ConfigurationError, Unavailable
-from standalone.embedded.processes import Process, free_port, listening
-from standalone.embedded.servers.nats import executable
 from tests.support.servers import missing
 
 Probe = Callable[[], Awaitable[None]]
@@ -43,19 +43,19 @@ class DeployedBus:
 
     def variables(self, service: str) -> dict[str, str]:
         """What a service is told of the bus, as docker-compose.yml tells it."""
-        return {"NATS_URL": self.url(service), "NATS_API_PREFIX": permissions.IMPORTED_API}
+        return {"NATS_URL": self.url(service), "NATS_API_PREFIX": bus_accounts.IMPORTED_API}
 
 
 @asynccontextmanager
 async def deployed_bus(
-    folder: Path, *publishers: permissions.User, certificates: Path | None = None
+    folder: Path, *publishers: bus_accounts.User, certificates: Path | None = None
 ) -> AsyncGenerator[DeployedBus]:
     """The server over `folder`, stopped in the end. Skips where there is none. `publishers`: users
     beside its own.
 
     `certificates`: the folder of those with which it speaks TLS.
     """
-    users = (*permissions.USERS, *publishers)
+    users = (*bus_accounts.USERS, *publishers)
     port, monitor_port = free_port(), free_port()
     passwords = made_up_passwords(users)
     copy_files(folder, {'"/tls/': f'"{certificates}/'} if certificates else {}, publishers)
@@ -90,7 +90,7 @@ def new_password() -> str:
     return f"k{secrets.token_hex(24)}"
 
 
-def made_up_passwords(users: Iterable[permissions.User]) -> dict[str, str]:
+def made_up_passwords(users: Iterable[bus_accounts.User]) -> dict[str, str]:
     """A password for each of these users, by name."""
     return {user.name: new_password() for user in users}
 
@@ -98,7 +98,7 @@ def made_up_passwords(users: Iterable[permissions.User]) -> dict[str, str]:
 def copy_files(
     folder: Path,
     places: Mapping[str, str] | None = None,
-    publishers: Sequence[permissions.User] = (),
+    publishers: Sequence[bus_accounts.User] = (),
 ) -> None:
     """Copy the files with what is a test's own in them: the data below `folder`, and other
     `places`.
@@ -112,7 +112,7 @@ def copy_files(
             text = text.replace(place, own)
         (folder / file.name).write_text(text, "utf-8")
     if publishers:
-        (folder / "users.conf").write_text(permissions.configuration(publishers), "utf-8")
+        (folder / "users.conf").write_text(bus_accounts.configuration(publishers), "utf-8")
     assert f'store_dir: "{folder}"' in (folder / "nats-server.conf").read_text("utf-8")
 
 

@@ -20,7 +20,7 @@ def main() -> None:
         "folder": str(Path.cwd()),
         "program": sys.orig_argv[1:],
         "shown": Path("/proc/self/cmdline").read_text("utf-8").split("\0")[1:3],
-        "imported": "services.query.main" in sys.modules and "pymilvus" in sys.modules,
+        "imported": "services.gateway.main" in sys.modules and "pymilvus" in sys.modules,
     }
     print(json.dumps(result), flush=True)
     while not stopping.wait(0.1):

@@ -13,11 +13,11 @@ from neo4j import AsyncDriver, AsyncGraphDatabase
 
 from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
+from embedded.processes import Process, free_port
+from embedded.servers import arcadedb
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.graph.neo4j.store import BoltGraph
 from runtime.stores.graph.port import Graph
-from standalone.embedded.processes import Process, free_port
-from standalone.embedded.servers import arcadedb
 from tests.support import neo4j_server
 from tests.support.shared_servers import Address, SharedServers
 from tests.support.waiting import PATIENCE

@@ -19,16 +19,16 @@ from pathlib import Path
 
 import uvloop
 
+from embedded.processes import free_port
 from runtime import telemetry
 from runtime.health import Health
 from runtime.http_server import Server, server_config
 from runtime.models.limits import Limits
 from runtime.models.rate_limiter import RateLimiter
+from services.gateway.auth.config import auth_config
+from services.gateway.auth.settings import AccessSettings
 from services.query.adapters.models import ModelAnswerGenerator
-from services.query.api.auth.config import auth_config
-from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
-from standalone.embedded.processes import free_port
 from tests.support.openai_provider import chat_at
 from tests.support.querying import library_of_two
 from tests.support.waiting import PATIENCE
@@ -102,7 +102,7 @@ async def _main() -> None:
         limiter = RateLimiter("m", Limits(calls=settings.llm_max_async))
         chat = chat_at(url, os.environ["PROVIDER_MODEL"], "key", limiter)
         deps = harness.deps(answer_generator=ModelAnswerGenerator(chat))
-    app = harness.app(auth_config(AccessSettings()), deps=deps)
+    app = harness.app(auth_config(AccessSettings()), answering=deps)
     app.router.routes[:0] = Health("query", stage=None).routes()
     await Server(server_config(app, settings, host=settings.host, port=settings.port)).serve()
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from standalone.embedded import daemon, forking
-from standalone.embedded.permissions import UMASK, open_private
-from standalone.embedded.processes import Child, Process
+from embedded import daemon, forking
+from embedded.permissions import UMASK, open_private
+from embedded.processes import Child, Process
 from tests.support import command_host
 from tests.support.command_host import PASSED, Program
 

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from embedded.processes import Process, free_port, listening
+from embedded.servers.nats import executable, quoted
 from runtime.bus.nats.connection import connected
 from runtime.errors import ConfigurationError, Unavailable
-from standalone.embedded.processes import Process, free_port, listening
-from standalone.embedded.servers.nats import executable, quoted
 from tests.support.servers import missing
 
 

@@ -18,7 +18,7 @@ from contracts.events import DocumentAdded
 from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
-from services.query.api.auth.config import AuthConfig
+from services.gateway.auth.config import AuthConfig
 from tests.support import commands
 from tests.support.commands import ROOT
 from tests.support.querying import QueryHarness, library_of_two

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from contracts.events import EntitiesExtracted
-from contracts.folding.descriptions import SummaryLimits
 from contracts.graph import Entity, Generations, Partition, Relation
+from knowledge.descriptions import SummaryLimits
 from runtime.bus.port import Delivery
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from embedded.processes import Process, listening
 from runtime.errors import Unavailable
 from runtime.stores.vectors.milvus.store import MilvusVectors
-from standalone.embedded.processes import Process, listening
 from tests.support.servers import CACHE, missing
 
 VERSION = "2.3.5"

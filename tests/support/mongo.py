@@ -10,8 +10,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from embedded.processes import Process, free_port
 from runtime.stores.documents.mongo.store import MongoRows
-from standalone.embedded.processes import Process, free_port
 from tests.support.servers import CACHE, missing
 from tests.support.shared_servers import Address, SharedServers
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import nats
 
+from embedded.processes import Process, free_port
+from embedded.servers.nats import HOST, MAX_PAYLOAD, executable, quoted
 from runtime.errors import ConfigurationError, Unavailable
-from standalone.embedded.processes import Process, free_port
-from standalone.embedded.servers.nats import HOST, MAX_PAYLOAD, executable, quoted
 from tests.support.nats_server import connected
 from tests.support.servers import missing
 from tests.support.shared_servers import Address, SharedServers

@@ -15,11 +15,11 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, NotFoundError
 
-from contracts import permissions
+from embedded.processes import Process, free_port, listening
+from operations import bus_accounts
 from runtime.bus import topology
 from runtime.bus.nats.connection import connected
 from runtime.errors import Unavailable
-from standalone.embedded.processes import Process, free_port, listening
 from tests.support.deployed_bus import copy_files, made_up_passwords, new_password, server_process
 from tests.support.nats_server import until
 
@@ -98,8 +98,8 @@ async def nats_cluster(folder: Path, size: int = SIZE) -> AsyncGenerator[NatsClu
     in the end.
     """
     ports = [free_port() for _ in range(size)]
-    passwords = made_up_passwords(permissions.USERS)
-    env = {user.password_variable: passwords[user.name] for user in permissions.USERS}
+    passwords = made_up_passwords(bus_accounts.USERS)
+    env = {user.password_variable: passwords[user.name] for user in bus_accounts.USERS}
     routes = _routes(env, size)
     servers = [
         _server(folder / f"n{n}", f"n{n}", ports[n], routes[n], env, alone=size == 1)

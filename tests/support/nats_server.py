@@ -13,9 +13,9 @@ from typing import Protocol
 import nats
 from nats.aio.client import Client
 
+from embedded.processes import Process, free_port
+from embedded.servers.nats import Sync, nats_server, url
 from runtime.errors import ConfigurationError
-from standalone.embedded.processes import Process, free_port
-from standalone.embedded.servers.nats import Sync, nats_server, url
 from tests.support.servers import missing
 from tests.support.waiting import PATIENCE
 

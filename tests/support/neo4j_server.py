@@ -5,8 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from embedded.processes import Process
 from runtime.stores.graph.neo4j.store import BoltGraph
-from standalone.embedded.processes import Process
 from tests.support.servers import CACHE, missing
 
 POM = Path(__file__).parent / "neo4j_server_pom"

@@ -18,13 +18,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from embedded.processes import free_port
 from runtime.models.limits import Limits
 from runtime.models.openai import CONTROL as CHAT_CONTROL
 from runtime.models.openai import OpenAiChat
 from runtime.models.openai_embedder import CONTROL, OpenAiEmbedder
 from runtime.models.openai_endpoint import Endpoint
 from runtime.models.rate_limiter import RateLimiter
-from standalone.embedded.processes import free_port
 
 KEY = "sk-very-secret-0123456789"
 FEW = 10

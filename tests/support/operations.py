@@ -17,12 +17,9 @@ from runtime.metrics.readings import Readings
 from runtime.models.rate_limiters import provider_states
 from runtime.projections.operator_orders import OperatorOrder
 from runtime.projections.progress import ProjectionProgress, ProjectionStates
-from services.query.adapters.webhook_poster import HttpPoster
-from services.query.operations.consumers import ConsumerRates
-from services.query.operations.dependencies import Operations
-from services.query.operations.rebuilding import Rebuilds
-from services.query.webhooks.delivery import Webhooks
-from services.query.webhooks.endpoints import Endpoints
+from services.gateway.operations.consumers import ConsumerRates
+from services.gateway.operations.dependencies import Operations
+from services.gateway.operations.rebuilding import Rebuilds
 from tests.support.events import NOON
 
 
@@ -109,7 +106,6 @@ def memory_operations(
         Rebuilds(MemoryOperatorProcess(), MemorySharedValues(), plan),
         examine,
         ConsumerRates(read_consumers),
-        Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
         partial(exposed, Readings()),
         partial(provider_states, MemorySharedValues()),
         MemoryParkedEvents(MemoryLog()),

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 from playwright.sync_api import Browser, ConsoleMessage, Page, Response, expect
 
-from services.query.api.web_page import built_page
+from services.gateway.web_page import built_page
 from tests.support.servers import missing
 
 AXE = Path(__file__).resolve().parents[2] / "web/node_modules/axe-core/axe.min.js"

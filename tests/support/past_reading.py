@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from contracts.folding.descriptions import SummaryLimits
 from contracts.graph import Partition
+from knowledge.descriptions import SummaryLimits
 from runtime.bus.port import Log
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Rows, Table
-from services.query.past.reading import Past
-from services.query.past.state import state_at
-from services.query.past_answers import MemoryPastAnswers
-from services.query.past_present import StoredPresent
+from services.gateway.past.answers import MemoryPastAnswers
+from services.gateway.past.reading import Past
+from services.gateway.past.state import state_at
+from services.gateway.past.stored_present import StoredPresent
 
 LIMITS = SummaryLimits()
 

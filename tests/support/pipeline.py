@@ -18,6 +18,7 @@ from contracts.events import Stage
 from contracts.text import MAX_TEXT_BYTES
 from contracts.topology import declared_consumer
 from contracts.values import Chunking
+from embedded.processes import free_port
 from runtime.bus.memory import MemoryConsumer, MemoryLog
 from runtime.bus.port import ALL_WANTED, DocumentVersions, Handler
 from runtime.bus.processor import EventProcessor, each
@@ -31,7 +32,6 @@ from services.extractor.handler import on_chunks_created
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
 from services.query.status.projection import on_events
-from standalone.embedded.processes import free_port
 from tests.support.merging import merging
 from tests.support.querying import QueryHarness
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from contracts.events import Stage
+from embedded.processes import Process, free_port
+from embedded.stack import SERVICES
 from runtime.bus.nats.connection import connected
-from standalone.embedded.processes import Process, free_port
-from standalone.embedded.stack import SERVICES
 from tests.support import commands, neo4j_server
 from tests.support.deployed_bus import DeployedBus, deployed_bus
 from tests.support.milvus_server import ROOT, milvus_server

@@ -7,7 +7,13 @@ from fastapi import FastAPI
 
 from contracts.graph import Generations
 from runtime.bus.feed.memory import MemoryEventFeed
-from runtime.bus.memory import MemoryBlobs, MemoryConsumer, MemoryLiveGenerations, MemoryLog
+from runtime.bus.memory import (
+    MemoryBlobs,
+    MemoryConsumer,
+    MemoryLiveGenerations,
+    MemoryLog,
+    MemorySharedValues,
+)
 from runtime.bus.port import Delivery
 from runtime.costs.ledger import RowLedger
 from runtime.models.lexical import LexicalEmbedder
@@ -18,19 +24,23 @@ from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
+from services.gateway.app import create_app
+from services.gateway.auth.config import AuthConfig
+from services.gateway.dependencies import provide
+from services.gateway.feeds.streams import EventStreams
+from services.gateway.operations.dependencies import Operations
+from services.gateway.past.answers import MemoryPastAnswers
+from services.gateway.webhooks.delivery import Webhooks
+from services.gateway.webhooks.endpoints import Endpoints
+from services.gateway.webhooks.http_poster import HttpPoster
+from services.gateway.wiring import Parts
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from services.query.adapters.aliases import RowAliases
 from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
 from services.query.adapters.provenance import RowProvenance
 from services.query.answering.dependencies import QueryDependencies
-from services.query.api.app import create_app
-from services.query.api.auth.config import AuthConfig
-from services.query.api.context import Context
-from services.query.feeds.streams import EventStreams
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
-from services.query.operations.dependencies import Operations
-from services.query.past_answers import MemoryPastAnswers
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
@@ -175,20 +185,21 @@ class QueryHarness:
     def app(self, config: AuthConfig | None = None, **changes: Any) -> FastAPI:
         """The HTTP API over these stores, open to everybody without a configuration of access."""
         app = create_app(config)
-        parts = {
+        parts: dict[str, Any] = {
+            "settings": QuerySettings(workspace="w"),
             "log": self.log,
             "blobs": self.blobs,
             "pointers": self.pointers,
-            "documents": self.documents,
-            "positions": LogPositions(self.log, self.documents),
-            "deps": self.deps(),
-            "settings": QuerySettings(workspace="w"),
             "feed": MemoryEventFeed(self.log),
             "streams": EventStreams(),
-            "operations": self.operations,
+            "documents": self.documents,
+            "positions": LogPositions(self.log, self.documents),
+            "answering": self.deps(),
             "past_answers": MemoryPastAnswers(self.log, self.rows),
+            "operations": self.operations,
+            "webhooks": Webhooks(Endpoints(MemorySharedValues()), HttpPoster()),
         }
-        app.state.context = Context(**{**parts, **changes})
+        provide(app, *Parts(**{**parts, **changes}).slices())
         return app
 
 

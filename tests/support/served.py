@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import uvicorn
 from starlette.applications import Starlette
 
-from standalone.embedded.processes import free_port
+from embedded.processes import free_port
 
 
 @asynccontextmanager

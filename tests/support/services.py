@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
-from standalone.embedded.local_http import local_client
-from standalone.embedded.processes import Child, Process, free_port, start_program
+from embedded.local_http import local_client
+from embedded.processes import Child, Process, free_port, start_program
 
 ROOT = Path(__file__).resolve().parents[2]
 

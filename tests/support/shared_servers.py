@@ -26,7 +26,7 @@ from typing import Any, cast
 
 import pytest
 
-from standalone.embedded.processes import Process
+from embedded.processes import Process
 from tests.support import server_host
 from tests.support.waiting import PATIENCE
 from tests.support.worker_processes import alive

@@ -16,16 +16,16 @@ from typing import Any, TypeVar
 import httpx
 
 from contracts.topology import CONSUMERS
+from embedded.data_folder import DataFolder, StackState
+from embedded.orphans import ProcessIdentity
 from lightstream.client import Lightstream
 from lightstream.documents import Chunking
 from lightstream.errors import Unavailable
+from operations.target import target_of_stack
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.settings import Settings
-from standalone.embedded.data_folder import DataFolder, StackState
-from standalone.embedded.orphans import ProcessIdentity
-from standalone.operations.target import target_of_stack
 from tests.support import commands
 from tests.support.waiting import PATIENCE
 

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from contracts.events import DescriptionSummarized, EntitiesExtracted, GraphMerged
-from contracts.folding.descriptions import Group
 from contracts.graph import Generations
 from contracts.values import TokenUsage
+from knowledge.descriptions import Group
 from services.merger.handler import on_description_summarized
 from services.merger.port import Summary
 from services.merger.summarize import on_graph_merged

@@ -24,6 +24,8 @@ import httpx
 from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentAdded, DocumentDeleted, Event
 from contracts.graph import Generations
+from embedded.local_http import local_client
+from embedded.processes import Process, free_port
 from runtime import health as health_pages
 from runtime.bus.port import Delivery
 from runtime.bus.processor import each
@@ -31,8 +33,6 @@ from runtime.errors import Poison, Unavailable
 from runtime.health import Health
 from runtime.service import Bus, Subscription, run
 from runtime.settings import Settings
-from standalone.embedded.local_http import local_client
-from standalone.embedded.processes import Process, free_port
 from tests.support import services
 
 SECONDS = {"slow": 1.0, "brief": 0.02}

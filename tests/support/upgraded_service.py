@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from contracts import events, upcast
 from contracts.subjects import subject
-from standalone.embedded.processes import Process
+from embedded.processes import Process
 from tests.support.services import service
 
 

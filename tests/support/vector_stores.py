@@ -9,12 +9,12 @@ from typing import Any, Protocol
 
 from contracts.graph import Partition, VectorRow
 from contracts.ids import sha256
+from embedded.processes import Process, free_port
+from embedded.servers.milvus_lite import milvus_lite, uri
 from runtime.errors import ConfigurationError
 from runtime.stores.vectors.memory import MemoryVectors, Tables
 from runtime.stores.vectors.milvus.store import MilvusVectors
 from runtime.stores.vectors.port import Vectors
-from standalone.embedded.processes import Process, free_port
-from standalone.embedded.servers.milvus_lite import milvus_lite, uri
 from tests.support.milvus_server import milvus_server
 from tests.support.servers import missing
 from tests.support.shared_servers import Address, SharedServers

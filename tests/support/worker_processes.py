@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from standalone.embedded.local_http import local_client
-from standalone.embedded.processes import Process
+from embedded.local_http import local_client
+from embedded.processes import Process
 
 PROC = Path("/proc")
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from contracts.events import ChunksCreated
-from contracts.folding.vector_rows import chunk_row
 from contracts.values import document_warnings
+from knowledge.vector_rows import chunk_row
 
 
 def cut_warnings(event: ChunksCreated, cuts: Mapping[str, int], model: str) -> tuple[str, ...]:

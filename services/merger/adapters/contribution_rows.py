@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from contracts.contribution_rows import Row, chunk_row
-from contracts.folding.contributions import Contribution, Key
+from knowledge.contribution_rows import Row, chunk_row
+from knowledge.contributions import Contribution, Key
 
 
 def row_of(chunk: str, version: int, contributions: Sequence[Contribution]) -> Row:

@@ -5,7 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from contracts.contribution_rows import (
+from contracts.graph import DocumentBounds, Partition
+from contracts.values import EditedValues
+from knowledge.contribution_rows import (
     CONTRIBUTIONS_TABLE,
     EDITS_COUNTER,
     EDITS_TABLE,
@@ -20,11 +22,9 @@ from contracts.contribution_rows import (
     newer_row,
     retracted_row,
 )
-from contracts.folding.contributions import Contribution, Key
-from contracts.folding.edit import Edit
-from contracts.folding.homonyms import Source
-from contracts.graph import DocumentBounds, Partition
-from contracts.values import EditedValues
+from knowledge.contributions import Contribution, Key
+from knowledge.edit import Edit
+from knowledge.homonyms import Source
 from runtime.batching import batched
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Row, Rows, Table

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from contracts.folding.descriptions import Group, estimated_tokens
 from contracts.graph import Partition
 from contracts.ids import sha256
 from contracts.values import TokenUsage
+from knowledge.descriptions import Group, estimated_tokens
 from runtime.errors import ModelRefused, Unavailable
 from runtime.models.port import Chat, Message
 from runtime.stores.documents.port import Rows, Table

@@ -9,8 +9,9 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 
-from contracts.folding.contributions import Key
-from contracts.folding.descriptions import (
+from contracts.ids import sha256
+from knowledge.contributions import Key
+from knowledge.descriptions import (
     MAX_JOINED,
     Description,
     Group,
@@ -18,8 +19,7 @@ from contracts.folding.descriptions import (
     depth_of,
     join,
 )
-from contracts.folding.fold import Position
-from contracts.ids import sha256
+from knowledge.fold import Position
 from services.merger.domain.ranked_values import DistinctValues, FirstPositionChange
 
 DIGITS = "0123456789abcdef"

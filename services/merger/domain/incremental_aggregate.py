@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from sys import getsizeof
 
-from contracts.folding.contributions import Contribution, Key
-from contracts.folding.descriptions import SummaryLimits
-from contracts.folding.fold import MAX_FILE_PATHS, MAX_SOURCES, Aggregate, Position, position_of
-from contracts.folding.homonyms import Source
 from contracts.graph import UNKNOWN_TYPE
 from contracts.ids import UNKNOWN_SOURCE
+from knowledge.contributions import Contribution, Key
+from knowledge.descriptions import SummaryLimits
+from knowledge.fold import MAX_FILE_PATHS, MAX_SOURCES, Aggregate, Position, position_of
+from knowledge.homonyms import Source
 from services.merger.domain.description_tree import DescriptionTree
 from services.merger.domain.ranked_values import DistinctValues, WordCounts
 

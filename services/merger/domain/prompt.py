@@ -2,7 +2,7 @@
 
 import json
 
-from contracts.folding.descriptions import Group
+from knowledge.descriptions import Group
 
 SUMMARY_VERSION = "summary-1"
 

@@ -7,7 +7,7 @@ behind an insertion is cheap even for ten thousand of them.
 
 from bisect import bisect_left, insort
 
-from contracts.folding.fold import MAX_KEYWORDS, Position
+from knowledge.fold import MAX_KEYWORDS, Position
 
 FirstPositionChange = tuple[Position | None, Position | None]
 """The first position of a value before and after a change; None where no contribution has it."""

@@ -5,9 +5,9 @@ they are few.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from contracts.folding.contributions import Contribution, Key
-from contracts.folding.descriptions import Description, SummaryLimits, describe
-from contracts.folding.fold import Aggregate, active_contributions, aggregate, fragments
+from knowledge.contributions import Contribution, Key
+from knowledge.descriptions import Description, SummaryLimits, describe
+from knowledge.fold import Aggregate, active_contributions, aggregate, fragments
 
 
 class FragmentList:

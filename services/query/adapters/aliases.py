@@ -5,15 +5,15 @@ by.
 from collections.abc import Mapping
 from typing import Any
 
-from contracts.contribution_rows import (
+from contracts.graph import Partition
+from contracts.values import ALIAS_OPERATIONS
+from knowledge.contribution_rows import (
     EDITS_COUNTER,
     EDITS_TABLE,
     FOLDED_TABLE,
     MENTIONS_TABLE,
     aliases_in,
 )
-from contracts.graph import Partition
-from contracts.values import ALIAS_OPERATIONS
 from runtime.stores.documents.port import Rows, Table
 from services.query.retrieval.port import AliasEdit
 

@@ -7,7 +7,8 @@ An entity's node lists at most 200 of its chunks; here are all of them.
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from contracts.contribution_rows import (
+from contracts.graph import ChunkContribution, Partition, Provenance
+from knowledge.contribution_rows import (
     CONTRIBUTIONS_TABLE,
     FOLDED_TABLE,
     MENTIONS_TABLE,
@@ -20,8 +21,7 @@ from contracts.contribution_rows import (
     provenance_of,
     sources_in,
 )
-from contracts.folding.homonyms import Source
-from contracts.graph import ChunkContribution, Partition, Provenance
+from knowledge.homonyms import Source
 from runtime.stores.documents.port import Row, Rows, Table
 
 LEAST_READ = 100

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from embedded.servers.nats import executable
 from runtime.errors import ConfigurationError
-from standalone.embedded.servers.nats import executable
 from tests.architecture.sources import REPOSITORY
 from tests.containers.base_images import stands_in
 from tests.containers.engine import HOME, Engine, executed

@@ -20,10 +20,10 @@ from benchmarks.measuring.model import Model, mock_model
 from benchmarks.measuring.processes import Usage, spent
 from benchmarks.measuring.sides import CLIENT, Side
 from benchmarks.yardstick.documents import Document
+from embedded import stack
+from embedded.addresses import bus_url
+from embedded.data_folder import DataFolder, StackState
 from runtime.settings import Settings
-from standalone.embedded import stack
-from standalone.embedded.addresses import bus_url
-from standalone.embedded.data_folder import DataFolder, StackState
 from tests.support import many_names
 from tests.support.counting_relays import Relay, bolt, grpc, mongo, nats, relaying
 from tests.support.mongo import mongo_uri, shared_mongo

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import yaml
 
-from standalone.embedded.processes import free_port
+from embedded.processes import free_port
 from tests.support.prometheus import prometheus
 from tests.support.stack import Stack, until
 

@@ -4,7 +4,7 @@ from runtime.bus.nats.connection import connected
 from runtime.bus.nats.key_values import NatsLiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.stores.open import open_documents
-from services.query.past_present import StoredPresent
+from services.gateway.past.stored_present import StoredPresent
 from tests.support.past_reading import assert_same_past
 from tests.support.stack import Stack, until
 

@@ -13,10 +13,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from contracts.events import Stage
-from standalone.embedded.data_folder import DataFolder
-from standalone.embedded.forking import fork_server
-from standalone.embedded.processes import Process, free_port
-from standalone.embedded.stack import SERVICES, check_ready, service_addresses
+from embedded.data_folder import DataFolder
+from embedded.forking import fork_server
+from embedded.processes import Process, free_port
+from embedded.stack import SERVICES, check_ready, service_addresses
 from tests.replicas.balancer import Balancer, balancer
 from tests.support.corpus import documents
 from tests.support.nats_server import until

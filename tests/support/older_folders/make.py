@@ -22,7 +22,7 @@ from tests.support.corpus import documents
 from tests.support.language_model import LanguageModel, serving
 from tests.support.older_folders import ADDED, ARCHIVE, DIMENSION, LATE
 
-COMMAND = "import sys; sys.argv[0] = 'lightstream'; from standalone.cli import main; main()"
+COMMAND = "import sys; sys.argv[0] = 'lightstream'; from cli import main; main()"
 SETTLED = 10.0
 """Seconds in which an older program surely makes its summaries."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from runtime.bus.actor import ACTOR_VARIABLE, acting_as, current_actor, local_actor
+from tests.architecture.sources import FLOORS, modules
 
 ROOT = Path(__file__).parents[3]
 
@@ -41,8 +42,7 @@ async def test_tasks_act_in_the_name_they_were_started_in() -> None:
 def test_events_without_a_cause_get_their_lineage_from_one_place() -> None:
     wraps = [
         path.relative_to(ROOT).as_posix()
-        for package in ("runtime", "publishing", "services", "standalone", "lightstream")
-        for path in (ROOT / package).rglob("*.py")
+        for path in modules(*FLOORS)
         if "Lineage(traceparent=" in path.read_text("utf-8")
     ]
     assert wraps == ["runtime/bus/lineage.py"]

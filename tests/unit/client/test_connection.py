@@ -132,7 +132,8 @@ def test_it_is_imported_without_servers_stores_and_the_bus() -> None:
         "import sys; import lightstream.client\n"
         "heavy = {'fastapi', 'starlette', 'uvicorn', 'pymilvus', 'neo4j', 'motor', 'nats', "
         "'faststream', 'openai',\n"
-        "         'opentelemetry', 'structlog', 'onnxruntime', 'services', 'standalone'}\n"
+        "         'opentelemetry', 'structlog', 'onnxruntime', 'services', "
+        "'operations', 'embedded', 'cli'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     result = subprocess.run(

@@ -14,7 +14,7 @@ import pytest
 
 from contracts import topology
 from contracts.generate import FOLDER, documents, released
-from contracts.permissions import configuration
+from operations.bus_accounts import configuration
 from runtime.bus.topology import durable_config, stream_config
 
 HASHES = Path(__file__).with_name("wire_format.json")

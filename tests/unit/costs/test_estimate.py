@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from operations.documents import find_documents
+from operations.estimate import CostEstimate, estimate_cost
 from runtime.models.open import open_tokenizer
 from services.chunker.settings import ChunkerSettings
 from services.extractor.domain.prompt import system_prompt, user_prompt
 from services.extractor.settings import ExtractorSettings
 from services.extractor.wiring import extraction_config
-from standalone.operations.documents import find_documents
-from standalone.operations.estimate import CostEstimate, estimate_cost
 
 CHUNKER = ChunkerSettings(chunk_size=20, chunk_overlap_size=0)
 PRICES = '{"m": {"prompt": 1000, "completion": 2000}}'

@@ -17,6 +17,7 @@ from runtime.costs.prices import Prices
 from runtime.costs.report import cost_report
 from runtime.errors import Unavailable, Undecodable
 from runtime.models.call_scope import PaidCall, calls_to, note_paid
+from services.gateway.dependencies import provided
 from services.query.charges import Charges, charged_to
 from tests.support.events import NOON, delivered
 from tests.support.querying import LIVE, QueryHarness, library_of_two
@@ -42,13 +43,15 @@ async def asked(
     harness: QueryHarness, path: str = "/query", *, paid: bool = True, times: int = 1
 ) -> httpx.Response:
     deps = harness.deps(embed=PaidEmbedder(harness)) if paid else harness.deps()
-    app = harness.app(deps=deps)
+    app = harness.app(answering=deps)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://api") as api:
         for _ in range(times):
             answer = await api.post(
                 path, json={**QUESTION, "mode": "naive"}, headers={"X-Workspace": "Harbour.2"}
             )
-    await app.state.context.charges.publish()
+    charges = provided(app, Charges)
+    assert charges is not None
+    await charges.publish()
     return answer
 
 

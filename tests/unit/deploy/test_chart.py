@@ -18,15 +18,15 @@ import pytest
 import yaml
 from kubernetes_validate import utils
 
-from contracts import permissions
 from contracts.registry import service_of
 from contracts.topology import CONSUMERS
+from operations import bus_accounts
+from operations.settings import CommandSettings
 from runtime.broker import GRACE
 from runtime.bus.nats.addresses import TlsFiles, parse_bus_address
 from runtime.settings import secret_files
-from services.query.api.auth.settings import AccessSettings
+from services.gateway.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
-from standalone.operations.settings import CommandSettings
 from tests.architecture.sources import REPOSITORY, SERVICES
 from tests.support import chart
 from tests.unit.deploy.test_compose_settings import read_by
@@ -198,14 +198,14 @@ def test_every_setting_of_a_service_can_be_given(service: str) -> None:
 
 
 def test_each_program_is_a_user_of_the_bus_with_its_own_password() -> None:
-    users = {user.name for user in permissions.USERS}
+    users = {user.name for user in bus_accounts.USERS}
     for name, pod in pods("everything"):
         secret, user = secrets(pod)["nats_url"]
         assert (secret, user in users) == ("lightstream-bus", True)
         for each in containers(pod):
             env = {variable["name"]: variable["value"] for variable in each["env"]}
             assert user == (each["name"] if each["name"] in SERVICES else "operator"), name
-            wanted = permissions.IMPORTED_API if user in SERVICES else permissions.API
+            wanted = bus_accounts.IMPORTED_API if user in SERVICES else bus_accounts.API
             assert env["NATS_API_PREFIX"] == wanted
 
 
@@ -330,7 +330,7 @@ def test_workers_are_scaled_by_the_lag_of_their_own_consumers() -> None:
         ]
         own = [durable for durable in CONSUMERS if service_of(durable) == name.removeprefix("kb-")]
         assert [trigger["consumer"] for trigger in triggers] == [durable.name for durable in own]
-        assert {trigger["account"] for trigger in triggers} == {permissions.ACCOUNT}
+        assert {trigger["account"] for trigger in triggers} == {bus_accounts.ACCOUNT}
         assert {trigger["stream"] for trigger in triggers} == {durable.stream for durable in own}
         # KEDA reads text only.
         assert all(isinstance(value, str) for trigger in triggers for value in trigger.values())

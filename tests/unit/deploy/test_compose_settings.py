@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from operations import compose, configuration
 from runtime.settings import Settings
 from runtime.variables import variables
-from standalone.operations import compose, configuration
 from tests.architecture.sources import SERVICES
 from tests.unit.deploy.test_deploy import ALL, TEXT, opened, settings_given
 from tests.unit.deploy.test_make_env import make_env

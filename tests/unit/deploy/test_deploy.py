@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from contracts import permissions, subjects
+from contracts import subjects
 from contracts.registry import PRODUCERS, service_of
 from contracts.topology import CONSUMERS
+from operations import bus_accounts
 from services.extractor.settings import ExtractorSettings
 from services.indexer.settings import IndexerSettings
 from services.query.settings import QuerySettings
@@ -320,14 +321,16 @@ def test_an_empty_variable_is_the_same_as_none(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_users_of_the_bus_are_those_of_the_contracts() -> None:
-    assert (REPOSITORY / "deploy/nats/users.conf").read_text("utf-8") == permissions.configuration()
+    assert (REPOSITORY / "deploy/nats/users.conf").read_text(
+        "utf-8"
+    ) == bus_accounts.configuration()
     bus = (REPOSITORY / "deploy/nats/nats-server.conf").read_text("utf-8")
     assert 'include "users.conf"' in bus
     assert "sync_interval: always" in bus
 
 
 def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_neither() -> None:
-    users = {user.name: user for user in permissions.USERS}
+    users = {user.name: user for user in bus_accounts.USERS}
     assert {"operator", "publisher", *SERVICES} == set(users)
     for name in SERVICES:
         allowed = users[name].allowed
@@ -340,7 +343,7 @@ def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_
             durable.name for durable in CONSUMERS if name == "query" or service_of(durable) == name
         }
         operates = (
-            {subject for grant in permissions.OPERATES for subject in grant.allowed}
+            {subject for grant in bus_accounts.OPERATES for subject in grant.allowed}
             if name == "query"
             else ()
         )

@@ -11,9 +11,9 @@ from typing import Any
 
 import yaml
 
-from contracts import permissions
+from operations import bus_accounts
 from runtime.bus.nats.addresses import parse_bus_address
-from services.query.api.auth.permissions import parse_keys
+from services.gateway.auth.permissions import parse_keys
 from tests.architecture.sources import REPOSITORY
 from tests.support.servers import missing
 from tests.unit.deploy.test_deploy import ALL, COMPOSE, IMAGE, OURS, TEXT
@@ -70,7 +70,7 @@ def test_every_secret_is_made_and_is_nobody_else_s_to_read(tmp_path: Path) -> No
         {},
     )
     passwords = re.findall(r"k[0-9a-f]{48}", "".join(result.values()))
-    assert len(set(passwords)) == len(permissions.USERS) + 10
+    assert len(set(passwords)) == len(bus_accounts.USERS) + 10
     assert not [password for password in passwords if password in made.stdout + made.stderr]
 
 
@@ -79,10 +79,10 @@ def test_the_secrets_of_one_account_are_the_same_on_both_sides(tmp_path: Path) -
     result = made_secrets(tmp_path)
     bus = variables(tmp_path / "secrets" / "nats_passwords")
     assert set(bus) == {
-        *(user.password_variable for user in permissions.USERS),
+        *(user.password_variable for user in bus_accounts.USERS),
         "NATS_ROUTES_PASSWORD",
     }
-    for user in permissions.USERS:
+    for user in bus_accounts.USERS:
         url = f"nats://{user.name}:{bus[user.password_variable]}@nats:4222\n"
         assert result[f"nats_url_{user.name}"] == url
     password = result["mongo_password"].strip()

@@ -12,9 +12,9 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from cli.topology import app
 from contracts.topology import BUCKETS, CONSUMERS, STREAMS
 from runtime.bus.topology_export import exported
-from standalone.cli.topology import app
 
 HERE = Path(__file__).parent
 DECLARED: dict[str, Any] = json.loads(exported("json", replicas=3))

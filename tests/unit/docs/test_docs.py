@@ -11,31 +11,20 @@ import pytest
 from pydantic import AliasChoices, SecretStr
 from pydantic.fields import FieldInfo
 
+from embedded.operator_process import OrderSettings
+from operations.settings import CommandSettings
 from runtime.models.roles import RoleSettings, SummarySettings
 from runtime.settings import Settings
 from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
+from services.gateway.auth.settings import AccessSettings
 from services.indexer.settings import IndexerSettings
 from services.merger.settings import MergerSettings
-from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
-from standalone.embedded.operator_process import OrderSettings
-from standalone.operations.settings import CommandSettings
-from tests.architecture.sources import of_the_project
+from tests.architecture.sources import FLOORS, of_the_project
 
 ROOT = Path(__file__).resolve().parents[3]
-FOLDERS = (
-    "benchmarks",
-    "contracts",
-    "docs",
-    "lightstream",
-    "publishing",
-    "runtime",
-    "services",
-    "standalone",
-    "tests",
-    "deploy",
-)
+FOLDERS = (*FLOORS, "benchmarks", "docs", "tests", "deploy")
 PAGES = sorted(
     page
     for page in [

@@ -2,9 +2,9 @@
 
 import re
 
-from contracts.folding.vector_rows import MAX_EMBEDDED, chunk_row, entity_row, relation_row
 from contracts.graph import Entity, Relation
 from contracts.ids import entity_vector_id, relation_vector_id, sha256
+from knowledge.vector_rows import MAX_EMBEDDED, chunk_row, entity_row, relation_row
 from tests.support.events import chunk, document
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from contracts.events import DocumentDeleted, EntitiesExtracted
-from contracts.folding.contributions import contributions
-from contracts.folding.descriptions import SummaryLimits
 from contracts.graph import Generations, Partition
+from knowledge.contributions import contributions
+from knowledge.descriptions import SummaryLimits
 from runtime.errors import Unavailable
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import MOST_NOTES, Row, Table

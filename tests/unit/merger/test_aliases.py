@@ -9,9 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from contracts.events import GraphEdited
-from contracts.folding.edit import Edit, standing_edits
-from contracts.folding.edits import apply_edits
 from contracts.graph import Generations
+from knowledge.edit import Edit, standing_edits
+from knowledge.edits import apply_edits
 from services.merger.handler import on_graph_edited
 from tests.support.events import delivered, entity, relation
 from tests.unit.merger.test_edits import Harness

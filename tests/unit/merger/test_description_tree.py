@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts.folding.descriptions import LEVELS, Description, SummaryLimits, depth_of, describe
-from contracts.folding.fold import Position
+from knowledge.descriptions import LEVELS, Description, SummaryLimits, depth_of, describe
+from knowledge.fold import Position
 from services.merger.domain.description_tree import DescriptionTree
 
 KEY = ("A",)

@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.events import EntitiesExtracted
-from contracts.folding.contributions import Contribution, Key, contributions
-from contracts.folding.descriptions import MAX_DESCRIPTION, join
-from contracts.folding.edits import Edits
-from contracts.folding.fold import (
+from contracts.graph import UNKNOWN_TYPE, Entity, Relation
+from contracts.ids import SEPARATOR, UNKNOWN_SOURCE
+from knowledge.contributions import Contribution, Key, contributions
+from knowledge.descriptions import MAX_DESCRIPTION, join
+from knowledge.edits import Edits
+from knowledge.fold import (
     MAX_FILE_PATHS,
     MAX_KEYWORDS,
     MAX_SOURCES,
@@ -21,8 +23,6 @@ from contracts.folding.fold import (
     fold,
     fragments,
 )
-from contracts.graph import UNKNOWN_TYPE, Entity, Relation
-from contracts.ids import SEPARATOR, UNKNOWN_SOURCE
 from tests.support.events import NOON, document, entity, extracted, relation
 
 

@@ -9,10 +9,10 @@ import pytest
 from pydantic import ValidationError
 
 from contracts.events import DocumentDeleted, GraphEdited
-from contracts.folding.edit import Edit
-from contracts.folding.edits import Edits, apply_edits
-from contracts.folding.homonyms import Documents, Source
 from contracts.graph import Generations
+from knowledge.edit import Edit
+from knowledge.edits import Edits, apply_edits
+from knowledge.homonyms import Documents, Source
 from services.merger.handler import on_graph_edited
 from tests.support.events import delivered, entity, relation
 from tests.unit.merger.test_edits import Harness

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts.folding.contributions import Contribution, Key, Kind
-from contracts.folding.descriptions import Description, SummaryLimits, describe
-from contracts.folding.fold import (
+from knowledge.contributions import Contribution, Key, Kind
+from knowledge.descriptions import Description, SummaryLimits, describe
+from knowledge.fold import (
     MAX_KEYWORDS,
     Aggregate,
     active_contributions,

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from contracts.contribution_rows import chunk_hash
-from contracts.folding.contributions import Contribution
 from contracts.graph import Partition
+from knowledge.contribution_rows import chunk_hash
+from knowledge.contributions import Contribution
 from services.merger.adapters.contributions import RowContributions
 from tests.support.interleaving import Interleaved
 

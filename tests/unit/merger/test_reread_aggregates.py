@@ -7,8 +7,8 @@ from collections.abc import Collection
 import pytest
 
 from contracts.events import DescriptionSummarized
-from contracts.folding.descriptions import LEVELS, SummaryLimits
 from contracts.graph import Generations, Partition
+from knowledge.descriptions import LEVELS, SummaryLimits
 from runtime.errors import Retryable
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Row, Table

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from contracts.events import DescriptionSummarized
-from contracts.folding.descriptions import (
+from contracts.graph import Generations
+from contracts.ids import SEPARATOR
+from knowledge.descriptions import (
     Group,
     SummaryLimits,
     depth_of,
     describe,
     estimated_tokens,
 )
-from contracts.graph import Generations
-from contracts.ids import SEPARATOR
 from runtime.errors import ModelRefused, Poison, Retryable, Unavailable
 from runtime.models.port import Completion
 from runtime.models.scripted import ScriptedChat

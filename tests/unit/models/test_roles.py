@@ -3,6 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
+from operations.doctor.machine import language_models
 from runtime.bus.memory import MemorySharedValues
 from runtime.models.limits import Limits
 from runtime.models.open import open_chat
@@ -12,7 +13,6 @@ from runtime.models.roles import ROLES, RoleSettings, language_model
 from services.extractor.settings import ExtractorSettings
 from services.query.settings import QuerySettings
 from services.query.wiring import open_chats
-from standalone.operations.doctor.machine import language_models
 from tests.support.openai_provider import KEY, serving
 
 GENERAL = {

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.documents import add
 from contracts.text import MAX_TEXT_BYTES
 from runtime.errors import InvalidInput
 from runtime.parsing import content, files
@@ -13,7 +14,6 @@ from runtime.parsing.files import parse
 from runtime.parsing.folders import is_document
 from runtime.parsing.kinds import KINDS, SUFFIXES, refuse_kind
 from runtime.parsing.names import validated_text
-from standalone.cli.documents import add
 from tests.support import office_files as office
 from tests.support.pdf_files import pdf
 

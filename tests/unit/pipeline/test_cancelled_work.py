@@ -8,9 +8,9 @@ import httpx
 
 from contracts.events import ChunksCreated, DocumentCancelled, EntitiesExtracted
 from contracts.graph import Generations
+from operations.digest import Stores, digest
+from operations.event_lines import event_line
 from runtime.bus.document_versions import LogVersions
-from standalone.operations.digest import Stores, digest
-from standalone.operations.event_lines import event_line
 from tests.support.access import client
 from tests.support.events import added, sealed
 from tests.support.pipeline import FollowedLog, workers

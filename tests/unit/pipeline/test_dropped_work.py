@@ -7,10 +7,10 @@ from typing import Any
 
 from contracts.events import DocumentDeleted, EntitiesExtracted, VectorsIndexed
 from contracts.graph import PROJECTIONS, Generations
+from operations.digest import Stores, digest
 from runtime.bus.document_versions import LogVersions
 from runtime.bus.memory import MemoryLog
 from runtime.bus.port import ALL_WANTED, DocumentVersions
-from standalone.operations.digest import Stores, digest
 from tests.support.events import added, sealed
 from tests.support.pipeline import Worker, workers
 from tests.support.querying import QueryHarness

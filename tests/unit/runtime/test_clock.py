@@ -19,10 +19,10 @@ from runtime.models import limits as rules
 from runtime.models.limits import LEASE_DURATION, LONGEST_PAUSE, Demand, Limits, ProviderState
 from runtime.models.rate_limiter import RateLimiter
 from runtime.models.rate_limiters import pause_notices
+from services.gateway.auth.credentials import Tokens
+from services.gateway.webhooks.endpoints import EndpointState
+from services.gateway.webhooks.sender import GIVE_UP, LEAST_FAILURES, failed
 from services.merger.main import debounce
-from services.query.api.auth.credentials import Tokens
-from services.query.webhooks.endpoints import EndpointState
-from services.query.webhooks.sender import GIVE_UP, LEAST_FAILURES, failed
 from tests.support.access import SECRET
 
 NOW = 1_900_000_000.0

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from embedded.environment import settings_from
+from operations import configuration
+from operations.settings import CommandSettings
+from operations.target import named_by_environment
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings, without_secrets
 from runtime.shown_settings import shown_settings
 from runtime.variables import variables
-from services.query.api.auth.settings import AccessSettings
+from services.gateway.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
-from standalone.embedded.environment import settings_from
-from standalone.operations import configuration
-from standalone.operations.settings import CommandSettings
-from standalone.operations.target import named_by_environment
 
 
 def secret(folder: Path, text: str) -> str:

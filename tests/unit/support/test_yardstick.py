@@ -11,7 +11,7 @@ from benchmarks.yardstick.documents import Passage, dealt, questions
 from benchmarks.yardstick.embedding import embed
 from benchmarks.yardstick.prompts import Kind, Request, kind_of, passage, read
 from benchmarks.yardstick.replies import reply
-from contracts.folding.descriptions import Group
+from knowledge.descriptions import Group
 from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.domain.prompt import continue_prompt, system_prompt, user_prompt
 from services.merger.domain.prompt import summary_prompt

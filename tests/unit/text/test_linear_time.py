@@ -20,11 +20,11 @@ from runtime.text import names, reasoning, sentences, terms, token_boundaries
 from services.chunker.domain import document, headings, recursive, windows
 from services.extractor.domain import fence, grounding, json_rows, legacy_format, rows
 from services.extractor.offline import extraction
+from services.gateway.compat import conversation
+from services.gateway.graph import alias_rules
 from services.query.answering import citations, reference_lists, safe_markdown
 from services.query.answering.answer_text import clean
-from services.query.api.compat import conversation
 from services.query.context import follow_up, prompt
-from services.query.graph import alias_rules
 from services.query.offline import answers, keywords, quotable_sentences, relevance
 from services.query.question import Turn
 from services.query.retrieval import words

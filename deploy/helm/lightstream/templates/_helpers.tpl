@@ -69,7 +69,7 @@ indexer:
   consumers: [indexer-chunks, indexer-graph]
 query:
   user: query
-  command: [python, -m, services.query.main]
+  command: [python, -m, services.gateway.main]
   opens: [documents, graph, vectors, models, access]
   keys: [LLM_API_KEY, KEYWORD_LLM_API_KEY, QUERY_LLM_API_KEY, RERANK_API_KEY, EMBEDDING_API_KEY]
   consumers: [query-status]

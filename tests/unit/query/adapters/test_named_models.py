@@ -51,7 +51,7 @@ async def _asked(harness: QueryHarness, path: str = "/query", **deps: Any) -> ht
         "/api/chat": {"model": "lightrag", "messages": [CHAT], "stream": False},
         "/v1/chat/completions": {"model": "lightstream:mix", "messages": [CHAT]},
     }
-    async with client(harness.app(deps=harness.deps(**deps))) as api:
+    async with client(harness.app(answering=harness.deps(**deps))) as api:
         answer = await api.post(path, json=bodies.get(path, {"query": QUESTION}))
     assert "127.0.0.1" not in answer.text
     assert "http" not in answer.text

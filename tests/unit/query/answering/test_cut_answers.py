@@ -66,7 +66,7 @@ async def posted(harness: QueryHarness, model: CutModel, path: str, body: dict[s
     """The body of an answer over HTTP."""
     cache = StoredAnswers(RowCache(MemoryRows(), "answers"), MemoryLog(), model.model)
     deps = harness.deps(answer_generator=ModelAnswerGenerator(model), answer_cache=cache)
-    transport = httpx.ASGITransport(harness.app(deps=deps))
+    transport = httpx.ASGITransport(harness.app(answering=deps))
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
         first = await api.post(path, json=body)
         again = await api.post(path, json=body)
@@ -173,7 +173,7 @@ async def test_reasoning_that_was_taken_for_text_is_taken_back_and_not_remembere
     harness = await library_of_two()
     cache = StoredAnswers(RowCache(MemoryRows(), "answers"), MemoryLog(), model.model)
     deps = harness.deps(answer_generator=ModelAnswerGenerator(model), answer_cache=cache)
-    transport = httpx.ASGITransport(harness.app(deps=deps))
+    transport = httpx.ASGITransport(harness.app(answering=deps))
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
         first = (await api.post("/query/stream", json={"query": QUESTION})).text
         again = (await api.post("/query", json={"query": QUESTION})).json()

@@ -169,7 +169,7 @@ async def test_the_api_lists_the_rounds_in_every_form_of_an_answer() -> None:
     body = {"query": "Who discovered radium?", "mode": "naive", "effort": "high"}
     script: list[Answer] = [reply()] * 3
     _, deps = asking(harness, *script)
-    async with client(harness.app(deps=deps)) as api:
+    async with client(harness.app(answering=deps)) as api:
         answer = (await api.post("/query", json=body)).json()
         data = (await api.post("/query/data", json=body)).json()
         lines = (

@@ -74,7 +74,7 @@ async def test_nothing_is_loaded_or_run_and_no_reference_is_made_up(
     path, body = ROUTES[route]
     chat = provider.chat("good")
     async with client(
-        harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
+        harness.app(answering=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
     ) as api:
         answer = await api.post(path, json=body)
     await chat.close()

@@ -30,7 +30,7 @@ async def posted(
     harness: QueryHarness, chat: Any = None, headers: dict[str, str] | None = None, **body: Any
 ) -> httpx.Response:
     deps = harness.deps(**({"answer_generator": ModelAnswerGenerator(chat)} if chat else {}))
-    transport = httpx.ASGITransport(harness.app(deps=deps), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(harness.app(answering=deps), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
         return await api.post("/query/stream", json={"query": QUESTION, **body}, headers=headers)
 

@@ -12,8 +12,8 @@ import pytest
 
 from runtime.errors import Unavailable
 from runtime.models.port import Vector
-from services.query.ingestion.adding import DocumentPublisher
-from services.query.ingestion.uploading import ReadLimits, UploadedFile, UploadOptions, upload
+from services.gateway.documents.adding import DocumentPublisher
+from services.gateway.documents.uploading import ReadLimits, UploadedFile, UploadOptions, upload
 from services.query.retrieval.concurrency import ConcurrencyLimit
 from tests.support.access import client
 from tests.support.querying import QueryHarness, library_of_two
@@ -39,7 +39,7 @@ def counting(harness: QueryHarness, inside: list[int]) -> Any:
 async def test_a_few_questions_look_into_the_stores_at_once_and_all_are_answered() -> None:
     harness, inside = await library_of_two(), list[int]()
     deps = harness.deps(embed=counting(harness, inside), concurrency=ConcurrencyLimit(3))
-    async with client(harness.app(deps=deps)) as api:
+    async with client(harness.app(answering=deps)) as api:
         answers = await asyncio.gather(*(api.post("/query", json=QUESTION) for _ in range(20)))
     assert {answer.status_code for answer in answers} == {200}
     assert (max(inside), len(inside)) == (3, 20)
@@ -48,10 +48,10 @@ async def test_a_few_questions_look_into_the_stores_at_once_and_all_are_answered
 async def test_who_waits_too_long_for_a_turn_is_asked_to_come_back() -> None:
     harness = await library_of_two()
     deps = harness.deps(concurrency=ConcurrencyLimit(1, max_wait=0.01))
-    async with deps.concurrency.acquire("w"), client(harness.app(deps=deps)) as api:
+    async with deps.concurrency.acquire("w"), client(harness.app(answering=deps)) as api:
         answer = await api.post("/query", json=QUESTION)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
-    async with client(harness.app(deps=deps)) as api:
+    async with client(harness.app(answering=deps)) as api:
         assert (await api.post("/query", json=QUESTION)).status_code == 200
 
 
@@ -73,7 +73,7 @@ async def test_a_question_of_a_quiet_workspace_is_not_behind_a_flood_of_another(
         return await harness.embedder.embed(texts)
 
     app, answered = (
-        harness.app(deps=harness.deps(embed=slow, concurrency=ConcurrencyLimit(2))),
+        harness.app(answering=harness.deps(embed=slow, concurrency=ConcurrencyLimit(2))),
         list[str](),
     )
     async with client(app) as api:

@@ -1,0 +1,148 @@
+"""`ask`: a question, its answer, and where the answer is from."""
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, Unpack
+
+import typer
+
+from cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Workspace,
+    echo,
+    errors,
+    note,
+    print_json,
+    tell_retries,
+)
+from cli.terminal import line
+
+if TYPE_CHECKING:
+    from lightstream.models import Answer, Reference
+
+# `--help` answers at once: the HTTP client is loaded by the command that needs it.
+
+Mode = Literal["mix", "hybrid", "local", "global", "naive", "walk", "auto"]
+Effort = Literal["low", "medium", "high"]
+
+
+class AsOf(TypedDict, total=False):
+    """The place in the log that a question is about; without one it is the present."""
+
+    as_of: str
+
+
+PROMPT_TRUNCATED = (
+    "The language model read only a part of what was found: its context window is too small; raise "
+    "it where the model is served."
+)
+TRUNCATED = "This answer is not whole: the language model ended at its length limit, or broke off."
+
+NO_MODEL = (
+    "To have answers written by a language model, set OPENAI_API_KEY (or LLM_BASE_URL, "
+    "LLM_MODEL and LLM_API_KEY)"
+    " and start the stack again."
+)
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="In plain words.")],
+    mode: Annotated[
+        Mode,
+        typer.Option(
+            help="What is searched: passages (naive), entities (local), relations (global), both (hybrid), all (mix); "  # noqa: E501
+            "along what is tied to the names in the question (walk); walk or mix, by the "
+            "question (auto)."
+        ),
+    ] = "mix",
+    effort: Annotated[
+        Effort,
+        typer.Option(
+            help="One search (low), or rounds in which the language model asks for what is missing (medium, high); "  # noqa: E501
+            "without one, a wider search."
+        ),
+    ] = "low",
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of",
+            metavar="SEQ|TIME",
+            help="Answer from what the log had then: 17, 2026-03-01T12:00.",
+        ),
+    ] = None,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Ask about the documents. The answer names its sources."""
+    with errors(as_json):
+        from operations.target import select_target  # noqa: PLC0415
+
+        tell_retries()
+        then: AsOf = {"as_of": as_of} if as_of else {}
+        api = select_target(data).api
+        answer = asyncio.run(
+            ask_query_service(api, workspace, question, mode=mode, effort=effort, **then)
+        )
+        if as_json:
+            print_json(answer.model_dump(exclude_unset=True))
+        else:
+            show_answer(answer)
+
+
+async def ask_query_service(
+    base: str,
+    workspace: str,
+    question: str,
+    *,
+    mode: Mode,
+    effort: Effort = "low",
+    **then: Unpack[AsOf],
+) -> "Answer":
+    """Return the answer of the query service."""
+    from operations.target import query_client  # noqa: PLC0415
+
+    async with query_client(base, workspace) as client:
+        return await client.query(question, mode=mode, effort=effort, **then)
+
+
+def show_answer(answer: "Answer") -> None:
+    """Print the answer, and its sources by number unless it lists them itself."""
+    text = answer.response.strip()
+    echo(text)
+    lines = [
+        f"[{reference.reference_id}] {line(reference.file_path)}{_also_in(reference)}"
+        for reference in answer.references or ()
+    ]
+    if answer.truncated:
+        note(f"\n{TRUNCATED}")
+    if answer.prompt_truncated:
+        note(f"\n{PROMPT_TRUNCATED}")
+    missing = [each for each in lines if each not in text]
+    if missing:
+        echo()
+        echo("Sources:")
+        for each in missing:
+            echo(f"  {each}")
+    for number, each in enumerate(answer.rounds or (), 1):
+        searches = "".join(f"\n  searched: {line(search)}" for search in each.searches)
+        ended = f"\n  ended: {line(each.ended)}" if each.ended else ""
+        note(
+            f"Round {number}: {each.new_passages} new passages, {each.tokens} "
+            f"tokens{searches}{ended}"
+        )
+    if (
+        answer.references and not answer.llm_generated
+    ):  # else nothing was found, with a model or without
+        note(f"\n{NO_MODEL}")
+
+
+def _also_in(reference: "Reference") -> str:
+    """Return what stands behind a source of which other files say the same."""
+    return (
+        f" (also in {', '.join(line(file) for file in reference.also_in)})"
+        if reference.also_in
+        else ""
+    )

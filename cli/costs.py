@@ -1,0 +1,233 @@
+"""`cost` and `budget`: what models were paid for a workspace's documents, and what they may be
+paid.
+"""
+
+import asyncio
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Reason,
+    Workspace,
+    Yes,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+)
+from cli.terminal import line
+
+if TYPE_CHECKING:
+    from operations.documents import DocumentSelection
+    from operations.estimate import CostEstimate
+    from operations.target import Target
+
+# `--help` answers at once: the client is loaded by the command that needs it.
+
+app = typer.Typer(help="What a workspace may spend on extraction.", no_args_is_help=True)
+
+
+def cost(
+    by: Annotated[
+        Literal["day", "document", "stage", "model"] | None,
+        typer.Option("--by", help="Sum up by this, too."),
+    ] = None,
+    document: Annotated[
+        str, typer.Option("--document", metavar="ID", help="Only what this document cost.")
+    ] = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Show what models were paid for documents and questions, by the log: calls, tokens, seconds,
+    money (MODEL_PRICES).
+
+    Models without a price are shown with their tokens. `--by stage` tells documents from questions
+    (`query-…`).
+    """
+    with errors(as_json):
+        query = {name: value for name, value in (("by", by), ("document", document)) if value}
+        report = _call("GET", "/operations/cost", data, workspace, params=query)
+        if as_json:
+            print_json(report)
+            return
+        currency = report["currency"]
+        echo(f"workspace {workspace}: {_told(report['total'], currency)}")
+        if saved := report["total"]["saved_results"]:
+            money = _money(report["total"]["saved_money"], currency)
+            echo(
+                f"cached results saved {saved} extractions, "
+                f"{report['total']['saved_tokens']:,} tokens{money}"
+            )
+        for group in report["groups"]:
+            echo(line(f"  {group['name'] or '(no single document)'}: {_told(group, currency)}"))
+        if report["budget"]["period"]:
+            _show_budget(report["budget"])
+
+
+@app.command("set")
+def set_(
+    money: Annotated[
+        float | None, typer.Option("--money", min=0, help="Limit in the currency of MODEL_PRICES.")
+    ] = None,
+    tokens: Annotated[
+        int | None, typer.Option("--tokens", min=0, help="Limit of tokens, read and written.")
+    ] = None,
+    per: Annotated[
+        Literal["total", "month", "day"],
+        typer.Option("--per", help="What it is for: for ever, or each anew, in UTC."),
+    ] = "total",
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Limit what is spent on documents. At the limit extraction waits, and goes on by itself once
+    it is raised.
+    """
+    if money is None and tokens is None:
+        raise typer.BadParameter("give --money or --tokens; `budget clear` takes a limit back")
+    with errors(as_json):
+        body = {"money": money, "tokens": tokens, "period": per, "reason": reason}
+        _shown(_call("PUT", "/operations/budget", data, workspace, json=body), as_json)
+
+
+@app.command()
+def show(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:
+    """Show the limit, and what was spent of it."""
+    with errors(as_json):
+        _shown(_call("GET", "/operations/budget", data, workspace), as_json)
+
+
+@app.command()
+def clear(
+    yes: Yes = False,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Take the limit back: what waits for it is paid then."""
+    with errors(as_json):
+        if yes:
+            _shown(
+                _call("DELETE", "/operations/budget", data, workspace, params={"reason": reason}),
+                as_json,
+            )
+            return
+        present = _call("GET", "/operations/budget", data, workspace)
+        if as_json:
+            print_json({"would_clear": present if present["period"] else None})
+            return
+        _show_budget(present)
+        note("nothing is cleared without --yes")
+
+
+def _shown(state: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(state)
+    else:
+        _show_budget(state)
+
+
+def _show_budget(state: dict[str, Any]) -> None:
+    if not state["period"]:
+        echo("no budget is set")
+        return
+    money, tokens, currency = state["money"], state["tokens"], state["currency"]
+    limits = [f"{money:g} {currency}"] if money is not None else []
+    limits += [f"{tokens:,} tokens"] if tokens is not None else []
+    period = "" if state["period"] == "total" else f" a {state['period']}"
+    spent = f"{state['spent_tokens']:,} tokens{_money(state['spent_money'], currency)}"
+    echo(f"budget {' and '.join(limits)}{period}; spent {spent}")
+    if state["exceeded"]:
+        echo(f"extraction waits: {state['exceeded']}; raise it with `lightstream budget set`")
+
+
+def _told(one: dict[str, Any], currency: str) -> str:
+    """Return one sum as a person reads it."""
+    cached = f" ({one['cached']:,} cached by the provider)" if one["cached"] else ""
+    unpriced = f", {one['unpriced']:,} tokens without a price" if one["unpriced"] else ""
+    tokens = f"{one['prompt']:,} tokens read{cached}, {one['completion']:,} written"
+    return (
+        f"{one['calls']:,} calls, {tokens}, {one['seconds']:g} "
+        f"s{_money(one['money'], currency)}{unpriced}"
+    )
+
+
+def _money(amount: float | None, currency: str) -> str:
+    return "" if amount is None else f", {amount:.4f} {currency}"
+
+
+async def estimate_added(
+    target: "Target", documents: "DocumentSelection", encoding: str, as_json: bool, workspace: str
+) -> bool:
+    """Print what adding these documents may cost; return whether any was refused."""
+    from operations.estimate import estimate_cost  # noqa: PLC0415
+    from services.chunker.settings import ChunkerSettings  # noqa: PLC0415
+    from services.extractor.settings import ExtractorSettings  # noqa: PLC0415
+
+    report = await _ask("GET", "/operations/cost", target, workspace, params={"by": "stage"})
+    before = next(
+        (group for group in report["groups"] if group["name"] == "extractor" and group["calls"]),
+        None,
+    )
+    made = await estimate_cost(
+        documents.sources,
+        target.settings_of(ChunkerSettings),
+        target.settings_of(ExtractorSettings),
+        encoding=encoding,
+        answer_tokens=before["completion"] / before["calls"] if before else None,
+    )
+    made.refused[:0] = documents.refused
+    if as_json:
+        print_json({**asdict(made), "money": made.money})
+    else:
+        _show_estimate(made)
+    return bool(made.refused)
+
+
+def _show_estimate(made: "CostEstimate") -> None:
+    money = _money(made.money, made.currency)
+    echo(f"an estimate, nothing was added: {made.documents} documents, {made.chunks} chunks{money}")
+    for one in made.models:
+        told = f"{one.calls:,} calls, {one.prompt:,} tokens read, {one.completion:,} written"
+        echo(
+            line(
+                f"  {one.model}: "
+                f"{told}{_money(one.money, made.currency) or ', no price in MODEL_PRICES'}"
+            )
+        )
+    if not made.models:
+        echo("  no model is paid: extraction and embeddings run on this machine")
+    echo(f"how: {made.basis}")
+    for refused in made.refused:
+        note(line(f"  refused {refused.name}: {refused.reason}"))
+
+
+def _call(method: str, path: str, data: Any, workspace: str, **arguments: Any) -> dict[str, Any]:
+    quiet_logs()
+    from operations.target import select_target  # noqa: PLC0415
+
+    return asyncio.run(_ask(method, path, select_target(data), workspace, **arguments))
+
+
+async def _ask(
+    method: str, path: str, stack: "Target", workspace: str, **arguments: Any
+) -> dict[str, Any]:
+    import json  # noqa: PLC0415
+
+    from lightstream.flows import Call, request  # noqa: PLC0415
+    from operations.target import query_client  # noqa: PLC0415
+
+    async with query_client(stack.api, workspace) as client:
+        return await client.run(
+            request(Call(method, path, json.loads, idempotent=True, **arguments))
+        )

@@ -1,0 +1,294 @@
+"""`add` and `status`: documents into the stack, and how far they are."""
+
+import asyncio
+import uuid
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.audit_lines import audit_line
+from cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Reason,
+    Workspace,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+    tell_retries,
+)
+from cli.terminal import line
+
+if TYPE_CHECKING:
+    from lightstream.client import AsyncLightstream
+    from lightstream.failures import ParkedEvents
+    from lightstream.models import Document
+    from operations.documents import DocumentSelection
+    from operations.publishing import AddOutcome
+    from operations.target import Target
+
+# `--help` answers at once: parsers and drivers are loaded by the command that needs them.
+
+MAX_SHOWN = 20
+"""Unfinished documents `status` lists, and refusals `add` does."""
+
+
+def add(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH…", help="Files, folders, or - for standard input.")
+    ],
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until the documents can be asked about.")
+    ] = False,
+    name: Annotated[
+        str, typer.Option("--name", help="Name of what comes from standard input.")
+    ] = "",
+    encoding: Annotated[
+        str,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            help="What text files are in, as windows-1252; else detected.",
+        ),
+    ] = "",
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate", help="Add nothing: show what models would be paid, by an estimate."
+        ),
+    ] = False,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Add documents: .html .htm .pdf .docx .pptx .xlsx .csv .tsv .json .jsonl .odt .ods .odp .epub
+    .rtf .eml .mbox .svg .ipynb, and text of any other name.
+
+    Folders are read with all below them, hidden files are not. What the log has already is not sent
+    again; a document with a new text replaces the old one. Ends with code 1 when any document was
+    refused or failed.
+    """
+    # The log has who added what: the line is for the reason.
+    told = bool(reason) and not estimate
+    with errors(as_json), audit_line("add", data, reason, changes=told, paths=paths[:MAX_SHOWN]):
+        quiet_logs()
+        from contracts.ids import UNKNOWN_SOURCE  # noqa: PLC0415
+        from operations.documents import find_documents  # noqa: PLC0415
+        from operations.target import select_target  # noqa: PLC0415
+        from runtime.parsing.encodings import validated_encoding  # noqa: PLC0415
+
+        encoding = validated_encoding(encoding) if encoding else ""
+        target, documents = (
+            select_target(data),
+            find_documents(paths, stdin_name=name or UNKNOWN_SOURCE),
+        )
+        if estimate:
+            from cli.costs import estimate_added  # noqa: PLC0415
+
+            failed = asyncio.run(estimate_added(target, documents, encoding, as_json, workspace))
+        else:
+            failed = asyncio.run(_add(target, documents, encoding, wait, as_json, workspace))
+        if failed:
+            raise typer.Exit(1)
+
+
+async def _add(
+    target: "Target",
+    documents: "DocumentSelection",
+    encoding: str,
+    wait: bool,
+    as_json: bool,
+    workspace: str,
+) -> bool:
+    outcome, statuses = await add_and_follow(
+        target, workspace, documents, wait=wait, hidden=as_json, encoding=encoding
+    )
+    if as_json:
+        shown = [document.model_dump(exclude_unset=True) for document in statuses]
+        print_json({**asdict(outcome), "skipped": documents.skipped, "documents": shown})
+    else:
+        show_outcome(outcome, documents.skipped)
+        for document in statuses:
+            if document.status != "processed":
+                note(
+                    f"  {document.status}: {line(document.file_path)}: "
+                    f"{line(document.error_msg or 'see `status`')}"
+                )
+            _show_later_warnings(document, outcome)
+    unfinished = [document for document in statuses if document.status != "processed"]
+    return bool(outcome.refused or unfinished)
+
+
+def _show_later_warnings(document: "Document", outcome: "AddOutcome") -> None:
+    """Print what stages behind the parser warn of; what the parser left out is printed already."""
+    shown = {doubt.warning for doubt in outcome.warnings}
+    for warning in document.warnings:
+        if warning not in shown:
+            note(f"  warning {line(document.file_path)}: {line(warning)}")
+
+
+async def add_and_follow(
+    stack: "Target",
+    workspace: str,
+    documents: "DocumentSelection",
+    *,
+    wait: bool,
+    hidden: bool,
+    encoding: str = "",
+) -> tuple["AddOutcome", list["Document"]]:
+    """Add the documents, and with `wait` follow them; return the outcome and the statuses of those
+    in the log.
+    """
+    from cli.bars import progress_bars  # noqa: PLC0415
+    from operations import progress, publishing  # noqa: PLC0415
+    from operations.target import query_client  # noqa: PLC0415
+
+    track, total = f"insert_{uuid.uuid4()}", len(documents.sources)
+    async with (
+        publishing.connect_bus(stack.settings.nats_url) as bus,
+        query_client(stack.api, workspace) as client,
+    ):
+        with progress_bars(hidden=hidden) as show:
+            names: list[str] = []
+
+            def done(name: str) -> None:
+                names.append(name)
+                show([progress.Stage("added", len(names), total)])
+
+            outcome = await publishing.add_documents(
+                bus, workspace, documents.sources, track_id=track, done=done, encoding=encoding
+            )
+            outcome.refused[:0] = documents.refused
+            if not (wait and (times := outcome.added_at)):
+                return outcome, []
+
+            async def caught_up() -> bool:
+                return await publishing.is_in_status(bus, workspace, outcome.last_sequence)
+
+            return outcome, await progress.wait_for_documents(client, times, caught_up, show)
+
+
+def show_outcome(outcome: "AddOutcome", skipped: int) -> None:
+    """Print how many documents were added, unchanged, refused or skipped, and why."""
+    from runtime.parsing.encodings import SAY_ENCODING  # noqa: PLC0415
+
+    parts = [f"{len(outcome.added)} added", f"{len(outcome.unchanged)} unchanged"]
+    parts += [f"{len(outcome.refused)} refused"] if outcome.refused else []
+    parts += [f"{skipped} files skipped (hidden, or of a kind that is not read)"] if skipped else []
+    echo(", ".join(parts))
+    for refused in outcome.refused[:MAX_SHOWN]:
+        note(f"  refused {line(refused.name)}: {line(refused.reason)}")
+    if len(outcome.refused) > MAX_SHOWN:
+        note(f"  … and {len(outcome.refused) - MAX_SHOWN} more")
+    for doubt in outcome.warnings[:MAX_SHOWN]:
+        way = " (--encoding NAME)" if doubt.warning.endswith(SAY_ENCODING) else ""
+        note(f"  warning {line(doubt.name)}: {line(doubt.warning)}{way}")
+    if len(outcome.warnings) > MAX_SHOWN:
+        note(f"  … and {len(outcome.warnings) - MAX_SHOWN} more warnings")
+
+
+def status(
+    document: Annotated[
+        str, typer.Argument(metavar="[DOCUMENT]", help="Id or file name; without it, all.")
+    ] = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """How far the documents are: counts by status and what is unfinished, or everything about one
+    document.
+    """
+    with errors(as_json):
+        from operations.target import select_target  # noqa: PLC0415
+
+        tell_retries()
+        stack = select_target(data)
+        asyncio.run(
+            _one(stack.api, document, as_json, workspace)
+            if document
+            else _all(stack, as_json, workspace)
+        )
+
+
+async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
+    from operations.target import query_client  # noqa: PLC0415
+    from runtime.errors import ServiceError  # noqa: PLC0415
+
+    async with query_client(base, workspace) as client:
+        matches = [
+            each for each in await client.all_documents() if wanted in (each.id, each.file_path)
+        ]
+    if not matches:
+        raise ServiceError(f"no document {wanted!r} in workspace {workspace}")
+    shown = matches[0].model_dump(exclude_unset=True)
+    if as_json:
+        print_json(shown)
+        return
+    for key, value in {**shown, **matches[0].metadata}.items():
+        if key not in ("metadata", "warnings") and value not in (None, ""):
+            echo(f"{line(key):<16} {line(value)}")
+    for warning in matches[0].warnings:
+        echo(f"{'warning':<16} {line(warning)}")
+
+
+async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
+    from operations.target import query_client  # noqa: PLC0415
+
+    async with query_client(stack.api, workspace) as client:
+        numbers = await client.status_counts()
+        others = [
+            name for name, number in numbers.items() if number and name not in ("all", "processed")
+        ]
+        unfinished = await client.all_documents(status_filters=others) if others else []
+        parked = await _parked_events(client)
+    if as_json:
+        shown = [each.model_dump(exclude_unset=True) for each in unfinished]
+        print_json(
+            {
+                "status_counts": numbers,
+                "unfinished": shown,
+                "parked": [each.model_dump(exclude={"summary"}) for each in parked],
+            }
+        )
+        return
+    echo(f"{numbers.get('all', 0)} documents in workspace {workspace}")
+    for name, number in numbers.items():
+        if number and name != "all":
+            echo(f"  {name:<14} {number}")
+    for waiting in parked:
+        echo("  parked         " + line(waiting.summary))
+    for each in unfinished[:MAX_SHOWN]:
+        echo(
+            "  "
+            + line(
+                f"{each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip()
+            )
+        )
+        for warning in each.warnings:
+            echo(f"    warning: {line(warning)}")
+
+
+async def _parked_events(client: "AsyncLightstream") -> "list[ParkedEvents]":
+    from lightstream.errors import LightstreamError  # noqa: PLC0415
+
+    try:
+        return await client.parked_events()
+    except LightstreamError as error:  # additional: the counts of documents are told all the same
+        note(f"which events are parked is not known: {error}")
+        return []
+
+
+def _counts(document: "Document") -> str:
+    progress = document.metadata
+    named = [
+        f"{progress[name]} {name}"
+        for name in ("extracted", "merged", "embedded", "indexed")
+        if name in progress
+    ]
+    return f"({', '.join(named)} of {progress.get('chunks', '?')} chunks)" if named else ""

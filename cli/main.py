@@ -1,0 +1,83 @@
+"""All commands under one name."""
+
+import typer
+
+from cli import (
+    aliases,
+    ask,
+    audit,
+    backup,
+    config,
+    costs,
+    deletion,
+    demo,
+    doctor,
+    documents,
+    erasure,
+    failures,
+    log,
+    mcp,
+    operator,
+    past,
+    projections,
+    rebuild,
+    repair,
+    stack,
+    stores,
+    topology,
+    webhooks,
+)
+from runtime.bus.actor import acting_as, local_actor
+
+app = typer.Typer(
+    name="lightstream",
+    help="Ask questions about your documents: LightRAG as an event log, on this machine.",
+    epilog=(
+        "A first try: lightstream up --detach; lightstream add README.md docs --wait; lightstream "
+        "ask 'What is it?'"
+    ),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def act_as_user(context: typer.Context) -> None:
+    """Publish what a command publishes in the name of who runs it."""
+    context.with_resource(acting_as(local_actor()))
+
+
+app.command()(stack.up)
+app.command()(stack.down)
+app.command()(documents.add)
+app.command()(deletion.delete)
+app.command()(erasure.erase)
+app.command()(ask.ask)
+app.command()(documents.status)
+app.command()(log.log)
+app.command()(past.history)
+app.command()(past.diff)
+app.command()(past.undo)
+app.command()(costs.cost)
+app.add_typer(costs.app, name="budget")
+app.command()(failures.retry)
+app.add_typer(failures.app, name="dead")
+app.command()(mcp.mcp)
+app.command()(projections.digest)
+app.command()(audit.audit)
+app.command()(backup.backup)
+app.command()(backup.verify)
+app.command()(backup.restore)
+app.command()(rebuild.rebuild)
+app.command()(repair.repair)
+app.command()(operator.operator)
+app.add_typer(projections.app, name="projections")
+app.add_typer(aliases.app, name="alias")
+app.add_typer(webhooks.app, name="webhooks")
+app.add_typer(topology.app, name="topology")
+app.add_typer(stores.app, name="stores")
+app.command()(doctor.doctor)
+app.command()(config.config)
+app.command()(demo.demo)

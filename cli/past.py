@@ -1,0 +1,193 @@
+"""`history`, `diff` and `undo`: what made the graph what it is, what changed, and taking it
+back.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from cli import terminal
+from cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Reason,
+    Workspace,
+    Yes,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+)
+
+if TYPE_CHECKING:
+    from lightstream.client import AsyncLightstream
+    from lightstream.past import Difference, EntityEvent
+
+# `--help` answers at once: the client is loaded by the command that needs it.
+
+T = TypeVar("T")
+
+Place = "a sequence of the log, a time such as 2026-03-01T12:00:00Z (UTC without a zone), or now"
+WIDTH = 100
+"""Characters of a value that are shown; --json shows all."""
+
+Limit = Annotated[
+    int, typer.Option("--limit", min=1, max=1000, help="How many at most, of each kind.")
+]
+
+
+def history(
+    entity: Annotated[str, typer.Argument(metavar="ENTITY", help="Its name, as the graph has it.")],
+    at: Annotated[str, typer.Option("--as-of", metavar="SEQ|TIME", help=f"Up to {Place}.")] = "now",
+    after: Annotated[
+        int, typer.Option("--after", metavar="SEQ", min=0, help="Go on behind this sequence.")
+    ] = 0,
+    limit: Limit = 200,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Show the events that made an entity what it is, oldest first, each with its chunk and whether
+    it still counts.
+    """
+    with errors(as_json):
+        changes = _ask(
+            data,
+            workspace,
+            lambda client: client.entity_history(entity, at=at, after=after, limit=limit),
+        )
+        if as_json:
+            print_json(changes.model_dump())
+            return
+        others = [name for name in changes.names if name != changes.name]
+        there = "is in the graph" if changes.exists else "is not in the graph"
+        also = f"; documents say {', '.join(others)}" if others else ""
+        note(f"{changes.name} {there} at sequence {changes.sequence}{also}")
+        for event in changes.events:
+            _show_event(event)
+        if len(changes.events) < changes.total:
+            note(
+                f"{len(changes.events)} of {changes.total} events; go on with --after "
+                f"{changes.events[-1].sequence}"
+            )
+
+
+def _show_event(event: "EntityEvent") -> None:
+    from datetime import UTC, datetime  # noqa: PLC0415
+
+    time = datetime.fromtimestamp(event.at / 1e6, UTC)
+    what = event.operation.replace("_", " ") or event.type
+    where = event.chunk_id or event.document_id
+    into = f" → {event.target}" if event.target else ""
+    effect = (
+        ""
+        if event.effect == "counts"
+        else f" [{event.effect}{f' by {event.undone_by}' if event.undone_by else ''}]"
+    )
+    who = f" by {event.editor}" if event.editor else ""
+    said = ": ".join(filter(None, (event.entity_type, event.description)))
+    text = (
+        f"{what}{effect}  {', '.join(event.names)}{into}  {event.file_path} {where}{who}  "
+        f"{_short(said)}"
+    )
+    echo(f"{event.sequence:>7}  {time:%Y-%m-%d %H:%M:%S}  {terminal.line(' '.join(text.split()))}")
+
+
+def diff(
+    before: Annotated[str, typer.Argument(metavar="A", help=f"From {Place}.")],
+    after: Annotated[str, typer.Argument(metavar="B", help="To; as A.")] = "now",
+    document: Annotated[
+        str | None, typer.Option(help="Only what this document says: its id or file name.")
+    ] = None,
+    limit: Limit = 200,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Show which documents, entities and relations appeared, changed or went between two places of
+    the log.
+    """
+    with errors(as_json):
+        difference = _ask(
+            data,
+            workspace,
+            lambda client: client.diff(before, after, document=document, limit=limit),
+        )
+        if as_json:
+            print_json(difference.model_dump())
+            return
+        note(f"from sequence {difference.from_sequence} to {difference.to_sequence}")
+        for kind, some in (
+            ("documents", difference.documents),
+            ("entities", difference.entities),
+            ("relations", difference.relations),
+        ):
+            counts = ", ".join(
+                f"{count} {change}" for change, count in difference.counts[kind].items() if count
+            )
+            echo(f"{kind:<10} {counts or 'the same'}")
+            _show_differences(some)
+        if difference.is_truncated:
+            note(f"only {limit} of each kind are shown: see --limit")
+
+
+def _show_differences(some: "Sequence[Difference]") -> None:
+    signs = {"appeared": "+", "changed": "~", "gone": "-"}
+    for one in some:
+        path = one.fields.get("file_path") or one.fields.get("type")
+        said = "" if path is None or one.change == "changed" else f"  ({path.after or path.before})"
+        name = one.id or one.name or f"{one.source} — {one.target}"
+        echo(f"  {signs[one.change]} {terminal.line(name + said)}")
+        for field, values in one.fields.items() if one.change == "changed" else ():
+            echo(f"      {field}: {_short(values.before)} → {_short(values.after)}")
+
+
+def undo(
+    sequence: Annotated[
+        int, typer.Argument(metavar="SEQ", min=1, help="Of the event, as `log` has it.")
+    ],
+    yes: Yes = False,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Take back an edit of the graph, the deletion of a document, or its new text, by an event that
+    compensates it.
+
+    The graph is then as if the edit had never been made; a document has its text of before, at no
+    cost for extraction. What is undone can be undone again by the sequence of the undoing. Ends
+    with code 2 for what cannot be undone.
+    """
+    with errors(as_json):
+        done = _ask(
+            data, workspace, lambda client: client.undo(sequence, reason=reason, dry_run=not yes)
+        )
+        if as_json:
+            print_json(done.model_dump())
+            return
+        echo(terminal.line(done.description))
+        if not done.published:
+            note(f"nothing is published without --yes, and with it a {done.event_type}")
+
+
+def _short(value: Any) -> str:
+    text = "nothing" if value is None else str(value)
+    return terminal.line(text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…")
+
+
+def _ask(data: Data, workspace: str, act: "Callable[[AsyncLightstream], Awaitable[T]]") -> T:
+    """Run one call against the query service of the stack."""
+    from operations.target import query_client, select_target  # noqa: PLC0415
+
+    async def run() -> T:
+        async with query_client(select_target(data).api, workspace) as client:
+            return await act(client)
+
+    quiet_logs()
+    return asyncio.run(run())

@@ -1,0 +1,106 @@
+"""`digest` and `projections`: what the stores hold, in one number, and how far they are."""
+
+import asyncio
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Workspace,
+    echo,
+    errors,
+    print_json,
+    quiet_logs,
+    show,
+)
+from cli.rebuild_output import describe_step
+
+if TYPE_CHECKING:
+    from runtime.projections.progress import ProjectionStates
+
+# `--help` answers at once: the stores' drivers are loaded by the command that needs them.
+
+app = typer.Typer(
+    help="Status, graph and vectors: how far they are, and why.", no_args_is_help=True
+)
+
+
+@app.callback()
+def projections() -> None:
+    """Status, graph and vectors: how far they are, and why."""
+
+
+@app.command("list")
+def list_(data: Data = DATA, as_json: Json = False) -> None:
+    """Show each projection: its generation, cursor, head of the log, lag, rate, state, and why it
+    stands.
+
+    Cursor and head are sequences of the log. Lag is what its slowest consumer has yet to handle,
+    the rate is that of the second before. States: current, behind, waiting (events are parked),
+    lost. A rebuild under way is shown, too.
+    """
+    with errors(as_json):
+        quiet_logs()
+        states = asyncio.run(_states(data))
+        if as_json:
+            print_json(asdict(states))
+            return
+        for each in states.projections:
+            behind = f", {each.lag} events behind, {each.rate:.0f}/s" if each.lag else ""
+            echo(
+                f"{each.projection:<8} {each.state}, generation {each.generation}, "
+                f"{each.cursor} of {each.head}{behind}"
+            )
+            if each.candidate:
+                echo(
+                    f"         generation {each.candidate} waits for `lightstream rebuild promote`"
+                )
+            if each.why:
+                echo(f"         {each.why}")
+        if work := states.rebuild:
+            why = f" ({work.reason})" if work.reason else ""
+            echo(f"{work}{why}: {describe_step(dict(work.progress))}")
+
+
+async def _states(data: Data) -> "ProjectionStates":
+    from operations.publishing import connect_bus  # noqa: PLC0415
+    from operations.target import select_target  # noqa: PLC0415
+    from runtime.projections.progress import read_states  # noqa: PLC0415
+
+    async with connect_bus(select_target(data).settings.nats_url) as bus:
+        return await read_states(bus)
+
+
+def digest(
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of", metavar="SEQ|TIME", help="As the log says it was then, folded in memory."
+        ),
+    ] = None,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """The canonical SHA-256 of status, graph and vectors, and counts. Equal digests mean equal
+    contents.
+    """
+    with errors(as_json):
+        quiet_logs()
+        from operations.past_digest import digests_as_of  # noqa: PLC0415
+        from operations.projections import digests  # noqa: PLC0415
+        from operations.target import select_target  # noqa: PLC0415
+
+        stack = select_target(data)
+        by_projection = asyncio.run(
+            digests_as_of(stack, workspace, as_of) if as_of else digests(stack.settings, workspace)
+        )
+        if as_json:
+            print_json(by_projection)
+        else:
+            show(by_projection)

@@ -1,0 +1,176 @@
+"""`up` and `down`: the stack of a data folder."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from cli import lost
+from cli.common import DATA, Data, Json, echo, errors, note, print_json, silent
+from embedded.data_folder import DataFolder, StackState
+from runtime.errors import Busy
+
+# `--help` answers at once: drivers are loaded by the command that needs them.
+
+Report = Callable[[str], None]
+"""Takes one line about what happened."""
+
+
+def up(
+    detach: Annotated[
+        bool, typer.Option("--detach", "-d", help="Leave it running in the background.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=65535, help="Port of the API. Without it 9621, or another when taken."
+        ),
+    ] = None,
+    rebuild: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild",
+            help="Make a store that was lost anew from the log at once, without asking.",
+        ),
+    ] = False,
+    stores: Annotated[
+        str,
+        typer.Option(
+            metavar="ENV_FILE",
+            help=(
+                "From now on use the stores it names, filled by `rebuild all --to`; `own`: those "
+                "of the folder again."
+            ),
+        ),
+    ] = "",
+    data: Data = DATA,
+    as_json: Json = False,
+) -> None:
+    """Start the stack: bus, stores and the five services, each a process of its own.
+
+    It runs until Ctrl-C, or with --detach until `lightstream down`. With --stores no store is
+    started: those of the file are used, also by later starts. A language model is used when
+    OPENAI_API_KEY, or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, are set.
+    """
+    with errors(as_json):
+        folder, report = DataFolder.at(data), silent if as_json else note
+        if stores:
+            from operations.moving.placing import use_stores  # noqa: PLC0415
+
+            use_stores(folder, stores)
+        if detach:
+            _start_in_background(folder, report, port, rebuild, as_json)
+            return
+        answered = _serve(folder, report, port, rebuild, as_json)
+        if answered is None:
+            return
+        report("stopped")
+        raise typer.Exit(0 if answered else 130)
+
+
+def _start_in_background(
+    folder: DataFolder, report: Report, port: int | None, rebuild: bool, as_json: bool
+) -> None:
+    from embedded import daemon  # noqa: PLC0415
+
+    there = folder.is_running() and folder.read().phase == "ready"
+    state = daemon.start(folder, report, api=port)
+    _show(folder, state, as_json, "was running already" if there else "is running")
+    asyncio.run(lost.report_losses(folder, state, rebuild=rebuild, ask=False))
+
+
+def _serve(
+    folder: DataFolder, report: Report, port: int | None, rebuild: bool, as_json: bool
+) -> bool | None:
+    """Run the stack until it is stopped, and return whether it was ready before; None where another
+    process runs it.
+    """
+    from cli.common import quiet_logs  # noqa: PLC0415
+    from embedded import daemon  # noqa: PLC0415
+
+    quiet_logs()
+    attending: set[asyncio.Task[None]] = set()
+
+    def ready(state: StackState) -> None:
+        _show(folder, state, as_json, "is running")
+        ask = lost.can_ask() and not as_json
+        attending.add(
+            asyncio.create_task(lost.report_losses(folder, state, rebuild=rebuild, ask=ask))
+        )
+
+    while True:
+        if state := daemon.running_state(folder, report):
+            _show(folder, state, as_json, "was running already")
+            asyncio.run(lost.report_losses(folder, state, rebuild=rebuild, ask=False))
+            return None
+        try:
+            return asyncio.run(daemon.serve(folder, report, api=port, ready=ready))
+        except Busy:
+            continue  # another process was faster: wait for it
+
+
+def down(data: Data = DATA, as_json: Json = False) -> None:
+    """Stop the stack, and end what is left of one that was killed. The data stay."""
+    with errors(as_json):
+        from embedded import daemon  # noqa: PLC0415
+
+        folder = DataFolder.at(data)
+        stopped = daemon.stop(folder)
+        if as_json:
+            print_json({"data": str(folder.path), "stopped": stopped})
+        else:
+            echo(
+                f"the stack in {folder.path} is stopped"
+                if stopped
+                else f"no stack was running in {folder.path}"
+            )
+
+
+def describe_stack(folder: DataFolder, state: StackState) -> dict[str, Any]:
+    """The running stack for --json. `nats_url` holds the password of the bus."""
+    from embedded.addresses import bus_url  # noqa: PLC0415
+
+    children = {
+        name: {"pid": child.identity.pid, "restarts": child.restarts}
+        for name, child in state.children.items()
+    }
+    return {
+        "data": str(folder.path),
+        "phase": state.phase,
+        "api": state.api,
+        "docs": f"{state.api}/docs",
+        "nats_url": bus_url(state),
+        "ports": state.ports,
+        "models": state.models,
+        "stores": _places(state),
+        "supervisor": state.supervisor.pid if state.supervisor else None,
+        "processes": children,
+    }
+
+
+def _places(state: StackState) -> list[str]:
+    """Return the addresses of stores elsewhere, without their passwords."""
+    from runtime.settings import without_secrets  # noqa: PLC0415
+
+    urls = [
+        state.stores[name] for name in ("documents_url", "neo4j_uri", "milvus_uri") if state.stores
+    ]
+    return [without_secrets(url) for url in urls]
+
+
+def _show(folder: DataFolder, state: StackState, as_json: bool, what: str) -> None:
+    if as_json:
+        print_json(describe_stack(folder, state))
+        return
+    language = state.models.get("language")
+    echo(f"The stack in {folder.path} {what}.")
+    echo(f"  open        {state.api}/ in a browser; the API is at /docs")
+    echo(
+        "  answers by  "
+        f"{language or 'no language model: offline extraction, answers are quotations'}"
+    )
+    echo(f"  embeddings  {state.models.get('embedding')}")
+    if places := _places(state):
+        echo(f"  stores      {', '.join(places)}")
+    echo(f"  stop with   lightstream down{folder.command_option}")

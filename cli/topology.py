@@ -1,0 +1,106 @@
+"""`topology`: streams and consumers as they are declared."""
+
+import asyncio
+from typing import Annotated, Literal
+
+import typer
+
+from cli.audit_lines import audit_line
+from cli.common import DATA, Data, Json, Reason, echo, errors, print_json, quiet_logs
+
+# `--help` answers at once: the bus is loaded by the command that needs it.
+
+app = typer.Typer(help="Streams, consumers and buckets of the bus.", no_args_is_help=True)
+
+Nats = Annotated[
+    str, typer.Option("--nats", metavar="URL", help="Another server than that of the stack.")
+]
+Replicas = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=5, help="Copies of each stream in a cluster; without it, as many as there are."
+    ),
+]
+
+
+Format = Literal["json", "cli", "nack"]
+
+
+@app.command()
+def apply(
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    nats: Nats = "",
+    replicas: Replicas = None,
+) -> None:
+    """Create what is missing and change what differs."""
+    with errors(as_json), audit_line("topology apply", data, reason):
+        done = asyncio.run(_run(nats or _of_stack(data), replicas, change=True))
+        _show(done, as_json, "done", "nothing to do: the bus is as declared")
+
+
+@app.command()
+def check(
+    data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: Replicas = None
+) -> None:
+    """Say where the bus differs from its declaration. Ends with code 1 when it does."""
+    with errors(as_json):
+        problems = asyncio.run(_run(nats or _of_stack(data), replicas, change=False))
+        _show(problems, as_json, "problems", "the bus is as declared")
+        if problems:
+            raise typer.Exit(1)
+
+
+@app.command()
+def export(
+    form: Annotated[
+        Format, typer.Option("--format", help="What for: requests, the command `nats`, Kubernetes.")
+    ] = "json",
+    replicas: Annotated[
+        int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")
+    ] = 1,
+) -> None:
+    """Print the declaration for other tools: `json` requests, a script for `nats` (`cli`),
+    resources of `nack`.
+
+    Reaches no server. Either such a tool owns the streams or `topology apply` does, never both.
+    """
+    from runtime.bus.topology_export import exported  # noqa: PLC0415
+
+    echo(exported(form, replicas).rstrip("\n"))
+
+
+def _of_stack(data: Data) -> str:
+    from operations.target import select_target  # noqa: PLC0415
+
+    return select_target(data).settings.nats_url
+
+
+async def _run(url: str, replicas: int | None, *, change: bool) -> list[str]:
+    from nats.js.errors import APIError  # noqa: PLC0415
+
+    from operations.publishing import connect_bus  # noqa: PLC0415
+    from runtime.bus import topology  # noqa: PLC0415
+    from runtime.bus.nats.connection import translated  # noqa: PLC0415
+    from runtime.errors import ServiceError  # noqa: PLC0415
+
+    quiet_logs()
+    try:
+        async with connect_bus(url) as bus:
+            with translated():
+                return await (
+                    topology.apply(bus, replicas)
+                    if change
+                    else topology.check(bus, replicas=replicas)
+                )
+    except APIError as error:
+        raise ServiceError(f"the bus refuses: {error.description}") from None
+
+
+def _show(lines: list[str], as_json: bool, key: str, none: str) -> None:
+    if as_json:
+        print_json({key: lines})
+        return
+    for line in lines or [none]:
+        echo(line)

@@ -1,0 +1,263 @@
+"""Takes orders for rebuilds, audits, backups and digests from the bus and gives the command for
+each, one at a time.
+
+Each has a process of its own, for a rebuild takes memory that only the end of a process gives back,
+and because what it is killed for must not end a supervisor. An order has no say in the command but
+by fields that are checked.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, get_args
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from pydantic import Field
+
+from contracts import subjects
+from contracts.graph import PROJECTIONS
+from contracts.topology import CHECKPOINTS_BUCKET
+from embedded.rolling_audit import audit_for_ever
+from runtime.bus.actor import ACTOR_VARIABLE
+from runtime.bus.nats.connection import connected
+from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.port import SharedValues
+from runtime.concurrency.background import in_background
+from runtime.errors import ServiceError
+from runtime.projections.operator_orders import OperatorOrder, OrderOutcome, Step, write_outcome
+from runtime.settings import Settings
+
+GRACE = 10.0
+"""Seconds a command may take to end when this process stops."""
+
+MAX_LISTED = 20
+"""Items of a list, as of problems, that an outcome has."""
+
+OF_BACKUP = (
+    "taken_at",
+    "complete",
+    "messages",
+    "texts",
+    "new",
+    "last",
+    "erased",
+    "undigested",
+    "missing_blobs",
+    "unreadable",
+    "problems",
+    "error",
+)
+"""What an outcome has of a backup: its manifest is as long as it has parts."""
+
+
+class OrderSettings(Settings):
+    """Settings of whoever takes orders."""
+
+    backup_dir: str = Field(
+        default="",
+        description=(
+            "folder of the backups that are ordered over HTTP, where orders are taken; empty: none"
+        ),
+    )
+    """An order names no folder, for it comes over the network."""
+
+
+@dataclass
+class StackOrders:
+    """The orders of one stack. `options` are those of every command, such as its data folder."""
+
+    values: SharedValues
+    options: Sequence[str]
+    report: Callable[[str], None]
+    backup_folder: str = field(default_factory=lambda: OrderSettings().backup_dir)
+    current: OperatorOrder | None = None
+    work: asyncio.Task[None] | None = field(default=None, repr=False)
+
+    async def answer(self, message: Msg) -> None:
+        """Answer a request: an empty one with the order under way, an order by beginning it."""
+        await message.respond(json.dumps(self._begin(message.data)).encode())
+
+    def _begin(self, data: bytes) -> dict[str, Any]:
+        if not data:
+            return {"current": self.current.id if self.current else ""}
+        order = OperatorOrder(**json.loads(data))
+        command(order, self.backup_folder)  # refuses fields of no use before anything begins
+        if order.task == "backup" and not self.backup_folder:
+            return {
+                "refused": (
+                    "no folder for backups is named: set BACKUP_DIR for the process that takes "
+                    "orders"
+                )
+            }
+        if self.current:
+            return {"busy": f"{self.current}, ordered by {self.current.who}"}
+        self.current = order
+        self.work = asyncio.create_task(self._run(order))
+        return {"accepted": order.id}
+
+    async def _run(self, order: OperatorOrder) -> None:
+        outcome = OrderOutcome(order, "running", _now())
+        self.report(f"{order}, ordered by {order.who}")
+        try:
+            await self._note(outcome)
+            done = await self._give(order)
+            error = done.pop("error", "")
+            self.report(f"{order}: {error or 'done'}")
+            state = "failed" if error else "done"
+            await self._note(replace(outcome, state=state, ended=_now(), error=error, result=done))
+        finally:
+            self.current = None
+
+    async def _give(self, order: OperatorOrder) -> dict[str, Any]:
+        """Give the command, and return what it says, or `{"error": …}`."""
+        if not order.questions:
+            return await self._give_words(order, command(order, self.backup_folder))
+        with _question_file(order.questions) as file:
+            return await self._give_words(
+                order, [*command(order, self.backup_folder), f"--compare={file}"]
+            )
+
+    async def _give_words(self, order: OperatorOrder, words: Sequence[str]) -> dict[str, Any]:
+        child = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "cli",
+            *words,
+            *self.options,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={**os.environ, ACTOR_VARIABLE: order.who},
+        )
+        try:
+            said, _ = await child.communicate()
+        finally:
+            if child.returncode is None:
+                child.terminate()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(GRACE):
+                        await child.wait()
+        done = read_result(said, child.returncode or 0)
+        return (
+            {name: done[name] for name in OF_BACKUP if name in done}
+            if order.task == "backup"
+            else done
+        )
+
+    async def _note(self, outcome: OrderOutcome) -> None:
+        # Whoever looks sees the projections, too: an outcome that cannot be noted is no reason to
+        # stop.
+        with suppress(ServiceError):
+            await write_outcome(self.values, outcome)
+
+    async def stop(self) -> None:
+        """End the command under way: a rebuild that was stopped is started again by another
+        order.
+        """
+        if self.work:
+            self.work.cancel()
+            await asyncio.gather(self.work, return_exceptions=True)
+
+
+@contextmanager
+def _question_file(questions: Sequence[str]) -> Generator[Path]:
+    """Give a file with these questions, one a line, which is gone afterwards."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "questions.txt")
+        file.write_text("\n".join(" ".join(question.split()) for question in questions), "utf-8")
+        yield file
+
+
+def command(order: OperatorOrder, backup_folder: str = "") -> list[str]:
+    """Return the arguments of `lightstream` for an order. Raises ValueError for an order that has
+    no command.
+    """
+    # Values as one word with their names: one that begins with a hyphen is no option.
+    why = [f"--reason={order.reason}"] if order.reason else []
+    of_workspace = [f"--workspace={order.workspace}"] if order.workspace else []
+    if order.step == "audit":
+        return ["audit", "--json", *why]
+    if order.step == "digest":
+        return ["digest", "--json", *of_workspace]
+    if order.step == "backup":
+        return ["backup", backup_folder, "--json", *why]
+    if order.step not in get_args(Step) or order.projection not in (*PROJECTIONS, "all"):
+        raise ValueError(f"no such step: {order.step!r} {order.projection!r}")
+    step = [order.projection] if order.step == "run" else [order.step, order.projection]
+    given = {
+        "--events-per-second": order.events_per_second,
+        "--embedding-model": order.embedding_model,
+        "--embedding-dim": order.embedding_dim,
+    }
+    return [
+        "rebuild",
+        *step,
+        "--json",
+        *(f"{name}={value}" for name, value in given.items() if value),
+        *of_workspace,
+        *why,
+    ]
+
+
+def read_result(said: bytes, code: int) -> dict[str, Any]:
+    """Return what a command printed with --json, or `{"error": …}` with the reason it did not
+    succeed.
+    """
+    try:
+        result: dict[str, Any] = json.loads(said)
+    except ValueError:
+        return {"error": f"the command ended with code {code} and said nothing that can be read"}
+    result = {
+        name: value[:MAX_LISTED] if isinstance(value, list) else value
+        for name, value in result.items()
+    }
+    if code:
+        # What an audit has found is no error of the command, but nobody may take it for well.
+        problem = next(iter(result.get("problems", ())), f"the command ended with code {code}")
+        result["error"] = str(result.get("error", {}).get("message", problem))
+    return result
+
+
+@asynccontextmanager
+async def take_orders(
+    client: Client, options: Sequence[str], report: Callable[[str], None]
+) -> AsyncGenerator[None]:
+    """Take orders for as long as the block lasts. Raises ConfigurationError without the bucket of
+    checkpoints.
+    """
+    values = await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET)
+    orders = StackOrders(values, options, report)
+    subscription = await client.subscribe(subjects.REBUILDS, queue="operator", cb=orders.answer)
+    try:
+        async with in_background(audit_for_ever(options, lambda: orders.current is not None)):
+            yield
+    finally:
+        with suppress(Exception):  # the connection may be closed
+            await subscription.unsubscribe()
+        await orders.stop()
+
+
+@asynccontextmanager
+async def take_orders_at(
+    url: str, options: Sequence[str], report: Callable[[str], None]
+) -> AsyncGenerator[None]:
+    """Take orders over a connection of its own. Raises ConfigurationError when the bus does not
+    answer.
+    """
+    async with (
+        connected(url, name="lightstream-operator") as client,
+        take_orders(client, options, report),
+    ):
+        yield
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -1,0 +1,223 @@
+"""The embedded bus: one nats-server with JetStream on 127.0.0.1, from its wheel, under a folder of
+ours.
+"""
+
+import ctypes
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from embedded.processes import Child, Process, listening, start_program
+from runtime.errors import ConfigurationError, Unavailable
+
+HOST = "127.0.0.1"
+EXECUTABLE = "nats-server"
+CONFIGURATION = "nats-server.conf"
+MAX_MEMORY_STORE = 64 * 1024 * 1024
+"""Bytes. Every stream of ours is a file stream; memory serves only what clients keep there for a
+while.
+"""
+MAX_FILE_STORE = 1 << 50
+"""Bytes: the disk is the limit. By itself the server takes three quarters of what is free when it
+starts, so one that starts on a full disk would refuse events until it is started again.
+"""
+MAX_PAYLOAD = 8 * 1024 * 1024
+"""Bytes of one message: above this the server itself warns. Events and parts of blobs stay far
+below.
+"""
+
+START_TIMEOUT = 600.0
+"""Seconds until the server must answer: it reads its log first, more than a minute for six million
+events.
+"""
+
+TIMER_SLACK = 1_000_000
+"""Nanoseconds by which timers of the server may be late on Linux, 50,000 by default.
+
+A thread of Go's runtime sleeps 20 µs at a time while anybody works, and longer only after 50 such
+naps without a thread that waits for the disk: a quarter of the server's CPU, since a message is on
+the disk before it is acknowledged.
+"""
+GO_PROCESSORS = min(8, 2 * (os.cpu_count() or 1))
+"""Goroutines that may run at once, unless `GOMAXPROCS` is set. That thread takes a place from one
+that waits for the disk; as it comes later there are more of them, so that messages are acknowledged
+as soon as before.
+"""
+_PR_SET_TIMERSLACK, _PR_GET_TIMERSLACK = 29, 30
+
+Sync = Literal["always", "default"]
+"""When a message reaches the disk: before it is acknowledged, or within the server's own interval
+(2 minutes).
+"""
+
+
+USER = "lightstream"
+
+
+def url(port: int, password: str = "") -> str:
+    """Return the address of the server for clients; the password must need no escaping in a URL."""
+    credentials = f"{USER}:{password}@" if password else ""
+    return f"nats://{credentials}{HOST}:{port}"
+
+
+def nats_server(
+    folder: Path,
+    *,
+    port: int,
+    password: str = "",
+    monitor_port: int | None = None,
+    sync: Sync = "always",
+) -> Process:
+    """A nats-server that keeps everything it stores under `folder`, not yet started.
+
+    Writes `folder/nats-server.conf` (mode 0600); messages go to `folder/jetstream`, the log to
+    `folder/nats-server.log`. Without a `password` it lets everybody in who reaches the port, so
+    that is for tests. `monitor_port` opens the HTTP monitoring pages (/varz, /jsz, /healthz), also
+    on 127.0.0.1 only. `sync="default"` loses acknowledged messages when the power fails, so it is
+    for tests that want speed. Two servers must never share a folder: whoever starts them locks it.
+    Raises ConfigurationError when this machine has no nats-server.
+    """
+    program = executable()
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file = folder / CONFIGURATION
+    text = configuration(folder, port=port, password=password, monitor_port=monitor_port, sync=sync)
+    # The password is in the file, which its owner alone can read: the arguments of a process are
+    # for everybody.
+    with os.fdopen(
+        os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+    ) as output:
+        os.fchmod(output.fileno(), 0o600)
+        output.write(text)
+
+    async def probe() -> None:
+        await answer(port, server_name(folder), password)
+
+    argv = [str(program), "-c", str(file)]
+    env = {"GOMAXPROCS": os.environ.get("GOMAXPROCS", str(GO_PROCESSORS))}
+    return Process(
+        EXECUTABLE,
+        argv,
+        folder,
+        probe,
+        env=env,
+        timeout=START_TIMEOUT,
+        launch=_start_with_late_timers,
+    )
+
+
+async def _start_with_late_timers(process: Process) -> Child:
+    """Start the server with a timer slack of TIMER_SLACK, which a process has from the thread that
+    starts it.
+    """
+    with _timer_slack(TIMER_SLACK):
+        return await start_program(process)
+
+
+@contextmanager
+def _timer_slack(nanoseconds: int) -> Generator[None]:
+    """Give this thread, and processes that it starts inside, that slack. Without Linux it does
+    nothing.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    prctl = ctypes.CDLL(None).prctl
+    before = prctl(_PR_GET_TIMERSLACK)
+    prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(nanoseconds))
+    try:
+        yield
+    finally:
+        prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(before))
+
+
+def configuration(
+    folder: Path, *, port: int, password: str, monitor_port: int | None, sync: Sync
+) -> str:
+    """The text of the configuration file."""
+    lines = [
+        f"server_name: {quoted(server_name(folder))}",
+        f"listen: {quoted(f'{HOST}:{port}')}",
+        f"max_payload: {MAX_PAYLOAD}",
+        "jetstream {",
+        f"  store_dir: {quoted(folder / 'jetstream')}",
+        f"  max_mem: {MAX_MEMORY_STORE}",
+        f"  max_file: {MAX_FILE_STORE}",
+        *(["  sync_interval: always"] if sync == "always" else []),
+        "}",
+    ]
+    if password:
+        lines.append(f"authorization {{ user: {quoted(USER)}, password: {quoted(password)} }}")
+    if monitor_port is not None:
+        lines.append(f"http: {quoted(f'{HOST}:{monitor_port}')}")
+    return "\n".join(lines) + "\n"
+
+
+def server_name(folder: Path) -> str:
+    """A name that stays over restarts and tells the server of this folder from any other one on the
+    same port.
+    """
+    return "lightstream-" + hashlib.sha256(str(folder).encode()).hexdigest()[:12]
+
+
+def quoted(value: str | Path) -> str:
+    """A string of the server's configuration language, which reads escapes as JSON does."""
+    return json.dumps(str(value), ensure_ascii=False)
+
+
+def executable() -> Path:
+    """The nats-server of this environment, else the one on PATH. Raises ConfigurationError when
+    there is none.
+    """
+    beside = Path(sys.executable).parent / EXECUTABLE
+    if beside.is_file():
+        return beside
+    if path := shutil.which(EXECUTABLE):
+        return Path(path)
+    raise ConfigurationError(
+        f"no {EXECUTABLE} in this Python environment or on PATH: pip install "
+        "'lightstream[embedded]' brings it"
+    )
+
+
+async def answer(port: int, name: str, password: str = "") -> None:
+    """Ask JetStream for its account. Raises Unavailable while nobody, or a server of another name,
+    answers.
+    """
+    if not listening(port):
+        raise Unavailable(f"nobody listens on port {port} yet")
+    # Commands that only name the server's address load no client.
+    import nats  # noqa: PLC0415
+    from nats.errors import Error as NatsError  # noqa: PLC0415
+
+    try:
+        client = await nats.connect(
+            url(port, password),
+            connect_timeout=2,
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0,
+            error_cb=_ignored,
+        )
+        try:
+            await client.jetstream(timeout=2).account_info()
+            answering = json.loads((await client.request("$SYS.REQ.USER.INFO", timeout=2)).data)[
+                "server"
+            ]["name"]
+        finally:
+            await client.close()
+    except (NatsError, OSError, TimeoutError) as error:
+        raise Unavailable(
+            f"the bus on port {port} does not answer yet ({type(error).__name__})"
+        ) from error
+    if answering != name:
+        raise Unavailable(f"port {port} is taken by another server, {answering!r}")
+
+
+async def _ignored(error: Exception) -> None:
+    """The call raises the same error; the client would log it again with a traceback."""

@@ -1,0 +1,273 @@
+"""The parts of one stack and their order: bus, topology, stores, then the five services as separate
+processes.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any
+
+from contracts.events import Stage
+from embedded import damage, ports
+from embedded.addresses import bus_url, service_addresses
+from embedded.bus_watch import BusWatch
+from embedded.clock_watch import StepWatch
+from embedded.data_folder import DataFolder, Phase, StackState, end_orphans, new_password
+from embedded.folder_errors import describe_folder_error, folder_errors
+from embedded.forking import ForkServer, fork_server
+from embedded.local_http import local_client
+from embedded.operator_process import take_orders_at
+from embedded.orphans import ProcessIdentity
+from embedded.permissions import private_files
+from embedded.processes import Process
+from embedded.release import enter_release
+from embedded.servers import arcadedb, milvus_lite, nats
+from embedded.supervisor import ChildRecords, Report, supervise
+from lightstream.http_library import httpx
+from runtime.bus import topology
+from runtime.bus.nats.connection import connected
+from runtime.concurrency.background import in_background
+from runtime.errors import ConfigurationError, Unavailable
+from runtime.models.open import DEFAULT_EMBEDDING_MODEL
+from runtime.models.roles import ROLES, RoleSettings, language_model
+
+SERVICES: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "query")
+
+SERVICE_TIMEOUT = 120.0
+"""Seconds until a service must be ready: it waits for stores that start at the same time."""
+
+STARTED_WITH = ("log", "stores", "publishes")
+"""Parts of a health page with which a service counts as started: losses, and writes that are not
+confirmed.
+"""
+
+SERVICE_GRACE = 25.0
+"""Seconds between SIGTERM and SIGKILL: handlers may finish their events."""
+
+PORT_ATTEMPTS = 3
+"""Starts that are tried when other programs take one of the claimed ports at the same moment."""
+
+
+@asynccontextmanager
+async def run_stack(
+    folder: DataFolder, report: Report, *, api: int | None = None
+) -> AsyncGenerator[StackState]:
+    """Run a stack over the folder for as long as the block lasts; no process of it is left
+    afterwards.
+
+    Raises `Busy` when the folder has one already, InvalidInput when port `api` is taken,
+    ConfigurationError, with the reason, when a part does not start.
+    """
+    with folder_errors(), private_files(), folder.lock():
+        state = folder.read()
+        enter_release(folder)
+        if left := end_orphans(folder, state):
+            report(f"ended {left} processes of a stack that was killed")
+        state.supervisor, state.failure = ProcessIdentity.of(os.getpid()), ""
+        state.password, state.bus_password = (
+            given or new_password() for given in (state.password, state.bus_password)
+        )
+        state.models = configured_models()
+        try:
+            async with _run_with_ports(folder, state, report, api):
+                yield state
+        except OSError as error:
+            state.failure = describe_folder_error(error)
+            raise
+        finally:
+            state.supervisor = None
+            _enter_phase("failed" if state.failure else "stopped", folder, state)
+
+
+def configured_models() -> dict[str, str]:
+    """The models this process's environment asks for: `language` (that answers; empty: none) and
+    `embedding`.
+
+    A role whose model is another one than the answering has it under its name.
+    """
+    asked = RoleSettings()
+    of_roles = {
+        role: configured.model if (configured := language_model(asked, role)) else ""
+        for role in ROLES
+    }
+    language = of_roles["query"]
+    endpoint = asked.embedding_model or DEFAULT_EMBEDDING_MODEL
+    return {
+        "language": language,
+        **{role: model for role, model in of_roles.items() if model != language},
+        "embedding": endpoint
+        if asked.has_embedding_endpoint
+        else asked.embedding_model or "minilm",
+    }
+
+
+def _stores(folder: DataFolder, state: StackState) -> tuple[Process, ...]:
+    """Graph store and vector store, not started; none where they are elsewhere. Each has a folder,
+    with its log.
+    """
+    if state.stores:
+        return ()
+    graph = arcadedb.arcadedb(
+        folder.path / "graph",
+        http_port=state.ports["graph-http"],
+        bolt_port=state.ports["graph"],
+        password=state.password,
+    )
+    vectors = milvus_lite.milvus_lite(folder.path / "vectors", port=state.ports["vectors"])
+    for store, server in (("graph", graph), ("vectors", vectors)):
+        server.diagnosis = partial(damage.describe_damage_after_exit, folder, store)
+    return graph, vectors
+
+
+@asynccontextmanager
+async def _run_with_ports(
+    folder: DataFolder, state: StackState, report: Report, api: int | None
+) -> AsyncGenerator[None]:
+    wanted = {**ports.DEFAULT_PORTS, **state.ports}
+    for attempt in range(1, PORT_ATTEMPTS + 1):
+        try:
+            with ports.claim_ports(wanted, api) as state.ports:
+                _enter_phase("starting", folder, state)
+                async with _run_processes(folder, state, report):
+                    _enter_phase("ready", folder, state)
+                    try:
+                        yield
+                    finally:
+                        _enter_phase("stopping", folder, state)
+            return
+        except ConfigurationError as error:
+            if state.phase != "starting":
+                raise
+            # All of ours have ended: a port that is taken now is somebody else's.
+            if attempt == PORT_ATTEMPTS or all(map(ports.is_free, state.ports.values())):
+                state.failure = str(error)
+                raise
+            report("another program took one of the ports: starting anew with others")
+            wanted = {}
+
+
+@asynccontextmanager
+async def _run_processes(
+    folder: DataFolder, state: StackState, report: Report
+) -> AsyncGenerator[None]:
+    for name in ("documents", "services"):
+        (folder.path / name).mkdir(exist_ok=True)
+    if not state.stores and (why := damage.find_damage(folder.path, "documents")):
+        raise ConfigurationError(damage.describe_damage(folder, "documents", why))
+    records = ChildRecords(
+        on_change=lambda: _record(folder, state), report=report, children=state.children
+    )
+    stores = _stores(folder, state)
+    clock = StepWatch(stores[1] if stores else None, report)
+    bus = nats.nats_server(
+        folder.path / "bus", port=state.ports["bus"], password=state.bus_password
+    )
+    async with (
+        fork_server(
+            folder.path / "services",
+            [_module(name) for name in SERVICES],
+            _service_environment(folder, state),
+        ) as forks,
+        supervise([bus], records) as bus_answers,
+        supervise(stores, records) as stores_answer,
+    ):
+        await bus_answers()
+        async with connected(bus_url(state), name="lightstream-topology") as client:
+            if changes := await topology.apply(client.jetstream()):
+                report(f"streams and consumers are as declared now ({len(changes)} changes)")
+        services = [_service(name, folder, state, forks) for name in SERVICES]
+        async with supervise(services, records) as services_answer:
+            await asyncio.gather(stores_answer(), services_answer())
+            watch = BusWatch(bus, bus_url(state), _health_ports(state), report)
+            options = ["--data", str(folder.path)]
+            async with (
+                in_background(watch.run()),
+                in_background(clock.run()),
+                take_orders_at(bus_url(state), options, report),
+            ):
+                yield
+
+
+def _health_ports(state: StackState) -> dict[str, int]:
+    """Return the ports of the services' health pages."""
+    return {name: state.ports["api" if name == "query" else name] for name in SERVICES}
+
+
+def _enter_phase(phase: Phase, folder: DataFolder, state: StackState) -> None:
+    state.phase = phase
+    _record(folder, state)
+
+
+def _record(folder: DataFolder, state: StackState) -> None:
+    # A data folder that somebody removed must not keep its stack from being stopped, nor a full
+    # disk end it: the next change is recorded with this one, and what stops a stack knows a process
+    # by more than its pid.
+    with suppress(OSError):
+        folder.write(state)
+
+
+def _module(name: Stage) -> str:
+    # Questions are answered in the process that has the HTTP routes.
+    return "services.gateway.main" if name == "query" else f"services.{name}.main"
+
+
+def _service_environment(folder: DataFolder, state: StackState) -> dict[str, str]:
+    """Return the variables that all services of this stack get."""
+    variables = {
+        variable.upper(): value for variable, value in service_addresses(folder, state).items()
+    }
+    return {**variables, "HOST": "127.0.0.1"}
+
+
+def _service(name: Stage, folder: DataFolder, state: StackState, forks: ForkServer) -> Process:
+    port = state.ports["api" if name == "query" else name]
+
+    async def probe() -> None:
+        # A stack that has lost data is started all the same: a rebuild needs the stack.
+        await check_ready(name, port, started_with=STARTED_WITH)
+
+    return Process(
+        name,
+        [sys.executable, "-m", _module(name)],
+        folder.path / "services",
+        probe,
+        env={**_service_environment(folder, state), "PORT": str(port)},
+        timeout=SERVICE_TIMEOUT,
+        grace=SERVICE_GRACE,
+        launch=forks.launch,
+    )
+
+
+async def check_ready(
+    name: Stage, port: int, *, started_with: Collection[str] = ()
+) -> dict[str, str]:
+    """Ask a service's health page, and return its notes.
+
+    Raises `Unavailable` with what keeps it from being ready, other than the parts in
+    `started_with`.
+    """
+    answer = await health(name, port)
+    all_problems: dict[str, str] = answer.get("problems") or {}
+    if problems := {
+        part: problem for part, problem in all_problems.items() if part not in started_with
+    }:
+        raise Unavailable("; ".join(f"{part}: {problem}" for part, problem in problems.items()))
+    return answer.get("notes", {})
+
+
+async def health(name: Stage, port: int) -> dict[str, Any]:
+    """Return a service's health page. Raises Unavailable when it does not answer."""
+    async with local_client(4.0) as client:
+        try:
+            answer = await client.get(f"http://127.0.0.1:{port}/health/ready")
+            body = answer.json()
+        except (httpx.HTTPError, ValueError) as error:
+            raise Unavailable(
+                f"{name} does not answer on port {port} ({type(error).__name__})"
+            ) from None
+    if body.get("service") != name:
+        raise Unavailable(f"another program answers on port {port}")
+    return body

@@ -1,0 +1,118 @@
+"""What a backup keeps of the bus beside events and texts: consumers' places, dead letters, parked
+events, buckets.
+"""
+
+from pathlib import Path
+
+from nats.js import JetStreamContext
+
+from contracts.topology import (
+    BUCKETS,
+    CHECKPOINTS_BUCKET,
+    CONSUMERS,
+    GENERATIONS_BUCKET,
+    LIMITS_BUCKET,
+    LOG,
+    PARKED_STREAM,
+    TURNS_BUCKET,
+)
+from operations.backup.manifest import Manifest
+from operations.backup.parts import read_part, write_part
+from runtime.bus.nats.connection import REQUEST_TIMEOUT, translated
+from runtime.bus.nats.copies import read_records
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
+from runtime.bus.port import GenerationState
+from runtime.bus.records import RECORDED_AT, Record
+
+DEAD_STREAM = "KB_DEAD"
+
+NOT_COPIED = (LIMITS_BUCKET, TURNS_BUCKET, CHECKPOINTS_BUCKET)
+"""Buckets that may be lost, and the one that speaks of the very stores of this stack."""
+
+
+async def copy_bus_state(jetstream: JetStreamContext, folder: Path, manifest: Manifest) -> None:
+    """Copy it into the folder and the manifest. Taken before the end of the log is read, so the log
+    has it all.
+    """
+    manifest.floors = await consumer_floors(jetstream)
+    # An event that is acknowledged because it is parked is on this list by now.
+    manifest.parked = write_part(folder, "parked", await _all_records(jetstream, PARKED_STREAM))
+    manifest.dead = write_part(folder, "dead", await _all_records(jetstream, DEAD_STREAM))
+    manifest.values = {}
+    for bucket in BUCKETS:
+        if bucket.name not in NOT_COPIED:
+            values = await NatsSharedValues.bind(jetstream, bucket.name)
+            read = {
+                key: (await values.read(key))[0].decode("utf-8", "surrogateescape")
+                for key in await values.keys()
+            }
+            manifest.values[bucket.name] = {key: value for key, value in read.items() if value}
+
+
+async def consumer_floors(jetstream: JetStreamContext) -> dict[str, int]:
+    """Return up to where each consumer of the log has handled everything. Raises `Unavailable`."""
+    with translated():
+        end = (await jetstream.stream_info(LOG)).state.last_seq
+        infos = [
+            await jetstream.consumer_info(LOG, each.name)
+            for each in CONSUMERS
+            if each.stream == LOG
+        ]
+    return {
+        info.name: end
+        if not info.num_pending and not info.num_ack_pending
+        else (info.ack_floor.stream_seq if info.ack_floor else 0)
+        for info in infos
+    }
+
+
+async def _all_records(jetstream: JetStreamContext, stream: str) -> list[Record]:
+    return [
+        record async for page in read_records(jetstream, stream) for record in page if record.data
+    ]
+
+
+async def restore_bus_state(jetstream: JetStreamContext, folder: Path, manifest: Manifest) -> None:
+    """Put it on a bus whose log is restored and whose topology is applied. Repeats change
+    nothing.
+    """
+    for part, stream in ((manifest.dead, DEAD_STREAM), (manifest.parked, PARKED_STREAM)):
+        with translated():
+            held = (await jetstream.stream_info(stream)).state.messages
+        # A restore that was killed here leaves a part of them; what is there twice is handled once.
+        if part and held < part.messages:
+            await _publish_again(jetstream, stream, read_part(folder, part))
+    for name, values in manifest.values.items():
+        bucket = await NatsSharedValues.bind(jetstream, name)
+        for key, value in values.items() if name != GENERATIONS_BUCKET else ():
+            _, revision = await bucket.read(key)
+            await bucket.write(key, value.encode("utf-8", "surrogateescape"), revision)
+    await _restore_generations(jetstream, manifest)
+    for consumer, floor in manifest.floors.items():
+        with translated():
+            info = await jetstream.consumer_info(LOG, consumer)
+            if (info.ack_floor.stream_seq if info.ack_floor else 0) < floor:
+                await jetstream.reset_consumer(LOG, consumer, floor + 1)
+
+
+async def _publish_again(jetstream: JetStreamContext, stream: str, records: list[Record]) -> None:
+    for record in records:
+        headers = {**record.headers, RECORDED_AT: record.time.isoformat(timespec="microseconds")}
+        with translated():
+            await jetstream.publish(
+                record.subject, record.data, stream=stream, headers=headers, timeout=REQUEST_TIMEOUT
+            )
+
+
+async def _restore_generations(jetstream: JetStreamContext, manifest: Manifest) -> None:
+    """Go on counting where the backup stood: a number that was given out once never names other
+    contents.
+    """
+    pointers = await NatsLiveGenerations.bind(jetstream)
+    present, revision = await pointers.read()
+    text = manifest.values.get(GENERATIONS_BUCKET, {}).get("pointers")
+    if text and not revision:
+        kept = NatsLiveGenerations.parse(text)
+        for name, state in kept.items():
+            present[name] = GenerationState(live=state.highest, highest=state.highest)
+        await pointers.write(present, revision)

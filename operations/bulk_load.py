@@ -1,0 +1,259 @@
+"""Fills new generations from the log, in bulk: read once in large groups, fold every document and
+key once.
+
+Nobody else writes these generations yet. What enters the log meanwhile is not in them: the rebuild
+handles it later.
+"""
+
+import asyncio
+import time
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from contracts import subjects
+from contracts.events import EVENTS, Event
+from contracts.graph import Entity, Generations, Partition, Projection, Relation
+from operations.digest import Stores
+from operations.retries import retry_outages
+from runtime.bus.port import Delivery, Log, Message
+from runtime.errors import Poison
+from runtime.replay import BulkReplay
+from services.extractor.replay import ExtractionReplay
+from services.indexer.replay import VectorReplay
+from services.merger.replay import GraphReplay
+from services.query.replay import StatusReplay
+
+PAGE = 500
+"""Messages that the bus is asked for at a time."""
+
+GROUP_EVENTS, GROUP_BYTES = 2000, 8 * 1024 * 1024
+"""Messages, or bytes of them, that are handled together, while the next ones are fetched."""
+
+Report = Callable[[dict[str, Any]], None]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Replays:
+    """What the services run in a rebuild."""
+
+    status: StatusReplay
+    extractions: ExtractionReplay
+    graph: GraphReplay
+    vectors: VectorReplay
+
+    def of(self, targets: Sequence[Projection]) -> list[BulkReplay]:
+        """Return those that fill these projections."""
+        replays: Mapping[Projection, list[BulkReplay]] = {
+            "status": [self.status, self.extractions],
+            "graph": [self.graph],
+            "vectors": [self.vectors],
+        }
+        return [replay for target in targets for replay in replays[target]]
+
+
+@dataclass
+class BulkLoad:
+    """One pass over the log, to its end or to `until`. `decode` returns None for what no projection
+    has.
+    """
+
+    log: Log
+    stores: Stores
+    replays: Replays
+    targets: Sequence[Projection]
+    generations: Generations
+    decode: Callable[[Message], Delivery[Event] | None]
+    report: Report
+    events_per_second: int = 0
+    """Events that are read a second at most; 0: as many as possible."""
+    until: int = 0
+    """The last sequence that is read; 0: that of the log."""
+    workspace: str | None = None
+    """The only workspace that is read; None: all."""
+    position: int = 0
+    """Sequence up to which the log is read."""
+    events: int = 0
+    """Events of the log that were read or passed over, without those that nobody can read."""
+    written: int = 0
+    """Entities and relations that were written."""
+    skipped: int = 0
+    """Events, entities and relations that can never be handled."""
+
+    async def run(self) -> None:
+        """Fill the generations. What a killed run leaves is of no use."""
+        end = await retry_outages(self.log.last_sequence)
+        end = min(end, self.until or end)
+        replays = self.replays.of(self.targets)
+        types = {event for replay in replays for event in replay.events}
+        names = [name for name, event in EVENTS.items() if issubclass(event, tuple(types))]
+        filters = (
+            [subjects.ALL] if Event in types else [subjects.of_type(name) for name in sorted(names)]
+        )
+        if self.workspace is not None:
+            filters = [
+                subjects.narrowed(filter, subjects.token(self.workspace)) for filter in filters
+            ]
+        await retry_outages(
+            partial(self._read, filters, replays, end), progress=lambda: self.position
+        )
+        self._advance(max(self.position, end))
+        await _all(retry_outages(partial(replay.finish, self.generations)) for replay in replays)
+        if "graph" in self.targets:
+            await self._write_all(self._folded())
+        elif "vectors" in self.targets:
+            await self._write_all(self.replays.vectors.pages(self.generations))
+
+    async def _read(self, filters: Sequence[str], replays: Sequence[BulkReplay], end: int) -> None:
+        await _with_next(self._groups(filters), lambda group: self._take(group, replays, end))
+
+    async def _groups(self, filters: Sequence[str]) -> AsyncGenerator[list[Message]]:
+        most = min(GROUP_EVENTS, self.events_per_second or GROUP_EVENTS)
+        group: list[Message] = []
+        size = 0
+        async with aclosing(self.log.read(self.position, filters, page=min(PAGE, most))) as pages:
+            async for messages in pages:
+                wanted = [
+                    message
+                    for message in messages
+                    if message.sequence <= (self.until or message.sequence)
+                ]
+                group += wanted
+                size += sum(len(message.data) for message in wanted)
+                if len(wanted) < len(messages):
+                    break
+                if len(group) >= most or size >= GROUP_BYTES:
+                    yield group
+                    group, size = [], 0
+        if group:
+            yield group
+
+    async def _take(
+        self, messages: Sequence[Message], replays: Sequence[BulkReplay], end: int
+    ) -> None:
+        began = time.monotonic()
+        deliveries = [delivery for message in messages if (delivery := self.decode(message))]
+        # Each has tables, collections or a store of its own: while one waits for its server, the
+        # others compute.
+        await _all(
+            self._take_all(
+                replay, [one for one in deliveries if isinstance(one.event, replay.events)]
+            )
+            for replay in replays
+        )
+        if self.replays.graph.is_full:
+            await self._write_all(self._folded())
+        self._advance(messages[-1].sequence)
+        self.events -= len(messages) - len(deliveries)
+        self.report({"events": self.events, "position": self.position, "end": end})
+        if self.events_per_second:
+            await asyncio.sleep(
+                max(0.0, len(messages) / self.events_per_second - (time.monotonic() - began))
+            )
+
+    def _advance(self, position: int) -> None:
+        self.events += position - self.position
+        self.position = position
+
+    async def _take_all(self, replay: BulkReplay, batch: Sequence[Delivery[Any]]) -> None:
+        """Have the replay take the batch, without events that can never succeed: the services skip
+        them too.
+        """
+        if not batch:
+            return
+        try:
+            await retry_outages(lambda: replay.take(batch, self.generations))
+        except Poison:
+            if len(batch) == 1:
+                self.skipped += 1
+                return
+            for half in _halves(batch):
+                await self._take_all(replay, half)
+
+    async def _folded(self) -> AsyncGenerator[tuple[str, list[Entity], list[Relation]]]:
+        graph = self.replays.graph
+        await retry_outages(partial(graph.finish, self.generations))
+        for changed in graph.pages():
+            entities, relations = await retry_outages(
+                partial(graph.fold, changed, self.generations)
+            )
+            yield changed.workspace, entities, relations
+
+    async def _write_all(
+        self, pages: AsyncGenerator[tuple[str, list[Entity], list[Relation]]]
+    ) -> None:
+        async def write(page: tuple[str, list[Entity], list[Relation]]) -> None:
+            await self._write(*page)
+            self.written += len(page[1]) + len(page[2])
+            self.report({"entities and relations": self.written})
+
+        await _with_next(pages, write)
+
+    async def _write(
+        self, workspace: str, entities: Sequence[Entity], relations: Sequence[Relation]
+    ) -> None:
+        writes: list[Callable[[], Awaitable[None]]] = []
+        if "graph" in self.targets:
+            partition = Partition(workspace, self.generations.graph)
+            writes.append(partial(self.stores.graph.put, partition, entities, relations))
+        if "vectors" in self.targets:
+            writes.append(
+                partial(self.replays.vectors.put, workspace, entities, relations, self.generations)
+            )
+        results = await asyncio.gather(*map(retry_outages, writes), return_exceptions=True)
+        errors = [result for result in results if result is not None]
+        if any(not isinstance(error, Poison) for error in errors):
+            raise next(error for error in errors if not isinstance(error, Poison))
+        if errors and len(entities) + len(relations) == 1:
+            self.skipped += 1
+        elif errors:
+            for half in _halves([*entities, *relations]):
+                await self._write(
+                    workspace,
+                    [one for one in half if isinstance(one, Entity)],
+                    [one for one in half if isinstance(one, Relation)],
+                )
+
+
+async def _with_next(
+    items: AsyncGenerator[T], work: Callable[[T], Coroutine[Any, Any, None]]
+) -> None:
+    """Work on each item, in order and one at a time, while the next one is made."""
+    task: asyncio.Task[None] | None = None
+    try:
+        async for item in items:
+            if task:
+                await task
+            task = asyncio.create_task(work(item))
+        if task:
+            await task
+    finally:
+        if task and not task.done():
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+async def _all(calls: Iterable[Awaitable[object]]) -> None:
+    """Wait for all of these calls, which run at the same time. Raises the error of the first that
+    failed.
+    """
+    for result in await asyncio.gather(*calls, return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result
+
+
+def _halves(items: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    middle = len(items) // 2
+    return items[:middle], items[middle:]

@@ -1,0 +1,352 @@
+"""Who may do what on the bus: one user for each service, who reaches what it needs and nothing
+else.
+
+`python -m operations.bus_accounts` prints this as nats-server reads it; `deploy/nats/users.conf` is
+that text, and `make schemas` writes it anew. Each call of JetStream is a message too, so subjects
+decide everything.
+
+The log stands in one account. Every other user has an account of its own, which imports single
+subjects of it: a list of subjects that a user may publish to would not be enough, for it may name
+any subject for the answer to a message, and the server writes there whatever the list says. An
+answer never leaves the account that it is for.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from contracts import subjects
+from contracts.registry import PRODUCERS, SERVICES, Producer, Service, service_of
+from contracts.topology import (
+    BUCKETS,
+    CHECKPOINTS_BUCKET,
+    CONSUMERS,
+    GENERATIONS_BUCKET,
+    LIMITS_BUCKET,
+    PARKED_STREAM,
+    STREAMS,
+    TURNS_BUCKET,
+    WEBHOOKS_BUCKET,
+    Consumer,
+)
+
+ACCOUNT = "lightstream"
+"""The account of the bus in which the streams are."""
+
+API = "$JS.API"
+"""Prefix of the subjects of JetStream's API."""
+
+IMPORTED_API = "KB.API"
+"""The same prefix for a user of another account, in which `$JS.API` is that account's own:
+NATS_API_PREFIX.
+"""
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Subjects that a user may publish to, with the reason.
+
+    `denied` stay forbidden although a wildcard of `allowed` has them.
+    """
+
+    why: str
+    allowed: tuple[str, ...]
+    denied: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class User:
+    """A user of the bus. `grants`: None for one that may do everything."""
+
+    name: str
+    why: str
+    grants: tuple[Grant, ...] | None = None
+
+    @property
+    def password_variable(self) -> str:
+        """Return the environment variable of the server that holds its password."""
+        return f"NATS_{self.name.upper()}_PASSWORD"
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """Return the subjects it may publish to, each once, as the log's account has them."""
+        return tuple(
+            dict.fromkeys(subject for grant in self.grants or () for subject in grant.allowed)
+        )
+
+    @property
+    def denied(self) -> tuple[str, ...]:
+        """Return the subjects it may not publish to although a wildcard allows them, each once."""
+        return tuple(
+            dict.fromkeys(subject for grant in self.grants or () for subject in grant.denied)
+        )
+
+
+def imported(subject: str) -> str:
+    """Return the subject as users of other accounts know it."""
+    return IMPORTED_API + subject.removeprefix(API) if subject.startswith(f"{API}.") else subject
+
+
+READS_GENERATIONS = Grant(
+    "which generation is live", (f"{API}.STREAM.MSG.GET.KV_{GENERATIONS_BUCKET}",)
+)
+SHARES_LIMITS = Grant(
+    "what all replicas together ask of a model's provider",
+    (f"$KV.{LIMITS_BUCKET}.*", f"{API}.STREAM.MSG.GET.KV_{LIMITS_BUCKET}"),
+)
+CHECKS_STREAMS = Grant(
+    "the comparison with contracts/topology.py, and where the log ends",
+    tuple(
+        f"{API}.STREAM.INFO.{name}"
+        for name in (
+            *(stream.name for stream in STREAMS),
+            *(f"KV_{bucket.name}" for bucket in BUCKETS),
+        )
+    ),
+)
+READS_CHECKPOINTS = Grant(
+    "what the log and the stores held, and what each service found",
+    (f"{API}.STREAM.MSG.GET.KV_{CHECKPOINTS_BUCKET}",),
+)
+READS_BLOBS = Grant(
+    "long texts, also those of older versions",
+    (f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*.*", f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*"),
+)
+WRITES_BLOBS = Grant(
+    "long texts, and a trial whether they are taken", ("blob.*.*.*", "blob.probe.*")
+)
+WRITES_OLDER_BLOBS = Grant(
+    "long texts, also as older clients name them", ("blob.*.*.*", "blob.*.*")
+)
+READS_LOG = Grant(
+    "any event by its place: the server cannot narrow this call",
+    (f"{API}.STREAM.MSG.GET.KB_EVENTS",),
+)
+
+READS_NEWEST_VERSION = Grant(
+    "the newest version of a document that it can name, so that no work is paid for in vain",
+    tuple(
+        f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type(name)}"
+        for name in ("DocumentAdded", "DocumentDeleted", "DocumentCancelled", "ChunksCreated")
+    ),
+)
+
+READS_BUDGET = Grant(
+    "the budget of a workspace", (f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type('BudgetSet')}",)
+)
+
+
+OPERATES = (
+    Grant(
+        "webhooks: their addresses, their secrets and how far each is",
+        (f"$KV.{WEBHOOKS_BUCKET}.*.*", f"{API}.STREAM.MSG.GET.KV_{WEBHOOKS_BUCKET}"),
+    ),
+    Grant(
+        "dead letters, for operators who use the API",
+        (
+            f"{API}.CONSUMER.CREATE.KB_DEAD.*",
+            f"{API}.CONSUMER.MSG.NEXT.KB_DEAD.*",
+            f"{API}.STREAM.MSG.GET.KB_DEAD",
+            f"{API}.STREAM.MSG.DELETE.KB_DEAD",
+        ),
+    ),
+    Grant("orders for rebuilds, which it may not make itself", (subjects.REBUILDS,)),
+    Grant(
+        "how far every consumer is",
+        tuple(f"{API}.CONSUMER.INFO.{consumer.stream}.{consumer.name}" for consumer in CONSUMERS),
+    ),
+)
+
+
+def _notes(*keys: str) -> Grant:
+    return Grant(
+        "how far what it fills has come", tuple(f"$KV.{CHECKPOINTS_BUCKET}.{key}" for key in keys)
+    )
+
+
+FURTHER: Mapping[Service, tuple[Grant, ...]] = {
+    "chunker": (READS_BLOBS, READS_NEWEST_VERSION),
+    "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION, READS_BUDGET),
+    "merger": (SHARES_LIMITS, _notes("note.graph.*")),
+    "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION, _notes("note.vectors.*")),
+    "query": (
+        SHARES_LIMITS,
+        READS_BLOBS,
+        WRITES_BLOBS,
+        READS_LOG,
+        _notes("note.status.*", "log", "chain"),
+        *OPERATES,
+    ),
+}
+"""What a service needs beside its own events and durables."""
+
+
+def _says(producer: Producer, *names: str) -> Grant:
+    event_names = names or tuple(
+        name for name, producers in PRODUCERS.items() if producer in producers
+    )
+    return Grant("its events", tuple(subjects.of_type(name) for name in event_names))
+
+
+def _takes(durable: Consumer) -> tuple[Grant, ...]:
+    """Return what a service needs to consume a durable and to look ahead in its stream."""
+    stream, name = durable.stream, durable.name
+    readable = dict.fromkeys((*durable.filters, subjects.of_type("StageFailed")))
+    others = tuple(other for other in CONSUMERS if service_of(other) != service_of(durable))
+    return (
+        Grant(
+            f"durable {name}",
+            (f"{API}.CONSUMER.INFO.{stream}.{name}", f"$JS.ACK.{stream}.{name}.>", f"dead.{name}"),
+        ),
+        Grant(
+            (
+                "its parked events: records without text, of which it can write its own and read "
+                "any by its place"
+            ),
+            (subjects.parked(name), f"{API}.STREAM.MSG.GET.{PARKED_STREAM}"),
+        ),
+        Grant(
+            (
+                "readers of its own, of the subjects it consumes and of failures; durables are "
+                "nobody's to change"
+            ),
+            (
+                *(f"{API}.CONSUMER.CREATE.{stream}.*.{wanted}" for wanted in readable),
+                f"{API}.CONSUMER.MSG.NEXT.{stream}.*",
+                f"$KV.{TURNS_BUCKET}.{name}.*",
+            ),
+            (
+                *(f"{API}.CONSUMER.CREATE.{any_.stream}.{any_.name}.>" for any_ in CONSUMERS),
+                *(f"{API}.CONSUMER.MSG.NEXT.{other.stream}.{other.name}" for other in others),
+            ),
+        ),
+    )
+
+
+def _service(name: Service) -> User:
+    durables = (
+        grant for durable in CONSUMERS if service_of(durable) == name for grant in _takes(durable)
+    )
+    discovery = Grant(
+        "what it found of the log, and whether that takes anything",
+        (f"$KV.{CHECKPOINTS_BUCKET}.verdict.{name}", subjects.PROBE),
+    )
+    shared = (CHECKS_STREAMS, READS_GENERATIONS, READS_CHECKPOINTS)
+    grants = (_says(name), *durables, *shared, discovery, *FURTHER[name])
+    return User(name, f"the {name} service" if name == "query" else f"the {name}", grants)
+
+
+USERS = (
+    User(
+        "operator",
+        (
+            "declares streams, switches generations, reads the log: the topology job and the "
+            "command line"
+        ),
+    ),
+    *(_service(name) for name in SERVICES),
+    User(
+        "publisher",
+        "other systems: adds and deletes documents, reads nothing",
+        (_says("publisher", "DocumentAdded", "DocumentDeleted"), WRITES_OLDER_BLOBS),
+    ),
+)
+"""Every user of the bus."""
+
+
+def publisher_of(name: str, workspaces: Iterable[str]) -> User:
+    """Return a further user for one other system: it adds and deletes documents of these
+    workspaces, and reads nothing.
+
+    Raises ValueError for a name that is taken, or that is not of lower-case letters, digits and
+    `_`.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or name in {
+        ACCOUNT,
+        *(user.name for user in USERS),
+    }:
+        raise ValueError(f"{name!r} cannot be the name of a publisher")
+    own = tuple(workspaces)
+    says = (
+        subjects.of_type_in(of, event)
+        for of in own
+        for event in ("DocumentAdded", "DocumentDeleted")
+    )
+    blobs = (subjects.blob(subjects.blob_place(of, "*"), "*") for of in own)
+    grants = (Grant("its events", tuple(says)), Grant("its long texts", tuple(blobs)))
+    return User(name, "another system, of its own workspaces", grants)
+
+
+def configuration(publishers: Iterable[User] = ()) -> str:
+    """Return the accounts and users as a file that nats-server includes. Passwords come from its
+    environment.
+    """
+    return "\n".join(_lines((*USERS, *publishers))) + "\n"
+
+
+def _lines(users: tuple[User, ...]) -> Iterator[str]:
+    yield (
+        "# Made by `make schemas` from operations/bus_accounts.py, which says why it is so: change "
+        "that, not this."
+    )
+    yield ""
+    yield "accounts {"
+    yield f"  {ACCOUNT} {{"
+    yield "    jetstream: enabled"
+    yield "    users: ["
+    for user in users:
+        if user.grants is None:
+            yield f"      # {user.why}"
+            yield f"      {{ user: {user.name}, password: ${user.password_variable} }}"
+    yield "    ]"
+    yield "    exports: ["
+    for subject, accounts in _exports(users).items():
+        # One request, many answers.
+        answers = ", response_type: stream" if f"{API}.CONSUMER.MSG.NEXT." in subject else ""
+        yield f'      {{ service: "{subject}"{answers}, accounts: [{", ".join(accounts)}] }}'
+    yield "    ]"
+    yield "  }"
+    for user in users:
+        if user.grants is not None:
+            yield from _account(user, user.grants)
+    yield "}"
+
+
+def _exports(users: tuple[User, ...]) -> dict[str, list[str]]:
+    """Return the accounts that may import each subject."""
+    users_of: dict[str, list[str]] = {}
+    for user in users:
+        for subject in user.allowed:
+            users_of.setdefault(subject, []).append(user.name)
+    return users_of
+
+
+def _account(user: User, grants: tuple[Grant, ...]) -> Iterator[str]:
+    exported: set[str] = set()
+    yield ""
+    yield f"  # {user.why}"
+    yield f"  {user.name} {{"
+    yield "    users: [{"
+    yield f"      user: {user.name}, password: ${user.password_variable}"
+    if user.denied:
+        yield "      permissions: { publish: { deny: ["
+        yield from (f'        "{imported(subject)}"' for subject in user.denied)
+        yield "      ] } }"
+    yield "    }]"
+    yield "    imports: ["
+    for grant in grants:
+        yield f"      # {grant.why}"
+        for subject in grant.allowed:
+            if subject not in exported:
+                target = f', to: "{imported(subject)}"' if imported(subject) != subject else ""
+                yield f'      {{ service: {{ account: {ACCOUNT}, subject: "{subject}" }}{target} }}'
+            exported.add(subject)
+    yield "    ]"
+    yield "  }"
+
+
+if __name__ == "__main__":
+    # Further publishers: name=workspace,workspace
+    named = (argument.partition("=") for argument in sys.argv[1:])
+    sys.stdout.write(configuration([publisher_of(name, of.split(",")) for name, _, of in named]))

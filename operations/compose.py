@@ -1,0 +1,163 @@
+"""Checks `.env` of docker compose: finds variables that no container would get."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from operations import configuration
+from operations.bus_accounts import USERS
+
+SERVERS = {
+    "API_ADDRESS",
+    "API_PORT",
+    "GRAFANA_PORT",
+    "NATS_IMAGE",
+    "MONGO_IMAGE",
+    "NEO4J_IMAGE",
+    "MILVUS_IMAGE",
+    "PROMETHEUS_IMAGE",
+    "GRAFANA_IMAGE",
+    "PYTHON_IMAGE",
+}
+"""Variables that docker-compose.yml reads itself. tests/unit/deploy/test_compose_settings.py
+compares them with it.
+"""
+
+TELEMETRY = {
+    "OTEL_TRACES_EXPORTER",
+    "OTEL_METRICS_EXPORTER",
+    "OTEL_METRIC_EXPORT_INTERVAL",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+    "OTEL_RESOURCE_ATTRIBUTES",
+    "OTEL_SDK_DISABLED",
+}
+"""Variables of the OpenTelemetry SDK that docker-compose.yml passes on."""
+
+_OWN_SERVERS = (
+    "docker-compose.yml names its own servers and secrets: write docker-compose.override.yml to "
+    "use others"
+)
+SET_BY_COMPOSE = {
+    "HOST": "API_ADDRESS",
+    "PORT": "API_PORT",
+    **dict.fromkeys(
+        (
+            "NATS_URL",
+            "NATS_API_PREFIX",
+            "DOCUMENTS_URL",
+            "MONGO_URI",
+            "MONGO_DATABASE",
+            "NEO4J_URI",
+            "NEO4J_USERNAME",
+            "NEO4J_DATABASE",
+            "MILVUS_URI",
+            "MILVUS_TOKEN",
+            "MILVUS_SERVICES_TOKEN",
+            "LIGHTSTREAM_API_URL",
+            "NATS_URL_FILE",
+            "DOCUMENTS_URL_FILE",
+            "NEO4J_PASSWORD_FILE",
+            "MILVUS_TOKEN_FILE",
+            "MILVUS_SERVICES_TOKEN_FILE",
+            "LLM_API_KEY_FILE",
+            "EMBEDDING_API_KEY_FILE",
+            "LIGHTRAG_API_KEY_FILE",
+            "LIGHTSTREAM_API_KEYS_FILE",
+            "AUTH_ACCOUNTS_FILE",
+            "TOKEN_SECRET_FILE",
+            "EXTRACT_LLM_API_KEY_FILE",
+            "SUMMARY_LLM_API_KEY_FILE",
+            "KEYWORD_LLM_API_KEY_FILE",
+            "QUERY_LLM_API_KEY_FILE",
+            "RERANK_API_KEY_FILE",
+            "OTEL_EXPORTER_OTLP_HEADERS_FILE",
+        ),
+        _OWN_SERVERS,
+    ),
+    "NEO4J_PASSWORD": "the file secrets/neo4j_password",
+    "LIGHTRAG_API_KEY": "the file secrets/api_key",
+    "LIGHTSTREAM_API_KEYS": "the file secrets/api_keys",
+    "AUTH_ACCOUNTS": "the file secrets/auth_accounts",
+    "TOKEN_SECRET": "the file secrets/token_secret",
+}
+"""Settings that have no effect in `.env`, because docker-compose.yml sets them, and what to do
+instead.
+"""
+
+_OF_THE_IMAGE = {"HOST": "0.0.0.0", "PORT": "9621"}  # noqa: S104
+"""Variables that the image sets itself; they do not come from `.env`."""
+
+RETIRED = {
+    *(user.password_variable for user in USERS),
+    "NATS_SERVICES_PASSWORD",
+    "MONGO_ROOT_PASSWORD",
+    "MONGO_PASSWORD",
+    "MILVUS_PASSWORD",
+    "MILVUS_SERVICES_PASSWORD",
+}
+"""Variables that older versions of docker-compose.yml read: they may stay in `.env`."""
+
+_FOREIGN = ("PYTHON", "COMPOSE_", "DOCKER_", "BUILDKIT_", "BUILDX_", "LC_")
+_OF_EVERY_CONTAINER = {
+    "PATH",
+    "HOME",
+    "HOSTNAME",
+    "LANG",
+    "TERM",
+    "PWD",
+    "SHLVL",
+    "_",
+    "GPG_KEY",
+    "TIKTOKEN_CACHE_DIR",
+    "CONTAINER",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "FTP_PROXY",
+    "NO_PROXY",
+    "ALL_PROXY",
+}
+
+
+@dataclass(frozen=True)
+class DroppedVariables:
+    """Variables that no container gets, each with what may be meant. Nothing starts while there are
+    `mistakes`.
+    """
+
+    mistakes: dict[str, str]
+    unused: list[str]
+
+
+def dropped_variables(environ: Mapping[str, str]) -> DroppedVariables:
+    """Compare the variables of `.env`, as a container has them that is given nothing else, with
+    what is passed on.
+    """
+    known = configuration.known_names() | SERVERS | TELEMETRY
+    given = {
+        name: value for name, value in environ.items() if value and name not in SERVERS | TELEMETRY
+    }
+    mistakes = {
+        name: instead
+        for name, instead in SET_BY_COMPOSE.items()
+        if name in given and given[name] != _OF_THE_IMAGE.get(name)
+    }
+    mistakes |= {
+        name: meant for name, meant in configuration.unread(given).items() if name not in RETIRED
+    }
+    others = [
+        name
+        for name in given
+        if name.upper() not in known and name not in mistakes and not _foreign(name)
+    ]
+    # OPENAI_BASEURL: a slip in a name sends documents to another endpoint than the one that was
+    # meant.
+    near = {
+        name: configuration.closest(name.upper(), known) for name in others if name not in RETIRED
+    }
+    mistakes |= {name: meant for name, meant in near.items() if meant}
+    return DroppedVariables(dict(sorted(mistakes.items())), sorted(set(others) - set(mistakes)))
+
+
+def _foreign(name: str) -> bool:
+    return name.upper() in _OF_EVERY_CONTAINER or name.upper().startswith(_FOREIGN)

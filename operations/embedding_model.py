@@ -1,0 +1,103 @@
+"""The embedding model of a rebuild: changed only on request, and only to a model that the services
+can use.
+"""
+
+from typing import TypeVar
+
+from nats.js import JetStreamContext
+from nats.js.errors import NotFoundError
+
+from contracts import subjects
+from contracts.events import VectorsIndexed
+from contracts.graph import EmbeddingModel
+from contracts.topology import LOG
+from lightstream.errors import LightstreamError
+from operations.target import Target, query_client
+from runtime.bus.codec import decode
+from runtime.bus.nats.connection import translated
+from runtime.bus.nats.messages import StoredMessage
+from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
+from runtime.models.open import KNOWN_DIMENSIONS, as_setting, can_embed
+from runtime.settings import OFFLINE_EMBEDDERS, Settings
+
+S = TypeVar("S", bound=Settings)
+
+
+def with_embedding_model(settings: S, model: str, dimension: int) -> S:
+    """The settings with the embedding model that was asked for, if one was.
+
+    Raises ConfigurationError where services with these settings could not search what it makes,
+    InvalidInput for a model whose dimension nobody said.
+    """
+    name = as_setting(model)
+    if not name:
+        return settings
+    if not can_embed(settings, name):
+        raise ConfigurationError(
+            f"the services embed offline and could not search the vectors of {name}: set "
+            f"EMBEDDING_MODEL={name} and "
+            "EMBEDDING_BASE_URL or EMBEDDING_API_KEY for them, start them again, and then "
+            "give this command again"
+        )
+    if name == settings.embedding_model:
+        dimension = dimension or settings.embedding_dim
+    if not (dimension or name in OFFLINE_EMBEDDERS or name in KNOWN_DIMENSIONS):
+        raise InvalidInput(
+            f"the dimension of {name} is not known here: say it with --embedding-dim"
+        )
+    return settings.model_copy(update={"embedding_model": name, "embedding_dim": dimension})
+
+
+def refuse_unrequested_change(
+    before: EmbeddingModel | None, now: EmbeddingModel, said: bool
+) -> None:
+    """Raise ConfigurationError, naming both, where vectors would be of another model than before
+    and nobody said so.
+    """
+    if before in (None, now) or said:
+        return
+    old, new = as_setting(before.name), as_setting(now.name)
+    raise ConfigurationError(
+        f"the live vectors were made by {before}, and these would be made by {now}: nothing "
+        "was changed. Say "
+        f"`--embedding-model {new}` to go over to the latter, or `--embedding-model {old}` to "
+        "keep the former"
+    )
+
+
+async def last_used_model(jetstream: JetStreamContext) -> EmbeddingModel | None:
+    """Return the model that the log names last; it stands for the model of lost vectors."""
+    try:
+        with translated():
+            last_message = await jetstream.get_last_msg(
+                LOG, subjects.of_type(VectorsIndexed.type_name())
+            )
+        message = StoredMessage(last_message)
+        event = decode(message.data, message.subject, message.headers).data
+    except (NotFoundError, Poison, NewerVersion):
+        return None
+    return (
+        EmbeddingModel(event.model, event.dimension) if isinstance(event, VectorsIndexed) else None
+    )
+
+
+async def refuse_unsearchable_model(target: Target, made: EmbeddingModel) -> None:
+    """Raise ConfigurationError where a deployment's query service has no endpoint and the model
+    needs one.
+
+    One that cannot be asked may have any: then this command's settings stand for it.
+    """
+    if target.folder is not None or as_setting(made.name) in OFFLINE_EMBEDDERS:
+        return
+    try:
+        async with query_client(target.api, "default") as client:
+            configuration = (await client.health()).configuration or {}
+    except (ConfigurationError, LightstreamError):
+        return
+    if configuration.get("embedding_binding") == "offline":
+        raise ConfigurationError(
+            f"the query service at {target.api} embeds offline and could not search the "
+            f"vectors of {made}: set "
+            f"EMBEDDING_MODEL={made.name} and its endpoint for the services, start them "
+            "again, and then rebuild"
+        )

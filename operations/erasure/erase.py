@@ -1,0 +1,246 @@
+"""Erase documents from a stack: the log without them, then every store made anew from that log.
+
+No store is searched for what it may hold of a document. Its events are removed, and projections are
+rebuilt from those that are left; so they are what they would be without the document, and older
+generations go. A killed erasure is simply started again: every step may be done twice, and the
+document's last tombstone says whether it ended.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from nats.js import JetStreamContext
+from nats.js.errors import NotFoundError
+
+from contracts import subjects
+from contracts.events import ErasureRequested
+from contracts.graph import PROJECTIONS
+from contracts.ids import ids_of_name
+from contracts.spelling import spellings
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS, LOG
+from operations import projections
+from operations.empty_stores import empty_stores
+from operations.erasure.caches import empty_caches, remove_from_archive, sweep_embeddings
+from operations.erasure.files import clean_files
+from operations.erasure.plan import ErasurePlan, plan_erasure, read_history
+from operations.erasure.receipts import DEPLOYMENT_REMARKS, Receipt, make_receipt
+from operations.erasure.removal import (
+    envelope_of,
+    publish_tombstones,
+    refuse_undeletable_log,
+    remove,
+    total,
+)
+from operations.moving.destination import addresses
+from operations.moving.filled_stores import left_behind
+from operations.projections import RebuildRequest, open_prepared
+from operations.publishing import SOURCE, connect_bus
+from operations.target import Target
+from publishing.documents import delete_document
+from runtime.bus.actor import local_actor
+from runtime.bus.codec import decode
+from runtime.bus.nats.connection import translated
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
+from runtime.bus.nats.log import NatsLog
+from runtime.errors import InvalidInput, ServiceError, Unavailable
+
+PATIENCE = 120.0
+"""Seconds that the services may take to let go of the documents."""
+
+PAUSE = 0.2
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """What is asked for: documents of one workspace by id or file name, and why."""
+
+    workspace: str
+    documents: Sequence[str]
+    reason: str = ""
+
+
+async def plan(target: Target, erasure: Erasure) -> list[ErasurePlan]:
+    """Return what would be removed from the bus, changing nothing. Raises InvalidInput for an
+    unknown document.
+    """
+    async with connect_bus(target.settings.nats_url) as bus:
+        return await _plans(bus, erasure)
+
+
+async def not_reached(target: Target) -> list[str]:
+    """Return sentences about what an erasure of this stack does not reach, with the way out. Raises
+    Unavailable.
+    """
+    async with connect_bus(target.settings.nats_url) as bus:
+        return await _not_reached(bus, target)
+
+
+async def _not_reached(bus: JetStreamContext, target: Target) -> list[str]:
+    values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
+    elsewhere = await left_behind(values, addresses(target.settings))
+    return elsewhere if target.folder_of_stores else [*elsewhere, *DEPLOYMENT_REMARKS]
+
+
+async def requested(target: Target, workspace: str) -> list[str]:
+    """Return the ids of the workspace's documents that somebody asked to have erased. Raises
+    Unavailable.
+    """
+    ids: dict[str, None] = {}
+    async with connect_bus(target.settings.nats_url) as bus:
+        wanted = subjects.of_type_in(workspace, ErasureRequested.type_name())
+        async for page in NatsLog(bus).read(0, [wanted]):
+            for message in page:
+                with suppress(ServiceError):
+                    ids[
+                        decode(message.data, message.subject, message.headers).data.aggregate_id
+                    ] = None
+    return list(ids)
+
+
+async def erase(target: Target, erasure: Erasure, report: Report) -> list[Receipt]:
+    """Erase the documents, and return a receipt for each.
+
+    Raises InvalidInput for an unknown document, ConfigurationError for a log whose server deletes
+    nothing, and Unavailable where a part does not answer: start again then.
+    """
+    async with connect_bus(target.settings.nats_url) as bus:
+        await refuse_undeletable_log(bus)
+        plans = await _let_go(bus, erasure, report)
+        for one in plans:
+            await publish_tombstones(bus, one, erasure.reason)
+            await remove(bus, one)
+            report(f"removed {len(one.leaves)} events of {one.history.id}")
+        counts = total(one.counts() for one in plans)
+        counts |= await _make_stores_anew(target, erasure.workspace, plans, report)
+        return [await _finish(bus, target, one, counts) for one in plans]
+
+
+async def _plans(bus: JetStreamContext, erasure: Erasure) -> list[ErasurePlan]:
+    plans: dict[str, ErasurePlan] = {}
+    for name in erasure.documents:
+        for id in (*spellings(name), *ids_of_name(name)):
+            planned = await plan_erasure(bus, erasure.workspace, id)
+            if planned.history.leaves or planned.history.unfinished:
+                plans[id] = planned
+                break
+            if planned.history.tombstones:
+                raise InvalidInput(
+                    f"{name!r} is erased already: `lightstream log --document` has the "
+                    "receipt's hash"
+                )
+        else:
+            raise InvalidInput(f"no document {name!r} in workspace {erasure.workspace}")
+    return list(plans.values())
+
+
+async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> list[ErasurePlan]:
+    """Delete the documents, wait until no service works on them, and return the plans of what is
+    there then.
+
+    A deletion leads to further events, so the wait is over when none came while the ones before
+    were handled.
+    """
+    plans, last = await _plans(bus, erasure), 0
+    for one in plans:
+        await delete_document(
+            NatsLog(bus), workspace=erasure.workspace, id=one.history.id, source=SOURCE
+        )
+    end = asyncio.get_running_loop().time() + PATIENCE
+    while True:
+        newest = max([await _newest(bus, erasure.workspace, one.history.id) for one in plans])
+        if newest == last:
+            break
+        last = newest
+        while not await _is_handled(bus, last):
+            if asyncio.get_running_loop().time() > end:
+                raise Unavailable(
+                    "the services are still at work on what the log held before: see "
+                    "`lightstream doctor`, and start "
+                    "again"
+                )
+            await asyncio.sleep(PAUSE)
+    report("no service works on the documents any more")
+    return await _plans(bus, erasure)
+
+
+async def _newest(bus: JetStreamContext, workspace: str, id: str) -> int:
+    """Return the sequence of the newest event of the document, 0 without any."""
+    try:
+        with translated():
+            return (
+                await bus.get_last_msg(LOG, subjects.of_document(workspace, id), direct=False)
+            ).seq or 0
+    except NotFoundError:
+        return 0
+
+
+async def _is_handled(bus: JetStreamContext, sequence: int) -> bool:
+    """Return whether every consumer has handled the log up to that sequence."""
+    for consumer in CONSUMERS:
+        with translated():
+            info = await bus.consumer_info(consumer.stream, consumer.name)
+        idle = not (info.num_pending or info.num_ack_pending)
+        if not idle and (info.ack_floor.stream_seq if info.ack_floor else 0) < sequence:
+            return False
+    return True
+
+
+async def _make_stores_anew(
+    target: Target, workspace: str, plans: Sequence[ErasurePlan], report: Report
+) -> dict[str, int]:
+    """Rebuild everything from the log as it is now, and return what went from caches and files."""
+    with target.rebuild_lock():
+        async with open_prepared(target.settings) as stack:
+            counts = await empty_caches(stack.stores.rows, workspace)
+            copies = [
+                await remove_from_archive(stack.stores.rows, workspace, one.history.id)
+                for one in plans
+            ]
+            counts["archive"] = sum(copies)
+        if folder := target.folder_of_stores:
+            await asyncio.to_thread(empty_stores, folder, "graph", report)
+        wanted = RebuildRequest(PROJECTIONS, emptied_before=True)
+        await projections.rebuild(target, wanted, _steps(report), workspace)
+        async with open_prepared(target.settings) as stack:
+            live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
+            async with stack.stores_of_generation(live.vectors) as stores:
+                counts["embeddings"] = await sweep_embeddings(
+                    stores.rows, stores.vectors, workspace, live.vectors
+                )
+        if target.folder:
+            report("rewriting the files")
+            counts |= await asyncio.to_thread(clean_files, target.folder.path)
+    return counts
+
+
+def _steps(report: Report) -> Callable[[dict[str, Any]], None]:
+    return lambda step: report(", ".join(f"{name} {value}" for name, value in step.items()))
+
+
+async def _finish(
+    bus: JetStreamContext, target: Target, plan: ErasurePlan, counts: dict[str, int]
+) -> Receipt:
+    """Look once more, and publish the end of the erasure. Raises Unavailable when something came
+    meanwhile.
+    """
+    workspace, id, log = plan.history.workspace, plan.history.id, NatsLog(bus)
+    messages = [
+        one async for page in log.read(0, [subjects.of_document(workspace, id)]) for one in page
+    ]
+    left = read_history(workspace, id, messages)
+    if left.leaves:
+        raise Unavailable(
+            f"{len(left.leaves)} events of {id} came while it was erased: start again"
+        )
+    receipt = make_receipt(
+        workspace, left.tombstones, counts, local_actor(), await _not_reached(bus, target)
+    )
+    await log.publish(
+        envelope_of(workspace, receipt.last_part(len(left.tombstones)), receipt.sha256)
+    )
+    return receipt

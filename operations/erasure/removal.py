@@ -1,0 +1,126 @@
+"""Remove messages from the bus so that their bytes are gone: a deletion overwrites them, a purge
+only hides them.
+
+In an order that survives a kill anywhere: first the tombstones, then what only the document's
+events lead to, then these events themselves. Whoever starts again finds what is left.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from nats.js import JetStreamContext
+from nats.js.errors import APIError, NotFoundError
+
+from contracts import subjects
+from contracts.envelope import Envelope, wrap
+from contracts.events import DocumentErased, ErasedEvent, Event
+from contracts.ids import event_id
+from contracts.topology import CHECKPOINTS_BUCKET, LOG, PARKED_STREAM
+from operations.erasure.plan import ErasurePlan
+from operations.publishing import SOURCE
+from runtime.batching import batched
+from runtime.bus.lineage import command_lineage
+from runtime.bus.nats.connection import translated
+from runtime.bus.nats.dead_letters import STREAM as DEAD_STREAM
+from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.log_integrity import allow_erasure
+from runtime.errors import ConfigurationError, Unavailable
+
+BLOB_STREAM = "KB_BLOBS"
+LISTED = 2000
+"""Events that one tombstone lists."""
+
+AT_ONCE = 16
+"""Deletions that are under way at the same time."""
+
+
+async def refuse_undeletable_log(bus: JetStreamContext) -> None:
+    """Raises ConfigurationError for a log that an older version made, whose server deletes no event
+    for anybody.
+    """
+    with translated():
+        config = (await bus.stream_info(LOG)).config
+    if config.deny_delete:
+        raise ConfigurationError(
+            f"{LOG} was made by an older version, with deny_delete, which the server never "
+            "takes back: its messages "
+            "can be hidden, not erased. `lightstream backup` and `restore` into a new stack "
+            "make a log that can"
+        )
+
+
+async def publish_tombstones(bus: JetStreamContext, plan: ErasurePlan, reason: str) -> None:
+    """Publish what stays of the events, before any of them goes. Repeats change nothing."""
+    log, leaves = NatsLog(bus), plan.leaves
+    for part, some in enumerate(batched(sorted(leaves), LISTED)):
+        erased = tuple(ErasedEvent(sequence=sequence, sha256=leaves[sequence]) for sequence in some)
+        tombstone = DocumentErased(
+            document_id=plan.history.id, erased=erased, part=part, reason=reason
+        )
+        await log.publish(envelope_of(plan.history.workspace, tombstone, f"{some[0]}-{some[-1]}"))
+
+
+def envelope_of(workspace: str, tombstone: DocumentErased, what: str) -> Envelope[Event]:
+    """Return the envelope of a tombstone, with an id that is derived from what it is about."""
+    return wrap(
+        tombstone,
+        id=event_id(
+            f"{workspace}/{tombstone.document_id}/{what}", tombstone.type_name(), tombstone.part
+        ),
+        source=SOURCE,
+        workspace=workspace,
+        time=datetime.now(UTC),
+        lineage=command_lineage(),
+    )
+
+
+async def remove(bus: JetStreamContext, plan: ErasurePlan) -> None:
+    """Delete everything that the plan names. Repeats change nothing. Raises Unavailable."""
+    values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
+    await allow_erasure(bus, values, len(plan.leaves))
+    parts = [subjects.blob(blob.key, part) for blob in plan.blobs for part in range(blob.parts)]
+    await _delete(bus, BLOB_STREAM, await _places(bus, BLOB_STREAM, parts))
+    await _delete(bus, DEAD_STREAM, plan.letters)
+    await _delete(bus, PARKED_STREAM, await _places(bus, PARKED_STREAM, plan.parked))
+    await _delete(bus, LOG, sorted(plan.derived))
+    await _delete(bus, LOG, sorted(plan.history.leaves))
+
+
+async def _places(bus: JetStreamContext, stream: str, subjects: Iterable[str]) -> list[int]:
+    """Return the sequences of the messages at these subjects, of which each has one at most."""
+    places: list[int] = []
+    for subject in subjects:
+        try:
+            with translated():
+                places.append((await bus.get_last_msg(stream, subject, direct=False)).seq or 0)
+        except NotFoundError:
+            continue
+    return places
+
+
+async def _delete(bus: JetStreamContext, stream: str, sequences: Sequence[int]) -> None:
+    for some in batched(sequences, AT_ONCE):
+        await asyncio.gather(*(_delete_one(bus, stream, sequence) for sequence in some))
+
+
+async def _delete_one(bus: JetStreamContext, stream: str, sequence: int) -> None:
+    try:
+        with translated():
+            await bus.delete_msg(stream, sequence)
+    except (Unavailable, APIError):
+        # How the server refuses a message that is not there differs from case to case.
+        with suppress(NotFoundError), translated():
+            await bus.get_msg(stream, sequence, direct=False)
+            raise
+
+
+def total(all_counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the sums of counts by name."""
+    sums: dict[str, int] = {}
+    for counts in all_counts:
+        for name, count in counts.items():
+            sums[name] = sums.get(name, 0) + count
+    return sums

@@ -1,0 +1,133 @@
+"""What adding documents may cost, before anything is published: their chunks are cut and counted as
+in the services.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from operations.documents import DocumentSource, RefusedDocument, read_document
+from runtime.costs.prices import Prices
+from runtime.errors import InvalidInput, Poison
+from runtime.models.open import DEFAULT_EMBEDDING_MODEL, open_tokenizer
+from runtime.models.roles import language_model
+from runtime.parsing.names import printable_name
+from services.chunker.settings import ChunkerSettings
+from services.chunker.wiring import cut
+from services.extractor.settings import ExtractorSettings
+from services.extractor.wiring import expected_tokens, extraction_config
+
+ANSWER_SHARE = 0.7
+"""Tokens that a model writes about a passage, as a share of the passage's, where nothing was
+extracted yet.
+"""
+
+EMBEDDED_SHARE = 0.5
+"""Share of what a model writes that is embedded, as names and descriptions: the rest are repeats
+and marks.
+"""
+
+BASIS = (
+    "chunks are cut and prompts counted as in the services; answers are guessed from "
+    "{answers}; what is there already "
+    "or cached costs less, and long descriptions that are summarised cost more"
+)
+
+
+@dataclass(frozen=True)
+class ModelEstimate:
+    """What one model would read and write; `money` is None for a model without a price."""
+
+    model: str
+    calls: int
+    prompt: int
+    completion: int
+    money: float | None
+
+
+@dataclass
+class CostEstimate:
+    """An estimate, and in a sentence how it was made. Where no model is paid `models` is empty."""
+
+    documents: int = 0
+    chunks: int = 0
+    models: list[ModelEstimate] = field(default_factory=list[ModelEstimate])
+    currency: str = ""
+    basis: str = ""
+    refused: list[RefusedDocument] = field(default_factory=list[RefusedDocument])
+
+    @property
+    def money(self) -> float | None:
+        """Return the money for models with a price; None when none has one."""
+        known = [one.money for one in self.models if one.money is not None]
+        return sum(known) if known else None
+
+
+@dataclass
+class _Tokens:
+    passages: int = 0
+    calls: int = 0
+    prompt: int = 0
+    completion: int = 0
+    answers: int = 0
+
+
+async def estimate_cost(
+    sources: Sequence[DocumentSource],
+    chunker: ChunkerSettings,
+    extractor: ExtractorSettings,
+    *,
+    encoding: str = "",
+    answer_tokens: float | None = None,
+) -> CostEstimate:
+    """Read, cut and count the documents. `answer_tokens`: what a call wrote on average so far, if
+    known.
+    """
+    tokenizer, config = open_tokenizer(), extraction_config(extractor)
+    estimate, tokens = CostEstimate(currency=extractor.prices.currency), _Tokens()
+    for source in sources:
+        try:
+            parsed = await read_document(source, encoding)
+            chunks = await asyncio.to_thread(cut, parsed.text, tokenizer, chunker)
+        except (InvalidInput, Poison) as error:
+            estimate.refused.append(RefusedDocument(printable_name(source.name), str(error)))
+            continue
+        estimate.documents += 1
+        estimate.chunks += len(chunks)
+        for chunk in chunks:
+            answer = round(chunk.tokens * ANSWER_SHARE if answer_tokens is None else answer_tokens)
+            expected = expected_tokens(config, chunk, tokenizer.count, answer)
+            tokens.passages += chunk.tokens
+            tokens.calls += expected.calls
+            tokens.prompt += expected.prompt
+            tokens.completion += expected.completion
+            tokens.answers += answer
+    estimate.models = _models(estimate.chunks, tokens, extractor)
+    own = (
+        "the workspace's own so far"
+        if answer_tokens is not None
+        else f"{ANSWER_SHARE:.0%} of the passages"
+    )
+    estimate.basis = BASIS.format(answers=own)
+    return estimate
+
+
+def _models(chunks: int, tokens: _Tokens, settings: ExtractorSettings) -> list[ModelEstimate]:
+    models: list[ModelEstimate] = []
+    if model := language_model(settings, "extract"):
+        models.append(
+            _estimate(model.model, tokens.calls, tokens.prompt, tokens.completion, settings.prices)
+        )
+    if settings.has_embedding_endpoint:
+        embedded = tokens.passages + round(tokens.answers * EMBEDDED_SHARE)
+        calls = -(-chunks // settings.embedding_batch_num)
+        name = settings.embedding_model or DEFAULT_EMBEDDING_MODEL
+        models.append(_estimate(name, calls, embedded, 0, settings.prices))
+    return models
+
+
+def _estimate(
+    model: str, calls: int, prompt: int, completion: int, prices: Prices
+) -> ModelEstimate:
+    money = prices.money(model, prompt, 0, completion)
+    return ModelEstimate(model, calls, prompt, completion, None if money is None else float(money))

@@ -1,0 +1,47 @@
+"""Removes generations that are neither live nor the previous one."""
+
+from collections.abc import Sequence
+
+from contracts.graph import Partition, Projection
+from operations.checkpoints import drop_others
+from operations.digest import Stores
+from runtime.bus.port import LiveGenerations
+from runtime.stores.documents.port import Rows, Table
+
+TABLES: dict[Projection, tuple[str, ...]] = {
+    "status": ("documents", "chunks", "costs"),
+    "graph": ("chunk_contributions", "folded", "mentions", "edits", "summaries", "graph_extents"),
+    "vectors": ("vector_extents",),
+}
+"""Tables of the document store that belong to a projection."""
+
+
+async def drop_unused(
+    pointers: LiveGenerations, stores: Stores, targets: Sequence[Projection]
+) -> None:
+    """Remove every generation of these projections that is neither live nor the one before it."""
+    generations, _ = await pointers.read()
+    for target in targets:
+        kept = {generations[target].live, generations[target].previous}
+        for partition in await _partitions(target, stores.rows):
+            if partition.generation not in kept:
+                await _drop_tables(target, partition, stores.rows)
+        await drop_others(target, list(kept), stores)
+        if target == "graph":
+            for partition in await stores.graph.partitions():
+                if partition.generation not in kept:
+                    await stores.graph.drop(partition)
+                    await stores.graph.drop_checkpoint(partition.generation)
+        if target == "vectors":
+            for generation in await stores.vectors.generations():
+                if generation not in kept:
+                    await stores.vectors.drop(generation)
+
+
+async def _partitions(target: Projection, rows: Rows) -> set[Partition]:
+    return {partition for name in TABLES[target] for partition in await rows.partitions(name)}
+
+
+async def _drop_tables(target: Projection, partition: Partition, rows: Rows) -> None:
+    for name in TABLES[target]:
+        await rows.drop(Table(name, partition))

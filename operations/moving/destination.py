@@ -1,0 +1,180 @@
+"""Where a stack is to move: the stores that a file of variables names, and what speaks against
+filling them.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+from pydantic import SecretStr, ValidationError
+
+from embedded.environment import settings_from
+from operations.digest import Stores
+from operations.target import Target
+from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
+from runtime.settings import Settings
+from runtime.stores.documents.port import INDEXES
+from runtime.stores.documents.schema import CHECKPOINTS
+from runtime.stores.vectors.port import Vectors
+from runtime.variables import variables
+
+STORE_FIELDS = ("documents_url", "mongo_database", "neo4j_", "milvus_")
+"""How the settings begin that say where stores are; all others stay what they are."""
+
+MARK = "moving"
+"""Key of the row by which a document store is known as one that a move fills."""
+
+Addresses = Mapping[str, str]
+
+_THIS_MACHINE = r"\blocalhost\b|\[::1\]"
+
+
+def read_destination(file: Path, target: Target) -> Settings:
+    """Return the target's settings with the stores that the file names.
+
+    Raises InvalidInput for a file that lacks a store, or names another bus or a present store,
+    ConfigurationError for values of no use. Passwords of the present stores are not sent to the
+    others.
+    """
+    names, given = _store_variables(), _read_variables(file)
+    kept = {name: value for name, value in target.environ.items() if name.upper() not in names}
+    settings = _settings_of(file, kept | {name: given[name] for name in names & given.keys()})
+    _refuse_another_bus(given.get("NATS_URL", ""), target)
+    here, there = addresses(target.settings), addresses(settings)
+    if same := [store for store in here if here[store] == there[store]]:
+        raise InvalidInput(
+            f"{file} must name three other stores, and its {' and '.join(same)} is where this stack has it: "  # noqa: E501
+            + ", ".join(there[store] for store in same)
+        )
+    return settings
+
+
+def read_stores(file: Path) -> dict[str, str]:
+    """Return where the stores are that a file names, by the name of the setting. Raises as
+    `read_destination` does.
+    """
+    given = _read_variables(file)
+    settings = _settings_of(file, {name: given[name] for name in _store_variables() & given.keys()})
+    values = {
+        name: getattr(settings, name)
+        for name in Settings.model_fields
+        if name.startswith(STORE_FIELDS)
+    }
+    return {
+        name: one.get_secret_value() if isinstance(one, SecretStr) else str(one)
+        for name, one in values.items()
+    }
+
+
+def _store_variables() -> set[str]:
+    return {
+        variable
+        for name, field in Settings.model_fields.items()
+        if name.startswith(STORE_FIELDS)
+        for variable in variables(name, field)
+    }
+
+
+def _read_variables(file: Path) -> dict[str, str]:
+    given = {
+        name.upper(): value
+        for name, value in dotenv_values(file, interpolate=False).items()
+        if value
+    }
+    if missing := [names[0] for names in _addresses_to_name() if not given.keys() & set(names)]:
+        raise InvalidInput(
+            f"{file} does not name {', '.join(missing)}: all three stores are needed"
+        )
+    return given
+
+
+def _settings_of(file: Path, environ: Mapping[str, str]) -> Settings:
+    try:
+        return settings_from(Settings, environ)
+    except ValidationError as error:
+        wrong = ", ".join(str(fault["loc"][0]).upper() for fault in error.errors())
+        raise ConfigurationError(f"these variables of {file} cannot be used: {wrong}") from None
+
+
+def _addresses_to_name() -> list[tuple[str, ...]]:
+    return [
+        variables(name, Settings.model_fields[name])
+        for name in ("documents_url", "neo4j_uri", "milvus_uri")
+    ]
+
+
+def addresses(settings: Settings) -> Addresses:
+    """Return where each store is, without passwords."""
+    documents = settings.documents_url.get_secret_value()
+    mongo = not documents.startswith("sqlite:")
+    return {
+        "documents": _address(documents, settings.mongo_database) if mongo else documents,
+        "graph": _address(settings.neo4j_uri, settings.neo4j_database),
+        "vectors": _address(settings.milvus_uri),
+    }
+
+
+def mark_of(log: str, there: Addresses) -> dict[str, str]:
+    """Return the row that marks a document store as one that a move of this log fills, with these
+    other two.
+    """
+    return {"log": log, "graph": there["graph"], "vectors": there["vectors"]}
+
+
+async def require_ours(stores: Stores, mark: Mapping[str, str]) -> None:
+    """Return if the stores are empty, or a move with this mark has begun to fill them.
+
+    Raises InvalidInput for any others: they are about to be emptied.
+    """
+    if (await stores.rows.get(CHECKPOINTS, [MARK])).get(MARK) == mark:
+        return
+    tables = [name for name in INDEXES if name not in ("schema", "checkpoints")]
+    filled = {
+        "document store": any([await stores.rows.partitions(name) for name in tables]),
+        "graph store": bool(await stores.graph.partitions()),
+        "vector store": await _holds_vectors(stores.vectors),
+    }
+    if nonempty := [store for store, full in filled.items() if full]:
+        raise InvalidInput(
+            f"the other {' and '.join(nonempty)} already holds data, and not as a copy of "
+            "this log: "
+            "nothing was changed. Name empty ones (another database, for example)"
+        )
+
+
+async def _holds_vectors(vectors: Vectors) -> bool:
+    """Return whether a generation is in use. Collections that `stores apply` has made are empty,
+    and no data.
+    """
+    try:
+        return any(
+            [await vectors.checkpoint(generation) for generation in await vectors.generations()]
+        )
+    except ModelChanged:
+        return True
+
+
+def _refuse_another_bus(given: str, target: Target) -> None:
+    here = _server(target.settings.nats_url)
+    if given and _server(given) != here:
+        raise InvalidInput(
+            f"NATS_URL names another bus than {here}: the log stays where it is. A backup and "
+            "a restore move it, and "
+            "fill the stores there"
+        )
+
+
+def _address(url: str, database: str = "") -> str:
+    return f"{_server(url)}/{database}".rstrip("/")
+
+
+def _server(url: str) -> str:
+    """Return scheme and hosts with their ports; the names of this machine are one."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise InvalidInput("one of the addresses of the stores cannot be read as a URL") from None
+    hosts = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{re.sub(_THIS_MACHINE, '127.0.0.1', hosts)}"

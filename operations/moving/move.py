@@ -1,0 +1,233 @@
+"""Fill other stores from the same log, under the numbers of the live generations, while the present
+stores serve.
+
+Services that are started with the other stores find there what the unchanged pointers name. Nothing
+is switched here, and no checkpoint of the others stands on the bus, for the present stores would
+then look as if they had lost something. Each of the other stores gets its checkpoint: a move that
+is repeated goes on behind the least of them.
+"""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from nats.js import JetStreamContext
+
+from contracts.graph import PROJECTIONS, Generations, Projection
+from contracts.topology import CHECKPOINTS_BUCKET
+from operations.checkpoints import watched_stores
+from operations.comparison import compare
+from operations.digest import Stores
+from operations.moving.copied_tables import copy_tables, empty, workspaces
+from operations.moving.destination import MARK, addresses, mark_of, require_ours
+from operations.moving.filled_stores import note_filled
+from operations.pace import Pace
+from operations.projections import open_as_is
+from operations.rebuild import Rebuild
+from operations.target import Target
+from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.log_integrity import observe
+from runtime.errors import ConfigurationError, InvalidInput
+from runtime.projections import rebuild_candidate, rebuild_lease
+from runtime.projections.embedding import EmbeddedVectors
+from runtime.settings import Settings
+from runtime.stores.documents import schema
+from runtime.stores.documents.schema import CHECKPOINTS
+from runtime.stores.open import open_vectors
+from runtime.stores.port import Checkpoint
+from services.merger.settings import MergerSettings
+
+Report = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Move:
+    """A move: to the stores of these settings, whose bus and models are those of the target."""
+
+    destination: Settings
+    reason: str = ""
+    events_per_second: int = 0
+    """Events that are read a second at most while the log is loaded; 0: as many as possible."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both sides, open. The vectors of both are of the embedding model that made the live ones."""
+
+    bus: JetStreamContext
+    live: Generations
+    present: Stores
+    other: Stores
+    embedding: EmbeddedVectors
+    log: str
+    """When the log's stream was created."""
+
+    async def position(self) -> int:
+        """Return the sequence up to which the other stores hold the live generations of this log; 0
+        if one does not.
+        """
+        record = await schema.read(self.other.rows)
+        if any(record.is_owed(projection, self.live.of(projection)) for projection in PROJECTIONS):
+            return 0
+        checkpoints = [
+            await part.checkpoint(self.live.of(projection))
+            for projection in PROJECTIONS
+            for part in watched_stores(projection, self.other).parts.values()
+        ]
+        return min(one.sequence if one and one.log == self.log else 0 for one in checkpoints)
+
+    async def record(self, sequence: int) -> None:
+        """Put the checkpoint into each of the other stores, and nowhere else."""
+        for projection in PROJECTIONS:
+            for part in watched_stores(projection, self.other).parts.values():
+                await part.put_checkpoint(self.live.of(projection), Checkpoint(sequence, self.log))
+
+
+async def plan(target: Target, wanted: Move) -> dict[str, Any]:
+    """Return what `move` would read and fill, and seconds if all was rebuilt once; changes nothing.
+
+    Raises what `move` raises.
+    """
+    async with _open(target, wanted.destination) as both:
+        position, mark = 0, mark_of(both.log, addresses(wanted.destination))
+        if not await both.other.rows.missing() and not (position := await both.position()):
+            await require_ours(both.other, mark)
+        whole = await rebuild_candidate.plan(both.bus, PROJECTIONS, wanted.events_per_second)
+        end = (await observe(both.bus)).last
+    return {
+        "from": addresses(target.settings),
+        "to": addresses(wanted.destination),
+        "events": max(0, end - position) if position else whole["events"],
+        "resumed_at": position,
+        "seconds": None if position else whole["seconds"],
+        "generations": {name: both.live.of(name) for name in PROJECTIONS},
+    }
+
+
+async def move(
+    target: Target, wanted: Move, report: Report, workspace: str = "default"
+) -> dict[str, Any]:
+    """Fill the other stores, or go on filling them, and compare both sides. The digests told are of
+    `workspace`.
+
+    Raises InvalidInput where the other stores hold anything else, or generations wait for
+    promotion; ConfigurationError for events newer than this program; Unavailable; `Busy` during a
+    rebuild.
+    """
+    async with _open(target, wanted.destination) as both:
+        values = await NatsSharedValues.bind(both.bus, CHECKPOINTS_BUCKET)
+        async with rebuild_lease.hold(
+            values, PROJECTIONS, wanted.reason or "moving to other stores"
+        ) as lease:
+            if await rebuild_candidate.read(values):
+                raise InvalidInput(
+                    "generations wait for promotion: `lightstream rebuild promote` or "
+                    "`cleanup` first"
+                )
+            pace = Pace()
+
+            def tell(step: dict[str, Any]) -> None:
+                lease.progress = told = pace.of(step)
+                report(told)
+
+            await note_filled(values, addresses(target.settings), addresses(wanted.destination))
+            return await _fill(both, target, wanted, tell, workspace)
+
+
+async def _begin(both: Sides, wanted: Move) -> None:
+    """Empty the other stores, and mark them as those that this log fills. Raises what
+    `require_ours` does.
+    """
+    mark = mark_of(both.log, addresses(wanted.destination))
+    await require_ours(both.other, mark)
+    await empty(both.other)
+    await both.other.rows.put(CHECKPOINTS, {MARK: mark})
+
+
+def _require_known_versions(work: Rebuild) -> None:
+    """Raises ConfigurationError where the log has events that only a newer program reads."""
+    if work.newer:
+        raise ConfigurationError(
+            f"{len(work.newer)} events of the log are of a version newer than this program, "
+            "the first at sequence "
+            f"{work.newer[0].sequence}: give this command with the newer program"
+        )
+
+
+async def _fill(
+    both: Sides, target: Target, wanted: Move, tell: Report, workspace: str
+) -> dict[str, Any]:
+    other, present = both.other, both.present
+    await other.rows.prepare()
+    await other.graph.prepare()
+    position = await both.position()
+    if not position:
+        await _begin(both, wanted)
+    await other.vectors.prepare(both.live.vectors)
+    # Before the log is read: what was embedded or condensed once is not paid for again.
+    copied = await copy_tables(present.rows, other.rows)
+    work = Rebuild(
+        NatsLog(both.bus),
+        await NatsLiveGenerations.bind(both.bus),
+        other,
+        both.embedding.embedder,
+        PROJECTIONS,
+        tell,
+        target.settings_of(MergerSettings),
+        live_stores=present,
+        events_per_second=wanted.events_per_second,
+        generations=both.live,
+        position=position,
+    )
+    if not position:
+        for projection in PROJECTIONS:
+            await schema.complete(other.rows, projection, both.live.of(projection))
+        await work.load()
+        # What was embedded for the present stores meanwhile.
+        await copy_tables(present.rows, other.rows, ("embeddings",))
+    await work.catch_up()
+    _require_known_versions(work)
+    await both.record(work.position)
+    result = await work.compare_with(workspace, both.live)
+    differing = await _differing(both, tell)
+    return {
+        **result,
+        "resumed_at": position,
+        "complete_to": work.position,
+        "copied": copied,
+        **differing,
+    }
+
+
+async def _differing(both: Sides, tell: Report) -> dict[str, Any]:
+    """Compare every projection of every workspace; what came in meanwhile makes them differ,
+    too.
+    """
+    names = await workspaces(both.present.rows, both.live.status)
+    differing: dict[str, list[Projection]] = {}
+    for done, name in enumerate(names, 1):
+        sides = (both.live, both.other), (both.live, both.present)
+        for projection in PROJECTIONS:
+            if not (await compare(projection, name, *sides))["same"]:
+                differing.setdefault(name, []).append(projection)
+        tell({"compared": done, "of": len(names)})
+    return {"compared_workspaces": len(names), "differing": differing}
+
+
+@asynccontextmanager
+async def _open(target: Target, destination: Settings) -> AsyncGenerator[Sides]:
+    """Open both sides; create nothing."""
+    async with open_as_is(target.settings) as old, open_as_is(destination) as new:
+        bus = old.client.jetstream()
+        live = await (await NatsLiveGenerations.bind(bus)).live()
+        async with old.embeddings.of(live.vectors) as embedding:
+            made = embedding.model
+            vectors = open_vectors(destination, model=made.name, dimension=made.dimension)
+            try:
+                present = Stores(old.stores.rows, old.stores.graph, embedding.vectors)
+                other = Stores(new.stores.rows, new.stores.graph, vectors)
+                yield Sides(bus, live, present, other, embedding, (await observe(bus)).created)
+            finally:
+                await vectors.close()

@@ -1,0 +1,143 @@
+"""Documents into the log, one after the other: what cannot be read is noted, and the rest goes
+on.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+from nats.js import JetStreamContext
+
+from operations.documents import DocumentSource, RefusedDocument, read_document
+from publishing.documents import add_document
+from publishing.draft import DocumentDraft, Submission
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.connection import connected
+from runtime.bus.nats.log import NatsLog
+from runtime.errors import InvalidInput, Unavailable
+from runtime.parsing.files import Parsed
+from runtime.parsing.names import printable_name
+from runtime.retries import Backoff
+
+SOURCE = "/lightstream/cli"
+"""`source` of the events the command line publishes."""
+
+STATUS_DURABLE = "query-status"
+
+BUS_RETURNS, BUS_TRIES = Backoff(first=0.5, longest=5.0), 6
+"""Before a document is added once more, which changes nothing if it is in the log: a bus may be
+restarted meanwhile.
+"""
+
+
+@dataclass(frozen=True)
+class AddedDocument:
+    """A document in the log, with its sequence."""
+
+    id: str
+    name: str
+    sequence: int
+    at: int
+    """Microseconds since 1970; the state of this text has at least this `added_sequence`."""
+
+
+@dataclass(frozen=True)
+class TextWarning:
+    """A document that was added, and what may be missing or wrong in its text."""
+
+    name: str
+    warning: str
+
+
+@dataclass
+class AddOutcome:
+    """The outcome of adding documents."""
+
+    added: list[AddedDocument] = field(default_factory=list[AddedDocument])
+    unchanged: list[AddedDocument] = field(default_factory=list[AddedDocument])
+    refused: list[RefusedDocument] = field(default_factory=list[RefusedDocument])
+    warnings: list[TextWarning] = field(default_factory=list[TextWarning])
+
+    @property
+    def added_at(self) -> dict[str, int]:
+        """All documents the log has now: when each one's text was added, by id."""
+        return {document.id: document.at for document in (*self.added, *self.unchanged)}
+
+    @property
+    def last_sequence(self) -> int:
+        """Return the highest log sequence among them."""
+        return max((document.sequence for document in (*self.added, *self.unchanged)), default=0)
+
+
+@asynccontextmanager
+async def connect_bus(url: str) -> AsyncGenerator[JetStreamContext]:
+    """The bus, for one command."""
+    async with connected(url, name="lightstream-cli") as client:
+        yield client.jetstream()
+
+
+async def add_documents(
+    bus: JetStreamContext,
+    workspace: str,
+    sources: Sequence[DocumentSource],
+    *,
+    track_id: str,
+    done: Callable[[str], None],
+    encoding: str = "",
+) -> AddOutcome:
+    """Read and publish each document. What cannot be read is reported and the rest goes on; `done`
+    gets each name.
+
+    `encoding` is what text in files is in, empty to detect it.
+    """
+    outcome = AddOutcome()
+    for source in sources:
+        try:
+            parsed = await read_document(source, encoding)
+            add = partial(_add, bus, workspace, source.name, _draft(source, parsed, track_id))
+            document, new = await BUS_RETURNS.retry(add, _is_away, BUS_TRIES)
+            (outcome.added if new else outcome.unchanged).append(document)
+            outcome.warnings += [TextWarning(document.name, warning) for warning in parsed.warnings]
+        except InvalidInput as error:
+            name = printable_name(source.name)
+            outcome.refused.append(RefusedDocument(name, str(error).removeprefix(f"{name}: ")))
+        done(source.name)
+    return outcome
+
+
+def _is_away(error: Exception) -> bool:
+    # A full log says when to come back: that is the user's decision.
+    return isinstance(error, Unavailable) and error.retry_after is None
+
+
+async def is_in_status(bus: JetStreamContext, workspace: str, sequence: int) -> bool:
+    """Return True if the status of the workspace's documents reflects the log up to that sequence.
+
+    One event that has to be tried again keeps this False for what came after it, though that is
+    long shown.
+    """
+    return await NatsLog(bus).handled(STATUS_DURABLE, workspace=workspace) >= sequence
+
+
+def _draft(source: DocumentSource, parsed: Parsed, track_id: str) -> DocumentDraft:
+    return DocumentDraft.of(
+        Submission(
+            text=parsed.text,
+            file_path=source.name,
+            id=source.id,
+            track_id=track_id,
+            metadata=parsed.metadata,
+            pages=parsed.pages,
+            warnings=parsed.warnings,
+        )
+    )
+
+
+async def _add(
+    bus: JetStreamContext, workspace: str, name: str, draft: DocumentDraft
+) -> tuple[AddedDocument, bool]:
+    added = await add_document(
+        NatsLog(bus), NatsBlobs(bus), draft, workspace=workspace, source=SOURCE
+    )
+    return AddedDocument(added.document_id, name, added.sequence, added.at), added.is_new

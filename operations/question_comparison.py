@@ -1,0 +1,140 @@
+"""Asks the same questions of two generations: which passages the vectors of both find, and what
+either answers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from contracts.graph import Partition, Projection
+from operations.embedding_model import with_embedding_model
+from operations.projections import RebuildRequest, open_as_is
+from operations.target import Target
+from runtime.bus.nats.key_values import NatsLiveGenerations
+from runtime.bus.nats.log import NatsLog
+from runtime.errors import InvalidInput
+from runtime.projections.embedding import EmbeddedVectors
+from services.query.settings import QuerySettings
+from services.query.wiring import open_comparison
+
+FOUND = 10
+"""Passages that a question finds: the k of overlap@k."""
+
+EXCERPT = 120
+"""Characters of a passage that are shown."""
+
+
+@dataclass(frozen=True)
+class PassageHit:
+    """A passage that a question found, with its beginning and the cosine similarity."""
+
+    id: str
+    file_path: str
+    score: float
+    text: str
+
+
+@dataclass(frozen=True)
+class ComparedQuestion:
+    """One question: what each generation found, best first, and the share of passages that both
+    found.
+    """
+
+    question: str
+    overlap: float
+    live: Sequence[PassageHit]
+    new: Sequence[PassageHit]
+
+
+def read_questions(path: Path) -> list[str]:
+    """Return the questions of a file, one a line, without blank lines. Raises InvalidInput for a
+    file without any.
+    """
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path}: {error}") from None
+    if questions := [line.strip() for line in lines if line.strip()]:
+        return questions
+    raise InvalidInput(f"{path} holds no question: write one on each line")
+
+
+async def compare_waiting(
+    target: Target,
+    wanted: RebuildRequest,
+    generations: Mapping[Projection, int],
+    workspace: str,
+    questions: Sequence[str],
+) -> dict[str, Any]:
+    """Ask these questions of what is live and of these generations, each with the model that made
+    its vectors.
+
+    Returns the passages that both vectors find, and the answers. Where the stack has a language
+    model, it answers. What models are paid is in the log. Raises ModelChanged where the settings do
+    not allow one of the models, `Unavailable`.
+    """
+    settings = with_embedding_model(
+        target.settings_of(QuerySettings), wanted.embedding_model, wanted.embedding_dim
+    )
+    async with open_as_is(settings) as stack:
+        live = await (await NatsLiveGenerations.bind(stack.client.jetstream())).live()
+        new = replace(live, **generations)
+        log = NatsLog(stack.client.jetstream())
+        async with open_comparison(settings, log, workspace) as compare:
+            async with (
+                stack.embeddings.of(live.vectors) as before,
+                stack.embeddings.of(new.vectors) as after,
+            ):
+                sides = (
+                    (before, Partition(workspace, live.vectors)),
+                    (after, Partition(workspace, new.vectors)),
+                )
+                compared = await compare_questions(questions, *sides)
+            answers = [await compare(question, workspace, live, new) for question in questions]
+    return {
+        "k": FOUND,
+        "overlap": round(sum(one.overlap for one in compared) / len(compared), 3),
+        "same_answers": sum(one.same for one in answers),
+        "questions": [
+            asdict(one) | {"answers": asdict(two)}
+            for one, two in zip(compared, answers, strict=True)
+        ],
+    }
+
+
+Side = tuple[EmbeddedVectors, Partition]
+
+
+async def compare_questions(
+    questions: Sequence[str], live: Side, new: Side, k: int = FOUND
+) -> list[ComparedQuestion]:
+    """Return what each question finds on either side. Two sides that find nothing agree."""
+    of_live, of_new = await _ask(questions, *live, k), await _ask(questions, *new, k)
+    compared: list[ComparedQuestion] = []
+    for question, before, after in zip(questions, of_live, of_new, strict=True):
+        both = {one.id for one in before} & {one.id for one in after}
+        most = max(len(before), len(after))
+        compared.append(
+            ComparedQuestion(question, round(len(both) / most, 3) if most else 1.0, before, after)
+        )
+    return compared
+
+
+async def _ask(
+    questions: Sequence[str], embedded: EmbeddedVectors, partition: Partition, k: int
+) -> list[list[PassageHit]]:
+    answers: list[list[PassageHit]] = []
+    for vector in await embedded.questions.embed(questions):
+        hits = await embedded.vectors.search(partition, "chunks", vector, top_k=k)
+        rows = await embedded.vectors.get(partition, "chunks", [hit.id for hit in hits])
+        answers.append(
+            [
+                PassageHit(
+                    hit.id, rows[hit.id].file_path, round(hit.score, 3), rows[hit.id].text[:EXCERPT]
+                )
+                for hit in hits
+                if hit.id in rows
+            ]
+        )
+    return answers

@@ -1,0 +1,363 @@
+"""Rebuilds projections from the log: into a new generation, beside the live one, switched to with
+one write.
+
+Nothing is published and no language model is asked: what it said is in the log. The log is loaded
+in bulk, and what has entered it meanwhile is handled event by event. The live services go on. They
+read the live generations anew for every batch, so whatever enters the log after the switch goes to
+the new ones; what was in the log at the switch, the rebuild itself has handled. A rebuild that was
+killed is simply started again: its half-built generation is never used, and dropped. A server that
+is started again meanwhile delays it, no more.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from contracts import subjects
+from contracts.events import Event, GraphMerged
+from contracts.graph import Generations, Projection
+from operations.bulk_load import BulkLoad, Replays, Report
+from operations.checkpoints import Checkpoints
+from operations.comparison import compare
+from operations.digest import Stores
+from operations.due_summaries import Reminder, find_reminders, remind
+from operations.generations import drop_unused
+from operations.newer_events import NewerEvent, newer_event, park
+from operations.retries import retry_outages
+from runtime.bus.codec import decode
+from runtime.bus.parking.port import ParkedEvents
+from runtime.bus.port import (
+    Delivery,
+    GenerationState,
+    LiveGenerations,
+    Log,
+    Message,
+    ProjectionGenerations,
+)
+from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
+from runtime.garbage import collecting_seldom
+from runtime.models.port import Embedder
+from runtime.projections.rebuild_candidate import Candidate
+from runtime.replay import Replay
+from runtime.stores.documents import schema
+from services.extractor.replay import ExtractionReplay
+from services.indexer.replay import VectorReplay
+from services.merger.replay import GraphReplay
+from services.merger.settings import MergerSettings
+from services.query.replay import StatusReplay
+
+PAGE = 200
+
+
+@dataclass
+class Rebuild:
+    """One rebuild under way.
+
+    It switches only while the pointers are still the `initial_pointers`. `newer`: the events that
+    it left out because their version is newer than this code; `parked` is where they wait for the
+    live services.
+    """
+
+    log: Log
+    pointers: LiveGenerations
+    stores: Stores
+    embedder: Embedder
+    targets: Sequence[Projection]
+    report: Report
+    merger_settings: MergerSettings
+    checkpoints: Checkpoints | None = None
+    live_stores: Stores | None = None
+    """The stores as the live generations see them, where another embedding model made their
+    vectors.
+    """
+    events_per_second: int = 0
+    """Events that are read a second at most while the log is loaded; 0: as many as possible."""
+    emptied_before: bool = False
+    """The live generations were moved aside with their store: there is no way back to them."""
+    until: int = 0
+    """The last sequence that `fill` and `check` read; 0: that of the log."""
+    workspace: str | None = None
+    """The only workspace that `check` reads; None: all."""
+    generations: Generations = field(default_factory=Generations)
+    initial_pointers: ProjectionGenerations = field(
+        default_factory=dict[Projection, GenerationState]
+    )
+    position: int = 0
+    events: int = 0
+    skipped: int = 0
+    parked: ParkedEvents | None = None
+    newer: list[NewerEvent] = field(default_factory=list[NewerEvent])
+    reminders: list[Reminder] = field(default_factory=list[Reminder])
+    """Events that name what lacks summaries in the new graph."""
+    started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        rows, graph = self.stores.rows, self.stores.graph
+        self.vectors = VectorReplay(rows, graph, self.stores.vectors, self.embedder)
+        self.replays = Replays(
+            StatusReplay(rows),
+            ExtractionReplay(rows),
+            GraphReplay(rows, graph, self.merger_settings),
+            self.vectors,
+        )
+        self.handlers = [
+            handler for replay in self.replays.of(self.targets) for handler in replay.handlers()
+        ]
+
+    async def run(self, workspace: str) -> dict[str, Any]:
+        """Rebuild, compare the workspace's digests, switch. Returns what was done, with rates."""
+        result = await self.fill(workspace)
+        await self._switch()
+        await self._drop_unused()
+        return {**result, "newer": [asdict(event) for event in self.newer]}
+
+    async def fill(self, workspace: str) -> dict[str, Any]:
+        """Rebuild and compare as `run` does, without switching: `promote` does that, in this
+        process or a later one.
+        """
+        before = await self._begin()
+        await self.load()
+        if not self.until:
+            await self.catch_up()
+        return await self.compare_with(workspace, before)
+
+    async def compare_with(self, workspace: str, before: Generations) -> dict[str, Any]:
+        """Return what was done, with rates, and the workspace's digests here and in these live
+        generations.
+        """
+        seconds = time.monotonic() - self.started
+        sides = (self.generations, self.stores), (before, self.live_stores or self.stores)
+        compared = await asyncio.gather(
+            *(compare(target, workspace, *sides) for target in self.targets)
+        )
+        digests = dict(zip(self.targets, compared, strict=True))
+        return {
+            "targets": list(self.targets),
+            "events": self.events,
+            "skipped": self.skipped,
+            "newer": [asdict(event) for event in self.newer],
+            "seconds": round(seconds, 2),
+            "events_per_second": round(self.events / seconds, 1) if seconds else 0.0,
+            "language_model_calls": 0,
+            "digests": digests,
+            "generations": {target: self.generations.of(target) for target in self.targets},
+        }
+
+    async def check(self, workspace: str) -> dict[str, Any]:
+        """Rebuild one workspace and compare it as `fill` does, and drop what was made: it never
+        goes live.
+        """
+        self.workspace = workspace
+        result = await self.fill(workspace)
+        await self._drop_unused()
+        return result
+
+    async def promote(self, candidate: Candidate) -> dict[str, Any]:
+        """Switch to generations that were filled before, after they have caught up with the log.
+
+        Raises InvalidInput when another rebuild of one of them has begun since: it has dropped
+        them.
+        """
+        pointers, _ = await self.pointers.read()
+        self.generations = Generations(**{name: pointer.live for name, pointer in pointers.items()})
+        for target, generation in candidate.generations.items():
+            if pointers[target].highest != generation or pointers[target].live == generation:
+                raise InvalidInput(
+                    f"generation {generation} of {target} cannot be promoted: start another rebuild"
+                )
+            self.generations = self.generations.having(target, generation)
+            if self.checkpoints:
+                await self.checkpoints.require_intact(target, generation)
+        self.initial_pointers, self.position = pointers, candidate.position
+        self.newer = [NewerEvent(**event) for event in candidate.newer]
+        self.reminders = [Reminder(**event) for event in candidate.reminders]
+        await self.catch_up()
+        await self._switch()
+        await self._drop_unused()
+        return self._switched()
+
+    async def roll_back(self) -> dict[str, Any]:
+        """Switch back to the previous generations, after they have caught up with the log; can be
+        undone the same way.
+
+        Raises InvalidInput when there is none to go back to.
+        """
+        pointers, _ = await self.pointers.read()
+        self.generations = Generations(**{name: pointer.live for name, pointer in pointers.items()})
+        for target in self.targets:
+            previous = pointers[target].previous
+            if previous is None:
+                raise InvalidInput(f"{target} has no previous generation: it was never rebuilt")
+            self.generations = self.generations.having(target, previous)
+            if self.checkpoints:
+                await self.checkpoints.require_intact(target, previous)
+        self.initial_pointers = pointers
+        self.position = min(pointers[target].complete_to for target in self.targets)
+        await self.catch_up()
+        await self._switch()
+        return self._switched()
+
+    def _switched(self) -> dict[str, Any]:
+        return {
+            "targets": list(self.targets),
+            "events": self.events,
+            "newer": [asdict(event) for event in self.newer],
+            "generations": {target: self.generations.of(target) for target in self.targets},
+        }
+
+    async def _begin(self) -> Generations:
+        """Take new generation numbers, remove what an unfinished rebuild left, and return the live
+        generations.
+        """
+        await self._drop_unused()
+        before = await retry_outages(self._reserve_generations)
+        for target in self.targets:
+            # Now, not at the switch: a generation is complete for the program that fills it.
+            generation = self.generations.of(target)
+            await retry_outages(partial(schema.complete, self.stores.rows, target, generation))
+        if "vectors" in self.targets:
+            await retry_outages(lambda: self.stores.vectors.prepare(self.generations.vectors))
+        return before
+
+    async def _reserve_generations(self) -> Generations:
+        pointers, revision = await self.pointers.read()
+        before = Generations(**{name: pointer.live for name, pointer in pointers.items()})
+        self.generations = before
+        for target in self.targets:
+            number = pointers[target].highest + 1
+            pointers[target] = replace(pointers[target], highest=number)
+            self.generations = self.generations.having(target, number)
+        await self.pointers.write(pointers, revision)
+        self.initial_pointers = dict(pointers)
+        return before
+
+    async def _drop_unused(self) -> None:
+        await retry_outages(lambda: drop_unused(self.pointers, self.stores, self.targets))
+
+    async def load(self) -> None:
+        """Fill the generations, which hold nothing yet, with what the log holds now."""
+        load = BulkLoad(
+            self.log,
+            self.stores,
+            self.replays,
+            self.targets,
+            self.generations,
+            self._decode,
+            self.report,
+            events_per_second=self.events_per_second,
+            until=self.until,
+            workspace=self.workspace,
+        )
+        with collecting_seldom():
+            await load.run()
+        self.position, self.events = load.position, self.events + load.events
+        self.skipped += load.skipped
+        if self.parked:
+            unsummarized = self.replays.graph.unsummarized
+            self.reminders = await retry_outages(partial(find_reminders, self.log, unsummarized))
+
+    async def catch_up(self) -> None:
+        """Handle the log behind `position` to its end, and make the vectors that asks for."""
+        while await retry_outages(self._read_log, progress=lambda: self.position):
+            pass
+        async for made, total in self.vectors.index_collected(self.generations, retry_outages):
+            self.report({"vectors": made, "of": total})
+
+    async def _read_log(self) -> bool:
+        """Handle what the log holds behind our position. False when there was nothing."""
+        end = await self.log.last_sequence()
+        if end <= self.position:
+            return False
+        read = subjects.ALL if self.workspace is None else subjects.of_workspace(self.workspace)
+        async for messages in self.log.read(self.position, [read], page=PAGE):
+            await self._handle_page(messages)
+            self.position = messages[-1].sequence
+            self.report({"events": self.events, "position": self.position, "end": end})
+        self.position = max(self.position, end)
+        return True
+
+    async def _handle_page(self, messages: Sequence[Message]) -> None:
+        deliveries = [delivery for message in messages if (delivery := self._decode(message))]
+        self.events += len(deliveries)
+        for handler in self.handlers:
+            selected = handler.select(deliveries)
+            self._collect(selected, await self._handle(handler.handle, selected))
+        # What the log says was merged counts too: the graph may not be rebuilt with the vectors.
+        merged = [delivery for delivery in deliveries if isinstance(delivery.event, GraphMerged)]
+        self._collect(merged, [[delivery.event] for delivery in merged])
+
+    def _decode(self, message: Message) -> Delivery[Event] | None:
+        try:
+            envelope = decode(message.data, message.subject, message.headers)
+        except NewerVersion as error:
+            self.newer.append(newer_event(message, error))
+            return None
+        except Poison:
+            # It became a dead letter when it came, and no projection has anything of it.
+            self.skipped += 1
+            return None
+        return Delivery(envelope, message.sequence, 1, message.published_at)
+
+    def _collect(
+        self, deliveries: Sequence[Delivery[Any]], published: Sequence[Sequence[Event]]
+    ) -> None:
+        if "vectors" in self.targets:
+            for delivery, events in zip(deliveries, published, strict=True):
+                self.vectors.collect(delivery.workspace, events)
+
+    async def _handle(
+        self, handle: Replay, batch: Sequence[Delivery[Any]]
+    ) -> Sequence[Sequence[Event]]:
+        """Handle a batch as the live service does, without publishing: an event that can never
+        succeed is skipped.
+        """
+        if not batch:
+            return []
+        try:
+            return await retry_outages(lambda: handle(batch, self.generations))
+        except Poison:
+            if len(batch) == 1:
+                self.skipped += 1
+                return [[]]
+            return [events for one in batch for events in await self._handle(handle, [one])]
+
+    async def _switch(self) -> None:
+        """Make the new generations live with one write of the pointers, and handle what the live
+        services were at then.
+
+        Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have
+        dropped what this one made, so its generations must never serve.
+        """
+        complete_to = await retry_outages(self.log.handled)
+        wanted: ProjectionGenerations = {
+            target: self._new_pointer(self.initial_pointers[target], target, complete_to)
+            for target in self.targets
+        }
+        await retry_outages(partial(self._write_pointers, wanted))
+        await self.catch_up()
+        if self.parked:
+            # Now, for the live services write to the new generation from here on.
+            await park(self.parked, self.newer, self.targets)
+            await remind(self.parked, self.reminders)
+
+    async def _write_pointers(self, wanted: ProjectionGenerations) -> None:
+        pointers, revision = await self.pointers.read()
+        if all(pointers[target] == pointer for target, pointer in wanted.items()):
+            return  # written by an attempt whose answer was lost
+        if any(pointers[target] != self.initial_pointers[target] for target in self.targets):
+            raise ConfigurationError(
+                "another rebuild overtook this one: nothing was switched, see how that one ends"
+            )
+        for target, pointer in wanted.items():
+            if self.checkpoints:
+                await self.checkpoints.record(target, pointer.live, self.position)
+        await self.pointers.write({**pointers, **wanted}, revision)
+
+    def _new_pointer(
+        self, old: GenerationState, target: Projection, complete_to: int
+    ) -> GenerationState:
+        previous = None if self.emptied_before else old.live
+        return GenerationState(self.generations.of(target), previous, old.highest, complete_to)

@@ -1,0 +1,317 @@
+"""Authentication, authorization and rate limits in front of every route.
+
+A middleware and not a dependency of each route: a new route is closed without a line of its own,
+and no body of a denied request is read.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from runtime.bus.actor import acting_as
+from runtime.retries import format_retry_after
+from services.gateway.auth.config import AuthConfig, is_loopback
+from services.gateway.auth.credentials import Token
+from services.gateway.auth.lifetimes import answered_until
+from services.gateway.auth.permissions import (
+    ANONYMOUS,
+    READING_POST_PREFIXES,
+    SAFE_METHODS,
+    Permissions,
+    Principal,
+    matches_any,
+    required_right,
+)
+from services.gateway.dependencies import provided
+from services.gateway.errors import OPENAI_PREFIX, error_response
+from services.gateway.workspaces import DefaultWorkspace
+
+PROBE_PATHS = ("/health/live", "/health/ready")
+"""Probes of an orchestrator, which has no credentials; they name a part that does not answer, never
+its data.
+"""
+
+PUBLIC_PATHS = (*PROBE_PATHS, "/login", "/auth-status")
+"""Paths that are always served without credentials."""
+
+DOCS_PATHS = ("/docs", "/docs/*", "/redoc", "/openapi.json")
+"""Paths of the API reference, served without credentials where ENABLE_API_DOCS is set."""
+
+POLLED_PATHS = ("/health", "/documents/paginated", "/documents/pipeline_status")
+"""Paths that the web interface polls, which renew no token: a forgotten tab would stay logged in
+for ever.
+"""
+
+PRINCIPAL_PATH = "/auth/principal"
+"""Path that says which workspaces there are for a caller, who therefore need not name one."""
+
+WORKSPACE_HEADERS = ("lightrag-workspace", "x-workspace")
+"""Headers that name the workspace of a request; both may be sent when they agree."""
+
+DEFAULT_WORKSPACE = "default"
+"""The workspace of requests that name none, until the service is wired and its setting is known."""
+
+
+@dataclass
+class AuthError(Exception):
+    """A request is denied; carries the status code, the sentence and the headers of the answer."""
+
+    status: int
+    detail: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def response(self, path: str) -> JSONResponse:
+        """Return the error in the form that clients of the path expect."""
+        challenge = {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
+        return error_response(path, self.status, self.detail, {**self.headers, **challenge})
+
+
+def too_many_requests(seconds: float, detail: str) -> AuthError:
+    """Return a 429 whose Retry-After header holds the seconds, rounded up."""
+    return AuthError(429, detail, {"Retry-After": format_retry_after(seconds)})
+
+
+class AuthMiddleware:
+    """Pass a permitted request on with `state.principal` and `state.workspace` set, and answer
+    every other one.
+
+    `public`: further paths that need neither credentials nor a workspace.
+    """
+
+    def __init__(self, app: ASGIApp, config: AuthConfig, public: tuple[str, ...] = ()) -> None:
+        self._app, self._config = app, config
+        public_paths = (*PUBLIC_PATHS, *public)
+        self._public_paths = (
+            *public_paths,
+            *(DOCS_PATHS if config.docs else ()),
+            *config.whitelist,
+        )
+        self._paths_without_workspace = (*public_paths, *DOCS_PATHS, PRINCIPAL_PATH)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI 3. A websocket is closed: there is no route for one."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        new_token = ""
+        try:
+            new_token = self._authorize(scope, Headers(scope=scope))
+        except AuthError as error:
+            await error.response(scope["path"])(scope, receive, send)
+            return
+
+        async def send_with_token(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["X-New-Token"] = new_token
+            await send(message)
+
+        with acting_as(scope["state"]["principal"].name):
+            sending, ends = send_with_token if new_token else send, scope["state"].get("token_ends")
+            if ends is None:
+                await self._app(scope, receive, sending)
+            else:
+                await answered_until(ends, self._app, scope, receive, sending)
+
+    def _authorize(self, scope: Scope, headers: Headers) -> str:
+        """Set the principal and the workspace of a request, and return a new token when one is due,
+        else "".
+
+        Raises AuthError for a request that is denied.
+        """
+        path, method = scope["path"], scope["method"]
+        state, default = scope.setdefault("state", {}), default_workspace(scope)
+        state["principal"], state["workspace"] = Principal("nobody", signed_in=False), ""
+        if path in PROBE_PATHS:
+            return ""
+        if self._config.is_open:
+            _refuse_foreign_origins(method, headers, self._config)
+        principal, token, denial = self._authenticate(headers)
+        state["token_ends"] = self._config.tokens.ends(token) if token else None
+        state["principal"] = principal = principal or Principal(
+            "nobody", Permissions(frozenset({default})), signed_in=False
+        )
+        self._limit_rate(principal, client_address(scope), method, path)
+        if denial and not matches_any(path, self._public_paths):
+            raise denial
+        if not matches_any(path, self._paths_without_workspace):
+            requested = _requested_workspace(headers)
+            permissions = principal.permissions
+            # Below /v1/ the model in the body may name the workspace: see `authorized_workspace`.
+            later = (
+                path.startswith(OPENAI_PREFIX)
+                and not requested
+                and permissions.resolve_workspace("", default) is None
+            )
+            state["workspace"] = (
+                "" if later else _permitted_workspace(principal, requested, default, denial)
+            )
+            if not permissions.allows(required_right(method, path)):
+                raise AuthError(403, "these credentials may read only")
+        return self._renewed_token(token) if token and path not in POLLED_PATHS else ""
+
+    def _authenticate(
+        self, headers: Headers
+    ) -> tuple[Principal | None, Token | None, AuthError | None]:
+        """Return the principal and the token it was read from, or why there is none, in LightRAG's
+        order and words.
+        """
+        config = self._config
+        if config.is_open:
+            return ANONYMOUS, None, None
+        key, bearer = _single_header(headers, "x-api-key"), _bearer_token(headers)
+        # Clients of OpenAI's API send their key as a bearer token.
+        if principal := config.keys.find(bearer) if bearer else None:
+            return principal, None, None
+        if bearer:
+            token = config.tokens.read(bearer)
+            account = config.accounts.get(token.name) if token and token.role == "user" else None
+            if account and token and account.mark == token.mark:
+                return account.principal, token, None
+            # A guest's token grants nothing; where there are no accounts, the web interface sends
+            # it with the key.
+            if config.accounts or token is None or token.role != "guest":
+                return None, None, AuthError(401, "Invalid token")
+        if principal := config.keys.find(key) if key else None:
+            return principal, None, None
+        if config.accounts:
+            return None, None, AuthError(401, "No credentials provided. Please login.")
+        return None, None, AuthError(403, "Invalid API Key" if key else "API Key required")
+
+    def _limit_rate(self, principal: Principal, address: str, method: str, path: str) -> None:
+        who = (
+            principal.name
+            if principal.signed_in and principal is not ANONYMOUS
+            else f"address:{address}"
+        )
+        now = time.monotonic()
+        wait = self._config.request_limit.take(who, now)
+        if not wait and method == "POST" and path.startswith(READING_POST_PREFIXES):
+            wait = self._config.query_limit.take(who, now)
+        if wait:
+            raise too_many_requests(wait, "too many requests; try again later")
+
+    def _renewed_token(self, token: Token) -> str:
+        account = self._config.accounts.get(token.name)
+        left = token.expires_at - time.time()
+        if account is None or left >= self._config.renew_below * (
+            token.expires_at - token.issued_at
+        ):
+            return ""
+        due = self._config.renewals.take(token.name, time.monotonic())
+        return self._config.tokens.renew(token) if due else ""
+
+
+def client_address(scope: Scope) -> str:
+    """Return the IP address of the client; of IPv6 its /64 network, all of which one client may
+    have.
+    """
+    host = (scope.get("client") or ("", 0))[0]
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if not isinstance(address, IPv6Address):
+        return host
+    return (
+        str(address.ipv4_mapped)
+        if address.ipv4_mapped
+        else f"{IPv6Address(int(address) >> 64 << 64)}/64"
+    )
+
+
+def _bearer_token(headers: Headers) -> str:
+    scheme, _, value = _single_header(headers, "authorization").partition(" ")
+    return value.strip() if scheme.lower() == "bearer" else ""
+
+
+def _single_header(headers: Headers, name: str) -> str:
+    """Return the header's value. Raises AuthError when it is given twice: a proxy may have read the
+    other one.
+    """
+    values = headers.getlist(name)
+    if len(values) > 1:
+        raise AuthError(400, f"the header {name} must not be given twice")
+    return values[0].strip() if values else ""
+
+
+def _requested_workspace(headers: Headers) -> str:
+    names = {value for name in WORKSPACE_HEADERS if (value := _single_header(headers, name))}
+    if len(names) > 1:
+        raise AuthError(400, "the request names two workspaces")
+    return next(iter(names), "")
+
+
+def authorized_workspace(scope: Scope, named: str = "") -> str:
+    """Return the workspace of a request below /v1/, whose model may name it in the body; `named` is
+    that one.
+
+    Raises AuthError when the headers name another one, or when the credentials do not cover it.
+    """
+    state, in_headers = scope["state"], _requested_workspace(Headers(scope=scope))
+    if named and in_headers and named != in_headers:
+        raise AuthError(400, "the request names two workspaces")
+    return _permitted_workspace(
+        state["principal"], named or in_headers, default_workspace(scope), None
+    )
+
+
+def _permitted_workspace(
+    principal: Principal, requested: str, default: str, denial: AuthError | None
+) -> str:
+    # Existing and unknown workspaces get the same 403, so that callers cannot find out which ones
+    # exist.
+    workspace = principal.permissions.resolve_workspace(requested, default)
+    if workspace is None:
+        raise denial or AuthError(403, "these credentials are not for this workspace")
+    return workspace
+
+
+def default_workspace(scope: Scope) -> str:
+    """Return the workspace of requests that name none."""
+    default = provided(scope["app"], DefaultWorkspace)
+    return default.name if default else DEFAULT_WORKSPACE
+
+
+def _refuse_foreign_origins(method: str, headers: Headers, config: AuthConfig) -> None:
+    """Raise AuthError when a server without credentials is called by a web page of another origin.
+
+    A browser sends forms and plain text anywhere without asking, and the host name of a page may
+    resolve to this machine.
+    """
+    host = headers.get("host", "")
+    if config.loopback and not is_loopback(_hostname(host)):
+        raise AuthError(
+            403, "without credentials this server answers to localhost only; set LIGHTRAG_API_KEY"
+        )
+    origin = headers.get("origin")
+    if (
+        method in SAFE_METHODS
+        or origin is None
+        or origin in config.cors_origins
+        or "*" in config.cors_origins
+    ):
+        return
+    # Sec-Fetch-Site comes first: a proxy may have changed the host name, and a page can forge
+    # neither of the two.
+    site = headers.get("sec-fetch-site") or (
+        "same-origin" if origin.partition("://")[2] == host else "cross-site"
+    )
+    if site != "same-origin":
+        raise AuthError(403, "web pages of other origins may not call; see CORS_ORIGINS")
+
+
+def _hostname(host: str) -> str:
+    """Return the name or address in a Host header, "" when there is none."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,49 @@
+"""Names of models as OpenAI's clients choose them: `lightstream`, `lightstream:walk`,
+`lightstream:walk@workspace`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from services.gateway.auth.permissions import ALL_WORKSPACES
+from services.gateway.compat.conversation import MODES
+from services.query.question import Mode
+
+NAME = "lightstream"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A mode and a workspace; "" means the workspace that the request names otherwise."""
+
+    mode: Mode
+    workspace: str = ""
+
+    @property
+    def id(self) -> str:
+        """Return the full name."""
+        return f"{NAME}:{self.mode}" + (f"@{self.workspace}" if self.workspace else "")
+
+
+def parse_model(id: str) -> Model | None:
+    """Return the model of that name, None for an unknown one. Without a mode it is `mix`."""
+    name, at, workspace = id.partition("@")
+    name, colon, mode = name.partition(":")
+    if name != NAME or (at and not workspace):
+        return None
+    parsed_mode = MODES.get(mode if colon else "mix")
+    return Model(parsed_mode, workspace) if parsed_mode else None
+
+
+def models_of(workspaces: Iterable[str]) -> list[Model]:
+    """Return a model for every mode in each of the workspaces."""
+    return [Model(mode, workspace) for workspace in workspaces for mode in MODES.values()]
+
+
+def available_models(bound: frozenset[str], default: str | None) -> list[Model]:
+    """Return the models for credentials that are bound to these workspaces.
+
+    `default`: the workspace of a request that names none, None when every request must name one.
+    """
+    several = sorted(bound - {ALL_WORKSPACES}) if len(bound) > 1 or default is None else []
+    return models_of([*([] if default is None else [""]), *several])

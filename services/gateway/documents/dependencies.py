@@ -1,0 +1,34 @@
+"""What the routes of documents work with."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from contracts.graph import Partition
+from runtime.bus.port import Blobs, LiveGenerations, Log
+from services.gateway.dependencies import depends_on
+from services.gateway.documents.scanning import Scans
+from services.gateway.documents.uploading import ReadLimits
+from services.query.answering.port import ModelResultCaches
+from services.query.status.port import Documents
+
+
+@dataclass(frozen=True)
+class DocumentDependencies:
+    """Where documents are added to, and where their status is read. `read_limits` bound the reading
+    of files in this process, `scans` are those under way in it.
+    """
+
+    log: Log
+    blobs: Blobs
+    pointers: LiveGenerations
+    documents: Documents
+    caches: ModelResultCaches
+    scans: Scans
+    read_limits: ReadLimits
+
+    async def partition(self, workspace: str) -> Partition:
+        """Return where the status of the workspace's documents is read."""
+        return Partition(workspace, (await self.pointers.live("status")).status)
+
+
+DocumentDeps = Annotated[DocumentDependencies, depends_on(DocumentDependencies)]

@@ -1,0 +1,288 @@
+"""Requests and answers about documents, in LightRAG's shapes. As there, unknown fields of a request
+are ignored.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
+
+from contracts.text import encodable, is_blank, one_line
+from contracts.values import Chunking
+from services.gateway.strict_model import Name, StrictModel
+from services.query.status.document_status import STATUSES, STEPS, DocumentStatus
+
+EncodableText = Annotated[str, AfterValidator(encodable)]
+"""A text whose lone surrogates are removed: JSON can contain them, UTF-8 cannot."""
+
+
+MAX_PER_REQUEST = 1000
+"""Texts or ids that one request may have."""
+
+
+class ChunkingParams(StrictModel):
+    """The size of chunks, under LightRAG's field names or Lightstream's; null means the service's
+    setting.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    chunk_token_size: int | None = Field(
+        default=None, ge=1, validation_alias=AliasChoices("chunk_token_size", "size")
+    )
+    chunk_overlap_token_size: int | None = Field(
+        default=None, ge=0, validation_alias=AliasChoices("chunk_overlap_token_size", "overlap")
+    )
+    split_by_character: EncodableText | None = Field(default=None, min_length=1, max_length=64)
+    split_by_character_only: bool = False
+
+
+class ChunkingOption(StrictModel):
+    """How the documents of this request are cut into chunks."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"strategy": "recursive_character", "params": {"chunk_token_size": 800}}]
+        },
+    )
+
+    strategy: Literal["fixed_token", "recursive_character"] = Field(
+        description="LightRAG's semantic_vector, paragraph_semantic and custom are not offered"
+    )
+    params: ChunkingParams = ChunkingParams()
+
+    @model_validator(mode="after")
+    def _can_be_done(self) -> Self:
+        self.chunking().bounded()
+        return self
+
+    def chunking(self) -> Chunking:
+        """Return the option as events have it. Raises ValueError for contradictory values."""
+        return Chunking(
+            strategy="token" if self.strategy == "fixed_token" else "recursive",
+            size=self.params.chunk_token_size,
+            overlap=self.params.chunk_overlap_token_size,
+            split_by_character=self.params.split_by_character,
+            split_by_character_only=self.params.split_by_character_only,
+        )
+
+
+class InsertText(StrictModel):
+    """One text to add."""
+
+    text: EncodableText = Field(min_length=1, examples=["Port Elm has a lighthouse."])
+    file_source: EncodableText = Field(default="", max_length=4096, examples=["port.md"])
+    chunking: ChunkingOption | None = None
+
+    @field_validator("text")
+    @classmethod
+    def _not_blank(cls, text: str) -> str:
+        if is_blank(text):
+            raise ValueError("the text is empty; give at least one printable character")
+        return text
+
+
+class InsertTexts(StrictModel):
+    """Several texts to add."""
+
+    texts: list[EncodableText] = Field(
+        min_length=1, max_length=MAX_PER_REQUEST, examples=[["First.", "Second."]]
+    )
+    file_sources: list[EncodableText] = Field(default=[], examples=[["a.md", "b.md"]])
+    chunking: ChunkingOption | None = None
+
+    @model_validator(mode="after")
+    def _one_source_each(self) -> Self:
+        if self.file_sources and len(self.file_sources) != len(self.texts):
+            raise ValueError("give as many file_sources as texts, or none")
+        if len(set(self.file_sources)) != len(self.file_sources):
+            raise ValueError("file_sources must differ from each other")
+        if blank := [index for index, text in enumerate(self.texts) if is_blank(text)]:
+            raise ValueError(f"texts {blank} are empty; give at least one printable character each")
+        return self
+
+
+class PaginatedRequest(StrictModel):
+    """The page of the list of documents that is requested, its filter and its order."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"page": 1, "page_size": 50, "status_filter": "failed"}]}
+    )
+
+    status_filter: Name | None = None
+    status_filters: list[Name] | None = Field(default=None, max_length=64)
+    page: int = Field(default=1, ge=1, le=1_000_000_000)
+    page_size: int = Field(default=50, ge=10, le=200)
+    sort_field: Literal["updated_at", "created_at", "id", "file_path"] = "updated_at"
+    sort_direction: Literal["asc", "desc"] = "desc"
+    search: EncodableText = Field(
+        default="",
+        max_length=512,
+        description="only documents whose name has this in it, whatever the case of letters",
+    )
+
+
+class Document(BaseModel):
+    """The state of one document.
+
+    `metadata` also has the number of chunks that each step has finished, and `added_sequence`: when
+    the current text was added, in microseconds since 1970.
+    """
+
+    id: str
+    content_summary: str
+    content_length: int
+    status: str
+    created_at: str
+    updated_at: str
+    track_id: str | None
+    chunks_count: int
+    error_msg: str | None
+    metadata: dict[str, Any]
+    file_path: str
+    warnings: list[str] = Field(
+        default=[],
+        description=(
+            "what may be missing or wrong in what became of it, as pictures that were left out"
+        ),
+    )
+
+    @classmethod
+    def of(cls, status: DocumentStatus) -> "Document":
+        """Return the state of a document as the status projection has it."""
+        failures = status.open_failures
+        return cls(
+            id=status.id,
+            content_summary=status.summary,
+            content_length=status.length,
+            status=status.status,
+            created_at=status.created_at,
+            updated_at=status.updated_at,
+            track_id=status.track_id or None,
+            chunks_count=status.chunk_count,
+            error_msg="; ".join(f"{failure.stage}: {failure.message}" for failure in failures[:5])
+            or None,
+            metadata={
+                **status.metadata,
+                "added_sequence": status.added,
+                "chunks": status.chunk_count,
+                **{step: status.done(step) for step in STEPS},
+            },
+            file_path=one_line(status.file_path),
+            warnings=[one_line(warning) for warning in status.warnings],
+        )
+
+
+class Pagination(BaseModel):
+    """The position of a page in the list."""
+
+    page: int
+    page_size: int
+    total_count: int
+    total_pages: int
+    has_next: bool
+    has_prev: bool
+
+
+class PaginatedResponse(BaseModel):
+    """A page of documents."""
+
+    documents: list[Document]
+    pagination: Pagination
+    status_counts: dict[str, int]
+
+
+class TrackStatus(BaseModel):
+    """The documents of one track id."""
+
+    track_id: str
+    documents: list[Document]
+    total_count: int
+    status_summary: dict[str, int]
+
+
+class StatusCounts(BaseModel):
+    """The number of documents by status, and of `all`."""
+
+    status_counts: dict[str, int]
+
+
+def all_counts(counts: dict[str, int]) -> dict[str, int]:
+    """Return the count of every status, zero included, and the sum as `all`."""
+    return {**{status: counts.get(status, 0) for status in STATUSES}, "all": sum(counts.values())}
+
+
+class DeleteRequest(StrictModel):
+    """The documents to delete.
+
+    The two flags are LightRAG's and have no effect: no files are stored, and caches are cleared by
+    another route.
+    """
+
+    doc_ids: list[EncodableText] = Field(
+        min_length=1,
+        max_length=MAX_PER_REQUEST,
+        examples=[["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]],
+    )
+    delete_file: bool = False
+    delete_llm_cache: bool = False
+
+    @field_validator("doc_ids")
+    @classmethod
+    def _are_ids(cls, ids: list[str]) -> list[str]:
+        ids = [id.strip() for id in ids]
+        if not all(0 < len(id) <= 512 for id in ids):
+            raise ValueError("an id has 1 to 512 characters")
+        if len(set(ids)) != len(ids):
+            raise ValueError("an id is given twice")
+        return ids
+
+
+class DeleteResponse(BaseModel):
+    """The log has the deletions durably; graph, vectors and status follow."""
+
+    status: Literal["deletion_started"] = "deletion_started"
+    message: str
+    doc_id: str = Field(description="the ids, joined by a comma")
+
+
+class Done(BaseModel):
+    """The outcome of a request, in a sentence."""
+
+    status: str
+    message: str
+
+
+class Started(Done):
+    """Background work that was started, and the track id of the documents that it adds."""
+
+    track_id: str = ""
+
+
+class ScanStatus(BaseModel):
+    """The progress of a scan; times in seconds since 1970."""
+
+    track_id: str
+    status: Literal["running", "completed", "failed", "cancelled"]
+    counts: dict[str, int]
+    counters_dropped: int = 0
+    samples: dict[str, dict[str, Any]]
+    created_at: float
+    updated_at: float
+    version: int
+    message: str
+
+
+class FileTypes(BaseModel):
+    """The kinds of files that are read, by extension."""
+
+    supported_extensions: list[str]
+    engines: dict[str, list[str]] = Field(description="what reads them")

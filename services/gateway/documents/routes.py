@@ -1,0 +1,370 @@
+"""The routes about documents. No logic: a request becomes a call, its result becomes an answer."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query, Request
+
+from contracts.ids import UNKNOWN_SOURCE
+from contracts.spelling import name_spelling, spellings
+from contracts.text import one_line
+from publishing.documents import Added
+from publishing.draft import DocumentDraft
+from runtime.parsing.kinds import KINDS
+from services.gateway.documents.adding import (
+    DocumentPublisher,
+    IngestRequest,
+    draft_text,
+    publish_drafts,
+)
+from services.gateway.documents.dependencies import DocumentDependencies, DocumentDeps
+from services.gateway.documents.insert_models import InsertResponse
+from services.gateway.documents.models import (
+    ChunkingOption,
+    DeleteRequest,
+    DeleteResponse,
+    Document,
+    Done,
+    FileTypes,
+    InsertText,
+    InsertTexts,
+    PaginatedRequest,
+    PaginatedResponse,
+    Pagination,
+    ScanStatus,
+    Started,
+    StatusCounts,
+    TrackStatus,
+    all_counts,
+)
+from services.gateway.documents.multipart import receive_file
+from services.gateway.documents.removing import delete, delete_all, retry_failed
+from services.gateway.documents.scanning import AlreadyRunning
+from services.gateway.documents.uploading import UploadOptions, upload
+from services.gateway.reference.links import (
+    DOCUMENT_LIST,
+    DOCUMENTS_ADDED,
+    SCAN_STARTED,
+    TRACKED_DOCUMENTS,
+)
+from services.gateway.reference.responses import error_responses
+from services.gateway.workspaces import Workspace
+from services.query.errors import NotFound
+from services.query.status.document_status import STATUSES
+from services.query.status.port import Listing
+
+router = APIRouter(prefix="/documents", tags=["documents"])
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=256,
+        description="requests with this key are one, for a day",
+    ),
+]
+
+TrackId = Annotated[str, Path(examples=["insert_20261121_120718_e19508f8"])]
+
+UPLOAD_FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "encoding": {
+                            "type": "string",
+                            "description": (
+                                "of a file that is text, as windows-1252; without it, it is "
+                                "detected"
+                            ),
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+"""The form in the OpenAPI document. FastAPI would read a declared parameter whole, before any limit
+applies.
+"""
+
+
+@router.post(
+    "/upload", openapi_extra=UPLOAD_FORM, responses={**DOCUMENTS_ADDED, **error_responses(409)}
+)
+async def upload_file(
+    request: Request,
+    deps: DocumentDeps,
+    workspace: Workspace,
+    key: IdempotencyKey = None,
+    replace: Annotated[
+        bool, Query(description="another text under a name that is there is its new version")
+    ] = False,
+    folders: Annotated[
+        bool,
+        Query(
+            description=(
+                "the name keeps its folders: `a/README.md` and `b/README.md` are two documents"
+            )
+        ),
+    ] = False,
+) -> InsertResponse:
+    """Add a file. The answer comes once it is read and the log has its text durably."""
+    publisher = DocumentPublisher(deps.log, deps.blobs, workspace)
+    async with receive_file(request, deps.read_limits.refuse_larger) as file:
+        added, ingest, warnings = await upload(
+            publisher, file, UploadOptions(key, replace, folders), deps.read_limits
+        )
+    return (await _insert_response(deps, workspace, [added], ingest)).with_warnings(warnings)
+
+
+@router.post("/text", responses=DOCUMENTS_ADDED)
+async def add_text(
+    body: InsertText, deps: DocumentDeps, workspace: Workspace, key: IdempotencyKey = None
+) -> InsertResponse:
+    """Add one text. The answer comes once the log has it durably."""
+    request = _ingest_request(key, body)
+    return await _add(deps, workspace, request, [body.text], [body.file_source], body.chunking)
+
+
+@router.post("/texts", responses=DOCUMENTS_ADDED)
+async def texts(
+    body: InsertTexts, deps: DocumentDeps, workspace: Workspace, key: IdempotencyKey = None
+) -> InsertResponse:
+    """Add several texts. The answer comes once the log has them all durably."""
+    request = _ingest_request(key, body)
+    return await _add(deps, workspace, request, body.texts, body.file_sources, body.chunking)
+
+
+def _ingest_request(key: str | None, body: InsertText | InsertTexts) -> IngestRequest:
+    # Only an id that derives from a key has anything of the body, which may have megabytes.
+    return IngestRequest.of("insert", key, body.model_dump_json() if key else "")
+
+
+async def _add(
+    deps: DocumentDependencies,
+    workspace: str,
+    request: IngestRequest,
+    texts: Sequence[str],
+    sources: Sequence[str],
+    chunking: ChunkingOption | None,
+) -> InsertResponse:
+    chunking_values = chunking.chunking() if chunking else None
+    names = sources or [UNKNOWN_SOURCE] * len(texts)
+    drafts = [
+        await draft_text(request, text, name, chunking_values)
+        for text, name in zip(texts, names, strict=True)
+    ]
+    added = await publish_drafts(
+        DocumentPublisher(deps.log, deps.blobs, workspace), request, drafts
+    )
+    response = await _insert_response(deps, workspace, added, request)
+    return response.with_warnings(_warnings(names, drafts))
+
+
+def _warnings(names: Sequence[str], drafts: Sequence[DocumentDraft]) -> list[str]:
+    """Return the warnings of all documents, of several each with the name of the document that it
+    is about.
+    """
+    if len(drafts) == 1:
+        return list(drafts[0].event.warnings)
+    return [
+        f"{one_line(name)}: {warning}"
+        for name, draft in zip(names, drafts, strict=True)
+        for warning in draft.event.warnings
+    ]
+
+
+async def _insert_response(
+    deps: DocumentDependencies, workspace: str, added: Sequence[Added], ingest: IngestRequest
+) -> InsertResponse:
+    existing_ids = [one.document_id for one in added if not one.is_new]
+    states = (
+        await deps.documents.get(await deps.partition(workspace), existing_ids)
+        if existing_ids
+        else {}
+    )
+    return InsertResponse.of(
+        added, ingest.id, {id: state.status for id, (state, _) in states.items()}
+    )
+
+
+@router.post("/scan", responses={**SCAN_STARTED, **error_responses(404, 501)})
+async def scan(deps: DocumentDeps, workspace: Workspace) -> Started:
+    """Add every file of the workspace's folder in INPUT_DIR, in the background. 501 where INPUT_DIR
+    is not set.
+
+    While a scan of the workspace is running no second one starts: the answer has the track id of
+    the running one.
+    """
+    try:
+        new_scan = deps.scans.start(DocumentPublisher(deps.log, deps.blobs, workspace))
+    except AlreadyRunning as running:
+        message = "A scan of this workspace is running already; nothing was begun."
+        return Started(
+            status="scanning_skipped_pipeline_busy", message=message, track_id=running.track_id
+        )
+    return Started(
+        status="scanning_started", message="The folder is being read.", track_id=new_scan.track_id
+    )
+
+
+@router.get("/scan/status/{track_id}", operation_id="scan_status", responses=error_responses(404))
+async def scan_status(track_id: TrackId, deps: DocumentDeps, workspace: Workspace) -> ScanStatus:
+    """Return the progress of a scan that this process runs or ran."""
+    progress = deps.scans.get(workspace, track_id)
+    samples = {
+        kind: {
+            "items": items,
+            "truncated": progress.counts[kind] > len(items),
+            "dropped": progress.counts[kind] - len(items),
+        }
+        for kind, items in progress.samples.items()
+    }
+    return ScanStatus(
+        track_id=progress.track_id,
+        status=progress.status,
+        counts=progress.counts,
+        samples=samples,
+        created_at=progress.created_at,
+        updated_at=progress.updated_at,
+        version=progress.version,
+        message=progress.message,
+    )
+
+
+@router.get("/supported_file_types")
+async def supported_file_types() -> FileTypes:
+    """Return the file extensions that are read. A file with any other extension is read when it is
+    text.
+    """
+    engines: dict[str, list[str]] = {}
+    for suffix, kind in KINDS.items():
+        engines.setdefault(kind.parser or "text", []).append(suffix)
+    return FileTypes(supported_extensions=list(KINDS), engines=engines)
+
+
+@router.delete("/delete_document", operation_id="delete_document")
+async def delete_document(
+    body: DeleteRequest, deps: DocumentDeps, workspace: Workspace
+) -> DeleteResponse:
+    """Delete documents. The answer comes once the log has the deletions durably; unknown ids are
+    ignored.
+    """
+    count = await delete(deps.log, workspace, body.doc_ids)
+    return DeleteResponse(
+        message=f"{count} of {len(body.doc_ids)} are being deleted.", doc_id=", ".join(body.doc_ids)
+    )
+
+
+@router.delete("")
+async def clear(deps: DocumentDeps, workspace: Workspace) -> Done:
+    """Delete every document of the workspace. Edits of the graph and the caches stay."""
+    count = await delete_all(deps.log, deps.documents, await deps.partition(workspace))
+    return Done(status="success", message=f"{count} documents are being deleted.")
+
+
+@router.post("/clear_cache")
+async def clear_cache(deps: DocumentDeps, workspace: Workspace) -> Done:
+    """Delete the cached answers of language models for this workspace. Cached embeddings stay."""
+    await deps.caches.clear(workspace)
+    return Done(status="success", message="Successfully cleared all cache")
+
+
+@router.post("/reprocess_failed")
+async def reprocess_failed(deps: DocumentDeps, workspace: Workspace) -> Started:
+    """Try again what failed of every failed or partial document: finished chunks are not paid for
+    twice.
+    """
+    count = await retry_failed(deps.log, deps.documents, await deps.partition(workspace))
+    return Started(status="reprocessing_started", message=f"{count} documents are tried again.")
+
+
+@router.get("/track_status/{track_id}", operation_id="track_status", responses=TRACKED_DOCUMENTS)
+async def track_status(track_id: TrackId, deps: DocumentDeps, workspace: Workspace) -> TrackStatus:
+    """Return the documents of one request, or the one document of that id; none for an unknown id.
+
+    For a scan of this process they include the documents whose text was unchanged.
+    """
+    partition = await deps.partition(workspace)
+    documents = await deps.documents.by_track_id(partition, track_id)
+    others = {track_id, *deps.scans.unchanged(workspace, track_id)} - {
+        status.id for status in documents
+    }
+    if not documents or len(others) > 1:
+        states = await deps.documents.get(partition, sorted(others))
+        documents += [state for state, _ in states.values() if state.status in STATUSES]
+    summary: dict[str, int] = {}
+    for status in documents:
+        summary[status.status] = summary.get(status.status, 0) + 1
+    return TrackStatus(
+        track_id=track_id,
+        documents=[Document.of(status) for status in documents],
+        total_count=len(documents),
+        status_summary=summary,
+    )
+
+
+@router.get("/by_id", responses=error_responses(404))
+async def by_id(
+    deps: DocumentDeps,
+    workspace: Workspace,
+    doc_id: Annotated[
+        str, Query(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])
+    ],
+) -> Document:
+    """Return the state of one document. 404 for an id that is unknown in this workspace, or
+    deleted.
+    """
+    states = await deps.documents.get(await deps.partition(workspace), spellings(doc_id))
+    state = next((states[id][0] for id in spellings(doc_id) if id in states), None)
+    if state is None or state.status not in STATUSES:
+        raise NotFound("there is no document of that id")
+    return Document.of(state)
+
+
+@router.post("/paginated", responses=DOCUMENT_LIST)
+async def paginated(
+    body: PaginatedRequest, deps: DocumentDeps, workspace: Workspace
+) -> PaginatedResponse:
+    """Return a page of the list of documents."""
+    partition = await deps.partition(workspace)
+    statuses = body.status_filters or ([body.status_filter] if body.status_filter else [])
+    page = await deps.documents.page(
+        partition,
+        Listing(
+            statuses=[status.lower() for status in statuses],
+            name=name_spelling(body.search),
+            order=body.sort_field,
+            descending=body.sort_direction == "desc",
+            skip=(body.page - 1) * body.page_size,
+            limit=body.page_size,
+        ),
+    )
+    pages = -(-page.total // body.page_size)
+    return PaginatedResponse(
+        documents=[Document.of(status) for status in page.documents],
+        pagination=Pagination(
+            page=body.page,
+            page_size=body.page_size,
+            total_count=page.total,
+            total_pages=pages,
+            has_next=body.page < pages,
+            has_prev=body.page > 1,
+        ),
+        status_counts=all_counts(await deps.documents.counts(partition)),
+    )
+
+
+@router.get("/status_counts")
+async def status_counts(deps: DocumentDeps, workspace: Workspace) -> StatusCounts:
+    """Return the number of documents by status."""
+    return StatusCounts(
+        status_counts=all_counts(await deps.documents.counts(await deps.partition(workspace)))
+    )

@@ -1,0 +1,133 @@
+"""Reads pages of a workspace's events, forwards and backwards, summarized."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from contracts import subjects
+from runtime.bus.event_summary import EventSummary, summarize
+from runtime.bus.feed.port import EventFeed
+from runtime.bus.port import Message
+from services.gateway.places import PLAIN, Places
+
+PAGE = 100
+"""Events read at once; only their summaries are kept."""
+
+
+@dataclass(frozen=True)
+class EventFilter:
+    """Which events of a workspace: of one document or all, of some types or all; and how their
+    reader sees places.
+    """
+
+    workspace: str
+    document: str | None = None
+    types: tuple[str, ...] = ()
+    places: Places = PLAIN
+
+    @property
+    def subject(self) -> str:
+        """Return one filter of subjects that lets all of them through, and of several types others
+        too.
+        """
+        return self._subject_of(self.types[0] if len(self.types) == 1 else "*")
+
+    @property
+    def subjects(self) -> list[str]:
+        """Return the filters of subjects that together let through exactly these events."""
+        return [self._subject_of(name) for name in dict.fromkeys(self.types)] or [self.subject]
+
+    def admits(self, message: Message) -> bool:
+        """Return whether an event that passed `subject` is one of these."""
+        return not self.types or subjects.split(message.subject)[2] in self.types
+
+    def _subject_of(self, type_name: str) -> str:
+        about = "*" if self.document is None else subjects.token(self.document)
+        return f"{subjects.PREFIX}.{subjects.token(self.workspace)}.{about}.{type_name}"
+
+
+@dataclass(frozen=True)
+class EventPage:
+    """A page of events in the order of the log, and how many there are beyond it in the direction
+    of paging.
+    """
+
+    events: Sequence[EventSummary]
+    remaining: int
+
+
+async def events_after(feed: EventFeed, wanted: EventFilter, after: int, limit: int) -> EventPage:
+    """Return the first `limit` events behind `after`."""
+    events, remaining = list[EventSummary](), 0
+    for subject in wanted.subjects:
+        summaries, left = await _summaries(feed, subject, after, limit)
+        events += summaries
+        remaining += left
+    events.sort(key=lambda event: event.sequence)
+    return EventPage(events[:limit], remaining + len(events[limit:]))
+
+
+async def events_before(
+    feed: EventFeed, wanted: EventFilter, before: int | None, limit: int
+) -> EventPage:
+    """Return the last `limit` events whose sequence is less than `before`; None: the newest of
+    all.
+    """
+
+    async def count(after: int) -> int:
+        return sum([await feed.count(subject, after) for subject in wanted.subjects])
+
+    end = await feed.last_sequence() if before is None else max(0, before - 1)
+    newer = await count(end)
+    after = await _place(count, end, newer, limit)
+    page = await events_after(feed, wanted, after, await count(after) - newer)
+    # Between the counts more may have come.
+    events = [event for event in page.events if event.sequence <= end][-limit:]
+    return EventPage(events, await count(0) - newer - len(events))
+
+
+async def _place(count: Callable[[int], Awaitable[int]], end: int, newer: int, limit: int) -> int:
+    """Return a sequence behind which there are `newer` events and at least `limit` others; 0 when
+    there are fewer.
+
+    There are at most twice `limit`, unless they lie side by side.
+    """
+    step, place = limit, max(0, end - limit)
+    while place and await count(place) < newer + limit:
+        step *= 4
+        place = max(0, end - step)
+    # Where events lie closer than the steps, the place is narrowed down.
+    too_late = end
+    while too_late - place > 1 and await count(place) > newer + 2 * limit:
+        middle = (place + too_late) // 2
+        place, too_late = (
+            (middle, too_late) if await count(middle) >= newer + limit else (place, middle)
+        )
+    return place
+
+
+async def _summaries(
+    feed: EventFeed, subject: str, after: int, limit: int
+) -> tuple[list[EventSummary], int]:
+    """Return the summaries of the first `limit` events behind `after`, and how many come behind
+    these.
+    """
+    events = list[EventSummary]()
+    while True:
+        messages, left = await feed.page(subject, after, min(PAGE, limit - len(events)))
+        events += map(summarize, messages)
+        if not left or not messages or len(events) >= limit:
+            return events, left
+        after = messages[-1].sequence
+
+
+async def event_at(feed: EventFeed, wanted: EventFilter, sequence: int) -> Message | None:
+    """Return the event with this sequence if it is one of these, else None."""
+    messages, _ = await feed.page(wanted.subject, sequence - 1, 1)
+    return next(
+        (
+            message
+            for message in messages
+            if message.sequence == sequence and wanted.admits(message)
+        ),
+        None,
+    )

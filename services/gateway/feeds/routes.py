@@ -1,0 +1,211 @@
+"""The routes about events, and about what a document's chunks gave. No logic."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Header, Path, Query, Request
+from fastapi.responses import StreamingResponse
+
+from runtime.bus.event_summary import summarize, whole_event
+from runtime.bus.points import MAX_SEQUENCE
+from services.gateway.auth.middleware import too_many_requests
+from services.gateway.caller_places import CallerPlaces, end_of_log
+from services.gateway.feeds.dependencies import FeedDeps
+from services.gateway.feeds.models import (
+    After,
+    Before,
+    DocumentChunk,
+    DocumentChunks,
+    DocumentId,
+    EventList,
+    EventSummary,
+    EventTypes,
+    Limit,
+    WholeEvent,
+)
+from services.gateway.feeds.reading import EventFilter, event_at, events_after, events_before
+from services.gateway.feeds.sent_events import event_block, event_stream, started
+from services.gateway.feeds.streams import RETRY_AFTER
+from services.gateway.graph.document_passages import document_passages
+from services.gateway.reference.responses import Responses, error_responses
+from services.gateway.workspaces import Workspace
+from services.query.errors import BadRequest, NotFound
+from services.query.partitions import Partitions
+from services.query.status.document_status import STATUSES
+
+router = APIRouter(tags=["events"])
+
+EXAMPLE = (
+    'id: 4711\nevent: DocumentAdded\ndata: {"sequence": 4711, "type": "DocumentAdded", '
+    '"document": "doc-f8e5…"}\n\n'
+)
+STREAM: Responses = {
+    200: {
+        "content": {"text/event-stream": {"schema": {"type": "string"}, "example": EXAMPLE}},
+        "description": "a stream of events, without an end",
+    }
+}
+
+DocumentName = Annotated[
+    str | None, Query(min_length=1, max_length=512, description="of this document only, by its id")
+]
+
+
+@dataclass(frozen=True)
+class Paging:
+    """Which page is asked for."""
+
+    after: int | None
+    before: int | None
+    limit: int
+
+
+# Coroutines, though they await nothing: FastAPI runs a plain function in another thread, which
+# costs a millisecond.
+async def _paging(
+    places: CallerPlaces, after: After = None, before: Before = None, limit: Limit = 100
+) -> Paging:
+    if after is not None and before is not None:
+        raise BadRequest("give `after` or `before`, not both")
+    start, end = (None if place is None else places.sequence(place) for place in (after, before))
+    return Paging(start, end, limit)
+
+
+async def _start(
+    deps: FeedDeps,
+    places: CallerPlaces,
+    after: After = None,
+    last_event_id: Annotated[
+        int | None, Header(ge=0, le=MAX_SEQUENCE, description="goes before `after`")
+    ] = None,
+) -> int:
+    start = after if last_event_id is None else last_event_id
+    return (
+        await end_of_log(deps.log, deps.feed, places) if start is None else places.sequence(start)
+    )
+
+
+async def _of_workspace(
+    workspace: Workspace,
+    places: CallerPlaces,
+    document: DocumentName = None,
+    types: EventTypes = (),
+) -> EventFilter:
+    return EventFilter(workspace, document, tuple(types), places)
+
+
+async def _of_document(
+    document_id: DocumentId, workspace: Workspace, types: EventTypes = ()
+) -> EventFilter:
+    return EventFilter(workspace, document_id, tuple(types))
+
+
+OfWorkspace = Annotated[EventFilter, Depends(_of_workspace)]
+OfDocument = Annotated[EventFilter, Depends(_of_document)]
+Page = Annotated[Paging, Depends(_paging)]
+
+
+@router.get("/events/stream", responses=STREAM, response_class=StreamingResponse)
+async def stream_events(
+    request: Request,
+    deps: FeedDeps,
+    wanted: OfWorkspace,
+    after: Annotated[int, Depends(_start)],
+    include: Annotated[
+        Literal["body"] | None, Query(description="`body`: send each event whole")
+    ] = None,
+) -> StreamingResponse:
+    """Send the events of the workspace as they happen, as server-sent events; without `after`, from
+    now on.
+    """
+    principal: str = request.state.principal.name
+    if deps.streams.has_all(principal):
+        raise too_many_requests(
+            RETRY_AFTER, f"{deps.streams.share} event streams of these credentials are open"
+        )
+    block = partial(
+        event_block, prices=deps.prices, with_body=include == "body", places=wanted.places
+    )
+    lines = event_stream(deps.streams, deps.feed, wanted, after, principal=principal, block=block)
+    return await started(lines)
+
+
+@router.get("/events")
+async def list_events(
+    deps: FeedDeps, wanted: OfWorkspace, paging: Page, places: CallerPlaces
+) -> EventList:
+    """Return a page of events: those behind `after`, or the last ones in front of `before`, else
+    the newest.
+    """
+    if paging.after is not None:
+        page = await events_after(deps.feed, wanted, paging.after, paging.limit)
+    else:
+        page = await events_before(deps.feed, wanted, paging.before, paging.limit)
+    return EventList.of(page, deps.prices, places)
+
+
+@router.get("/events/{sequence}", responses=error_responses(404))
+async def get_event(
+    sequence: Annotated[int, Path(ge=1, le=MAX_SEQUENCE, examples=[4711])],
+    deps: FeedDeps,
+    workspace: Workspace,
+    places: CallerPlaces,
+) -> WholeEvent:
+    """Return one event of the workspace whole."""
+    try:
+        message = await event_at(deps.feed, EventFilter(workspace), places.sequence(sequence))
+    except BadRequest:
+        message = None
+    if message is None:
+        raise NotFound("there is no event of that sequence")
+    summary = EventSummary.of(summarize(message), deps.prices, places)
+    whole = places.shown_in_fields(whole_event(message))
+    return WholeEvent(sequence=sequence, summary=summary, event=whole)
+
+
+@router.get("/documents/{document_id:path}/events", responses=error_responses(404))
+async def document_events(
+    deps: FeedDeps, wanted: OfDocument, paging: Page, places: CallerPlaces
+) -> EventList:
+    """Return what happened to a document, from the first event on; also of one that was deleted
+    since.
+    """
+    if paging.before is not None:
+        page = await events_before(deps.feed, wanted, paging.before, paging.limit)
+    else:
+        page = await events_after(deps.feed, wanted, paging.after or 0, paging.limit)
+    if not page.events and not await deps.feed.count(
+        EventFilter(wanted.workspace, wanted.document).subject
+    ):
+        raise NotFound("there is no event of a document of that id")
+    return EventList.of(page, deps.prices, places)
+
+
+@router.get("/documents/{document_id:path}/chunks", responses=error_responses(404))
+async def document_chunks(
+    document_id: DocumentId,
+    deps: FeedDeps,
+    workspace: Workspace,
+    after: Annotated[int, Query(ge=-1, le=10_000_000, description="chunks behind this order")] = -1,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> DocumentChunks:
+    """Return the chunks of a document, each with the entities and relations that it gave to the
+    graph.
+    """
+    partitions = Partitions.of(workspace, await deps.pointers.live("status", "graph"))
+    status = (await deps.documents.get(partitions.status, [document_id])).get(document_id)
+    if status is None or status[0].status not in STATUSES:
+        raise NotFound("there is no document of that id")
+    count = status[0].chunk_count
+    orders = range(after + 1, min(after + 1 + limit, count))
+    passages = await document_passages(
+        deps.passages, deps.provenance, partitions, document_id, orders
+    )
+    return DocumentChunks(
+        document_id=document_id,
+        file_path=status[0].file_path,
+        chunk_count=count,
+        chunks=[DocumentChunk.of(passage) for passage in passages],
+        after=orders[-1] if orders and orders[-1] + 1 < count else None,
+    )

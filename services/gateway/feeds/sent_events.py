@@ -1,0 +1,89 @@
+"""Server-sent events: what happens in a workspace, as it happens."""
+
+import json
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import Any
+
+from runtime.bus.event_summary import summarize, whole_event
+from runtime.bus.feed.port import EventFeed
+from runtime.bus.port import Message
+from runtime.costs.prices import Prices
+from runtime.errors import Retryable
+from services.gateway.feeds.models import EventSummary
+from services.gateway.feeds.reading import EventFilter
+from services.gateway.feeds.streams import EventStreams
+from services.gateway.places import PLAIN, Places
+from services.gateway.questions.streaming import EventStreamResponse
+
+HEARTBEAT_SECONDS = 15.0
+"""After so long without an event a comment is sent, so that no proxy takes the connection for
+dead.
+"""
+
+MAX_SECONDS = 3600.0
+"""How long a stream goes on. Its client comes back where it was, with credentials that are checked
+again.
+"""
+
+RECONNECT_MS = 2000
+"""Milliseconds after which a client comes back."""
+
+
+async def event_stream(
+    streams: EventStreams,
+    feed: EventFeed,
+    wanted: EventFilter,
+    after: int,
+    *,
+    principal: str,
+    block: Callable[[Message], str],
+) -> AsyncGenerator[str]:
+    """Yield the events behind `after` as server-sent events, each as `block` writes it, `id` being
+    its place.
+
+    Nothing is buffered: of a client that reads slowly the log keeps what it has not read. When the
+    bus does not answer, the stream ends, and the client comes back.
+    """
+    with streams.opened(principal):
+        yield f"retry: {RECONNECT_MS}\nid: {wanted.places.shown(after)}\n: connected\n\n"
+        pages = streams.follow(feed, wanted, after, wait=HEARTBEAT_SECONDS, seconds=MAX_SECONDS)
+        try:
+            async with aclosing(pages):
+                async for messages, seen in pages:
+                    for message in messages:
+                        yield block(message)
+                    if not messages:
+                        # Without data nothing is dispatched, but a client resumes from there.
+                        yield f": heartbeat\nid: {wanted.places.shown(seen)}\n\n"
+        except Retryable as error:
+            yield f": ends, for {type(error).__name__}\n\n"
+
+
+async def started(lines: AsyncGenerator[str]) -> EventStreamResponse:
+    """Return the answer that sends these lines. What is raised before the first one has a status
+    code of its own.
+    """
+    first = await anext(lines)
+
+    async def all_lines() -> AsyncGenerator[str]:
+        async with aclosing(lines):
+            yield first
+            async for line in lines:
+                yield line
+
+    return EventStreamResponse(all_lines())
+
+
+def event_block(
+    message: Message, *, prices: Prices, with_body: bool, places: Places = PLAIN
+) -> str:
+    """Return one event in the format of server-sent events."""
+    summary = EventSummary.of(summarize(message), prices, places)
+    fields: dict[str, Any] = summary.model_dump(mode="json", exclude_none=True)
+    if with_body:
+        fields["event"] = places.shown_in_fields(whole_event(message))
+    return (
+        f"id: {summary.sequence}\nevent: {summary.type}\ndata: "
+        f"{json.dumps(fields, ensure_ascii=False)}\n\n"
+    )

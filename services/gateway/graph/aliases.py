@@ -1,0 +1,97 @@
+"""Aliases for people: what was decided about them, and deciding. A decision is an edit of the graph
+in the log.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from contracts.graph import Partition
+from contracts.values import GraphOperation
+from services.gateway.graph.browsing import known_name
+from services.gateway.graph.editing import EditResult, GraphEditor
+from services.query.errors import BadRequest, NotFound
+from services.query.retrieval.port import AliasEdit, EntityAliases
+
+AliasState = Literal["accepted", "rejected", "proposed"]
+Decision = Literal["accept", "reject", "propose", "undo"]
+
+OPERATIONS: dict[Decision, GraphOperation] = {
+    "accept": "accept_alias",
+    "reject": "reject_alias",
+    "propose": "propose_alias",
+    "undo": "undo_alias",
+}
+_STATES: dict[str, AliasState] = {
+    "accept_alias": "accepted",
+    "merge_entities": "accepted",
+    "reject_alias": "rejected",
+    "propose_alias": "proposed",
+}
+
+
+@dataclass(frozen=True)
+class Alias:
+    """What was decided last about a name and an entity. `at`: microseconds since 1970."""
+
+    name: str
+    target: str
+    state: AliasState
+    at: int
+    editor: str = ""
+    proposed_by: str = ""
+    evidence: str = ""
+
+
+def decided(edits: Iterable[AliasEdit]) -> list[Alias]:
+    """Return the decisions that stand, by name and entity. A proposal takes back no decision."""
+    standing: dict[tuple[str, str], Alias] = {}
+    for edit in edits:
+        for key in ((name, edit.target) for name in edit.names if name != edit.target):
+            if edit.operation == "undo_alias":
+                standing.pop(key, None)
+            elif edit.operation != "propose_alias" or key not in standing:
+                said = (edit.at, edit.editor, edit.proposed_by, edit.evidence)
+                standing[key] = Alias(*key, _STATES[edit.operation], *said)
+    return [standing[key] for key in sorted(standing)]
+
+
+async def decide(
+    editor: GraphEditor,
+    aliases: EntityAliases,
+    decision: Decision,
+    names: Sequence[str],
+    target: str,
+    **said: str,
+) -> EditResult[bool]:
+    """Publish a decision on names that may mean the entity `target`, and wait until the graph shows
+    it.
+
+    `said`: `proposed_by` and `evidence`, as in the event. Raises NotFound for an entity that is not
+    there and for an undoing of what nobody decided, BadRequest for an entity as an alias of itself.
+    """
+    partition = await editor.partition()
+    target = await known_name(editor.graph, partition, target)
+    names = list(dict.fromkeys([await known_name(editor.graph, partition, name) for name in names]))
+    if target in names:
+        raise BadRequest(f"{target!r} is no alias of itself")
+    before = {(one.name, one.target): one for one in decided(await aliases.edits(partition))}
+    accepted_before = any(
+        (known := before.get((name, target))) and known.state == "accepted" for name in names
+    )
+    if decision in ("accept", "propose"):
+        await editor.entity(target)
+    elif decision == "undo" and (
+        unknown := [name for name in names if (name, target) not in before]
+    ):
+        raise NotFound(f"nobody has decided whether {unknown[0]!r} means {target!r}")
+    revision = await editor.revision(partition, target)
+    sequence = await editor.publish(OPERATIONS[decision], names, target=target, **said)
+    changes_graph = decision == "accept" or (decision != "propose" and accepted_before)
+
+    async def look(partition: Partition) -> bool | None:
+        if changes_graph and revision is not None:
+            return True if await editor.revision(partition, target) != revision else None
+        return True if any(edit.at == sequence for edit in await aliases.edits(partition)) else None
+
+    return EditResult(sequence, (target,), await editor.wait_until_visible(look))

@@ -1,0 +1,38 @@
+"""What the routes of the graph work with."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from contracts.graph import Partition
+from runtime.bus.port import LiveGenerations, Log
+from runtime.stores.graph.port import Graph
+from services.gateway.dependencies import depends_on
+from services.query.retrieval.port import EntityAliases, ProvenanceReader
+from services.query.status.current_partitions import CurrentPartitions
+from services.query.status.port import Passages
+
+
+@dataclass(frozen=True)
+class GraphDependencies:
+    """Where the graph is read, and the log that takes edits of it.
+
+    `max_nodes`: the most entities of one answer. `edit_timeout`: seconds that an edit waits for its
+    effect.
+    """
+
+    log: Log
+    pointers: LiveGenerations
+    current: CurrentPartitions
+    graph: Graph
+    passages: Passages
+    provenance: ProvenanceReader
+    aliases: EntityAliases
+    max_nodes: int
+    edit_timeout: float
+
+    async def partition(self, workspace: str) -> Partition:
+        """Return where the graph of the workspace is read."""
+        return Partition(workspace, (await self.pointers.live("graph")).graph)
+
+
+GraphDeps = Annotated[GraphDependencies, depends_on(GraphDependencies)]

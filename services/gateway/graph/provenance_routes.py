@@ -1,0 +1,80 @@
+"""The route that tells where an entity or a relation comes from."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from services.gateway.graph.dependencies import GraphDeps
+from services.gateway.graph.models import Name
+from services.gateway.graph.sources import Source, sources_of
+from services.gateway.workspaces import Workspace
+from services.query.partitions import Partitions
+
+router = APIRouter(tags=["graph"])
+
+
+class ChunkSource(BaseModel):
+    """What one chunk says of it, and where the chunk stands."""
+
+    chunk_id: str
+    document_id: str
+    file_path: str
+    order: int
+    start: int | None = Field(
+        description="first character of the chunk in the document's text; null where unknown"
+    )
+    end: int | None = Field(description="the character behind its last one")
+    page: int | None = Field(description="page on which it begins, the first being 1")
+    names: list[str] = Field(
+        description="as the document has them: people may have renamed it since"
+    )
+    description: str
+
+    @classmethod
+    def of(cls, source: Source) -> "ChunkSource":
+        """Return the source as answers have it."""
+        said, passage = source.said, source.passage
+        return cls(
+            chunk_id=said.chunk_id,
+            document_id=said.document_id,
+            file_path=said.file_path,
+            order=said.order,
+            start=passage.start if passage else None,
+            end=passage.end if passage else None,
+            page=passage.page if passage else None,
+            names=list(said.names),
+            description=said.description,
+        )
+
+
+class ProvenanceResponse(BaseModel):
+    """A page of sources, in a fixed order."""
+
+    sources: list[ChunkSource]
+    after: str | None = Field(
+        description="give it as `after` to read on; null when there is no more"
+    )
+
+
+@router.get("/graph/provenance", operation_id="provenance")
+async def list_sources(
+    deps: GraphDeps,
+    workspace: Workspace,
+    name: Annotated[Name, Query(examples=["Ada Marlow"])],
+    other: Annotated[
+        Name | None, Query(description="the other end, for a relation", examples=["Port Elm"])
+    ] = None,
+    after: Annotated[str, Query(max_length=400, pattern=r"^[!-~]*$")] = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> ProvenanceResponse:
+    """Return the chunks that speak of an entity or of a relation, with what each says. None where
+    people made it.
+    """
+    partitions = Partitions.of(workspace, await deps.pointers.live("status", "graph"))
+    names = (name,) if other is None else (name, other)
+    sources = await sources_of(
+        deps.provenance, deps.passages, partitions, names, after=after, limit=limit
+    )
+    last = sources[-1].said.cursor if len(sources) == limit else None
+    return ProvenanceResponse(sources=[ChunkSource.of(source) for source in sources], after=last)

@@ -1,0 +1,170 @@
+"""The routes about money: what was paid to models, and the budget of a workspace."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from contracts.events import BudgetPeriod, BudgetSet
+from runtime.costs.budget import BudgetUse, budget_use, read_budget, set_budget
+from runtime.costs.report import CostSum, Grouping, cost_report
+from services.gateway.auth.audit import note_details
+from services.gateway.operations.dependencies import CostDependencies, CostDeps
+from services.gateway.operations.scope import NotedReason
+from services.gateway.strict_model import StrictModel
+from services.gateway.workspaces import Workspace
+from services.query.event_source import SOURCE
+
+router = APIRouter()
+
+
+class CostTotals(BaseModel):
+    """What was paid: `money` to models with a price; `unpriced` are tokens of others; `prompt`
+    includes `cached`.
+    """
+
+    calls: int
+    prompt: int
+    cached: int
+    completion: int
+    seconds: float
+    money: float | None
+    unpriced: int
+    saved_results: int
+    saved_tokens: int
+    saved_money: float | None
+
+    @classmethod
+    def of(cls, one: CostSum) -> "CostTotals":
+        """Return the sum as JSON has it."""
+        return cls.model_validate(one.as_json())
+
+
+class CostGroup(CostTotals):
+    """The sum of all entries with one value: a day, a document, a stage or a model."""
+
+    name: str
+
+
+class BudgetState(BaseModel):
+    """The budget of a workspace, and what was spent of it in its period; all of it null where none
+    is set.
+    """
+
+    money: float | None = None
+    tokens: int | None = None
+    period: BudgetPeriod | None = None
+    reason: str | None = None
+    spent_money: float | None = None
+    spent_tokens: int | None = None
+    currency: str
+    exceeded: str | None = Field(
+        default=None, description="why extraction waits; null while it does not"
+    )
+
+
+class CostReport(BaseModel):
+    """What a workspace has paid for its documents and its questions; the stages of questions begin
+    with `query-`.
+    """
+
+    workspace: str
+    currency: str
+    total: CostTotals
+    by: Grouping | None = None
+    groups: list[CostGroup] = []
+    budget: BudgetState
+
+
+class BudgetRequest(StrictModel):
+    """A limit of money, of tokens, or both. What was set before no longer counts."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"money": 25.0, "period": "month"}]})
+
+    money: float | None = Field(default=None, ge=0, le=1e12)
+    tokens: int | None = Field(default=None, ge=0, le=10**15)
+    period: BudgetPeriod = "total"
+    reason: str = Field(default="", max_length=1000)
+
+
+@router.get("/cost")
+async def cost(
+    deps: CostDeps,
+    workspace: Workspace,
+    by: Annotated[Grouping | None, Query(description="sum up by this, too")] = None,
+    document: Annotated[
+        str, Query(max_length=512, description="only what this document cost")
+    ] = "",
+) -> CostReport:
+    """Return what the workspace has paid to models for documents and questions, from the events in
+    the log.
+    """
+    entries = deps.ledger.entries(await deps.partition(workspace), document)
+    report = await cost_report(entries, deps.prices, by)
+    return CostReport(
+        workspace=workspace,
+        currency=deps.prices.currency,
+        total=CostTotals.of(report.total),
+        by=by,
+        groups=[
+            CostGroup.model_validate({"name": name, **one.as_json()})
+            for name, one in report.groups.items()
+        ],
+        budget=await budget_state(deps, workspace),
+    )
+
+
+@router.get("/budget")
+async def budget(deps: CostDeps, workspace: Workspace) -> BudgetState:
+    """Return the budget of the workspace."""
+    return await budget_state(deps, workspace)
+
+
+@router.put("/budget")
+async def put_budget(
+    request: Request, body: BudgetRequest, deps: CostDeps, workspace: Workspace
+) -> BudgetState:
+    """Set the budget. Extraction that waits for it goes on within a minute, where the new one
+    allows it.
+    """
+    note_details(
+        request,
+        money=str(body.money),
+        tokens=str(body.tokens),
+        period=body.period,
+        reason=body.reason,
+    )
+    new = BudgetSet(money=body.money, tokens=body.tokens, period=body.period, reason=body.reason)
+    await set_budget(deps.log, workspace=workspace, budget=new, source=SOURCE)
+    return await budget_state(deps, workspace)
+
+
+@router.delete("/budget")
+async def delete_budget(deps: CostDeps, workspace: Workspace, reason: NotedReason) -> BudgetState:
+    """Clear the budget: nothing limits what the workspace spends."""
+    if await read_budget(deps.log, workspace):
+        await set_budget(
+            deps.log, workspace=workspace, budget=BudgetSet(reason=reason), source=SOURCE
+        )
+    return await budget_state(deps, workspace)
+
+
+async def budget_state(deps: CostDependencies, workspace: str) -> BudgetState:
+    """Return the budget of the workspace, and what was spent of it."""
+    prices = deps.prices
+    present = await read_budget(deps.log, workspace)
+    if present is None:
+        return BudgetState(currency=prices.currency)
+    entries = deps.ledger.entries(await deps.partition(workspace))
+    return _state(await budget_use(present, entries, prices, datetime.now(UTC)))
+
+
+def _state(use: BudgetUse) -> BudgetState:
+    return BudgetState(
+        **use.budget.model_dump(),
+        spent_money=float(use.spent.money) if use.spent.money is not None else None,
+        spent_tokens=use.spent.tokens,
+        currency=use.currency,
+        exceeded=use.exceeded or None,
+    )

@@ -1,0 +1,72 @@
+"""The routes about erasures: ask for some, see what was erased."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from services.gateway.auth.audit import note_details
+from services.gateway.operations.dependencies import WorkspaceDeps
+from services.gateway.operations.erasures import list_erasures, request_erasures
+from services.gateway.strict_model import StrictModel
+from services.gateway.workspaces import Workspace
+
+router = APIRouter()
+
+DocumentId = Annotated[str, Field(min_length=1, max_length=512)]
+
+
+class ErasureWish(StrictModel):
+    """Documents to be erased for good, and why, for whoever reads the log later."""
+
+    document_ids: list[DocumentId] = Field(min_length=1, max_length=1000, examples=[["doc-17"]])
+    reason: str = Field(default="", max_length=1000, examples=["request 17"])
+
+
+class ErasuresRequested(BaseModel):
+    """Documents that are deleted now and to be erased by an operator, and ids that no document
+    has.
+    """
+
+    requested: list[str]
+    unknown: list[str]
+
+
+class ErasedDocument(BaseModel):
+    """A document that was erased."""
+
+    document: str
+    at: datetime
+    receipt: str = Field(description="sha256 of the receipt")
+    reason: str
+    actor: str | None = Field(description="in whose name")
+
+
+class Erasures(BaseModel):
+    """What is still to be erased, and what was, oldest first; at most 1,000 of each."""
+
+    requested: list[str]
+    erased: list[ErasedDocument]
+
+
+@router.post("/erasures", status_code=202)
+async def ask_for_erasures(
+    request: Request, body: ErasureWish, deps: WorkspaceDeps, workspace: Workspace
+) -> ErasuresRequested:
+    """Delete documents, and have an operator erase them for good: `lightstream erase --requested
+    --yes`.
+    """
+    note_details(request, documents=body.document_ids, reason=body.reason)
+    outcome = await request_erasures(deps.log, workspace, body.document_ids, body.reason)
+    return ErasuresRequested(requested=outcome.requested, unknown=outcome.unknown)
+
+
+@router.get("/erasures")
+async def erasures(deps: WorkspaceDeps, workspace: Workspace) -> Erasures:
+    """Return the documents that are still to be erased, and the receipts of those that were."""
+    requested, erased = await list_erasures(deps.log, workspace)
+    return Erasures(
+        requested=requested,
+        erased=[ErasedDocument.model_validate(one, from_attributes=True) for one in erased],
+    )

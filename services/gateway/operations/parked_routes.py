@@ -1,0 +1,49 @@
+"""The route that shows which events are parked, and why."""
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from runtime.bus.parking.counts import ParkedCount, count_parked
+from runtime.bus.parking.port import Reason
+from services.gateway.caller_places import CallerPlaces
+from services.gateway.operations.dependencies import OperationDeps
+from services.gateway.operations.scope import ChosenWorkspace
+
+router = APIRouter()
+
+
+class ParkedEvents(BaseModel):
+    """Events of one workspace that are parked for one reason, and the first of them."""
+
+    workspace: str
+    reason: Reason
+    events: int
+    durables: list[str] = Field(description="the consumers that the events wait for")
+    first: int = Field(description="sequence of the first of them")
+    type: str
+    version: int
+    document: str
+    error: str
+    summary: str = Field(description="all of this as a sentence")
+
+    @classmethod
+    def of(cls, count: ParkedCount) -> "ParkedEvents":
+        """Return them as the API shows them."""
+        return cls.model_validate({**vars(count), "summary": str(count)})
+
+
+class ParkedList(BaseModel):
+    """What is parked, by workspace and reason."""
+
+    parked: list[ParkedEvents]
+
+
+@router.get("/parked")
+async def list_parked(
+    operations: OperationDeps, workspace: ChosenWorkspace, places: CallerPlaces
+) -> ParkedList:
+    """Return how many events of the workspace are parked, for which reason, and the first of
+    them.
+    """
+    counts = await count_parked(operations.parked, workspace)
+    return places.shown_in(ParkedList(parked=[ParkedEvents.of(count) for count in counts]), "first")

@@ -1,0 +1,270 @@
+"""What questions about the past are answered from: documents, graph and vectors of then, in stores
+in memory.
+"""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from cachetools import TTLCache
+
+from contracts.events import Event
+from contracts.graph import Partition, Provenance, VectorKind, VectorRow
+from contracts.ids import chunk_vector_id, pair, sha256
+from knowledge.contributions import Contribution, Key
+from knowledge.vector_rows import entity_row, relation_row
+from runtime.batching import batched
+from runtime.bus.codec import decode
+from runtime.bus.memory import MemoryLog
+from runtime.bus.port import Delivery, Log
+from runtime.errors import NewerVersion, Poison
+from runtime.models.port import Vector
+from runtime.projections.cached_embeddings import CachedEmbeddings
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.documents.port import Rows
+from runtime.stores.vectors.memory import MemoryVectors
+from services.gateway.past import reading
+from services.gateway.past.reading import KEPT_SECONDS, Past
+from services.gateway.past.sizes import ANY_TYPE
+from services.gateway.past.state import REVISION, PastState
+from services.gateway.past.stored_present import GENERATIONS
+from services.gateway.past.turns import PastTurns
+from services.query.adapters.documents import RowDocuments, RowPassages
+from services.query.answering.dependencies import QueryDependencies
+from services.query.errors import TooLarge
+from services.query.partitions import Partitions
+from services.query.replay import StatusReplay
+from services.query.retrieval.caches.cached_graph import CachedGraph
+from services.query.retrieval.caches.cached_vectors import CachedVectors
+from services.query.retrieval.caches.invalidation import ProjectionCache
+from services.query.retrieval.caches.name_indexes import NameIndexes
+from services.query.retrieval.caches.passage_indexes import PassageIndexCache
+from services.query.retrieval.dependencies import EmbedTexts
+from services.query.retrieval.port import AliasEdit
+
+MAX_VECTORS, MAX_VECTOR_BYTES = 30_000, 128 * 1024 * 1024
+"""Chunks, entities and relations of one workspace that have a vector in memory: so many, and more
+of small vectors.
+"""
+
+MAX_KEPT = 2
+"""Pasts that are kept for further questions."""
+
+EVENTS_AT_ONCE, TEXTS_AT_ONCE = 50, 200
+"""Events that are handled, and texts that are embedded, before other requests get their turn."""
+
+
+@dataclass
+class _NamedEmbedder:
+    """The embedder of a generation, under the name that the cache of embeddings knows it by."""
+
+    model: str
+    dimension: int
+    embed_texts: EmbedTexts
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        return await self.embed_texts(texts)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@dataclass(frozen=True)
+class PastAliases:
+    """`EntityAliases` of a state: the names that documents use for entities; nothing is edited any
+    more.
+    """
+
+    state: PastState
+
+    async def edits(self, partition: Partition) -> list[AliasEdit]:
+        return []
+
+    async def of(self, partition: Partition) -> list[tuple[str, str]]:
+        return self.state.edits.other_names()
+
+    async def changes(self, partition: Partition) -> int:
+        return 0
+
+
+@dataclass(frozen=True)
+class PastProvenance:
+    """`ProvenanceReader` of a state."""
+
+    state: PastState
+
+    async def of(
+        self,
+        partition: Partition,
+        names: Sequence[str],
+        *,
+        after: str = "",
+        limit: int = 100,
+        among: Collection[str] | None = None,
+    ) -> list[Provenance]:
+        """See `ProvenanceReader.of`: in canonical order."""
+        key: Key = (names[0],) if len(names) == 1 else pair(*names)
+        provenance = [
+            _provenance(f"{number:08d}", one)
+            for number, one in enumerate(self.state.contributions.get(key, ()))
+        ]
+        return [
+            one
+            for one in provenance
+            if one.cursor > after and (among is None or one.document_id in among)
+        ][:limit]
+
+
+def _provenance(cursor: str, one: Contribution) -> Provenance:
+    return Provenance(
+        cursor,
+        one.names,
+        one.chunk_id,
+        one.document_id,
+        one.order,
+        one.version,
+        one.added_at,
+        one.file_path,
+        one.description,
+    )
+
+
+@dataclass
+class MemoryPastAnswers:
+    """Gives questions the dependencies of then. Texts that were embedded before are not embedded
+    again.
+
+    `rows`: the document store, of which only the cache of embeddings is used.
+    """
+
+    log: Log
+    rows: Rows
+    _kept: TTLCache[tuple[str, int, str], QueryDependencies] = field(
+        default_factory=lambda: TTLCache(MAX_KEPT, KEPT_SECONDS)
+    )
+    _turns: PastTurns = field(default_factory=PastTurns)
+
+    async def at(
+        self, past: Past, workspace: str, sequence: int, deps: QueryDependencies, generation: int
+    ) -> tuple[QueryDependencies, Partitions]:
+        """See `PastAnswers` of the API's context."""
+        async with self._turns.of_workspace(workspace), deps.for_generation(generation) as by:
+            key = (workspace, sequence, by.vectors.model)
+            if key not in self._kept:
+                size = await past.size(workspace, sequence)
+                async with self._turns.of_size(workspace, size):
+                    self._kept[key] = await self._opened(past, workspace, sequence, by)
+            return self._kept[key], Partitions.of(workspace, GENERATIONS)
+
+    async def _opened(
+        self, past: Past, workspace: str, sequence: int, deps: QueryDependencies
+    ) -> QueryDependencies:
+        state, rows = await self._past(past, workspace, sequence)
+        graph, _ = await past.graph(workspace, sequence)
+        vectors = MemoryVectors(deps.vectors.model, deps.vectors.dimension)
+        documents, passages, aliases = RowDocuments(rows), RowPassages(rows), PastAliases(state)
+        await self._index(workspace, state, passages, vectors, deps)
+        # The log of the present says nothing of the past: nothing that is cached here ever changes.
+        cache = ProjectionCache(MemoryLog(), 0)
+        return replace(
+            deps,
+            graph=graph,
+            graph_reader=CachedGraph(graph, cache),
+            vectors=vectors,
+            vector_reader=CachedVectors(vectors, cache),
+            cache_invalidation=cache,
+            documents=documents,
+            passages=passages,
+            provenance=PastProvenance(state),
+            aliases=aliases,
+            entity_names=NameIndexes(graph, documents, aliases),
+            passage_indexes=PassageIndexCache(passages, documents),
+            answer_cache=None,
+            vector_searches=None,
+        )
+
+    async def _past(self, past: Past, workspace: str, sequence: int) -> tuple[PastState, Rows]:
+        """Return the state, and the rows of documents and chunks: of a large past from the
+        present.
+        """
+        if await past.size(workspace, sequence) > reading.MAX_BYTES:
+            present, state = await past.of_present(workspace, sequence)
+            return state, present.rows
+        (state,) = await past.states(workspace, sequence)
+        rows = MemoryRows()
+        await self.read_documents(workspace, sequence, rows)
+        return state, rows
+
+    async def read_documents(self, workspace: str, sequence: int, rows: Rows) -> None:
+        """Fill the rows of documents and chunks from the log, as the status projection does."""
+        replay = StatusReplay(rows)
+        batch: list[Delivery[Event]] = []
+        async with aclosing(self.log.history(workspace, None, ANY_TYPE)) as messages:
+            async for message in messages:
+                if message.sequence > sequence:
+                    break
+                try:
+                    envelope = decode(message.data, message.subject, message.headers)
+                except (NewerVersion, Poison):
+                    continue
+                batch.append(Delivery(envelope, message.sequence, 1, message.published_at))
+                if len(batch) == EVENTS_AT_ONCE:
+                    await replay.take(batch, GENERATIONS)
+                    batch = []
+                    await asyncio.sleep(0)
+        await replay.take(batch, GENERATIONS)
+        await replay.finish(GENERATIONS)
+
+    async def _index(
+        self,
+        workspace: str,
+        state: PastState,
+        passages: RowPassages,
+        vectors: MemoryVectors,
+        deps: QueryDependencies,
+    ) -> None:
+        partition = Partition(workspace, REVISION)
+        rows: dict[VectorKind, list[VectorRow]] = {
+            "chunks": await _chunk_rows(passages, partition),
+            "entities": [entity_row(entity) for entity in state.entities.values()],
+            "relations": [relation_row(relation) for relation in state.relations.values()],
+        }
+        most = max(MAX_VECTORS, MAX_VECTOR_BYTES // (4 * deps.vectors.dimension))
+        if (count := sum(map(len, rows.values()))) > most:
+            raise TooLarge(
+                f"workspace {workspace!r} had {count:,} vectors by then, at most {most:,} are made"
+            )
+        embedder = _NamedEmbedder(
+            deps.vectors.model, deps.vectors.dimension, deps.embed_documents or deps.embed
+        )
+        embeddings = CachedEmbeddings(self.rows, embedder)
+        for kind, of_kind in rows.items():
+            for some in batched(of_kind, TEXTS_AT_ONCE):
+                made = await embeddings.embed(workspace, [row.text for row in some])
+                with_vectors = [
+                    replace(row, vector=vector) for row, vector in zip(some, made, strict=True)
+                ]
+                await vectors.put(partition, kind, with_vectors)
+                await asyncio.sleep(0)
+
+
+async def _chunk_rows(passages: RowPassages, partition: Partition) -> list[VectorRow]:
+    """Return the rows of all passages, as the indexer has them."""
+    rows: list[VectorRow] = []
+    after = ""
+    while page := await passages.page(partition, after, TEXTS_AT_ONCE):
+        for passage in page.values():
+            rows.append(
+                VectorRow(
+                    id=chunk_vector_id(passage.document_id, passage.order),
+                    text=passage.content,
+                    text_hash=sha256(passage.content),
+                    names=(passage.id,),
+                    document_id=passage.document_id,
+                    file_path=passage.file_path,
+                    order=passage.order,
+                )
+            )
+        after = list(page)[-1]
+    return rows

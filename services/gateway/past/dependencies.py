@@ -1,0 +1,21 @@
+"""What the routes of the past work with."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from runtime.bus.port import Log
+from services.gateway.dependencies import depends_on
+from services.gateway.past.reading import Past
+
+
+@dataclass(frozen=True)
+class PastDependencies:
+    """The past of all workspaces, as far as this process has read it, and the log that takes what
+    undoes it.
+    """
+
+    log: Log
+    past: Past
+
+
+PastDeps = Annotated[PastDependencies, depends_on(PastDependencies)]

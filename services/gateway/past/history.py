@@ -1,0 +1,206 @@
+"""The history of an entity: the events that made it what it is, oldest first, each with the chunk
+it is about.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from knowledge.contributions import Contribution
+from knowledge.edit import Edit, standing_edits, undone_edits
+from services.gateway.past.events import ChunkRecord, WorkspaceEvents
+from services.gateway.past.state import PastState, current_chunks
+
+Effect = Literal["counts", "replaced", "deleted", "hidden", "renamed", "undone"]
+"""Whether an event still counts for the entity; why not: a newer version of the chunk replaced it,
+the chunk is no longer part of a document, an edit hides it, the name means another entity now, the
+edit was taken back.
+"""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A relation of the entity that a chunk states."""
+
+    source: str
+    target: str
+    description: str
+
+
+@dataclass(frozen=True)
+class HistoryEvent:
+    """One event of the history; what does not apply to its type is empty. `at`: microseconds since
+    1970.
+    """
+
+    sequence: int
+    at: int
+    type: str
+    effect: Effect
+    names: tuple[str, ...]
+    """The entity as the event calls it; of an edit all names it is about."""
+    document_id: str = ""
+    file_path: str = ""
+    chunk_id: str = ""
+    order: int | None = None
+    entity_type: str = ""
+    description: str = ""
+    relations: tuple[Statement, ...] = ()
+    operation: str = ""
+    target: str = ""
+    editor: str = ""
+    reason: str = ""
+    undone_by: int | None = None
+
+
+@dataclass(frozen=True)
+class EntityHistory:
+    """The history of an entity up to a sequence. `names`: those that documents use for it, or once
+    meant it by.
+    """
+
+    name: str
+    sequence: int
+    exists: bool
+    names: list[str]
+    events: list[HistoryEvent] = field(default_factory=list[HistoryEvent])
+
+
+def entity_history(events: WorkspaceEvents, state: PastState, name: str) -> EntityHistory:
+    """Return the history of the entity that has this name at the state's place of the log, or had
+    it before.
+    """
+    names = state.edits.all_original_names([name]) | {name}
+    edits = [edit for edit in events.edits if edit.sequence <= state.sequence]
+    said = list(_said(events, state, names, name))
+    documents = {one.document_id for one in said}
+    changes = [
+        *said,
+        *_edited(edits, names | {name}),
+        *_deleted(events, state.sequence, documents),
+        *_summarized(events, state.sequence, names),
+    ]
+    ordered = sorted(changes, key=lambda one: (one.sequence, one.chunk_id))
+    used = {one.names[0] for one in said}
+    return EntityHistory(name, state.sequence, name in state.entities, sorted(used), ordered)
+
+
+def _said(
+    events: WorkspaceEvents, state: PastState, names: set[str], name: str
+) -> Iterable[HistoryEvent]:
+    current = {id(record) for record in current_chunks(events, state.sequence)}
+    for records in events.chunks.values():
+        last = max(
+            (record.version for record in records if record.sequence <= state.sequence), default=0
+        )
+        for record in records:
+            if record.sequence > state.sequence:
+                continue
+            for one in record.contributions:
+                if one.kind != "relation" and one.names[0] in names:
+                    effect = _effect(
+                        one,
+                        state,
+                        name,
+                        counted=id(record) in current,
+                        newest=record.version == last,
+                    )
+                    yield _statement(record, one, effect)
+
+
+def _effect(
+    one: Contribution, state: PastState, name: str, *, counted: bool, newest: bool
+) -> Effect:
+    if not counted:
+        return "deleted" if newest else "replaced"
+    if one.version <= state.edits.cutoff(one.names, one.document_id):
+        return "hidden"
+    return (
+        "counts" if state.edits.canonical_key(one.names, one.document_id) == (name,) else "renamed"
+    )
+
+
+def _statement(record: ChunkRecord, one: Contribution, effect: Effect) -> HistoryEvent:
+    relations = tuple(
+        Statement(relation.names[0], relation.names[1], relation.description)
+        for relation in record.contributions
+        if relation.kind == "relation" and one.names[0] in relation.names
+    )
+    return HistoryEvent(
+        record.sequence,
+        record.at,
+        "EntitiesExtracted",
+        effect,
+        one.names,
+        document_id=one.document_id,
+        file_path=one.file_path,
+        chunk_id=one.chunk_id,
+        order=one.order,
+        entity_type=one.type if one.kind == "entity" else "",
+        description=one.description if one.kind == "entity" else "",
+        relations=relations,
+    )
+
+
+def _edited(edits: list[Edit], names: set[str]) -> Iterable[HistoryEvent]:
+    ordered = sorted(edits, key=lambda edit: edit.sequence)
+    undone = undone_edits(ordered)
+    standing = {edit.sequence for edit in standing_edits(ordered)}
+    for edit in ordered:
+        if not names.isdisjoint(edit.all_names):
+            # Proposals and undoings never stand among what changes the graph, but were not taken
+            # back.
+            taken_back = edit.sequence in undone or (
+                edit.operation in _STANDS and edit.sequence not in standing
+            )
+            yield HistoryEvent(
+                edit.sequence,
+                edit.at,
+                "GraphEdited",
+                "undone" if taken_back else "counts",
+                edit.names,
+                entity_type=edit.values.type or "",
+                description=edit.values.description or "",
+                operation=edit.operation,
+                target=edit.target or "",
+                editor=edit.editor,
+                reason=edit.evidence,
+                undone_by=undone.get(edit.sequence),
+            )
+
+
+_STANDS = frozenset({"accept_alias", "merge_entities"})
+"""Operations that a decision on an alias takes back."""
+
+
+def _deleted(events: WorkspaceEvents, sequence: int, documents: set[str]) -> Iterable[HistoryEvent]:
+    for id in documents:
+        path = ""
+        for record in events.documents.get(id, ()):
+            if record.sequence > sequence:
+                break
+            if not record.content_hash:
+                yield HistoryEvent(
+                    record.sequence,
+                    record.at,
+                    "DocumentDeleted",
+                    "counts",
+                    (),
+                    document_id=id,
+                    file_path=path,
+                )
+            path = record.file_path or path
+
+
+def _summarized(events: WorkspaceEvents, sequence: int, names: set[str]) -> Iterable[HistoryEvent]:
+    for summary in events.summaries:
+        if summary.sequence <= sequence and len(summary.key) == 1 and summary.key[0] in names:
+            yield HistoryEvent(
+                summary.sequence,
+                summary.at,
+                "DescriptionSummarized",
+                "counts",
+                summary.key,
+                description=summary.text,
+                editor=summary.model,
+            )

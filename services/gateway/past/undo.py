@@ -1,0 +1,155 @@
+"""Takes back an edit of the graph or a deletion, by publishing the event that compensates it."""
+
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from contracts import subjects
+from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
+from contracts.moments import microseconds
+from contracts.values import ALIAS_OPERATIONS
+from knowledge.edit import edit_of, standing_edits, undone_edits
+from publishing.documents import restore_document
+from publishing.graph_edits import edit_graph
+from runtime.bus.codec import decode
+from runtime.bus.port import Log, Message
+from runtime.errors import ServiceError
+from services.query.errors import BadRequest, Conflict, NotFound
+from services.query.event_source import SOURCE
+
+
+@dataclass(frozen=True)
+class Undoing:
+    """What takes an event back. `position`: when that was published, in microseconds since 1970; 0
+    while it is not.
+    """
+
+    sequence: int
+    type: str
+    description: str
+    event: Event
+    position: int = 0
+
+
+@dataclass(frozen=True)
+class Undo:
+    """Takes back events of one workspace in the name of a principal, with a reason."""
+
+    log: Log
+    workspace: str
+    principal: str
+    reason: str = ""
+
+    async def plan(self, sequence: int) -> Undoing:
+        """Return what would be published to take back the event at this sequence.
+
+        Raises NotFound where the workspace has no event there, BadRequest for one that cannot be
+        taken back, Conflict for one that was taken back already or that something newer has
+        replaced.
+        """
+        match await self._event_at(sequence):
+            case GraphEdited() as event:
+                return await self._undone_edit(sequence, event)
+            case DocumentDeleted() as event:
+                return await self._restored(sequence, event.document_id, deleted=True)
+            case DocumentAdded() as event:
+                return await self._restored(sequence, event.document_id, deleted=False)
+            case event:
+                raise BadRequest(
+                    f"a {event.type_name()} cannot be undone: it is not what a person did"
+                )
+
+    async def apply(self, sequence: int) -> Undoing:
+        """Publish what `plan` returns. Raises what it raises, and Unavailable."""
+        planned = await self.plan(sequence)
+        if isinstance(planned.event, GraphEdited):
+            position = await edit_graph(
+                self.log, workspace=self.workspace, edit=planned.event, source=SOURCE
+            )
+        else:
+            assert isinstance(planned.event, DocumentAdded)
+            added = await restore_document(
+                self.log, workspace=self.workspace, event=planned.event, source=SOURCE
+            )
+            position = added.at
+        return Undoing(planned.sequence, planned.type, planned.description, planned.event, position)
+
+    async def _event_at(self, sequence: int) -> Event:
+        message = await self.log.following(sequence - 1, subjects.of_workspace(self.workspace))
+        if message is None or message.sequence != sequence:
+            raise NotFound(f"workspace {self.workspace!r} has no event at sequence {sequence}")
+        return _decoded(message)
+
+    async def _undone_edit(self, sequence: int, event: GraphEdited) -> Undoing:
+        if event.operation == "undo_alias":
+            raise BadRequest("the undoing of an alias is not undone: decide on the alias again")
+        edits = [
+            edit_of(place, microseconds(at), one)
+            for place, at, one in [
+                (message.sequence, message.published_at, _decoded(message))
+                for message in await self._history(event.aggregate_id, "GraphEdited", sequence - 1)
+            ]
+            if isinstance(one, GraphEdited)
+        ]
+        by = undone_edits(edits).get(sequence)
+        said = f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}"
+        standing = {edit.sequence for edit in standing_edits(edits)}
+        if by or (
+            event.operation in ("accept_alias", "merge_entities") and sequence not in standing
+        ):
+            raise Conflict(
+                f"sequence {sequence} ({said}) is undone already{f', by {by}' if by else ''}"
+            )
+        alias = event.operation in (*ALIAS_OPERATIONS, "merge_entities")
+        compensating = GraphEdited(
+            operation="undo_alias" if alias else "undo_edit",
+            names=event.names,
+            target=event.target,
+            editor=self.principal,
+            evidence=self.reason,
+            undoes=None if alias else sequence,
+        )
+        return Undoing(sequence, "GraphEdited", f"undo: {said}", compensating)
+
+    async def _restored(self, sequence: int, id: str, *, deleted: bool) -> Undoing:
+        added = await self._history(id, "DocumentAdded")
+        newer = next((message.sequence for message in added if message.sequence > sequence), None)
+        gone = [message.sequence for message in await self._history(id, "DocumentDeleted")]
+        if newer or any(place > sequence for place in gone):
+            what = "deleted" if deleted else "added"
+            raise Conflict(
+                f"document {id!r} was {what} at {sequence}, and added or deleted again since"
+            )
+        before = [message for message in added if message.sequence < sequence]
+        last_deletion = max((place for place in gone if place < sequence), default=0)
+        if not before or (not deleted and before[-1].sequence < last_deletion):
+            if deleted:
+                raise NotFound(f"the log has no text of document {id!r} from before its deletion")
+            raise BadRequest(
+                f"document {id!r} had no text before {sequence}: to take it back, delete it"
+            )
+        event = _decoded(before[-1])
+        assert isinstance(event, DocumentAdded)
+        what = "deletion" if deleted else "new text"
+        return Undoing(
+            sequence,
+            "DocumentDeleted" if deleted else "DocumentAdded",
+            (
+                f"undo the {what} of {event.file_path} ({id}): its text of sequence "
+                f"{before[-1].sequence} is added again"
+            ),
+            event,
+        )
+
+    async def _history(self, about: str, event_type: str, after: int = 0) -> list[Message]:
+        async with aclosing(self.log.history(self.workspace, about, event_type, after)) as messages:
+            return [message async for message in messages]
+
+
+def _decoded(message: Message) -> Event:
+    """Return the event. Raises BadRequest for one that cannot be read."""
+    try:
+        return decode(message.data, message.subject, message.headers).data
+    except ServiceError as error:
+        raise BadRequest(
+            f"the event at sequence {message.sequence} cannot be read: {error}"
+        ) from None

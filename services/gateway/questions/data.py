@@ -1,0 +1,145 @@
+"""`POST /query/data`: the retrieved data without an answer, in LightRAG's shape."""
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
+
+from contracts.graph import Entity, Relation
+from contracts.ids import SEPARATOR
+from contracts.text import one_line
+from services.gateway.questions.dependencies import QuestionDeps
+from services.gateway.questions.models import QueryRequest
+from services.gateway.questions.routes import QUERY_RESPONSES, to_question, where_to_search
+from services.gateway.reference.responses import DESCRIPTIONS, Problem, Responses
+from services.gateway.workspaces import Workspace
+from services.query.answering.effort import retrieve_with_effort
+from services.query.answering.evidence import token_use
+from services.query.passage import Passage
+from services.query.question import Question
+from services.query.retrieval.results import RetrievalResult
+
+router = APIRouter()
+
+PATH = "/query/data"
+
+
+class QueryData(BaseModel):
+    """The retrieved data, and how it was found."""
+
+    status: Literal["success", "failure"]
+    message: str
+    data: dict[str, Any] = Field(description="entities, relationships, chunks, references")
+    metadata: dict[str, Any] = Field(
+        description="query_mode, keywords, processing_info, token_budget"
+    )
+
+
+DATA_RESPONSES: Responses = {
+    **QUERY_RESPONSES,
+    400: {"model": QueryData | Problem, "description": DESCRIPTIONS[400]},
+}
+
+
+@router.post(PATH, tags=["query"], responses=DATA_RESPONSES)
+async def query_data(
+    body: QueryRequest,
+    deps: QuestionDeps,
+    workspace: Workspace,
+    request: Request,
+    response: Response,
+) -> QueryData:
+    """Return the data that a question retrieves: entities, relationships, passages and their
+    files.
+    """
+    question = to_question(body, deps.settings)
+    partitions, answering = await where_to_search(body, deps, workspace, response, request)
+    result = await retrieve_with_effort(question, partitions, answering)
+    if not result and question.mode != "bypass":
+        return no_results(question)
+    return response_data(question, result, token_use(result, question, answering.count_tokens))
+
+
+def response_data(
+    question: Question, retrieval: RetrievalResult, tokens: dict[str, dict[str, int]]
+) -> QueryData:
+    """Return the answer for a result that is not empty, with the tokens it takes of the budget."""
+    return QueryData(
+        status="success",
+        message="Query executed successfully",
+        data={
+            "entities": [_entity(entity) for entity in retrieval.entities],
+            "relationships": [_relation(relation) for relation in retrieval.relations],
+            "chunks": [_chunk(id, passage, retrieval) for id, passage in retrieval.passages],
+            "references": [
+                {"reference_id": id, "file_path": path} for path, id in retrieval.references.items()
+            ],
+        },
+        metadata={
+            "query_mode": question.mode,
+            "keywords": {
+                "high_level": retrieval.keywords.high,
+                "low_level": retrieval.keywords.low,
+            },
+            "processing_info": dict(retrieval.info),
+            "token_budget": tokens,
+        },
+    )
+
+
+def no_results(question: Question) -> QueryData:
+    """Return the answer for an empty result; clients read `failure_reason`."""
+    naive = question.mode == "naive"
+    return QueryData(
+        status="failure",
+        message="No relevant document chunks found." if naive else "Query returned no results",
+        data={},
+        metadata={"failure_reason": "no_results", "mode": question.mode},
+    )
+
+
+def failure_body(message: str) -> dict[str, Any]:
+    """Return the body of the 400 for an invalid request."""
+    return {"status": "failure", "message": message, "data": {}, "metadata": {}}
+
+
+def _entity(entity: Entity) -> dict[str, Any]:
+    return {"entity_name": entity.name, "entity_type": entity.type, **_common_fields(entity)}
+
+
+def _relation(relation: Relation) -> dict[str, Any]:
+    return {
+        "src_id": relation.source,
+        "tgt_id": relation.target,
+        "keywords": ",".join(relation.keywords),
+        "weight": relation.weight,
+        **_common_fields(relation),
+    }
+
+
+def _common_fields(thing: Entity | Relation) -> dict[str, Any]:
+    return {
+        "description": thing.description,
+        "source_id": SEPARATOR.join(thing.source_ids),
+        "file_path": SEPARATOR.join(map(one_line, thing.file_paths)),
+        "created_at": thing.created_at,
+    }
+
+
+def _chunk(reference: str, passage: Passage, retrieval: RetrievalResult) -> dict[str, Any]:
+    doubles = [
+        {"file_path": double.file_path, "chunk_id": double.id, "document_id": double.document_id}
+        for double in retrieval.doubles.get(passage.id, ())
+    ]
+    return {
+        "reference_id": reference,
+        "content": passage.content,
+        "file_path": passage.file_path,
+        "chunk_id": passage.id,
+        "document_id": passage.document_id,
+        "headings": passage.headings,
+        "start": passage.start,
+        "end": passage.end,
+        "page": passage.page,
+        **({"also_in": doubles} if doubles else {}),
+    }

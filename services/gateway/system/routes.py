@@ -1,0 +1,171 @@
+"""The routes about the service itself: its health, its configuration, and the name that web pages
+show.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import RedirectResponse
+
+from contracts.graph import Partition
+from runtime.errors import Retryable
+from runtime.models.roles import ROLES, Role, language_model
+from runtime.version import VERSION
+from services.gateway.auth.config import AuthConfig
+from services.gateway.documents.models import Done
+from services.gateway.operations.cost_routes import budget_state
+from services.gateway.operations.dependencies import CostDeps
+from services.gateway.reference.responses import PUBLIC_ROUTE, error_responses
+from services.gateway.system.dependencies import SystemDependencies, SystemDeps
+from services.gateway.system.models import Customization, Health
+from services.gateway.workspaces import Workspace
+from services.query.errors import NotSupported
+from services.query.settings import QuerySettings
+from services.query.status.document_status import working
+
+router = APIRouter(tags=["system"])
+
+AssetPart = Annotated[str, Path(max_length=256, examples=["logo"])]
+
+
+@router.get("/", include_in_schema=False)
+async def root(request: Request) -> RedirectResponse:
+    """Redirect to the web page of this service, else to LightRAG's, or to `/docs` when it has
+    none.
+    """
+    config: AuthConfig = request.app.state.auth
+    if config.own_page:
+        return RedirectResponse("/ui/", 307)
+    return RedirectResponse("/webui/" if config.web_page else "/docs", 307)
+
+
+@router.get(
+    "/health", response_model=Health, response_model_exclude_unset=True, openapi_extra=PUBLIC_ROUTE
+)
+async def health(
+    request: Request, deps: SystemDeps, costs: CostDeps, workspace: Workspace
+) -> dict[str, Any]:
+    """Return the health of the service, and its configuration to callers that are signed in. It has
+    no secrets.
+    """
+    config: AuthConfig = request.app.state.auth
+    live = await deps.pointers.live("status")
+    counts = await deps.documents.counts(Partition(workspace, live.status))
+    fields = public_fields(config, counts)
+    if not request.state.principal.signed_in:
+        return fields
+    return {
+        **fields,
+        **web_page_fields(deps, config, fields["pipeline_busy"]),
+        "workspace": workspace,
+        "budget_exceeded": (await budget_state(costs, workspace)).exceeded,
+        "configuration": configuration(deps, workspace, await embedding_model(deps, live.vectors)),
+    }
+
+
+@router.get("/ui/customization", response_model=Customization)
+async def customization(deps: SystemDeps) -> dict[str, Any]:
+    """Return the name that web pages show for this deployment."""
+    settings = deps.settings
+    return {
+        "customized": False,
+        "brand": {"title": settings.webui_title, "description": settings.webui_description},
+    }
+
+
+@router.get("/ui/customization/assets/{asset_hash}/{asset_id}", responses=error_responses(501))
+async def customization_asset(asset_hash: AssetPart, asset_id: AssetPart) -> Done:
+    """Answer 501: this service has no files for customized pages."""
+    raise NotSupported(
+        "pages have no files of their own here; WEBUI_TITLE and WEBUI_DESCRIPTION set what "
+        "they show"
+    )
+
+
+def public_fields(config: AuthConfig, counts: dict[str, int]) -> dict[str, Any]:
+    """Return the fields that need no credentials."""
+    return {
+        "status": "healthy",
+        "auth_mode": "enabled" if config.accounts else "disabled",
+        "core_version": VERSION,
+        "api_version": VERSION,
+        "pipeline_busy": working(counts) > 0,
+    }
+
+
+def web_page_fields(deps: SystemDependencies, config: AuthConfig, busy: bool) -> dict[str, Any]:
+    """Return the further fields that LightRAG's web page reads, in LightRAG's shape."""
+    return {
+        "webui_available": config.web_page is not None,
+        "workspace_available": config.web_page is not None
+        and (config.web_page / "workspace.html").is_file(),
+        "api_docs_available": config.docs,
+        "webui_title": deps.settings.webui_title,
+        "webui_description": deps.settings.webui_description,
+        "ai_content_notice_enabled": False,
+        "pipeline_active": busy,
+    }
+
+
+async def embedding_model(deps: SystemDependencies, generation: int) -> str:
+    """Return the model that embeds questions: the store's, or the settings' while the store does
+    not answer.
+    """
+    try:
+        async with deps.answering.for_generation(generation) as answering:
+            return answering.vectors.model
+    except Retryable:
+        return deps.answering.vectors.model
+
+
+def configuration(deps: SystemDependencies, workspace: str, embedding_model: str) -> dict[str, Any]:
+    """Return models, limits and stores, without addresses and keys."""
+    settings = deps.settings
+    answers = language_model(settings, "query")
+    llm = answers.model if answers else None
+    return {
+        "llm_binding": "openai" if llm else None,
+        "llm_model": llm,
+        "role_llm_config": {role: role_configuration(settings, role) for role in ROLES},
+        "embedding_binding": "openai" if settings.has_embedding_endpoint else "offline",
+        "embedding_model": embedding_model,
+        "kv_storage": "documents",
+        "doc_status_storage": "documents",
+        "graph_storage": "bolt",
+        "vector_storage": "milvus",
+        "workspace": workspace,
+        "storage_workspaces": dict.fromkeys(
+            ("kv_storage", "doc_status_storage", "graph_storage", "vector_storage"), workspace
+        ),
+        "max_graph_nodes": settings.max_graph_nodes,
+        "enable_llm_cache": settings.enable_llm_cache,
+        "enable_llm_cache_for_extract": True,
+        "enable_rerank": deps.answering.reranker is not None,
+        "rerank_binding": settings.rerank_binding or "null",
+        "rerank_model": settings.rerank_model or None,
+        "summary_language": settings.summary_language,
+        "force_llm_summary_on_merge": settings.force_llm_summary_on_merge,
+        "cosine_threshold": settings.cosine_threshold,
+        "min_rerank_score": settings.min_rerank_score,
+        "related_chunk_number": settings.related_chunk_number,
+        "max_async": settings.llm_max_async,
+        "llm_timeout": settings.llm_timeout,
+        "embedding_func_max_async": settings.embedding_max_async,
+        "embedding_batch_num": settings.embedding_batch_num,
+        "embedding_timeout": settings.embedding_timeout,
+    }
+
+
+def role_configuration(settings: QuerySettings, role: Role) -> dict[str, Any]:
+    """Return which model serves a role, as far as this process's settings tell, without address and
+    key.
+    """
+    model = language_model(settings, role)
+    if model is None:
+        return {"binding": "offline", "model": None}
+    return {
+        "binding": "openai",
+        "model": model.model,
+        "max_async": model.limits.calls,
+        "timeout": model.timeout,
+    }

@@ -1,0 +1,188 @@
+"""Opens what the routes work with, and gives each slice its part of it."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from nats.js import JetStreamContext
+
+from contracts.topology import WEBHOOKS_BUCKET
+from runtime.bus.feed.port import EventFeed
+from runtime.bus.nats.connection import translated
+from runtime.bus.nats.consumers import read_consumers
+from runtime.bus.nats.dead_letters import NatsDeadLetters
+from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.port import Blobs, LiveGenerations, Log
+from runtime.bus_examination import examine_bus
+from runtime.findings import Finding
+from runtime.health import Health
+from runtime.metrics.exposition import exposed
+from runtime.models.rate_limiters import provider_states
+from runtime.projections.operator_orders import NatsOperatorProcess
+from runtime.projections.progress import read_states
+from runtime.projections.rebuild_candidate import plan
+from runtime.service import Bus
+from services.gateway.brand import Brand
+from services.gateway.documents.dependencies import DocumentDependencies
+from services.gateway.documents.scanning import Scans
+from services.gateway.documents.uploading import ReadLimits
+from services.gateway.feeds.dependencies import FeedDependencies
+from services.gateway.feeds.streams import EventStreams
+from services.gateway.graph.dependencies import GraphDependencies
+from services.gateway.operations.consumers import ConsumerRates
+from services.gateway.operations.dependencies import (
+    CostDependencies,
+    Operations,
+    WorkspaceOperations,
+)
+from services.gateway.operations.rebuilding import Rebuilds
+from services.gateway.past.dependencies import PastDependencies
+from services.gateway.past.present import Present
+from services.gateway.past.reading import Past
+from services.gateway.questions.dependencies import PastAnswers, QuestionDependencies
+from services.gateway.system.dependencies import SystemDependencies
+from services.gateway.webhooks.delivery import Webhooks
+from services.gateway.webhooks.dependencies import WebhookDependencies
+from services.gateway.webhooks.endpoints import Endpoints
+from services.gateway.webhooks.http_poster import HttpPoster
+from services.gateway.workspaces import DefaultWorkspace
+from services.query.answering.dependencies import QueryDependencies
+from services.query.charges import Charges
+from services.query.settings import QuerySettings
+from services.query.status.current_partitions import CurrentPartitions
+from services.query.status.port import Documents, Positions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What the service opened. `present`: where large pasts are read from; None: they are
+    refused.
+    """
+
+    settings: QuerySettings
+    log: Log
+    blobs: Blobs
+    pointers: LiveGenerations
+    feed: EventFeed
+    streams: EventStreams
+    documents: Documents
+    positions: Positions
+    answering: QueryDependencies
+    past_answers: PastAnswers
+    present: Present | None = None
+    operations: Operations
+    webhooks: Webhooks
+
+    @cached_property
+    def charges(self) -> Charges:
+        """Return what questions were paid for and is not in the log yet."""
+        return Charges(self.log)
+
+    def slices(self) -> tuple[object, ...]:
+        """Return what the routes of each slice work with, for `provide`."""
+        past = Past(self.log, self.settings.summary_limits, self.present)
+        current = CurrentPartitions(self.pointers, self.positions)
+        return (
+            Brand(self.settings.webui_title or None, self.settings.webui_description or None),
+            DefaultWorkspace(self.settings.workspace),
+            self.charges,
+            self._documents(),
+            self._feeds(),
+            self._graph(current),
+            self._questions(current, past),
+            PastDependencies(self.log, past),
+            SystemDependencies(self.settings, self.answering, self.pointers, self.documents),
+            WebhookDependencies(self.webhooks, self.log, self.feed),
+            self.operations,
+            WorkspaceOperations(self.log, self.feed, self.pointers, self.documents),
+            CostDependencies(self.log, self.pointers, self.answering.ledger, self.settings.prices),
+        )
+
+    def _documents(self) -> DocumentDependencies:
+        read_limits = ReadLimits(self.settings.max_upload_size)
+        return DocumentDependencies(
+            log=self.log,
+            blobs=self.blobs,
+            pointers=self.pointers,
+            documents=self.documents,
+            caches=self.answering.caches,
+            scans=Scans(self.settings.input_dir, read_limits),
+            read_limits=read_limits,
+        )
+
+    def _feeds(self) -> FeedDependencies:
+        return FeedDependencies(
+            log=self.log,
+            feed=self.feed,
+            streams=self.streams,
+            pointers=self.pointers,
+            documents=self.documents,
+            passages=self.answering.passages,
+            provenance=self.answering.provenance,
+            prices=self.settings.prices,
+        )
+
+    def _graph(self, current: CurrentPartitions) -> GraphDependencies:
+        return GraphDependencies(
+            log=self.log,
+            pointers=self.pointers,
+            current=current,
+            graph=self.answering.graph,
+            passages=self.answering.passages,
+            provenance=self.answering.provenance,
+            aliases=self.answering.aliases,
+            max_nodes=self.settings.max_graph_nodes,
+            edit_timeout=self.settings.edit_timeout,
+        )
+
+    def _questions(self, current: CurrentPartitions, past: Past) -> QuestionDependencies:
+        return QuestionDependencies(
+            answering=self.answering,
+            current=current,
+            positions=self.positions,
+            pointers=self.pointers,
+            past=past,
+            past_answers=self.past_answers,
+            settings=self.settings,
+        )
+
+
+def operations_on(bus: Bus, health: Health) -> Operations:
+    """Return what operations on the deployment work with."""
+    rebuilds = Rebuilds(
+        NatsOperatorProcess(bus.client), bus.integrity.values, partial(plan, bus.jetstream)
+    )
+    return Operations(
+        NatsDeadLetters(bus.jetstream),
+        partial(read_states, bus.jetstream),
+        rebuilds,
+        partial(_examine, bus.jetstream),
+        ConsumerRates(partial(read_consumers, bus.jetstream)),
+        partial(exposed, health.readings),
+        partial(provider_states, bus.limiters.values),
+        NatsParkedEvents(bus.jetstream),
+    )
+
+
+async def _examine(jetstream: JetStreamContext) -> AsyncGenerator[Finding]:
+    with translated():
+        async for finding in examine_bus(jetstream, None):
+            yield finding
+
+
+@asynccontextmanager
+async def open_webhooks(
+    settings: QuerySettings, bus: Bus, may_write: Callable[[str, str], bool]
+) -> AsyncGenerator[Webhooks]:
+    """Open what webhooks are sent with. `may_write`: see `Webhooks`.
+
+    Raises ConfigurationError for networks that are none.
+    """
+    endpoints = Endpoints(await NatsSharedValues.bind(bus.jetstream, WEBHOOKS_BUCKET))
+    poster = HttpPoster()
+    try:
+        yield Webhooks(endpoints, poster, settings.webhook_networks, may_write)
+    finally:
+        await poster.close()

@@ -1,1 +1,0 @@
-"""The knowledge graph for people: browsing it within bounds, and editing it by events."""

@@ -1,3 +1,0 @@
-"""Adds documents to the log and removes them: texts, uploads and scans of folders; deletion and
-reprocessing.
-"""

@@ -1,0 +1,114 @@
+"""What an order for a rebuild becomes: one command, whose words no order chooses, and what that
+command said.
+"""
+
+import asyncio
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import AsyncMock
+
+import pytest
+from nats.aio.msg import Msg
+
+from embedded.operator_process import StackOrders, command, read_result
+from runtime.bus.memory import MemorySharedValues
+from runtime.projections.operator_orders import OperatorOrder
+
+ORDER = OperatorOrder("start", "vectors", "key:ops")
+
+
+def test_an_order_is_one_command() -> None:
+    assert command(ORDER) == ["rebuild", "start", "vectors", "--json"]
+    assert command(replace(ORDER, step="run", projection="all")) == ["rebuild", "all", "--json"]
+    given = replace(
+        ORDER, embedding_model="--data=/etc", reason="--yes", events_per_second=5, embedding_dim=3
+    )
+    assert command(given)[3:] == [
+        "--json",
+        "--events-per-second=5",
+        "--embedding-model=--data=/etc",
+        "--embedding-dim=3",
+        "--reason=--yes",
+    ]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"step": "await"}, {"projection": "--fresh"}, {"step": "--data"}]
+)
+def test_an_order_of_anything_else_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="no such step"):
+        command(replace(ORDER, **fields))
+
+
+def test_what_a_command_said_is_its_result_or_its_error() -> None:
+    assert read_result(b'{"events": 7}', 0) == {"events": 7}
+    many = json.dumps({"newer": list(range(30))}).encode()
+    assert read_result(many, 0) == {"newer": list(range(20))}
+    said = b'{"error": {"type": "Busy", "message": "there is a rebuild"}}'
+    assert read_result(said, 1) == {"error": "there is a rebuild"}
+    assert "code -9" in read_result(b"", -9)["error"]
+    found = json.dumps(
+        {"events": 9, "problems": [f"sequence {n} is missing" for n in range(30)]}
+    ).encode()
+    problems = [f"sequence {n} is missing" for n in range(20)]
+    assert read_result(found, 1) == {"events": 9, "problems": problems, "error": problems[0]}
+    assert read_result(b'{"texts": 2}', 1) == {"texts": 2, "error": "the command ended with code 1"}
+
+
+def test_an_audit_and_a_backup_are_commands_whose_folder_no_order_names() -> None:
+    audit = replace(ORDER, step="audit", reason="--accept", embedding_model="--accept")
+    assert command(audit) == ["audit", "--json", "--reason=--accept"]
+    assert command(replace(audit, step="backup"), "/backups") == [
+        "backup",
+        "/backups",
+        "--json",
+        "--reason=--accept",
+    ]
+    assert command(replace(audit, reason="")) == ["audit", "--json"]
+
+
+def test_digests_and_questions_are_of_the_workspace_that_is_named() -> None:
+    assert command(replace(ORDER, step="digest", workspace="--as-of=1")) == [
+        "digest",
+        "--json",
+        "--workspace=--as-of=1",
+    ]
+    assert command(replace(ORDER, workspace="papers"))[4:] == ["--workspace=papers"]
+
+
+async def test_questions_are_lines_of_a_file_that_is_gone_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[tuple[Path, str]] = []
+
+    async def begin(*words: str, **_: Any) -> Any:
+        file = next(
+            Path(word.removeprefix("--compare=")) for word in words if word.startswith("--compare=")
+        )
+        seen.append((file, file.read_text("utf-8")))
+        return SimpleNamespace(
+            communicate=AsyncMock(return_value=(b'{"compared": {}}', b"")), returncode=0
+        )
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", begin)
+    operator = StackOrders(MemorySharedValues(), (), lambda _: None, backup_folder="")
+    order = replace(ORDER, questions=("Who?", "One\nquestion of two lines?"))
+    asked = SimpleNamespace(data=json.dumps(asdict(order)).encode(), respond=AsyncMock())
+    await operator.answer(cast("Msg", asked))
+    assert operator.work
+    await operator.work
+    ((file, text),) = seen
+    assert (text, file.exists()) == ("Who?\nOne question of two lines?", False)
+
+
+async def test_a_backup_without_a_folder_is_refused_before_anything_begins() -> None:
+    operator = StackOrders(MemorySharedValues(), (), print, backup_folder="")
+    asked = SimpleNamespace(
+        data=json.dumps(asdict(replace(ORDER, step="backup"))).encode(), respond=AsyncMock()
+    )
+    await operator.answer(cast("Msg", asked))
+    (said,) = asked.respond.await_args.args
+    assert "BACKUP_DIR" in json.loads(said)["refused"] and operator.current is None

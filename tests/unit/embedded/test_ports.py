@@ -1,0 +1,110 @@
+"""Which ports a stack takes."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from embedded import ports
+from embedded.processes import free_port
+from runtime.errors import InvalidInput
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port somebody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield int(listener.getsockname()[1])
+
+
+def test_wanted_ports_are_kept_while_they_are_free() -> None:
+    with ports.claim_ports({}) as wanted:
+        pass
+    with ports.claim_ports(wanted) as result:
+        assert result == wanted
+
+
+def test_a_taken_port_is_replaced_by_a_free_one(taken: int) -> None:
+    with ports.claim_ports({}) as free:
+        pass
+    wanted = {**free, "bus": taken}
+    with ports.claim_ports(wanted) as result:
+        assert result["bus"] != taken
+        assert ports.is_free(result["bus"])
+        assert {part for part in wanted if wanted[part] != result[part]} == {"bus"}
+
+
+def test_no_two_stacks_choose_the_same_port_before_either_listens() -> None:
+    with (
+        ports.claim_ports(ports.DEFAULT_PORTS) as one,
+        ports.claim_ports(ports.DEFAULT_PORTS) as other,
+        ports.claim_ports(one) as third,
+    ):
+        assert len({*one.values(), *other.values(), *third.values()}) == 3 * len(
+            ports.DEFAULT_PORTS
+        )
+        with (
+            pytest.raises(InvalidInput, match=f"port {one['api']} is taken"),
+            ports.claim_ports({}, one["api"]),
+        ):
+            pass
+    with ports.claim_ports(one) as again:
+        assert again == one
+
+
+CLAIMING = """
+import sys
+from embedded import ports
+with ports.claim_ports({}, int(sys.argv[1])):
+    print("claimed", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_claims_of_a_killed_process_end_with_it() -> None:
+    port = free_port()
+    with subprocess.Popen(
+        [sys.executable, "-c", CLAIMING, str(port)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "claimed\n"
+        with pytest.raises(InvalidInput), ports.claim_ports({}, port):
+            pass
+        other.kill()
+        other.wait()
+    with ports.claim_ports({}, port) as result:
+        assert result["api"] == port
+
+
+def test_a_port_on_all_addresses_is_taken_too() -> None:
+    with socket.socket() as listener:
+        listener.bind(("0.0.0.0", 0))
+        listener.listen()
+        assert not ports.is_free(int(listener.getsockname()[1]))
+
+
+def test_no_two_parts_share_a_port() -> None:
+    port = free_port()
+    with ports.claim_ports(dict.fromkeys(ports.DEFAULT_PORTS, port)) as result:
+        assert len(set(result.values())) == len(ports.DEFAULT_PORTS)
+        assert port in result.values()
+
+
+def test_other_ports_lie_where_no_client_gets_one() -> None:
+    with ports.claim_ports({}) as result:
+        assert all(ports.LOWEST <= port < ports.HIGHEST for port in result.values())
+
+
+def test_the_port_the_user_asks_for_is_taken_or_refused(taken: int) -> None:
+    free = free_port()
+    with ports.claim_ports({}, free) as result:
+        assert result["api"] == free
+    with pytest.raises(InvalidInput, match=f"port {taken} is taken"), ports.claim_ports({}, taken):
+        pass

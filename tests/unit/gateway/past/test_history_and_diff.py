@@ -1,0 +1,207 @@
+"""What made an entity what it is, and what differs between two places of the log."""
+
+from typing import Any
+
+import pytest
+
+from contracts.events import DocumentDeleted, GraphEdited
+from contracts.values import EditedValues
+from knowledge.descriptions import SummaryLimits
+from services.gateway.past.diff import Diff, diff
+from services.gateway.past.events import WorkspaceEvents
+from services.gateway.past.history import EntityHistory, entity_history
+from services.gateway.past.state import state_at
+from tests.support.events import added, chunked, delivered, document, entity, extracted, relation
+
+LIMITS = SummaryLimits()
+
+
+class Past:
+    """A log of one workspace that grows by tens."""
+
+    def __init__(self) -> None:
+        self.events, self.place = WorkspaceEvents("w"), 0
+
+    def take(self, event: Any) -> int:
+        self.place += 10
+        self.events.note(delivered(event, self.place))
+        return self.place
+
+    def says(self, id: str, *entities: Any, relations: Any = (), text: str = "text") -> int:
+        version = self.take(added(id, text))
+        of = document(id, version, file_path=f"{id}.txt")
+        self.take(chunked(of, text))
+        return self.take(extracted(of, 0, entities, relations))
+
+    def edit(
+        self,
+        operation: Any,
+        *names: str,
+        target: str | None = None,
+        undoes: int | None = None,
+        **v: Any,
+    ) -> int:
+        values = EditedValues(**v)
+        return self.take(
+            GraphEdited(
+                operation=operation,
+                names=names,
+                target=target,
+                values=values,
+                undoes=undoes,
+                editor="ida",
+            )
+        )
+
+    def history(self, name: str, at: int = 10**6) -> EntityHistory:
+        return entity_history(self.events, state_at(self.events, at, LIMITS), name)
+
+    def effects(self, name: str) -> list[tuple[int, str, str]]:
+        return [
+            (one.sequence, one.operation or one.type, one.effect)
+            for one in self.history(name).events
+        ]
+
+    def diff(self, before: int, after: int, document: str | None = None, limit: int = 100) -> Diff:
+        states = (state_at(self.events, place, LIMITS) for place in (before, after))
+        return diff(*states, document=document, limit=limit)
+
+
+@pytest.fixture
+def past() -> Past:
+    past = Past()
+    past.says(
+        "one",
+        entity("Ada", "person", "leads"),
+        entity("Elm"),
+        relations=[relation("Ada", "Elm", "lives in")],
+    )
+    return past
+
+
+def test_each_statement_names_its_chunk_and_its_relations(past: Past) -> None:
+    past.says("two", entity("Ada", "person", "sails"))
+    result = past.history("Ada")
+    assert (result.exists, result.names) == (True, ["Ada"])
+    first, second = result.events
+    assert (first.chunk_id, first.document_id, first.file_path) == (
+        "one-chunk-000",
+        "one",
+        "one.txt",
+    )
+    assert [(one.source, one.target, one.description) for one in first.relations] == [
+        ("Ada", "Elm", "lives in")
+    ]
+    assert (second.description, second.relations, second.effect) == ("sails", (), "counts")
+
+
+def test_a_newer_text_replaces_and_a_deletion_deletes(past: Past) -> None:
+    later = past.says("one", entity("Ada", "person", "retired"), text="new")
+    assert past.effects("Ada") == [
+        (30, "EntitiesExtracted", "replaced"),
+        (later, "EntitiesExtracted", "counts"),
+    ]
+    gone = past.take(DocumentDeleted(document_id="one"))
+    assert past.effects("Ada") == [
+        (30, "EntitiesExtracted", "replaced"),
+        (later, "EntitiesExtracted", "deleted"),
+        (gone, "DocumentDeleted", "counts"),
+    ]
+    assert not past.history("Ada").exists and past.history("Ada", at=later).exists
+    assert past.history("Ada").events[-1].file_path == "one.txt"
+
+
+def test_an_edit_hides_until_it_is_undone(past: Past) -> None:
+    hidden = past.edit("delete_entity", "Ada")
+    assert past.effects("Ada") == [
+        (30, "EntitiesExtracted", "hidden"),
+        (hidden, "delete_entity", "counts"),
+    ]
+    undone = past.edit("undo_edit", "Ada", undoes=hidden)
+    assert past.effects("Ada") == [
+        (30, "EntitiesExtracted", "counts"),
+        (hidden, "delete_entity", "undone"),
+        (undone, "undo_edit", "counts"),
+    ]
+    assert past.history("Ada").events[1].undone_by == undone
+
+
+def test_an_entity_is_told_with_what_was_merged_into_it_and_by_its_new_name(past: Past) -> None:
+    past.says("two", entity("A. Marlow", "person", "signs"))
+    merged = past.edit("merge_entities", "A. Marlow", target="Ada")
+    renamed = past.edit("rename_entity", "Ada", target="Ada Marlow")
+    result = past.history("Ada Marlow")
+    assert result.names == ["A. Marlow", "Ada"]
+    assert [one.sequence for one in result.events] == [30, 60, merged, renamed]
+    assert {one.effect for one in result.events} == {"counts"}
+    assert [one.effect for one in past.history("Ada").events if one.chunk_id] == [
+        "renamed",
+        "renamed",
+    ]
+    past.edit("undo_alias", "A. Marlow", target="Ada")
+    assert past.effects("A. Marlow")[1][2] == "undone" and past.history("A. Marlow").exists
+
+
+def test_an_alias_that_is_taken_back_no_longer_counts(past: Past) -> None:
+    past.says("two", entity("A. M.", "person", "signs"))
+    accepted = past.edit("accept_alias", "A. M.", target="Ada")
+    past.edit("reject_alias", "A. M.", target="Ada")
+    assert (accepted, "accept_alias", "undone") in past.effects("A. M.")
+
+
+def test_what_appeared_changed_and_went_is_told_apart(past: Past) -> None:
+    before = past.place
+    past.says("two", entity("Ada", "person", "sails"), entity("Bay"))
+    middle = past.place
+    past.take(DocumentDeleted(document_id="one"))
+    result = past.diff(before, middle)
+    assert [(one.key, one.change) for one in result.documents] == [(("two",), "appeared")]
+    assert [(one.key, one.change) for one in result.entities] == [
+        (("Ada",), "changed"),
+        (("Bay",), "appeared"),
+    ]
+    ada = result.entities[0].fields
+    assert (
+        ada["support"] == (1, 2)
+        and "type" not in ada
+        and ada["description"][1] == "leads<SEP>sails"
+    )
+    assert result.relations == [] and result.counts["entities"] == {
+        "appeared": 1,
+        "changed": 1,
+        "gone": 0,
+    }
+    later = past.diff(middle, past.place)
+    assert [(one.key, one.change) for one in later.documents] == [(("one",), "gone")]
+    assert [(one.key, one.change) for one in later.relations] == [(("Ada", "Elm"), "gone")]
+    assert later.relations[0].fields["weight"] == (1.0, None)
+    assert past.diff(middle, middle).counts["entities"] == {"appeared": 0, "changed": 0, "gone": 0}
+
+
+def test_a_new_text_of_a_document_is_a_change_of_it(past: Past) -> None:
+    before = past.place
+    past.says("one", entity("Ada", "person", "leads"), text="new")
+    result = past.diff(before, past.place)
+    assert [(one.key, one.change, sorted(one.fields)) for one in result.documents] == [
+        (("one",), "changed", ["content_sha256", "sequence"])
+    ]
+    assert [one.key for one in result.entities] == [("Elm",)]
+
+
+@pytest.mark.parametrize("named", ["two", "two.txt"])
+def test_of_one_document_only_what_it_speaks_of_is_told(past: Past, named: str) -> None:
+    past.says("two", entity("Bay"))
+    past.edit("edit_entity", "Elm", description="a port")
+    result = past.diff(0, past.place, document=named)
+    assert [one.key for one in result.documents] == [("two",)] and [
+        one.key for one in result.entities
+    ] == [("Bay",)]
+
+
+def test_what_is_cut_off_is_counted(past: Past) -> None:
+    result = past.diff(0, past.place, limit=1)
+    assert (
+        result.is_truncated
+        and len(result.entities) == 1
+        and result.counts["entities"]["appeared"] == 2
+    )

@@ -1,0 +1,459 @@
+"""The HTTP API over stores in memory: LightRAG's shapes, and errors that say what to do."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from fastapi import FastAPI
+
+from contracts.envelope import Envelope
+from contracts.events import DocumentAdded, Event
+from contracts.topology import declared_consumer
+from runtime.bus.codec import decode
+from runtime.bus.port import Delivery
+from runtime.errors import Poison, Unavailable
+from services.gateway.app import create_app
+from services.gateway.auth.config import AuthConfig
+from services.gateway.body_limits import (
+    MAX_DOCUMENT_BODY,
+    MAX_LOGIN_BODY,
+    MAX_REQUEST_BODY,
+    BodyLimits,
+)
+from services.query.settings import QuerySettings
+from tests.support.querying import QueryHarness, library_of_two
+
+QUESTION = "Who discovered radium?"
+
+
+def client(app: FastAPI) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://api")
+
+
+@pytest_asyncio.fixture
+async def harness() -> QueryHarness:
+    return await library_of_two()
+
+
+@pytest_asyncio.fixture
+async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(harness.app()) as api:
+        yield api
+
+
+async def projected(harness: QueryHarness) -> None:
+    """What the projection makes of everything in the log."""
+    for message in harness.consumer(declared_consumer("query-status")).fetch(1000):
+        envelope: Envelope[Event] = decode(message.data, message.subject)
+        await harness.project(Delivery(envelope, message.sequence, 1, message.published_at))
+
+
+async def test_an_answer_has_its_text_its_references_and_its_time(api: httpx.AsyncClient) -> None:
+    answer = await api.post("/query", json={"query": QUESTION})
+    assert answer.status_code == 200
+    body = answer.json()
+    assert set(body) == {"response", "references", "response_time", "llm_generated"}
+    assert "Marie Curie discovered radium" in body["response"]
+    assert body["references"][0] == {"reference_id": "1", "file_path": "curie.txt", "content": None}
+    assert (type(body["response_time"]), body["llm_generated"]) == (float, False)
+
+
+async def test_references_come_with_their_passages_or_not_at_all_as_asked(
+    api: httpx.AsyncClient,
+) -> None:
+    answer = await api.post("/query", json={"query": QUESTION, "include_chunk_content": True})
+    assert any("Marie Curie" in text for text in answer.json()["references"][0]["content"])
+    answer = await api.post("/query", json={"query": QUESTION, "include_references": False})
+    assert answer.json()["references"] is None
+
+
+@pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix"])
+async def test_every_mode_answers_and_fields_nobody_knows_are_ignored(
+    api: httpx.AsyncClient, mode: str
+) -> None:
+    answer = await api.post(
+        "/query", json={"query": QUESTION, "mode": mode, "only_need_context": True, "novelty": 1}
+    )
+    assert answer.status_code == 200
+    assert ("Knowledge Graph Data (Entity):" in answer.json()["response"]) == (mode != "naive")
+
+
+async def test_nothing_found_is_an_answer_with_the_mark(api: httpx.AsyncClient) -> None:
+    answer = await api.post(
+        "/query", json={"query": QUESTION}, headers={"LIGHTRAG-WORKSPACE": "empty"}
+    )
+    assert answer.json()["response"].endswith("[no-context]")
+    assert answer.json()["references"] == []
+
+
+@pytest.mark.parametrize("query", ["你好", "안녕", "abc", "  abc  "])
+async def test_a_question_of_three_letters_or_two_wide_ones_is_long_enough(
+    api: httpx.AsyncClient, query: str
+) -> None:
+    assert (await api.post("/query", json={"query": query})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"query": "ab"},
+        {"query": "   a   "},
+        {"query": "你"},
+        {},
+        {"query": QUESTION, "mode": "telepathy"},
+        {"query": QUESTION, "top_k": 0},
+        {"query": QUESTION, "max_total_tokens": 0},
+        {"query": "x" * 65_537},
+        {"query": QUESTION, "hl_keywords": ["k"] * 65},
+        {"query": QUESTION, "ll_keywords": ["k" * 513]},
+        {"query": QUESTION, "user_prompt": "x" * 65_537},
+        {"query": QUESTION, "response_type": ""},
+        {"query": QUESTION, "response_type": "x" * 257},
+        {"query": QUESTION, "conversation_history": [{"role": "user", "content": "x"}] * 129},
+        {"query": QUESTION, "conversation_history": [{"role": "user", "content": "x" * 32_769}]},
+        {
+            "query": QUESTION,
+            "conversation_history": [{"role": "user", "content": "x" * 32_768}] * 4,
+        },
+        {"query": QUESTION, "conversation_history": [{"role": "wizard", "content": "x"}]},
+        {"query": QUESTION, "conversation_history": [{"role": "user"}]},
+        {"query": " ", "mode": "bypass"},
+    ],
+    ids=str,
+)
+async def test_a_question_that_cannot_be_asked_is_refused_with_the_reason(
+    api: httpx.AsyncClient, body: Any
+) -> None:
+    answer = await api.post("/query", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["msg"]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"query": "what is \\ud800 this"}',
+        b'{"query": "what is this", "mode": "\\udfff"}',
+        b'{"\\ud800": 1, "query": "what is this"}',
+        b'{"query": "what is this", "ll_keywords": ["\\ud800"]}',
+    ],
+)
+async def test_half_a_surrogate_pair_is_no_internal_error(
+    api: httpx.AsyncClient, raw: bytes
+) -> None:
+    answer = await api.post("/query", content=raw, headers={"content-type": "application/json"})
+    assert answer.status_code in {200, 422}
+    json.loads(answer.content.decode())
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"\xff\xfe", b"[1]", b'"text"', b"[" * 50_000])
+@pytest.mark.parametrize("path", ["/query", "/documents/text", "/documents/paginated"])
+async def test_a_body_that_cannot_be_read_is_refused(
+    api: httpx.AsyncClient, path: str, raw: bytes
+) -> None:
+    answer = await api.post(path, content=raw, headers={"content-type": "application/json"})
+    assert answer.status_code in {400, 422}
+
+
+@pytest.mark.parametrize(
+    "name", ["x-hidden", "a b", "-a", "a" * 65, "é".encode("latin-1"), "a/b", "a\tb"]
+)
+async def test_a_workspace_that_cannot_be_is_refused(
+    api: httpx.AsyncClient, name: str | bytes
+) -> None:
+    headers = [(b"LIGHTRAG-WORKSPACE", name if isinstance(name, bytes) else name.encode())]
+    answer = await api.get("/documents/status_counts", headers=headers)
+    assert answer.status_code == 422
+    assert "workspace" in answer.json()["detail"]
+
+
+async def test_a_text_is_in_the_log_when_the_answer_comes(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    answer = await api.post(
+        "/documents/text", json={"text": "A new text.", "file_source": "shelf/new.txt"}
+    )
+    assert answer.status_code == 200
+    body = answer.json()
+    assert (body["status"], bool(body["message"])) == ("success", True)
+    assert re.fullmatch(r"insert_\d{8}_\d{6}_[0-9a-f]{8}", body["track_id"])
+    (stored,) = harness.log.messages
+    event = decode(stored.data, stored.subject).data
+    assert isinstance(event, DocumentAdded)
+    assert (event.text, event.file_path, event.track_id) == (
+        "A new text.",
+        "new.txt",
+        body["track_id"],
+    )
+
+
+async def test_texts_go_to_the_workspace_that_a_header_names(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    for header, name in (("LIGHTRAG-WORKSPACE", "one"), ("X-Workspace", "two")):
+        await api.post(
+            "/documents/text", json={"text": "text", "file_source": "a.txt"}, headers={header: name}
+        )
+    assert [stored.subject.split(".")[2] for stored in harness.log.messages] == ["one", "two"]
+
+
+async def test_several_texts_share_one_track(api: httpx.AsyncClient, harness: QueryHarness) -> None:
+    body = {"texts": ["one", "two"], "file_sources": ["1.txt", "2.txt"]}
+    track = (await api.post("/documents/texts", json=body)).json()["track_id"]
+    await projected(harness)
+    answer = (await api.get(f"/documents/track_status/{track}")).json()
+    assert (answer["track_id"], answer["total_count"], answer["status_summary"]) == (
+        track,
+        2,
+        {"pending": 2},
+    )
+    assert {document["file_path"] for document in answer["documents"]} == {"1.txt", "2.txt"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("text", {"text": ""}),
+        ("text", {"text": " \n"}),
+        ("text", {"text": "\u0000"}),
+        ("texts", {"texts": []}),
+        ("texts", {"texts": ["one", " "]}),
+        ("texts", {"texts": ["one", "two"], "file_sources": ["1.txt"]}),
+        ("texts", {"texts": ["one", "two"], "file_sources": ["1.txt", "1.txt"]}),
+    ],
+    ids=str,
+)
+async def test_texts_that_cannot_be_added_are_refused_and_nothing_is_added(
+    api: httpx.AsyncClient, harness: QueryHarness, path: str, body: Any
+) -> None:
+    assert (await api.post(f"/documents/{path}", json=body)).status_code == 422
+    assert harness.log.messages == []
+
+
+async def test_a_text_with_half_a_surrogate_pair_is_taken_or_refused(
+    api: httpx.AsyncClient,
+) -> None:
+    raw = b'{"text": "some \\ud800 text", "file_source": "a\\udfff.txt"}'
+    answer = await api.post(
+        "/documents/text", content=raw, headers={"content-type": "application/json"}
+    )
+    assert answer.status_code in {200, 422}
+
+
+async def test_an_unknown_track_has_no_documents(api: httpx.AsyncClient) -> None:
+    answer = await api.get("/documents/track_status/nobody%ED%A0%80s")
+    assert answer.status_code == 200
+    assert (answer.json()["documents"], answer.json()["total_count"]) == ([], 0)
+
+
+async def test_a_page_of_documents_has_their_states_and_where_it_stands(
+    api: httpx.AsyncClient,
+) -> None:
+    answer = await api.post(
+        "/documents/paginated", json={"page_size": 10, "sort_field": "id", "sort_direction": "asc"}
+    )
+    body = answer.json()
+    assert body["pagination"] == {
+        "page": 1,
+        "page_size": 10,
+        "total_count": 2,
+        "total_pages": 1,
+        "has_next": False,
+        "has_prev": False,
+    }
+    assert [document["id"] for document in body["documents"]] == ["baker", "curie"]
+    document = body["documents"][1]
+    assert set(document) == {
+        "id",
+        "content_summary",
+        "content_length",
+        "status",
+        "created_at",
+        "updated_at",
+        "track_id",
+        "chunks_count",
+        "error_msg",
+        "metadata",
+        "file_path",
+        "warnings",
+    }
+    assert (document["status"], document["chunks_count"], document["error_msg"]) == (
+        "processed",
+        2,
+        None,
+    )
+    assert document["content_summary"].startswith("Marie Curie")
+    assert document["created_at"].endswith("+00:00")
+    assert body["status_counts"]["processed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ({"status_filter": "processed"}, 2),
+        ({"status_filter": "PROCESSED"}, 2),
+        ({"status_filters": ["failed", "pending"]}, 0),
+        ({"page": 2}, 0),
+    ],
+)
+async def test_pages_can_be_narrowed(api: httpx.AsyncClient, body: Any, found: int) -> None:
+    assert len((await api.post("/documents/paginated", json=body)).json()["documents"]) == found
+
+
+@pytest.mark.parametrize(
+    "body", [{"page": 0}, {"page_size": 9}, {"page_size": 201}, {"sort_field": "size"}], ids=str
+)
+async def test_a_page_that_cannot_be_is_refused(api: httpx.AsyncClient, body: Any) -> None:
+    assert (await api.post("/documents/paginated", json=body)).status_code == 422
+
+
+async def test_counts_name_every_status_and_all(api: httpx.AsyncClient) -> None:
+    counts = (await api.get("/documents/status_counts")).json()["status_counts"]
+    assert {
+        "pending",
+        "parsing",
+        "analyzing",
+        "processing",
+        "preprocessed",
+        "processed",
+        "failed",
+        "all",
+    } <= set(counts)
+    assert (counts["processed"], counts["failed"], counts["all"]) == (2, 0, 2)
+
+
+async def test_health_says_what_the_service_works_with(api: httpx.AsyncClient) -> None:
+    body = (await api.get("/health")).json()
+    assert (body["status"], body["pipeline_busy"], body["workspace"]) == ("healthy", False, "w")
+    said = body["configuration"]
+    assert (said["llm_model"], said["embedding_model"]) == (None, "lexical-hash-v1")
+    assert said["role_llm_config"]["query"] == {"binding": "offline", "model": None}
+    assert (said["max_graph_nodes"], set(said["storage_workspaces"].values())) == (1000, {"w"})
+    assert {"core_version", "api_version", "webui_title", "auth_mode", "pipeline_active"} <= set(
+        body
+    )
+
+
+async def test_health_tells_no_secret_and_no_address(
+    harness: QueryHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (
+        "LLM_API_KEY",
+        "EMBEDDING_API_KEY",
+        "NEO4J_PASSWORD",
+        "MILVUS_TOKEN",
+        "DOCUMENTS_URL",
+        "NATS_URL",
+    ):
+        monkeypatch.setenv(name, f"mongodb://u:hunter2@{name}.internal")
+    monkeypatch.setenv("LLM_BASE_URL", "http://hunter2.internal/v1")
+    async with client(harness.app(settings=QuerySettings(workspace="w"))) as api:
+        answer = await api.get("/health")
+        assert answer.json()["configuration"]["llm_model"] == "gpt-4o-mini"
+    assert "hunter2" not in answer.text and "internal" not in answer.text
+
+
+async def test_pages_learn_what_the_deployment_is_called(harness: QueryHarness) -> None:
+    settings = QuerySettings(workspace="w", webui_title="Harbour", webui_description="What we know")
+    async with client(harness.app(settings=settings)) as api:
+        answer = await api.get("/ui/customization")
+        home = await api.get("/")
+    assert answer.json() == {
+        "customized": False,
+        "brand": {"title": "Harbour", "description": "What we know"},
+    }
+    assert (home.status_code, home.headers["location"]) == (307, "/docs")
+
+
+async def test_a_request_that_is_too_large_is_refused_before_it_is_read(
+    api: httpx.AsyncClient,
+) -> None:
+    answer = await api.post(
+        "/documents/text", content=b"{}", headers={"content-length": str(MAX_DOCUMENT_BODY + 1)}
+    )
+    assert answer.status_code == 413
+    assert f"{MAX_DOCUMENT_BODY:,}" in answer.json()["detail"]
+
+
+async def test_a_request_that_does_not_say_its_size_is_refused_once_it_is_too_large(
+    harness: QueryHarness,
+) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        for _ in range(100):
+            yield b" " * 100
+
+    async with client(harness.app(AuthConfig(body_limits=BodyLimits(documents=1000)))) as api:
+        answer = await api.post(
+            "/documents/text", content=endless(), headers={"content-type": "application/json"}
+        )
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("path", "most"),
+    [
+        ("/login", MAX_LOGIN_BODY),
+        ("/query", MAX_REQUEST_BODY),
+        ("/query/stream", MAX_REQUEST_BODY),
+        ("/api/chat", MAX_REQUEST_BODY),
+        ("/v1/chat/completions", MAX_REQUEST_BODY),
+        ("/graph/entity/create", MAX_REQUEST_BODY),
+        ("/documents/paginated", MAX_REQUEST_BODY),
+        ("/documents/texts", MAX_DOCUMENT_BODY),
+        ("/documents/upload", MAX_DOCUMENT_BODY),
+        ("/documents/text/", MAX_REQUEST_BODY),
+    ],
+)
+async def test_each_route_has_a_limit_of_its_own(
+    api: httpx.AsyncClient, path: str, most: int
+) -> None:
+    answer = await api.post(path, content=b"{}", headers={"content-length": str(most + 1)})
+    assert (answer.status_code, f"{most:,}" in answer.text) == (413, True)
+    assert (
+        await api.post(path, content=b"{}", headers={"content-length": str(most)})
+    ).status_code != 413
+
+
+async def test_a_store_that_does_not_answer_is_503_with_a_time_to_wait_and_an_id(
+    harness: QueryHarness,
+) -> None:
+    async def down(*_: Any, **__: Any) -> Any:
+        raise Unavailable("mongodb://admin:hunter2@db does not answer", retry_after=0.2)
+
+    harness.graph.entities = harness.log.newest = down  # type: ignore[method-assign]
+    async with client(harness.app()) as api:
+        for path, body in (("/query", {"query": QUESTION}), ("/documents/text", {"text": "text"})):
+            answer = await api.post(path, json=body)
+            assert answer.status_code == 503
+            assert int(answer.headers["retry-after"]) >= 1
+            assert re.search(r"error_id: [0-9a-f]{32}", answer.json()["detail"])
+            assert "hunter2" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("secret detail"), Poison("secret detail"), KeyError("secret detail")]
+)
+async def test_an_internal_error_is_500_with_an_id_and_without_its_details(
+    harness: QueryHarness, error: Exception
+) -> None:
+    async def broken(*_: Any, **__: Any) -> Any:
+        raise error
+
+    harness.graph.entities = broken  # type: ignore[method-assign]
+    async with client(harness.app()) as api:
+        answer = await api.post("/query", json={"query": QUESTION})
+    assert answer.status_code == 500
+    assert re.search(r"error_id: [0-9a-f]{32}", answer.json()["detail"])
+    assert "secret" not in answer.text
+
+
+async def test_a_service_that_is_not_wired_yet_says_that_it_is_starting() -> None:
+    async with client(create_app()) as api:
+        answer = await api.post("/query", json={"query": QUESTION})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+    assert "/health/ready" in answer.json()["detail"]

@@ -1,0 +1,395 @@
+"""Keys, accounts and tokens over HTTP: LightRAG's answers, and workspaces that one cannot look
+into.
+"""
+
+import asyncio
+import time
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+import pytest_asyncio
+from fastapi import FastAPI
+
+from runtime.errors import ConfigurationError
+from services.gateway.auth.credentials import ISSUER
+from services.gateway.auth.rate_limits import Lockout
+from tests.support.access import (
+    HASHED,
+    KEY,
+    NOBODY,
+    PASSWORD,
+    READER,
+    SECRET,
+    SEVERAL,
+    WRITER,
+    bearing,
+    behind,
+    client,
+    forged,
+    keyed,
+    with_accounts,
+)
+from tests.support.querying import QueryHarness, library_of_two
+
+COUNTS = "/documents/status_counts"
+TEXT = {"text": "Port Elm has a lighthouse."}
+
+
+@pytest_asyncio.fixture
+async def harness() -> QueryHarness:
+    return await library_of_two()
+
+
+async def get(api: httpx.AsyncClient, path: str = COUNTS, **headers: str) -> tuple[int, Any]:
+    answer = await api.get(path, headers=headers)
+    return answer.status_code, answer.json().get("detail")
+
+
+async def token_of(app: FastAPI, user: str = "ada", password: str = PASSWORD) -> str:
+    async with client(app) as api:
+        answer = await api.post("/login", data={"username": user, "password": password})
+    assert answer.status_code == 200, answer.text
+    token: str = answer.json()["access_token"]
+    return token
+
+
+async def test_without_credentials_everything_is_open_and_a_guest_token_is_offered(
+    harness: QueryHarness,
+) -> None:
+    async with client(harness.app(behind())) as api:
+        assert (await api.get(COUNTS)).status_code == 200
+        status = (await api.get("/auth-status")).json()
+        assert (status["auth_configured"], status["auth_mode"], status["token_type"]) == (
+            False,
+            "disabled",
+            "bearer",
+        )
+        assert (
+            jwt.decode(status["access_token"], options={"verify_signature": False})["role"]
+            == "guest"
+        )
+        login = (await api.post("/login", data={"username": "x", "password": "y"})).json()
+        assert (login["auth_mode"], "access_token" in login) == ("disabled", True)
+        assert (await api.get("/auth/verify")).json() == {"status": "ok"}
+
+
+async def test_with_a_key_alone_a_missing_and_a_wrong_one_are_told_apart_as_lightrag_does(
+    harness: QueryHarness,
+) -> None:
+    app = harness.app(behind(lightrag_api_key=KEY))
+    async with client(app) as api:
+        assert await get(api) == (403, "API Key required")
+        assert await get(api, **{"X-API-Key": "wrong"}) == (403, "Invalid API Key")
+        assert await get(api, **{"X-API-Key": KEY}) == (200, None)
+        assert await get(api, Authorization=f"Bearer {KEY}") == (200, None)
+        assert await get(api, **{"X-API-Key": KEY, "Authorization": "Bearer x.y.z"}) == (
+            401,
+            "Invalid token",
+        )
+
+
+async def test_a_guest_token_opens_nothing_where_there_is_a_key(harness: QueryHarness) -> None:
+    app = harness.app(behind(lightrag_api_key=KEY))
+    async with client(app) as api:
+        guest = (await api.get("/auth-status")).json()["access_token"]
+        assert await get(api, Authorization=f"Bearer {guest}") == (403, "API Key required")
+        assert await get(api, **{"Authorization": f"Bearer {guest}", "X-API-Key": KEY}) == (
+            200,
+            None,
+        )
+
+
+async def test_with_accounts_one_logs_in_and_is_told_so(harness: QueryHarness) -> None:
+    app = harness.app(with_accounts(lightrag_api_key=KEY))
+    async with client(app) as api:
+        assert await get(api) == (401, "No credentials provided. Please login.")
+        assert await get(api, **{"X-API-Key": "wrong"}) == (
+            401,
+            "No credentials provided. Please login.",
+        )
+        assert await get(api, **{"X-API-Key": KEY}) == (200, None)
+        status = (await api.get("/auth-status")).json()
+        assert status["auth_configured"]
+        assert "access_token" not in status
+        assert (await api.get("/auth/verify")).status_code == 401
+        assert (await api.get(COUNTS)).headers["WWW-Authenticate"] == "Bearer"
+    async with bearing(app, await token_of(app)) as api:
+        assert await get(api) == (200, None)
+        assert (await api.get("/auth/verify")).json() == {"status": "ok"}
+        # Even with the right key beside it, a wrong token is an error.
+        assert await get(api, **{"Authorization": "Bearer x.y.z", "X-API-Key": KEY}) == (
+            401,
+            "Invalid token",
+        )
+
+
+async def test_a_token_has_the_claims_that_lightrags_web_interface_reads(
+    harness: QueryHarness,
+) -> None:
+    app = harness.app(with_accounts(token_expire_hours=2))
+    claims = jwt.decode(await token_of(app), SECRET, ["HS256"], issuer=ISSUER)
+    assert (claims["sub"], claims["role"], claims["metadata"]["auth_mode"]) == (
+        "ada",
+        "user",
+        "enabled",
+    )
+    assert claims["exp"] - claims["iat"] == 7200
+
+
+@pytest.mark.parametrize(
+    ("user", "password"),
+    [
+        ("ada", "wrong"),
+        ("ada", ""),
+        ("eve", PASSWORD),
+        ("bob", HASHED),
+        ("bob", "stable battery\0"),
+        ("bob", "x" * 100),
+        ("ada", "\ud800" * 2),
+    ],
+)
+async def test_a_wrong_name_or_password_is_one_and_the_same_answer(
+    harness: QueryHarness, user: str, password: str
+) -> None:
+    body = httpx.QueryParams(
+        {"username": user, "password": password.encode("utf-8", "replace").decode()}
+    )
+    async with client(harness.app(with_accounts())) as api:
+        answer = await api.post(
+            "/login",
+            content=str(body),
+            headers={"Content-Type": "application/x-www-form-urlencoded"},
+        )
+    if password:
+        assert (answer.status_code, answer.json()) == (401, {"detail": "Incorrect credentials"})
+    else:
+        assert answer.status_code in {401, 422}
+
+
+async def test_a_password_may_be_given_as_a_bcrypt_hash(harness: QueryHarness) -> None:
+    app = harness.app(with_accounts())
+    async with bearing(app, await token_of(app, "bob", "stable battery")) as api:
+        assert await get(api) == (200, None)
+        assert (await api.post("/documents/text", json=TEXT)).json() == {
+            "detail": "these credentials may read only"
+        }
+        assert (await get(api, **{"X-Workspace": "v"}))[0] == 403
+
+
+async def test_too_many_failures_lock_out_that_user_at_that_address_only(
+    harness: QueryHarness,
+) -> None:
+    app = harness.app(with_accounts())
+
+    async def attempt(user: str, password: str, address: str = "10.0.0.1") -> httpx.Response:
+        async with client(app, address) as api:
+            return await api.post("/login", data={"username": user, "password": password})
+
+    failed = await asyncio.gather(*(attempt("ada", "wrong") for _ in range(8)))
+    assert sorted(answer.status_code for answer in failed) == [401] * 5 + [429] * 3
+    locked = await attempt("ada", PASSWORD)
+    assert locked.status_code == 429
+    assert 290 <= int(locked.headers["Retry-After"]) <= 300
+    assert (await attempt("ada", PASSWORD, "10.0.0.2")).status_code == 200
+    assert (await attempt("bob", "stable battery")).status_code == 200
+
+
+async def test_a_success_forgets_the_failures(harness: QueryHarness) -> None:
+    config = with_accounts()
+    config.lockout = Lockout(3, 300)
+    app = harness.app(config)
+    for _ in range(3):
+        async with client(app) as api:
+            for _ in range(2):
+                assert (
+                    await api.post("/login", data={"username": "ada", "password": "x"})
+                ).status_code == 401
+        await token_of(app)
+
+
+async def test_an_old_token_ends_with_its_user_its_password_and_the_secret(
+    harness: QueryHarness,
+) -> None:
+    token = await token_of(harness.app(with_accounts()))
+    for change in (
+        {"auth_accounts": f"bob:{HASHED}"},
+        {"auth_accounts": f"ada:another password,bob:{HASHED}"},
+        {"token_secret": SECRET + "!"},
+    ):
+        async with bearing(harness.app(with_accounts(**change)), token) as api:
+            assert await get(api) == (401, "Invalid token")
+
+
+async def test_a_token_is_renewed_once_a_minute_in_the_second_half_of_its_life(
+    harness: QueryHarness,
+) -> None:
+    config = with_accounts()
+    app, now = harness.app(config), int(time.time())
+    account = config.accounts.get("ada")
+    assert account
+    old = forged(iat=now - 7000, exp=now + 200, metadata={"mark": account.mark})
+    async with bearing(app, old) as api:
+        assert "X-New-Token" not in (await api.get("/health")).headers
+        renewed = (await api.get(COUNTS)).headers["X-New-Token"]
+        assert "X-New-Token" not in (await api.get(COUNTS)).headers
+    async with bearing(app, renewed) as api:
+        answer = await api.get(COUNTS)
+        assert (answer.status_code, "X-New-Token" in answer.headers) == (200, False)
+
+
+async def test_no_token_is_renewed_when_that_is_switched_off(harness: QueryHarness) -> None:
+    config, now = with_accounts(token_auto_renew=False), int(time.time())
+    account = config.accounts.get("ada")
+    assert account
+    async with bearing(
+        harness.app(config), forged(iat=now - 7000, exp=now + 9, metadata={"mark": account.mark})
+    ) as api:
+        answer = await api.get(COUNTS)
+    assert (answer.status_code, "X-New-Token" in answer.headers) == (200, False)
+
+
+async def test_a_key_is_held_to_its_workspaces_and_its_right(harness: QueryHarness) -> None:
+    app = harness.app(behind(lightstream_api_keys=SEVERAL))
+    async with keyed(app, READER) as api:
+        assert await get(api) == (200, None)
+        assert (
+            await api.post("/query", json={"query": "Who discovered radium?"})
+        ).status_code == 200
+        assert (await api.post("/documents/text", json=TEXT)).status_code == 403
+    async with keyed(app, READER, "v") as api:
+        assert (await get(api))[0] == 403
+    async with keyed(app, WRITER, "v") as api:
+        assert (await api.post("/documents/text", json=TEXT)).status_code == 200
+    async with keyed(app, NOBODY) as api:
+        assert await get(api) == (403, "Invalid API Key")
+
+
+async def test_a_foreign_workspace_answers_alike_whether_it_is_there_or_not(
+    harness: QueryHarness,
+) -> None:
+    await harness.index("secret", "Nobody may know.", workspace="theirs", version=5000)
+    app = harness.app(behind(lightstream_api_keys=SEVERAL))
+    bodies: list[Any] = []
+    for name in ("theirs", "never-heard-of", "W", "w/../theirs", "*"):
+        async with keyed(app, READER, name) as api:
+            answers = [await api.get(COUNTS), await api.get("/documents/track_status/secret")]
+            answers += [await api.post("/query", json={"query": "What may nobody know?"})]
+            bodies += [
+                (answer.status_code, answer.json(), sorted(answer.headers)) for answer in answers
+            ]
+    assert {str(body) for body in bodies} == {str(bodies[0])}
+    assert bodies[0][:2] == (403, {"detail": "these credentials are not for this workspace"})
+
+
+async def test_a_foreign_id_is_an_absent_id(harness: QueryHarness) -> None:
+    await harness.index("secret", "Nobody may know.", workspace="theirs", version=5000)
+    async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), READER) as api:
+        foreign = await api.get("/documents/track_status/secret")
+        absent = await api.get("/documents/track_status/absent")
+    assert foreign.json() == {**absent.json(), "track_id": "secret"}
+
+
+async def test_a_key_of_one_workspace_means_that_one_when_a_request_names_none(
+    harness: QueryHarness,
+) -> None:
+    await harness.index("other", "A ship.", workspace="v", version=7000)
+    app = harness.app(
+        behind(lightstream_api_keys=f"only:{NOBODY}:v:read,several:{READER}:a+b:read")
+    )
+    async with keyed(app, NOBODY) as api:
+        assert (await api.get(COUNTS)).json()["status_counts"]["all"] == 1
+    async with keyed(app, READER) as api:
+        assert (await get(api))[0] == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [("X-Workspace", "w"), ("X-Workspace", "w")],
+        [("X-Workspace", "w"), ("LIGHTRAG-WORKSPACE", "v")],
+        [("LIGHTRAG-WORKSPACE", "v"), ("lightrag-workspace", "w")],
+        [("X-API-Key", NOBODY)],
+        [("Authorization", "Bearer a"), ("Authorization", "Bearer b")],
+    ],
+)
+async def test_headers_that_contradict_each_other_are_refused(
+    harness: QueryHarness, headers: list[tuple[str, str]]
+) -> None:
+    async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), WRITER) as api:
+        given = [*api.headers.multi_items(), *headers]
+        assert (await api.get(COUNTS, headers=httpx.Headers(given))).status_code == 400
+
+
+async def test_both_names_of_the_workspace_header_may_agree(harness: QueryHarness) -> None:
+    async with client(harness.app()) as api:
+        answer = await api.get(COUNTS, headers={"X-Workspace": "w", "LIGHTRAG-WORKSPACE": "w"})
+    assert answer.json()["status_counts"]["all"] == 2
+
+
+async def test_a_stranger_sees_that_it_is_healthy_and_nothing_else(harness: QueryHarness) -> None:
+    app = harness.app(behind(lightrag_api_key=KEY))
+    async with client(app) as api:
+        shown = (await api.get("/health")).json()
+        assert set(shown) == {"status", "auth_mode", "core_version", "api_version", "pipeline_busy"}
+        assert (await api.get("/health", headers={"X-Workspace": "theirs"})).status_code == 403
+    async with keyed(app, KEY, "theirs") as api:
+        assert (await api.get("/health")).json()["workspace"] == "theirs"
+
+
+async def test_paths_are_opened_by_hand_for_the_usual_workspace_only(harness: QueryHarness) -> None:
+    app = harness.app(behind(lightrag_api_key=KEY, whitelist_paths="/documents/*"))
+    async with client(app) as api:
+        assert await get(api) == (200, None)
+        assert await get(api, **{"X-Workspace": "v"}) == (403, "API Key required")
+        assert (await api.get("/health")).status_code == 403
+        assert (await api.get("/api/tags")).status_code == 403
+        assert (await api.get("/v1/models")).status_code == 403
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.org", ""])
+def test_without_credentials_nobody_else_is_listened_to(host: str) -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"LIGHTRAG_API_KEY.*HOST=127\.0\.0\.1.*LIGHTSTREAM_ALLOW_OPEN"
+    ):
+        behind(host=host)
+    assert behind(host=host, lightstream_allow_open=True).is_open
+    assert not behind(host=host, lightrag_api_key=KEY).is_open
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.0.0.2", "::1", "[::1]", "localhost", "LOCALHOST"]
+)
+def test_this_machine_alone_may_be_open(host: str) -> None:
+    assert behind(host=host).is_open
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ({"auth_accounts": "ada:hunter22"}, "TOKEN_SECRET"),
+        ({"auth_accounts": "ada:hunter22", "token_secret": "hunter22"}, "at least 32 characters"),
+        ({"auth_accounts": "ada:{bcrypt}hunter22", "token_secret": SECRET}, "password of ada"),
+        ({"auth_accounts": "hunter22", "token_secret": SECRET}, "entry 1 must be user:password"),
+        ({"lightstream_api_keys": "a:hunter22"}, "the key of a"),
+        ({"lightstream_api_keys": f"a:hunter22{KEY},b:hunter22{KEY}"}, "the same key"),
+        (
+            {"lightrag_api_key": f"hunter22{KEY}", "lightstream_api_keys": f"a:hunter22{KEY}"},
+            "the same key",
+        ),
+        ({"lightrag_api_key": "hunter22", "host": "0.0.0.0"}, "can be guessed"),
+    ],
+)
+def test_credentials_of_no_use_keep_it_from_starting_and_are_not_repeated(
+    settings: Any, names: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=names) as raised:
+        behind(**settings)
+    assert "hunter22" not in str(raised.value)
+
+
+def test_no_secret_is_held_as_it_was_given() -> None:
+    config = with_accounts(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL)
+    held = repr(vars(config.keys)) + repr(vars(config.accounts))
+    assert [secret for secret in (KEY, READER, WRITER, PASSWORD) if secret in held] == []

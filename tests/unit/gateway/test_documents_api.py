@@ -1,0 +1,466 @@
+"""The routes about documents over stores in memory: added once, deleted, tried again, and never
+refused as busy.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from contracts.events import DocumentAdded, DocumentDeleted, Event
+from contracts.graph import Partition
+from contracts.values import Chunking
+from runtime.bus.codec import decode
+from runtime.errors import Unavailable
+from runtime.stores.documents.port import Table
+from services.query.settings import QuerySettings
+from tests.support.events import added, delivered, document, failed
+from tests.support.querying import QueryHarness, library_of_two
+from tests.unit.gateway.test_api import client, projected
+
+TEXT = {"text": "Port Elm has a lighthouse.", "file_source": "port.md"}
+
+
+@pytest_asyncio.fixture
+async def harness() -> QueryHarness:
+    return QueryHarness()
+
+
+@pytest_asyncio.fixture
+async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(harness.app()) as api:
+        yield api
+
+
+def events(harness: QueryHarness) -> list[Event]:
+    return [decode(stored.data, stored.subject).data for stored in harness.log.messages]
+
+
+def texts(harness: QueryHarness) -> list[str | None]:
+    return [event.text for event in events(harness) if isinstance(event, DocumentAdded)]
+
+
+async def add(api: httpx.AsyncClient, path: str, body: Any, key: str) -> httpx.Response:
+    return await api.post(f"/documents/{path}", json=body, headers={"Idempotency-Key": key})
+
+
+async def test_a_request_that_is_sent_twice_with_one_key_is_one_request(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    first, second = [await add(api, "text", TEXT, "k1") for _ in range(2)]
+    assert (first.status_code, first.json()) == (200, second.json())
+    assert texts(harness) == [TEXT["text"]]
+    other = await add(api, "text", TEXT, "k2")
+    assert (other.json()["status"], other.json()["track_id"]) == (
+        "duplicated",
+        first.json()["track_id"],
+    )
+
+
+async def test_a_key_sent_again_after_a_newer_text_does_not_bring_the_old_one_back(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    first = await add(api, "text", TEXT, "k1")
+    await api.post("/documents/text", json={**TEXT, "text": "Newer."})
+    again = await add(api, "text", TEXT, "k1")
+    assert again.json() == first.json()
+    assert texts(harness) == [TEXT["text"], "Newer."]
+
+
+@pytest.mark.parametrize(
+    ("path", "other"),
+    [
+        ("text", {**TEXT, "text": "Another."}),
+        ("text", {**TEXT, "file_source": "other.md"}),
+        ("text", {**TEXT, "chunking": {"strategy": "recursive_character"}}),
+        ("texts", {"texts": [TEXT["text"], "more"], "file_sources": ["port.md", "more.md"]}),
+    ],
+    ids=["text", "name", "chunking", "more of it"],
+)
+async def test_a_key_with_another_body_is_refused_and_nothing_is_added(
+    api: httpx.AsyncClient, harness: QueryHarness, path: str, other: Any
+) -> None:
+    await add(api, "text", TEXT, "k1")
+    answer = await add(api, path, other, "k1")
+    assert (answer.status_code, "Idempotency-Key" in answer.json()["detail"]) == (422, True)
+    assert texts(harness) == [TEXT["text"]]
+
+
+async def test_several_texts_of_one_key_are_each_added_once_and_less_of_them_is_another_request(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    body = {"texts": ["one", "two"], "file_sources": ["1.md", "2.md"]}
+    first, second = [await add(api, "texts", body, "k1") for _ in range(2)]
+    assert (first.json(), texts(harness)) == (second.json(), ["one", "two"])
+    less = await add(api, "texts", {"texts": ["two"], "file_sources": ["2.md"]}, "k1")
+    assert less.status_code == 422
+
+
+async def test_one_key_in_two_workspaces_is_two_keys(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    await add(api, "text", TEXT, "k1")
+    body, headers = {**TEXT, "text": "Another."}, {"Idempotency-Key": "k1", "X-Workspace": "other"}
+    assert (await api.post("/documents/text", json=body, headers=headers)).status_code == 200
+    assert len(texts(harness)) == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ({"strategy": "fixed_token"}, Chunking(strategy="token")),
+        (
+            {
+                "strategy": "fixed_token",
+                "params": {"chunk_token_size": 50, "split_by_character": "#"},
+            },
+            Chunking(strategy="token", size=50, split_by_character="#"),
+        ),
+        (
+            {"strategy": "recursive_character", "params": {"size": 50, "overlap": 5}},
+            Chunking(strategy="recursive", size=50, overlap=5),
+        ),
+    ],
+)
+async def test_how_a_text_is_cut_stands_in_its_event(
+    api: httpx.AsyncClient, harness: QueryHarness, option: Any, expected: Chunking
+) -> None:
+    assert (await api.post("/documents/text", json={**TEXT, "chunking": option})).status_code == 200
+    (event,) = events(harness)
+    assert isinstance(event, DocumentAdded) and event.chunking == expected
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"strategy": "semantic_vector"},
+        {"strategy": "custom", "params": {}},
+        {"strategy": "fixed_token", "novelty": 1},
+        {"strategy": "fixed_token", "params": {"novelty": 1}},
+        {"strategy": "fixed_token", "params": {"size": 5, "overlap": 5}},
+        {"strategy": "fixed_token", "params": {"size": 1000, "overlap": 999}},
+        {"strategy": "fixed_token", "params": {"split_by_character_only": True}},
+        {"strategy": "recursive_character", "params": {"split_by_character": "#"}},
+    ],
+    ids=str,
+)
+async def test_a_cutting_that_cannot_be_is_refused(
+    api: httpx.AsyncClient, harness: QueryHarness, option: Any
+) -> None:
+    answer = await api.post("/documents/text", json={**TEXT, "chunking": option})
+    assert (answer.status_code, harness.log.messages) == (422, [])
+
+
+async def test_deleting_publishes_what_is_known_and_says_deletion_started_of_anything(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    await api.post("/documents/text", json={**TEXT, "file_source": "a.txt"})
+    known, unknown = "doc-a5e54d1fd7bb69a228ef0dcd2431367e", "doc-nobody"
+    answer = await api.request(
+        "DELETE", "/documents/delete_document", json={"doc_ids": [known, unknown]}
+    )
+    body = answer.json()
+    assert (answer.status_code, body["status"], body["doc_id"]) == (
+        200,
+        "deletion_started",
+        f"{known}, {unknown}",
+    )
+    assert events(harness)[1:] == [DocumentDeleted(document_id=known)]
+
+
+@pytest.mark.parametrize("ids", [[], [""], [" "], ["a", "a"], ["a", " a"], ["x" * 513], "a", None])
+async def test_ids_that_cannot_be_are_refused(api: httpx.AsyncClient, ids: Any) -> None:
+    answer = await api.request("DELETE", "/documents/delete_document", json={"doc_ids": ids})
+    assert answer.status_code == 422
+
+
+async def test_clearing_deletes_every_document_those_the_projection_has_not_seen_too(
+    harness: QueryHarness,
+) -> None:
+    async with client(harness.app()) as api:
+        names = [f"{number}.txt" for number in range(40)]
+        await api.post("/documents/texts", json={"texts": names[:20], "file_sources": names[:20]})
+        await projected(harness)
+        await api.post("/documents/texts", json={"texts": names[20:], "file_sources": names[20:]})
+        await api.post("/documents/text", json=TEXT, headers={"X-Workspace": "other"})
+        answer = await api.request("DELETE", "/documents")
+        assert answer.json() == {"status": "success", "message": "40 documents are being deleted."}
+        assert (
+            await api.request("DELETE", "/documents", headers={"X-Workspace": "empty"})
+        ).status_code == 200
+    gone = [event for event in events(harness) if isinstance(event, DocumentDeleted)]
+    assert len({event.document_id for event in gone}) == len(gone) == 40
+
+
+async def test_failed_documents_are_added_again_once_for_each_failure(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    await api.post("/documents/text", json={**TEXT, "file_source": "a.txt"})
+    id = "doc-a5e54d1fd7bb69a228ef0dcd2431367e"
+    await projected(harness)
+    await harness.project(delivered(failed("chunker", "DocumentAdded", document(id, 1)), 2))
+    await harness.project(delivered(added("sound", "text"), 3))
+    for _ in range(2):
+        answer = await api.post("/documents/reprocess_failed")
+        assert (answer.json()["status"], answer.json()["track_id"]) == ("reprocessing_started", "")
+    assert texts(harness) == [TEXT["text"]] * 2
+
+
+async def test_caches_of_what_a_model_said_are_cleared_and_embeddings_stay(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    for workspace in ("w", "other"):
+        for name in ("extractions", "keywords", "answers", "embeddings"):
+            await harness.rows.put(Table(name, Partition(workspace, 0)), {"key": {"value": 1}})
+    answer = await api.post("/documents/clear_cache", json={})
+    assert answer.json() == {"status": "success", "message": "Successfully cleared all cache"}
+    left = {
+        (workspace, name)
+        for workspace in ("w", "other")
+        for name in ("extractions", "keywords", "answers", "embeddings")
+        if await harness.rows.get(Table(name, Partition(workspace, 0)), ["key"])
+    }
+    others = {("other", name) for name in ("extractions", "keywords", "answers", "embeddings")}
+    assert left == {("w", "embeddings")} | others
+
+
+async def test_the_pipeline_is_busy_while_a_document_is_not_settled_and_nothing_is_refused_for_it(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    idle = (await api.get("/documents/pipeline_status")).json()
+    assert (idle["busy"], idle["docs"], idle["recovery_required"]) == (False, 0, False)
+    assert (await api.post("/documents/cancel_pipeline")).json()["status"] == "not_busy"
+    await harness.project(delivered(added(), 1))
+    busy = (await api.get("/documents/pipeline_status")).json()
+    assert (busy["busy"], busy["docs"], busy["latest_message"]) == (True, 1, "1 pending")
+    assert busy["scanning"] is False
+    assert (await api.request("DELETE", "/documents")).status_code == 200
+    assert (await api.post("/documents/text", json=TEXT)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a\x1b[31m.md", "a.md\n[2] forged.md", "a\u202egm.md", "a\u2028b.md", "x" * 1100, "\x9b2J"],
+)
+async def test_a_name_that_is_none_is_refused_for_texts_as_for_files(
+    api: httpx.AsyncClient, harness: QueryHarness, name: str
+) -> None:
+    one = await api.post("/documents/text", json={"text": "x", "file_source": name})
+    two = await api.post(
+        "/documents/texts", json={"texts": ["x", "y"], "file_sources": ["good.md", name]}
+    )
+    for answer in (one, two):
+        assert answer.status_code == 422
+        assert answer.json()["detail"].isprintable()
+    assert harness.log.messages == []
+
+
+async def test_a_name_that_was_published_past_us_is_shown_without_what_acts(
+    harness: QueryHarness,
+) -> None:
+    hostile = "a.md\n[2] forged.md\x1b[31m"
+    await harness.project(delivered(added(file_path=hostile), 1))
+    async with client(harness.app()) as api:
+        (shown,) = (await api.post("/documents/paginated", json={})).json()["documents"]
+    assert shown["file_path"] == "a.md\ufffd[2] forged.md\ufffd[31m"
+
+
+async def test_a_full_log_is_503_with_the_time_to_wait(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    async def full(*_: Any) -> int:
+        raise Unavailable("KB_EVENTS is full", retry_after=30.0)
+
+    harness.log.publish = full  # type: ignore[method-assign]
+    answer = await api.post("/documents/text", json=TEXT)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
+
+
+async def test_a_scan_needs_a_folder(api: httpx.AsyncClient) -> None:
+    answer = await api.post("/documents/scan")
+    assert (answer.status_code, "INPUT_DIR" in answer.json()["detail"]) == (501, True)
+    assert (await api.get("/documents/scan/status/scan_nobody")).status_code == 404
+
+
+def scanning(harness: QueryHarness, inputs: Path) -> Any:
+    return client(harness.app(settings=QuerySettings(workspace="w", input_dir=str(inputs))))
+
+
+async def test_a_scan_adds_what_is_read_and_says_what_is_not(
+    harness: QueryHarness, tmp_path: Path
+) -> None:
+    folder, outside = tmp_path / "in" / "w", tmp_path / "outside.txt"
+    (folder / "deep" / ".git").mkdir(parents=True)
+    outside.write_text("secret")
+    for name in (
+        "a.txt",
+        "deep/a.txt",
+        ".hidden.txt",
+        "deep/.git/b.txt",
+        "picture.png",
+        "any.unheard",
+    ):
+        (folder / name).write_text(f"text of {name}")
+    (folder / "link.txt").symlink_to(outside)
+    (folder / "binary.txt").write_bytes(b"\x7fELF\0\1\2" * 50)
+    (folder / "short.txt").write_bytes("Müller".encode("cp1252"))
+    async with scanning(harness, tmp_path / "in") as api:
+        begun = (await api.post("/documents/scan")).json()
+        assert (begun["status"], begun["track_id"].startswith("scan_")) == (
+            "scanning_started",
+            True,
+        )
+        result = await ended(api, begun["track_id"])
+        assert (result["status"], result["counts"]["processed"], result["counts"]["error"]) == (
+            "completed",
+            4,
+            1,
+        )
+        assert result["samples"]["processed"]["items"] == [
+            "a.txt",
+            "any.unheard",
+            "deep/a.txt",
+            "short.txt",
+        ]
+        assert "binary.txt" in result["samples"]["error"]["items"][0]
+        assert "short.txt: read as" in result["samples"]["warning"]["items"][0]
+        again = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
+        assert (again["counts"]["processed"], again["counts"]["unchanged"]) == (0, 4)
+        elsewhere = await api.get(
+            f"/documents/scan/status/{begun['track_id']}", headers={"X-Workspace": "other"}
+        )
+        assert elsewhere.status_code == 404
+    assert sorted(filter(None, texts(harness))) == [
+        "Müller",
+        "text of a.txt",
+        "text of any.unheard",
+        "text of deep/a.txt",
+    ]
+
+
+async def test_a_scan_reads_the_folder_of_its_workspace_only(
+    harness: QueryHarness, tmp_path: Path
+) -> None:
+    for name in ("w/a.txt", "other/b.txt", "loose.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"text of {name}")
+    async with scanning(harness, tmp_path) as api:
+        result = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
+        assert result["samples"]["processed"]["items"] == ["a.txt"]
+        missing = await api.post("/documents/scan", headers={"X-Workspace": "third"})
+        assert missing.status_code == 404
+        assert "no folder third: make it" in missing.json()["detail"]
+    assert texts(harness) == ["text of w/a.txt"]
+
+
+async def test_a_workspace_has_one_scan_at_a_time_among_processes(
+    harness: QueryHarness, tmp_path: Path
+) -> None:
+    for workspace in ("w", "other"):
+        (tmp_path / workspace).mkdir()
+        for number in range(30):
+            (tmp_path / workspace / f"{number}.txt").write_text(f"text {number}")
+    async with scanning(harness, tmp_path) as api, scanning(harness, tmp_path) as neighbour:
+        first = (await api.post("/documents/scan")).json()
+        second = (await api.post("/documents/scan")).json()
+        elsewhere = (await neighbour.post("/documents/scan")).json()
+        other = (await api.post("/documents/scan", headers={"X-Workspace": "other"})).json()
+        assert (second["status"], second["track_id"]) == (
+            "scanning_skipped_pipeline_busy",
+            first["track_id"],
+        )
+        assert (elsewhere["status"], elsewhere["track_id"]) == (
+            "scanning_skipped_pipeline_busy",
+            "",
+        )
+        assert other["status"] == "scanning_started"
+        assert (await ended(api, first["track_id"]))["counts"]["processed"] == 30
+        assert (await neighbour.post("/documents/scan")).json()["status"] == "scanning_started"
+
+
+async def ended(api: httpx.AsyncClient, track_id: str) -> Any:
+    async with asyncio.timeout(20):
+        while True:
+            result = (await api.get(f"/documents/scan/status/{track_id}")).json()
+            if result["status"] != "running":
+                return result
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "raw"),
+    [
+        ("DELETE", "delete_document", b'{"doc_ids": ["\\ud800"]}'),
+        (
+            "POST",
+            "text",
+            b'{"text": "some", "file_source": "\\udfff.md", "chunking": {"strategy": "\\ud800"}}',
+        ),
+        (
+            "POST",
+            "text",
+            b'{"text": "some", "chunking": {"strategy": "fixed_token", "\\ud800": 1}}',
+        ),
+        ("POST", "texts", b'{"texts": ["\\ud800"], "file_sources": ["\\ud800"]}'),
+    ],
+)
+async def test_half_a_surrogate_pair_is_no_internal_error(
+    api: httpx.AsyncClient, method: str, path: str, raw: bytes
+) -> None:
+    headers = {"content-type": "application/json"}
+    answer = await api.request(method, f"/documents/{path}", content=raw, headers=headers)
+    assert answer.status_code in {200, 422}
+    json.loads(answer.content.decode())
+
+
+async def test_the_page_of_the_api_has_an_example_of_every_request() -> None:
+    harness = await library_of_two()
+    async with client(harness.app()) as api:
+        schemas = (await api.get("/openapi.json")).json()["components"]["schemas"]
+        requests = [
+            name for name in schemas if name.endswith("Request") or name.startswith("Insert")
+        ]
+        assert (await api.get("/")).headers["location"] == "/docs"
+    assert len(requests) > 4
+    bare = [
+        name
+        for name in requests
+        if "Response" not in name and '"examples"' not in json.dumps(schemas[name])
+    ]
+    assert bare == []
+
+
+async def test_an_answer_says_where_each_document_stands_and_its_state_is_found_by_its_id(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    answer = (await api.post("/documents/text", json=TEXT)).json()
+    (placed,) = answer["documents"]
+    told = {
+        "sequence": placed["sequence"],
+        "track_id": answer["track_id"],
+        "is_new": True,
+        "status": None,
+    }
+    assert placed == {"id": "doc-f8e5fc3935ce926dc54e926fdc8cf0ec", **told}
+    absent = await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})
+    assert (absent.status_code, absent.json()) == (
+        404,
+        {"detail": "there is no document of that id"},
+    )
+    await projected(harness)
+    state = (
+        await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})
+    ).json()
+    assert (state["file_path"], state["status"]) == ("port.md", "pending")
+    assert state["metadata"]["added_sequence"] == placed["sequence"]
+    again = (await api.post("/documents/text", json=TEXT)).json()
+    assert again["documents"] == [{**placed, "is_new": False, "status": "pending"}]
+    elsewhere = await api.get(
+        "/documents/by_id", params={"doc_id": state["id"]}, headers={"X-Workspace": "v"}
+    )
+    assert (elsewhere.status_code, elsewhere.json()) == (404, absent.json())

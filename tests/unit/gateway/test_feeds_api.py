@@ -1,0 +1,331 @@
+"""The routes about events: pages, single events, the stream, and what each chunk of a document
+gave.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from functools import partial
+from typing import Any, get_args
+
+import pytest
+import pytest_asyncio
+
+from contracts import subjects
+from contracts.events import EVENTS, Event
+from contracts.values import TokenUsage
+from runtime.bus.feed.memory import MemoryEventFeed
+from runtime.costs.prices import Prices
+from runtime.errors import Unavailable
+from services.gateway.feeds.models import EventType
+from services.gateway.feeds.reading import EventFilter
+from services.gateway.feeds.sent_events import event_block, event_stream
+from services.gateway.feeds.streams import EventStreams
+from services.query.settings import QuerySettings
+from tests.support.access import READER, SEVERAL, behind, client, keyed
+from tests.support.events import added, chunked, document, extracted, sealed
+from tests.support.querying import QueryHarness, library_of_two
+from tests.support.waiting import PATIENCE
+
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+CANARY = "canary-9f31c7e2a4"
+
+
+@pytest_asyncio.fixture
+async def harness() -> QueryHarness:
+    return await library_of_two()
+
+
+async def logged(
+    harness: QueryHarness, *events: Event, workspace: str = "w", **attributes: Any
+) -> list[int]:
+    """Append events, and return their sequences."""
+    first = len(harness.log.messages)
+    return [
+        await harness.log.publish(
+            sealed(event, id=f"e{first + n}", workspace=workspace, **attributes)
+        )
+        for n, event in enumerate(events)
+    ]
+
+
+async def of_several_documents(harness: QueryHarness) -> None:
+    """Twenty events of document a at odd sequences, of b at even ones."""
+    await logged(harness, *(added("ab"[n % 2], f"{CANARY} {n}") for n in range(20)))
+
+
+BLOCK = partial(event_block, prices=Prices(), with_body=False)
+
+
+def sequences(page: dict[str, Any]) -> list[int]:
+    return [event["sequence"] for event in page["events"]]
+
+
+def test_the_types_that_can_be_asked_for_are_those_that_there_are() -> None:
+    assert set(get_args(EventType)) == set(EVENTS) - set(subjects.APART)
+
+
+async def test_events_are_paged_forwards_and_backwards(harness: QueryHarness) -> None:
+    await of_several_documents(harness)
+    async with client(harness.app()) as api:
+
+        async def page(**params: Any) -> dict[str, Any]:
+            return (await api.get("/events", params=params)).json()
+
+        newest = await page(limit=3)
+        assert sequences(newest) == [18, 19, 20] and newest["remaining"] == 17
+        older = await page(limit=3, before=newest["before"])
+        assert sequences(older) == [15, 16, 17] and older["remaining"] == 14
+        first = await page(limit=3, after=0, document="b")
+        assert sequences(first) == [2, 4, 6] and first["remaining"] == 7
+        assert sequences(await page(limit=3, after=first["after"], document="b")) == [8, 10, 12]
+        assert sequences(await page(limit=2, before=7, document="a")) == [3, 5]
+        assert sequences(await page(before=1)) == []
+        assert sequences(await page(before=0)) == []
+        assert sequences(await page(before=0, document="a")) == []
+        assert (await page(after=20)) == {
+            "events": [],
+            "after": None,
+            "before": None,
+            "remaining": 0,
+        }
+
+
+async def test_an_event_tells_what_it_cost_where_its_model_has_a_price(
+    harness: QueryHarness,
+) -> None:
+    used = TokenUsage(prompt=2_000_000, completion=500_000, cached=1_000_000)
+    said = [extracted(document("a"), order) for order in range(3)]
+    told = [{"model": "priced"}, {"model": "other"}, {"model": "priced", "cached": True}]
+    paid = [
+        one.model_copy(update={"usage": used, **more}) for one, more in zip(said, told, strict=True)
+    ]
+    first, *_ = await logged(harness, *paid)
+    prices = '{"priced": {"prompt": 2, "cached": 1, "completion": 4, "currency": "EUR"}}'
+    settings = QuerySettings(workspace="w", model_prices=prices)
+    async with client(harness.app(settings=settings)) as api:
+        events = (await api.get("/documents/a/events")).json()["events"]
+        whole = (await api.get(f"/events/{first}")).json()["summary"]
+    assert [(event["money"], event["currency"]) for event in events] == [
+        (5.0, "EUR"),
+        (None, None),
+        (None, None),
+    ]
+    assert whole["money"] == 5.0
+
+
+@pytest.mark.parametrize("total", [1, 7, 150])
+@pytest.mark.parametrize("limit", [1, 5, 100])
+async def test_reading_backwards_finds_every_event_once(
+    harness: QueryHarness, total: int, limit: int
+) -> None:
+    for n in range(total):
+        await logged(harness, added("other", str(n)), workspace="v")
+        if n % 7 == 0 or n > total // 2:
+            await logged(harness, added("mine", str(n)))
+    mine = [message.sequence for message in harness.log.messages if ".w." in message.subject]
+    result, before = list[int](), None
+    async with client(harness.app()) as api:
+        while True:
+            params = {"limit": limit, **({"before": before} if before else {})}
+            page = (await api.get("/events", params=params)).json()
+            if not page["events"]:
+                break
+            result = sequences(page) + result
+            assert page["remaining"] == len(mine) - len(result)
+            before = page["before"]
+    assert result == mine
+
+
+async def test_several_types_are_read_in_the_order_of_the_log(harness: QueryHarness) -> None:
+    of = document("d")
+    await logged(
+        harness,
+        added("d"),
+        chunked(of, "one"),
+        extracted(of, 0),
+        added("d", "again"),
+        extracted(of, 1),
+    )
+    async with client(harness.app()) as api:
+        params = {"type": ["EntitiesExtracted", "DocumentAdded"], "after": 0, "limit": 3}
+        page = (await api.get("/events", params=params)).json()
+    assert sequences(page) == [1, 3, 4] and page["remaining"] == 1
+
+
+async def test_a_summary_tells_what_happened_and_no_text(harness: QueryHarness) -> None:
+    said = extracted(document("d"), 3).model_copy(
+        update={"model": "m-1", "usage": TokenUsage(prompt=10, completion=2), "duration_ms": 812}
+    )
+    await logged(
+        harness, added("d", CANARY), said, traceparent=TRACE, causation="c", correlation="k"
+    )
+    async with client(harness.app()) as api:
+        answer = await api.get("/documents/d/events")
+        whole = (await api.get("/events/1")).json()
+    text, event = answer.json()["events"]
+    assert CANARY not in answer.text
+    assert (text["type"], text["text"]) == ("DocumentAdded", "d.txt, 17 bytes")
+    assert (event["model"], event["duration_ms"], event["chunks"], event["cached"]) == (
+        "m-1",
+        812,
+        [3],
+        False,
+    )
+    assert (event["tokens"]["prompt"], event["tokens"]["completion"]) == (10, 2)
+    assert (event["trace_id"], event["cause"], event["correlation"]) == (
+        TRACE.split("-")[1],
+        "c",
+        "k",
+    )
+    assert whole["event"]["data"]["text"] == CANARY and whole["summary"] == text
+
+
+async def test_a_message_that_is_no_event_is_shown_too(harness: QueryHarness) -> None:
+    harness.log.append("kb.v1.w.d.DocumentAdded", b"{", "x")
+    async with client(harness.app()) as api:
+        (event,) = (await api.get("/documents/d/events")).json()["events"]
+        whole = (await api.get("/events/1")).json()
+    assert (
+        event["text"].startswith("not readable") and event["id"] == "" and event["document"] == "d"
+    )
+    assert whole["event"] == {}
+
+
+async def test_nobody_sees_events_of_another_workspace(harness: QueryHarness) -> None:
+    await logged(harness, added("theirs", CANARY), workspace="v")
+    async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), READER) as api:
+        assert sequences((await api.get("/events", params={"after": 0})).json()) == []
+        for path in ("/events/1", "/documents/theirs/events", "/documents/theirs/chunks"):
+            assert (await api.get(path)).status_code == 404
+        for path in ("/events", "/events/1", "/documents/theirs/events", "/events/stream"):
+            assert (await api.get(path, headers={"X-Workspace": "v"})).status_code == 403
+
+
+async def test_a_document_whose_id_is_a_path_has_a_history(harness: QueryHarness) -> None:
+    await logged(harness, added("notes/a b.md"))
+    async with client(harness.app()) as api:
+        for path in ("/documents/notes%2Fa%20b.md/events", "/documents/notes/a b.md/events"):
+            assert sequences((await api.get(path)).json()) == [1]
+        assert (await api.get("/documents/nothing/events")).status_code == 404
+        assert (await api.get("/events", params={"after": 1, "before": 2})).status_code == 400
+
+
+async def test_each_chunk_tells_what_it_gave(harness: QueryHarness) -> None:
+    async with client(harness.app()) as api:
+        answer = (await api.get("/documents/curie/chunks", params={"limit": 1})).json()
+        rest = (await api.get("/documents/curie/chunks", params={"after": answer["after"]})).json()
+        assert (await api.get("/documents/nobody/chunks")).status_code == 404
+    (first,), (second,) = answer["chunks"], rest["chunks"]
+    assert (answer["chunk_count"], answer["after"], rest["after"]) == (2, 0, None)
+    assert (first["order"], first["content"][:12], second["order"]) == (0, "Marie Curie ", 1)
+    assert [entity["name"] for entity in first["entities"]] == ["Marie Curie", "Radium"]
+    (relation,) = first["relations"]
+    assert (relation["source"], relation["target"], relation["keywords"]) == (
+        "Marie Curie",
+        "Radium",
+        ["discovery"],
+    )
+    # Watch is named as the end of a relation only.
+    assert [entity["name"] for entity in second["entities"]] == ["Radium"]
+
+
+# The stream.
+
+
+def stream(
+    harness: QueryHarness, after: int = 0, streams: EventStreams | None = None, **wanted: Any
+) -> Any:
+    """The lines of a stream of the workspace w."""
+    feed, filter = MemoryEventFeed(harness.log), EventFilter("w", **wanted)
+    return event_stream(
+        streams or EventStreams(), feed, filter, after, principal="ada", block=BLOCK
+    )
+
+
+async def blocks(lines: AsyncGenerator[str], count: int) -> list[dict[str, str]]:
+    """The fields of the next blocks that have data."""
+    result = list[dict[str, str]]()
+    async with asyncio.timeout(PATIENCE):
+        while len(result) < count:
+            fields = dict(line.split(": ", 1) for line in (await anext(lines)).splitlines() if line)
+            result += [fields] if "data" in fields else []
+    return result
+
+
+async def test_the_stream_sends_what_is_there_and_then_what_comes(harness: QueryHarness) -> None:
+    await logged(harness, added("d", CANARY))
+    async with aclosing(stream(harness)) as lines:
+        (old,) = await blocks(lines, 1)
+        await logged(harness, added("theirs"), workspace="v")
+        await logged(harness, added("e"))
+        (new,) = await blocks(lines, 1)
+    assert (old["id"], old["event"], new["id"]) == ("1", "DocumentAdded", "3")
+    assert CANARY not in str(old) and json.loads(new["data"])["document"] == "e"
+
+
+async def test_a_filtered_stream_moves_its_place_over_what_it_leaves_out(
+    harness: QueryHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.gateway.feeds.sent_events.HEARTBEAT_SECONDS", 0.0)
+    await logged(harness, added("d"), added("d", "2"))
+    async with aclosing(stream(harness, types=("ChunksCreated", "StageFailed"))) as lines:
+        seen = [await anext(lines) for _ in range(2)]
+    assert seen == ["retry: 2000\nid: 0\n: connected\n\n", ": heartbeat\nid: 2\n\n"]
+
+
+async def test_a_stream_resumes_where_the_client_was(harness: QueryHarness) -> None:
+    await of_several_documents(harness)
+    streams = EventStreams()
+    app = harness.app(streams=streams)
+    streams.stopping.set()
+    async with client(app) as api:
+        for headers, params in (({"Last-Event-ID": "18"}, {"after": "1"}), ({}, {"after": "18"})):
+            answer = await api.get("/events/stream", params=params, headers=headers)
+            assert answer.text.startswith("retry: 2000\nid: 18\n")
+        assert (await api.get("/events/stream")).text.startswith("retry: 2000\nid: 20\n")
+        assert (await api.get("/events/stream", headers={"Last-Event-ID": "x"})).status_code == 422
+
+
+async def test_a_stream_ends_when_the_service_stops(harness: QueryHarness) -> None:
+    streams = EventStreams()
+    async with aclosing(stream(harness, streams=streams)) as lines:
+        await anext(lines)
+        asyncio.get_running_loop().call_soon(streams.stopping.set)
+        async with asyncio.timeout(PATIENCE):
+            assert [line async for line in lines] == []
+    assert not streams.has_all("ada")
+
+
+async def test_there_is_a_bound_to_the_streams_of_all_and_of_one(harness: QueryHarness) -> None:
+    streams = EventStreams(limit=4)
+    app = harness.app(streams=streams)
+    with streams.opened("anyone"), streams.opened("anyone"):
+        async with client(app) as api:
+            refused = await api.get("/events/stream")
+            assert refused.status_code == 429 and refused.headers["retry-after"]
+        with (
+            streams.opened("ada"),
+            streams.opened("bob"),
+            pytest.raises(Unavailable, match="MAX_EVENT_STREAMS"),
+        ):
+            await anext(stream(harness, streams=streams))
+    with streams.opened("b"), streams.opened("c"), streams.opened("d"), streams.opened("e"):
+        async with client(app) as api:
+            refused = await api.get("/events/stream")
+            assert refused.status_code == 503 and refused.headers["retry-after"]
+
+
+async def test_a_stream_whose_bus_is_away_ends_and_its_place_is_free(harness: QueryHarness) -> None:
+    class Away(MemoryEventFeed):
+        async def follow(self, subject: str, after: int, wait: float) -> AsyncGenerator[list[Any]]:
+            raise Unavailable("the bus does not answer")
+            yield []
+
+    streams = EventStreams()
+    lines = event_stream(
+        streams, Away(harness.log), EventFilter("w"), 0, principal="ada", block=BLOCK
+    )
+    assert [line async for line in lines][1:] == [": ends, for Unavailable\n\n"]
+    assert streams.free == streams.limit

@@ -1,0 +1,443 @@
+"""The routes about the graph over stores in memory, with the merger at work beside them."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from contracts.envelope import Envelope
+from contracts.events import GraphEdited
+from contracts.graph import Entity, Partition, Relation
+from contracts.ids import pair
+from contracts.moments import microseconds
+from contracts.topology import declared_consumer
+from runtime.bus.codec import decode
+from runtime.bus.port import Delivery
+from services.gateway.graph.browsing import match_score
+from services.merger.handler import on_graph_edited
+from services.query.settings import QuerySettings
+from tests.support.events import entity, relation
+from tests.support.merging import merging
+from tests.support.querying import LIVE, QueryHarness, library_of_two
+from tests.unit.gateway.test_api import client
+
+HERE = Partition("w", 1)
+
+
+@asynccontextmanager
+async def merger(harness: QueryHarness) -> AsyncIterator[None]:
+    """The merger takes edits as they come."""
+    consumer = harness.consumer(declared_consumer("merger-edits"))
+
+    async def work() -> None:
+        while True:
+            for message in consumer.fetch(64):
+                envelope: Envelope[Any] = decode(message.data, message.subject)
+                # Documents of the world stand at places up to a few thousand; edits come after
+                # them.
+                delivery = Delivery(envelope, message.sequence + 10_000, 1, message.published_at)
+                await on_graph_edited(
+                    [delivery], LIVE, merging=merging(harness.rows, harness.graph)
+                )
+            await asyncio.sleep(0.005)
+
+    task = asyncio.create_task(work())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+@pytest_asyncio.fixture
+async def harness() -> QueryHarness:
+    return await library_of_two()
+
+
+@pytest_asyncio.fixture
+async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
+    async with merger(harness), client(harness.app()) as api:
+        yield api
+
+
+async def edit(api: httpx.AsyncClient, name: str, data: Any, **allowed: bool) -> httpx.Response:
+    return await api.post(
+        "/graph/entity/edit", json={"entity_name": name, "updated_data": data, **allowed}
+    )
+
+
+async def names(api: httpx.AsyncClient) -> list[str]:
+    return (await api.get("/graph/label/list")).json()
+
+
+async def exists(api: httpx.AsyncClient, name: str) -> bool:
+    return (await api.get("/graph/entity/exists", params={"name": name})).json()["exists"]
+
+
+async def test_names_are_listed_found_and_ranked(api: httpx.AsyncClient) -> None:
+    assert await names(api) == ["Baker", "Marie Curie", "Radium", "Watch"]
+    assert (await api.get("/graph/label/popular", params={"limit": 1})).json() == ["Radium"]
+    assert (await api.get("/graph/label/search", params={"q": "CURIE"})).json() == ["Marie Curie"]
+    assert (await api.get("/graph/label/search", params={"q": "a", "limit": 2})).json() == [
+        "Baker",
+        "Watch",
+    ]
+    assert (await api.get("/graph/label/search", params={"q": " "})).json() == []
+    assert (await exists(api, "Radium"), await exists(api, "radium")) == (True, False)
+    for route in ("label/list", "label/popular"):
+        assert (await api.get(f"/graph/{route}", headers={"X-Workspace": "empty"})).json() == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name", "score"),
+    [
+        ("elm", "elm", 1000),
+        ("elm", "elmhaven", 500),
+        ("elm", "port elm", 142),
+        ("elm", "helm", 96),
+        ("elm", "oak", 0),
+    ],
+)
+def test_a_name_is_the_liker_the_nearer_its_beginning_the_text_stands(
+    wanted: str, name: str, score: int
+) -> None:
+    assert match_score(wanted, name) == score
+
+
+async def test_a_part_of_the_graph_has_nodes_and_edges_in_lightrag_s_shape(
+    api: httpx.AsyncClient,
+) -> None:
+    part = (await api.get("/graphs", params={"label": "Marie Curie", "max_depth": 1})).json()
+    assert [node["id"] for node in part["nodes"]] == ["Marie Curie", "Radium"]
+    node, edge = part["nodes"][0], part["edges"][0]
+    assert (node["labels"], node["properties"]["entity_id"]) == (["Marie Curie"], "Marie Curie")
+    assert {"entity_type", "description", "source_id", "file_path", "created_at"} <= set(
+        node["properties"]
+    )
+    assert (edge["id"], edge["type"], edge["source"], edge["target"]) == (
+        "Marie Curie-Radium",
+        "DIRECTED",
+        "Marie Curie",
+        "Radium",
+    )
+    assert (edge["properties"]["keywords"], edge["properties"]["weight"]) == ("discovery", 1.0)
+    assert part["is_truncated"] is False
+    further = (await api.get("/graphs", params={"label": "Marie Curie", "max_depth": 2})).json()
+    assert [node["id"] for node in further["nodes"]] == ["Marie Curie", "Radium", "Watch"]
+    nothing = (await api.get("/graphs", params={"label": "nobody"})).json()
+    assert nothing == {"nodes": [], "edges": [], "is_truncated": False}
+    everything = (await api.get("/graphs", params={"label": "*"})).json()
+    assert (len(everything["nodes"]), len(everything["edges"]), everything["is_truncated"]) == (
+        4,
+        2,
+        False,
+    )
+
+
+async def test_a_part_of_the_graph_is_bounded_nearest_and_most_related_first(
+    harness: QueryHarness,
+) -> None:
+    ends = (
+        [("hub", f"spoke {n}") for n in range(9)]
+        + [("spoke 7", f"leaf {n}") for n in range(3)]
+        + [("spoke 5", "x")]
+    )
+    ends += [("spoke 1", "spoke 2")]
+    rows = [Relation(*pair(*end), 1, weight=1.0) for end in ends]
+    await harness.graph.put(
+        Partition("hubs", 1),
+        [Entity(name, 1) for name in {name for end in ends for name in end}],
+        rows,
+    )
+    async with client(
+        harness.app(settings=QuerySettings(workspace="hubs", max_graph_nodes=5))
+    ) as api:
+        part = (await api.get("/graphs", params={"label": "hub", "max_nodes": 900})).json()
+        assert [node["id"] for node in part["nodes"]] == [
+            "hub",
+            "spoke 7",
+            "spoke 1",
+            "spoke 2",
+            "spoke 5",
+        ]
+        assert {edge["id"] for edge in part["edges"]} >= {"hub-spoke 1", "spoke 1-spoke 2"}
+        assert part["is_truncated"] is True
+        whole = (await api.get("/graphs", params={"label": "*", "max_nodes": 2})).json()
+        assert ([node["id"] for node in whole["nodes"]], whole["is_truncated"]) == (
+            ["hub", "spoke 7"],
+            True,
+        )
+    async with client(harness.app(settings=QuerySettings(workspace="hubs"))) as api:
+        exact = (await api.get("/graphs", params={"label": "hub", "max_nodes": 14})).json()
+        assert (len(exact["nodes"]), len(exact["edges"]), exact["is_truncated"]) == (14, 14, False)
+
+
+async def test_an_entity_is_made_and_shown(api: httpx.AsyncClient, harness: QueryHarness) -> None:
+    body = {
+        "entity_name": " “Tide  Mill” ",
+        "entity_data": {"description": "Driven by the tide", "source_id": "x"},
+    }
+    answer = await api.post("/graph/entity/create", json=body)
+    assert (answer.status_code, answer.json()["status"]) == (200, "success")
+    data = answer.json()["data"]
+    assert (data["entity_name"], data["source_id"]) == ("Tide  Mill", "manual_creation")
+    assert (data["graph_data"]["description"], data["graph_data"]["entity_type"]) == (
+        "Driven by the tide",
+        "UNKNOWN",
+    )
+    assert await exists(api, "Tide  Mill")
+    assert (await api.post("/graph/entity/create", json=body)).status_code == 400
+    assert len(harness.log.messages) == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"description": " "},
+        {"description": 5},
+        {"description": "d", "novelty": 1},
+        {"description": "d", "entity_type": ""},
+    ],
+)
+async def test_an_entity_that_cannot_be_made_is_refused(
+    api: httpx.AsyncClient, harness: QueryHarness, data: Any
+) -> None:
+    answer = await api.post(
+        "/graph/entity/create", json={"entity_name": "Mill", "entity_data": data}
+    )
+    assert (answer.status_code, bool(answer.json()["detail"]), harness.log.messages) == (
+        400,
+        True,
+        [],
+    )
+
+
+async def test_what_people_say_of_an_entity_is_shown(api: httpx.AsyncClient) -> None:
+    answer = await edit(api, "Radium", {"description": "An element", "entity_type": "element"})
+    body = answer.json()
+    assert (answer.status_code, body["status"], body["message"]) == (
+        200,
+        "success",
+        "Entity updated successfully",
+    )
+    assert (
+        body["data"]["graph_data"]["description"],
+        body["data"]["graph_data"]["entity_type"],
+    ) == (
+        "An element",
+        "element",
+    )
+    assert body["operation_summary"] == {
+        "merged": False,
+        "merge_status": "not_attempted",
+        "merge_error": None,
+        "operation_status": "success",
+        "target_entity": "Radium",
+        "final_entity": "Radium",
+        "renamed": False,
+    }
+
+
+async def test_an_entity_is_renamed_with_its_relations_and_merged_when_that_is_allowed(
+    api: httpx.AsyncClient,
+) -> None:
+    assert (await edit(api, "Radium", {"entity_name": "Ra"})).status_code == 400
+    renamed = (
+        await edit(api, "Radium", {"entity_name": "Ra", "description": "Short"}, allow_rename=True)
+    ).json()
+    assert (
+        renamed["operation_summary"]["renamed"],
+        renamed["operation_summary"]["final_entity"],
+    ) == (True, "Ra")
+    assert renamed["data"]["graph_data"]["description"] == "Short"
+    assert await names(api) == ["Baker", "Marie Curie", "Ra", "Watch"]
+    assert len((await api.get("/graphs", params={"label": "Ra"})).json()["edges"]) == 2
+    assert (await edit(api, "Watch", {"entity_name": "Ra"}, allow_rename=True)).status_code == 400
+    merged = (
+        await edit(api, "Watch", {"entity_name": "Ra"}, allow_rename=True, allow_merge=True)
+    ).json()
+    assert (merged["operation_summary"]["merged"], merged["operation_summary"]["merge_status"]) == (
+        True,
+        "success",
+    )
+    assert await names(api) == ["Baker", "Marie Curie", "Ra"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "code"),
+    [
+        ("nobody", {"description": "d"}, 404),
+        ("Radium", {}, 400),
+        ("Radium", {"novelty": "d"}, 400),
+        ("Radium", {"source_id": "d"}, 400),
+        ("Radium", {"description": ["d"]}, 400),
+        ("Radium", {"entity_name": "12"}, 400),
+        ("Radium", {"entity_name": "\ud800"}, 400),
+        ("", {"description": "d"}, 422),
+        ("x" * 513, {"description": "d"}, 422),
+    ],
+    ids=str,
+)
+async def test_an_edit_that_cannot_be_is_refused(
+    api: httpx.AsyncClient, harness: QueryHarness, name: str, data: Any, code: int
+) -> None:
+    raw = json.dumps({"entity_name": name, "updated_data": data, "allow_rename": True})
+    answer = await api.post(
+        "/graph/entity/edit", content=raw, headers={"content-type": "application/json"}
+    )
+    assert (answer.status_code, harness.log.messages) == (code, [])
+
+
+async def test_several_entities_become_one_that_may_be_new(api: httpx.AsyncClient) -> None:
+    body = {"entities_to_change": ["Watch", "Baker"], "entity_to_change_into": "Village"}
+    answer = (await api.post("/graph/entities/merge", json=body)).json()
+    assert (answer["status"], answer["data"]["entity_name"]) == ("success", "Village")
+    assert await names(api) == ["Marie Curie", "Radium", "Village"]
+    for change, code in ((["nobody"], 404), (["Radium"], 400), ([], 422)):
+        body = {"entities_to_change": change, "entity_to_change_into": "Radium"}
+        assert (await api.post("/graph/entities/merge", json=body)).status_code == code
+
+
+async def test_an_entity_is_deleted_with_its_relations(api: httpx.AsyncClient) -> None:
+    answer = await api.request("DELETE", "/graph/entity/delete", json={"entity_name": "Radium"})
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {
+            "status": "success",
+            "doc_id": "",
+            "status_code": 200,
+            "file_path": None,
+            "message": "Entity Delete: remove 'Radium' and its 2 relations",
+        },
+    )
+    assert "Radium" not in await names(api)
+    again = await api.request("DELETE", "/graph/entity/delete", json={"entity_name": "Radium"})
+    assert (again.status_code, "Radium" in again.json()["detail"]) == (404, True)
+
+
+async def test_a_relation_is_made_edited_and_deleted(api: httpx.AsyncClient) -> None:
+    ends = {"source_entity": "Marie Curie", "target_entity": "Baker"}
+    made = await api.post(
+        "/graph/relation/create", json={**ends, "relation_data": {"description": "Buys bread"}}
+    )
+    data = made.json()["data"]
+    assert (made.status_code, {data["src_entity"], data["tgt_entity"]}) == (200, set(ends.values()))
+    assert (data["graph_data"]["weight"], data["graph_data"]["keywords"]) == (1.0, "")
+    assert (
+        await api.post("/graph/relation/create", json={**ends, "relation_data": {}})
+    ).status_code == 400
+    named = {"source_id": "Baker", "target_id": "Marie Curie"}
+    said = {"keywords": "trade, bread,trade", "weight": 2.5}
+    edited = (await api.post("/graph/relation/edit", json={**named, "updated_data": said})).json()
+    assert (edited["data"]["graph_data"]["keywords"], edited["data"]["graph_data"]["weight"]) == (
+        "bread,trade",
+        2.5,
+    )
+    gone = await api.request("DELETE", "/graph/relation/delete", json=ends)
+    assert (gone.status_code, gone.json()["status"]) == (200, "success")
+    assert (await api.request("DELETE", "/graph/relation/delete", json=ends)).status_code == 404
+    assert (
+        await api.post("/graph/relation/edit", json={**named, "updated_data": said})
+    ).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "data", "code"),
+    [
+        ("Radium", "Radium", {}, 400),
+        ("Radium", "nobody", {}, 404),
+        ("Baker", "Radium", {"weight": -1}, 400),
+        ("Baker", "Radium", {"weight": "heavy"}, 400),
+        ("Baker", "Radium", {"keywords": 5}, 400),
+        ("Baker", "Radium", {"novelty": 5}, 400),
+    ],
+)
+async def test_a_relation_that_cannot_be_is_refused(
+    api: httpx.AsyncClient, source: str, target: str, data: Any, code: int
+) -> None:
+    body = {"source_entity": source, "target_entity": target, "relation_data": data}
+    assert (await api.post("/graph/relation/create", json=body)).status_code == code
+
+
+async def test_an_edit_that_does_not_show_in_time_is_in_the_log_and_said_to_be_pending(
+    harness: QueryHarness,
+) -> None:
+    settings = QuerySettings(workspace="w", edit_timeout=0.1)
+    async with client(harness.app(settings=settings)) as api:
+        answer = await edit(api, "Radium", {"description": "Later"})
+        gone = await api.request("DELETE", "/graph/entity/delete", json={"entity_name": "Baker"})
+    assert (answer.status_code, answer.json()["status"]) == (202, "pending")
+    assert answer.json()["operation_summary"]["operation_status"] == "pending"
+    assert (gone.status_code, gone.json()["status"], gone.json()["status_code"]) == (
+        202,
+        "pending",
+        202,
+    )
+    edited = decode(harness.log.messages[0].data, harness.log.messages[0].subject)
+    assert edited.time and answer.json()["data"]["sequence"] == microseconds(edited.time)
+    event = edited.data
+    assert isinstance(event, GraphEdited) and (event.operation, event.names) == (
+        "edit_entity",
+        ("Radium",),
+    )
+
+
+async def test_an_edit_is_taken_while_documents_are_worked_on(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
+    body = {"text": "Port Elm has a lighthouse."}
+    assert (await api.post("/documents/text", json=body)).status_code == 200
+    assert (await edit(api, "Radium", {"description": "Now"})).status_code == 200
+    says = [
+        ([entity("Radium", "data", "Glows")], [relation("Radium", "Night", "It glows", "light")])
+    ]
+    await harness.index("glow", "Radium glows.", says=says, version=3000)
+    assert (await api.get("/graphs", params={"label": "Night"})).json()["nodes"][1]["properties"][
+        "description"
+    ] == "Now"
+
+
+async def test_half_a_surrogate_pair_is_no_internal_error(api: httpx.AsyncClient) -> None:
+    odd = b'"\\ud800"'
+    for method, path, raw in (
+        (
+            "POST",
+            "/graph/entity/edit",
+            b'{"entity_name": %b, "updated_data": {%b: %b}}' % (odd, odd, odd),
+        ),
+        (
+            "POST",
+            "/graph/entity/create",
+            b'{"entity_name": %b, "entity_data": {"description": %b}}' % (odd, odd),
+        ),
+        (
+            "POST",
+            "/graph/entities/merge",
+            b'{"entities_to_change": [%b], "entity_to_change_into": %b}' % (odd, odd),
+        ),
+        ("DELETE", "/graph/entity/delete", b'{"entity_name": %b}' % odd),
+        ("DELETE", "/graph/relation/delete", b'{"source_entity": %b, "target_entity": "x"}' % odd),
+        (
+            "POST",
+            "/graph/relation/edit",
+            b'{"source_id": %b, "target_id": "x", "updated_data": {}}' % odd,
+        ),
+    ):
+        answer = await api.request(
+            method, path, content=raw, headers={"content-type": "application/json"}
+        )
+        assert 400 <= answer.status_code < 500, path
+        json.loads(answer.content.decode())
+    for path in (
+        "/graphs?label=%ED%A0%80",
+        "/graph/entity/exists?name=%ED%A0%80",
+        "/graph/label/search?q=%ED%A0%80",
+    ):
+        assert (await api.get(path)).status_code == 200

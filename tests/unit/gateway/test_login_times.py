@@ -1,0 +1,151 @@
+"""What a login gives away by its cost, and how long it holds: passwords and tokens against the
+clock.
+"""
+
+import asyncio
+import statistics
+import time
+
+import bcrypt
+import jwt
+import pytest
+from fastapi import FastAPI
+
+from services.gateway.auth.credentials import Tokens
+from tests.support.access import PASSWORD, SECRET, bearing, client, with_accounts
+from tests.support.querying import QueryHarness, library_of_two
+
+COUNTS = "/documents/status_counts"
+HOUR = 3600.0
+
+
+async def _seconds_of_processor(app: FastAPI, user: str, password: str) -> float:
+    """What one refused login costs; other processes of the machine do not count."""
+    async with client(app) as api:
+        before = time.process_time()
+        answer = await api.post("/login", data={"username": user, "password": password})
+        spent = time.process_time() - before
+    assert answer.status_code == 401
+    return spent
+
+
+async def test_a_refused_login_costs_the_same_for_every_user_and_for_nobody() -> None:
+    cheap, dear = (bcrypt.hashpw(b"secret", bcrypt.gensalt(cost)).decode() for cost in (4, 11))
+    accounts = f"cheap:{{bcrypt}}{cheap},dear:{{bcrypt}}{dear},plain:a password"
+    app = QueryHarness().app(
+        with_accounts(
+            auth_accounts=accounts, lightstream_account_rights="", login_max_failed_attempts=0
+        )
+    )
+    spent = {
+        who: min([await _seconds_of_processor(app, who, given) for _ in range(2)])
+        for who, given in [("nobody", "x"), ("cheap", "x"), ("dear", "x"), ("plain", "x")]
+    }
+    spent["too long to be read"] = await _seconds_of_processor(app, "dear", "x" * 100)
+    assert max(spent.values()) < 2 * min(spent.values()), spent
+
+
+@pytest.mark.parametrize("user", ["ada", "bob"])
+async def test_the_right_password_still_opens(user: str) -> None:
+    app = QueryHarness().app(with_accounts())
+    async with client(app) as api:
+        given = {"username": user, "password": PASSWORD if user == "ada" else "stable battery"}
+        assert (await api.post("/login", data=given)).status_code == 200
+
+
+async def _timed_login(
+    app: FastAPI, user: str, password: str, address: str = "127.0.0.1"
+) -> tuple[int, float]:
+    """The answer's status, and the seconds that it took."""
+    async with client(app, address) as api:
+        before = time.monotonic()
+        answer = await api.post("/login", data={"username": user, "password": password})
+    return answer.status_code, time.monotonic() - before
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "203.0.113.9"])
+async def test_a_flood_of_names_that_nobody_has_keeps_no_user_waiting(address: str) -> None:
+    """The users' turns are their own, wherever the flood comes from: also from their own
+    address.
+    """
+    app = QueryHarness().app(with_accounts(auth_accounts=f"ada:{PASSWORD},bob:{PASSWORD}"))
+    _, alone = await _timed_login(app, "ada", PASSWORD)
+    flood = [
+        asyncio.create_task(_timed_login(app, f"fresh-{number}", "x", address))
+        for number in range(60)
+    ]
+    await asyncio.sleep(0)
+    status, waited = await _timed_login(app, "ada", PASSWORD)
+    answers = await asyncio.gather(*flood)
+    assert status == 200
+    assert waited < 10 * alone, (waited, alone)
+    refused = [status for status, _ in answers]
+    assert {*refused} == {401, 429}
+    assert refused.count(401) == 30
+
+
+async def test_under_a_flood_too_the_time_does_not_tell_which_names_there_are() -> None:
+    app = QueryHarness().app(
+        with_accounts(login_max_failed_attempts=0, lightstream_account_rights="")
+    )
+    flood = [asyncio.create_task(_timed_login(app, f"fresh-{number}", "x")) for number in range(40)]
+    spent: dict[str, list[float]] = {"ada": [], "nobody": []}
+    for _ in range(8):
+        for name, seconds in spent.items():
+            seconds.append((await _timed_login(app, name, "x"))[1])
+    await asyncio.gather(*flood)
+    middle = {name: statistics.median(seconds) for name, seconds in spent.items()}
+    assert max(middle.values()) < 2 * min(middle.values()), spent
+
+
+async def test_an_address_that_failed_with_many_names_is_refused_and_the_right_password_still_opens() -> (  # noqa: E501
+    None
+):
+    app = QueryHarness().app(
+        with_accounts(login_max_failed_attempts=1, lightstream_account_rights="")
+    )
+    first = [await _timed_login(app, f"fresh-{number}", "x") for number in range(6)]
+    assert [status for status, _ in first] == [401] * 6
+    for name in ("ada", "another"):
+        assert (await _timed_login(app, name, "x"))[0] == 429
+    assert (await _timed_login(app, "bob", "stable battery"))[0] == 200
+    # From elsewhere nothing is counted yet.
+    assert (await _timed_login(app, "another", "x", "203.0.113.9"))[0] == 401
+
+
+async def test_a_token_is_renewed_until_its_login_is_too_long_ago() -> None:
+    harness = await library_of_two()
+    config = with_accounts(token_expire_hours=10, token_renew_max_hours=24)
+    app, now = harness.app(config), time.time()
+    account = config.accounts.get("ada")
+    assert account is not None
+
+    def token(login: float, issued: float, ends: float) -> str:
+        made = jwt.decode(
+            config.tokens.issue("ada", "user", account.mark, login),
+            options={"verify_signature": False},
+        )
+        return jwt.encode({**made, "iat": int(issued), "exp": int(ends)}, SECRET, "HS256")
+
+    # A login of 20 hours ago: what is renewed ends with the 24th hour, and says so in the new
+    # token.
+    async with bearing(app, token(now - 20 * HOUR, now - 8 * HOUR, now + 2 * HOUR)) as api:
+        new = (await api.get(COUNTS)).headers["X-New-Token"]
+    claims = jwt.decode(new, SECRET, ["HS256"], issuer="lightstream")
+    assert claims["auth_time"] == int(now - 20 * HOUR)
+    assert claims["exp"] == pytest.approx(now + 4 * HOUR, abs=5)
+    # Nothing could hold longer than this one does: it is not renewed.
+    async with bearing(app, token(now - 23 * HOUR, now - 9 * HOUR, now + HOUR)) as api:
+        answer = await api.get(COUNTS)
+    assert (answer.status_code, "X-New-Token" in answer.headers) == (200, False)
+    # A token that was made to hold longer, before the setting was shortened, holds no longer
+    # either.
+    async with bearing(app, token(now - 25 * HOUR, now - HOUR, now + 9 * HOUR)) as api:
+        assert (await api.get(COUNTS)).status_code == 401
+
+
+def test_a_login_never_holds_longer_than_it_may_be_renewed() -> None:
+    tokens = Tokens(SECRET, hours=48, max_hours=12)
+    read = tokens.read(tokens.issue("ada", "user"))
+    assert read is not None
+    assert read.expires_at - read.issued_at == 12 * HOUR

@@ -1,0 +1,181 @@
+"""`lightstream config`: every setting is shown with its source and meaning, no secret is, and
+mistakes are named.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import app
+from operations.configuration import SETTINGS
+
+SECRET = "hunter22-hunter22"
+SECRETS = {
+    "LIGHTRAG_API_KEY": SECRET,
+    "LIGHTSTREAM_API_KEYS": f"a:{SECRET}x:w:read",
+    "AUTH_ACCOUNTS": f"ada:{SECRET}",
+    "TOKEN_SECRET": SECRET * 3,
+    "LLM_API_KEY": SECRET,
+    "EMBEDDING_API_KEY": SECRET,
+    "NEO4J_PASSWORD": SECRET,
+    "MILVUS_TOKEN": f"root:{SECRET}",
+    "NATS_URL": f"nats://user:{SECRET}@bus:4222",
+    "MONGO_URI": f"mongodb://user:{SECRET}@store:27017/?authSource={SECRET}",
+    "LLM_BASE_URL": f"https://user:{SECRET}@models/v1?key={SECRET}",
+}
+
+
+def config(folder: Path, *arguments: str, **env: str) -> tuple[int, str]:
+    result = CliRunner().invoke(
+        app, ["config", *arguments], env={"NATS_URL": "", **env, "PWD": str(folder)}
+    )
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.output
+
+
+def shown(folder: Path, *arguments: str, **env: str) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(config(folder, "--json", *arguments, **env)[1])
+    return result
+
+
+def one(result: dict[str, Any], name: str) -> tuple[str, str]:
+    """Value and source of the first setting with that variable."""
+    return next((s["value"], s["source"]) for s in result["settings"] if name in s["names"])
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_every_setting_is_there_with_a_meaning(tmp_path: Path) -> None:
+    result = shown(tmp_path)
+    assert len(result["settings"]) == sum(
+        len(group.__annotations__) - ("model_config" in group.__annotations__)
+        for group in SETTINGS.values()
+    )
+    assert [setting["names"] for setting in result["settings"] if not setting["meaning"]] == []
+    assert (result["faults"], result["contradictions"], result["unread"]) == ([], [], {})
+
+
+def test_a_value_comes_from_a_variable_of_either_name_from_the_stack_or_is_the_default(
+    tmp_path: Path,
+) -> None:
+    result = shown(tmp_path, OPENAI_API_KEY="", MAX_ASYNC="7", TOP_K="9", CHUNK_SIZE="")
+    assert one(result, "LLM_MAX_ASYNC") == ("7", "MAX_ASYNC")
+    assert one(result, "TOP_K") == ("9", "TOP_K")
+    assert one(result, "CHUNK_SIZE") == ("1200", "default")
+    assert one(result, "HOST") == ("127.0.0.1", f"the stack in {tmp_path / '.lightstream'}")
+    elsewhere = shown(tmp_path, NATS_URL="nats://bus:4222", HOST="127.0.0.2")
+    assert one(
+        shown(tmp_path, NATS_URL="nats://b", DOCUMENTS_URL="sqlite:///d/x.db"), "DOCUMENTS_URL"
+    ) == (
+        "sqlite:///d/x.db",
+        "DOCUMENTS_URL",
+    )
+    assert one(elsewhere, "NATS_URL") == ("nats://bus:4222", "NATS_URL")
+    assert one(elsewhere, "HOST") == ("127.0.0.2", "HOST")
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+def test_no_secret_is_shown(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    code, output = config(tmp_path, *arguments, **SECRETS)
+    assert code == 0, output
+    assert SECRET not in output
+    assert "(set, not shown)" in output
+
+
+def test_mistakes_keep_their_values_to_themselves(tmp_path: Path) -> None:
+    env = {"LLM_TIMEOUT": SECRET, "AUTH_ACCOUNTS": f"ada:{SECRET}", "JWT_ALGORITHM": SECRET}
+    code, output = config(tmp_path, "--json", **env)
+    faults = json.loads(output)["faults"]
+    assert code == 1
+    assert [name for name in ("LLM_TIMEOUT", "JWT_ALGORITHM") if name not in str(faults)] == []
+    assert SECRET not in str(faults)
+    (overlap,) = shown(tmp_path, CHUNK_OVERLAP_SIZE="1200")["faults"]
+    assert "CHUNK_OVERLAP_SIZE 1200 must be at most half of CHUNK_SIZE" in overlap
+    code, output = config(tmp_path, AUTH_ACCOUNTS=f"ada:{SECRET}")
+    assert (code, "nothing starts like this: AUTH_ACCOUNTS needs a TOKEN_SECRET" in output) == (
+        1,
+        True,
+    )
+
+
+def test_a_deployment_that_would_be_open_is_a_fault_and_an_embedded_stack_is_not(
+    tmp_path: Path,
+) -> None:
+    assert shown(tmp_path, HOST="0.0.0.0")["faults"] == []
+    (fault,) = shown(tmp_path, HOST="0.0.0.0", NATS_URL="nats://bus:4222")["faults"]
+    assert "would let everybody in" in fault
+
+
+def test_contradictions_are_said(tmp_path: Path) -> None:
+    said = shown(
+        tmp_path,
+        LLM_MODEL="m",
+        MAX_TOTAL_TOKENS="9",
+        TOKEN_SECRET="t",
+        CORS_ORIGINS="*",
+        SUMMARY_LENGTH_RECOMMENDED="20000",
+    )["contradictions"]
+    for name in (
+        "LLM_MODEL",
+        "MAX_TOTAL_TOKENS",
+        "TOKEN_SECRET",
+        "CORS_ORIGINS",
+        "SUMMARY_LENGTH_RECOMMENDED",
+    ):
+        assert [line for line in said if name in line], name
+
+
+def test_variables_that_nobody_reads_are_named_with_what_may_be_meant(tmp_path: Path) -> None:
+    env = {
+        "LLM_BINDING_HOST": "x",
+        "EMBEDDING_TIMOUT": "1",
+        "LIGHTRAG_KEY_OF_MINE": "x",
+        "MAX_PARALLEL_PARSE": "1",
+        "EDITOR": "vi",
+        "LLM_MODELS": "",
+    }
+    unread = shown(tmp_path, **env)["unread"]
+    assert {name: hint for name, hint in unread.items() if name in env} == {
+        "LLM_BINDING_HOST": "LLM_BASE_URL",
+        "EMBEDDING_TIMOUT": "EMBEDDING_TIMEOUT?",
+        "LIGHTRAG_KEY_OF_MINE": "",
+        "MAX_PARALLEL_PARSE": "",
+    }
+    assert "read by nobody: LLM_BINDING_HOST: here LLM_BASE_URL" in config(tmp_path, **env)[1]
+
+
+def test_options_of_lightrags_bindings_are_named_with_what_takes_their_place(
+    tmp_path: Path,
+) -> None:
+    env = {
+        "OLLAMA_LLM_NUM_CTX": "32768",
+        "OLLAMA_EMBEDDING_NUM_CTX": "8192",
+        "OLLAMA_LLM_TEMPERATURE": "0.2",
+        "OLLAMA_LLM_NUM_PREDICT": "900",
+        "OPENAI_LLM_TOP_P": "0.9",
+        "QUERY_OLLAMA_LLM_NUM_PREDICT": "900",
+        "EXTRACT_OPENAI_LLM_TEMPERATURE": "0",
+        "OPENAI_LLM_TEMPERATURE": "0",
+    }
+    unread = shown(tmp_path, **env)["unread"]
+    window = "OLLAMA_CONTEXT_LENGTH where Ollama runs: its /v1 takes no window in a request"
+    assert {name: hint for name, hint in unread.items() if name in env} == {
+        "OLLAMA_LLM_NUM_CTX": window,
+        "OLLAMA_EMBEDDING_NUM_CTX": window,
+        "OLLAMA_LLM_TEMPERATURE": "LLM_TEMPERATURE",
+        "OLLAMA_LLM_NUM_PREDICT": "LLM_MAX_TOKENS",
+        "OPENAI_LLM_TOP_P": 'LLM_EXTRA_BODY, as {"top_p": …}',
+        "QUERY_OLLAMA_LLM_NUM_PREDICT": 'QUERY_LLM_EXTRA_BODY, as {"max_tokens": …}',
+        "EXTRACT_OPENAI_LLM_TEMPERATURE": 'EXTRACT_LLM_EXTRA_BODY, as {"temperature": …}',
+    }
+
+
+def test_a_value_cannot_write_over_the_screen(tmp_path: Path) -> None:
+    code, output = config(tmp_path, WORKSPACE="a\x1b[2Jb")
+    assert (code, "\x1b[2J" in output, "a\\x1b[2Jb" in output) == (0, False, True)

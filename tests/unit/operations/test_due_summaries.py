@@ -1,0 +1,144 @@
+"""A rebuild reminds the live services of summaries that are due and that the log lacks, and pays
+for none itself.
+"""
+
+from dataclasses import asdict
+
+import pytest
+
+from contracts.events import DescriptionSummarized, GraphMerged
+from contracts.graph import Generations, Partition
+from contracts.values import EntityRevision
+from operations.digest import Stores
+from operations.rebuild import Rebuild
+from runtime.bus.codec import decode
+from runtime.bus.memory import MemoryLiveGenerations, MemoryLog, MemoryParkedEvents
+from runtime.bus.port import Delivery
+from runtime.models.lexical import LexicalEmbedder
+from runtime.projections.rebuild_candidate import Candidate
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.graph.memory import MemoryGraph
+from runtime.stores.vectors.memory import MemoryVectors
+from services.merger.settings import MergerSettings
+from services.merger.summarize import on_graph_merged
+from tests.support.events import NOON, sealed
+from tests.support.merging import merging
+from tests.support.summarizing import CountingSummarizer, says
+
+
+def merged(revision: int, generation: int = 0) -> GraphMerged:
+    """An event of a release that did not say the generation, unless it is given."""
+    entities = (EntityRevision(name="A", revision=revision),)
+    return GraphMerged(chunks=(), entities=entities, relations=(), generation=generation)
+
+
+class Stack:
+    """Stores in memory, and a log in which a model was never asked for summaries."""
+
+    def __init__(self) -> None:
+        self.log, self.pointers = MemoryLog(), MemoryLiveGenerations()
+        self.rows, self.graph = MemoryRows(), MemoryGraph()
+        self.parked, self.summarizer = MemoryParkedEvents(self.log), CountingSummarizer()
+
+    async def live(self, documents: int, revision: int = 1) -> int:
+        """Have so many documents say something of A, and A merged. Returns the place of the event
+        that says so.
+        """
+        for number in range(documents):
+            await self.log.publish(sealed(says(number), id=f"says-{number}"))
+        await self.log.publish(sealed(merged(9), id="first"))
+        return await self.log.publish(sealed(merged(revision), id="last"))
+
+    def rebuild(self) -> Rebuild:
+        stores = Stores(self.rows, self.graph, MemoryVectors(LexicalEmbedder(64).model, 64))
+        return Rebuild(
+            self.log,
+            self.pointers,
+            stores,
+            LexicalEmbedder(64),
+            ("graph",),
+            lambda _: None,
+            MergerSettings(),
+            parked=self.parked,
+        )
+
+    async def handle_parked(self) -> list[DescriptionSummarized]:
+        """Handle what is parked, as the live merger does, and publish what comes of it."""
+        events = [event for _, event in self.parked.records.values()]
+        messages = await self.parked.originals(events)
+        batch = [
+            Delivery(decode(one.data, one.subject, one.headers), one.sequence, 1, one.published_at)
+            for one in messages
+        ]
+        made = await on_graph_merged(
+            batch,  # pyright: ignore[reportArgumentType] - they are GraphMerged
+            await self.pointers.live(),
+            merging=merging(self.rows, self.graph),
+            summarizer=self.summarizer,
+            debounce=quiet,
+        )
+        self.parked.records.clear()
+        summaries = [
+            event for of_one in made for event in of_one if isinstance(event, DescriptionSummarized)
+        ]
+        for summary in summaries:
+            await self.log.publish(sealed(summary, id=f"summary-{summary.inputs_hash}"))
+        return summaries
+
+
+async def quiet(_: object) -> None: ...
+
+
+@pytest.mark.parametrize("revision", [1, 20])
+async def test_a_due_summary_is_made_after_a_rebuild_whatever_the_revision_was(
+    revision: int,
+) -> None:
+    stack = Stack()
+    place = await stack.live(130, revision)  # noted by the rebuild as three changes
+    await stack.rebuild().run("w")
+    assert stack.summarizer.asked == [], "the rebuild pays nothing"
+    assert list(stack.parked.records) == [("merger-summaries", place)]
+    for _ in range(2):  # groups, and what is above them
+        assert await stack.handle_parked()
+        await stack.rebuild().run("w")
+    live = Partition("w", (await stack.pointers.live()).graph)
+    assert (await stack.graph.entities(live, ["A"]))["A"].description.startswith("summary of ")
+    assert stack.parked.records == {}, "nothing is due any more"
+
+
+async def test_nothing_is_parked_where_nothing_is_due() -> None:
+    stack = Stack()
+    await stack.live(7)
+    await stack.rebuild().run("w")
+    assert stack.parked.records == {}
+
+
+async def test_what_was_filled_before_reminds_when_it_is_promoted() -> None:
+    stack = Stack()
+    place = await stack.live(8)
+    work = stack.rebuild()
+    result = await work.fill("w")
+    assert stack.parked.records == {}
+    reminders = [asdict(reminder) for reminder in work.reminders]
+    await stack.rebuild().promote(Candidate(result["generations"], work.position, (), reminders))
+    assert list(stack.parked.records) == [("merger-summaries", place)]
+    assert len(await stack.handle_parked()) == 1
+
+
+async def test_an_event_of_the_live_generation_waits_for_the_next_one_where_its_thing_has_changed() -> (  # noqa: E501
+    None
+):
+    stack = Stack()
+    await stack.live(130)
+    await stack.rebuild().run("w")
+    live: Generations = await stack.pointers.live()
+    envelope = sealed(merged(1, live.graph))
+    batch = [Delivery(envelope, 500, 1, NOON)]
+    made = await on_graph_merged(
+        batch,  # pyright: ignore[reportArgumentType] - it is a GraphMerged
+        live,
+        merging=merging(stack.rows, stack.graph),
+        summarizer=stack.summarizer,
+        debounce=quiet,
+    )
+    assert (made, stack.summarizer.asked) == ([[]], [])

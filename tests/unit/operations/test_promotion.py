@@ -1,0 +1,100 @@
+"""A rebuild in two steps: what was filled is live only when it is promoted, with all that has
+happened since.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from contracts.graph import PROJECTIONS, Generations
+from operations.digest import Stores
+from operations.rebuild import Rebuild
+from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
+from runtime.errors import InvalidInput
+from runtime.models.lexical import LexicalEmbedder
+from runtime.projections.rebuild_candidate import Candidate
+from services.merger.settings import MergerSettings
+from tests.unit.operations.test_bulk_load import TOTAL, digests, recorded, stores
+from tests.unit.operations.test_recorded_digests import DIGESTS
+
+
+def rebuild(
+    log: MemoryLog, pointers: MemoryLiveGenerations, made: Stores, **fields: Any
+) -> Rebuild:
+    """A rebuild of everything, as a new process makes it."""
+    return Rebuild(
+        log,
+        pointers,
+        made,
+        LexicalEmbedder(64),
+        PROJECTIONS,
+        fields.pop("report", lambda _: None),
+        MergerSettings(),
+        **fields,
+    )
+
+
+async def filled(log: MemoryLog, pointers: MemoryLiveGenerations, made: Stores) -> Candidate:
+    work = rebuild(log, pointers, made)
+    result = await work.fill("w")
+    return Candidate(result["generations"], work.position, result["newer"])
+
+
+@pytest.mark.parametrize("first", [1, TOTAL // 4, TOTAL // 2, TOTAL - 1, TOTAL])
+async def test_a_promoted_generation_has_what_happened_since_it_was_filled(first: int) -> None:
+    whole, log, pointers, made = (
+        recorded(MemoryLog()),
+        MemoryLog(),
+        MemoryLiveGenerations(),
+        stores(),
+    )
+    log.messages = whole.messages[:first]
+    candidate = await filled(log, pointers, made)
+    assert await pointers.live() == Generations(1, 1, 1)
+    log.messages = whole.messages
+    result = await rebuild(log, pointers, made).promote(candidate)
+    assert result["events"] == TOTAL - first
+    assert await pointers.live() == Generations(2, 2, 2)
+    assert await digests(made, Generations(2, 2, 2)) == DIGESTS
+
+
+async def test_what_another_rebuild_has_replaced_is_not_promoted() -> None:
+    log, pointers, made = recorded(MemoryLog()), MemoryLiveGenerations(), stores()
+    candidate = await filled(log, pointers, made)
+    await rebuild(log, pointers, made).run("w")
+    with pytest.raises(InvalidInput, match="start another rebuild"):
+        await rebuild(log, pointers, made).promote(candidate)
+    assert await pointers.live() == Generations(3, 3, 3)
+
+
+async def test_what_is_live_is_not_promoted_again() -> None:
+    log, pointers, made = recorded(MemoryLog()), MemoryLiveGenerations(), stores()
+    candidate = await filled(log, pointers, made)
+    await rebuild(log, pointers, made).promote(candidate)
+    with pytest.raises(InvalidInput, match="start another rebuild"):
+        await rebuild(log, pointers, made).promote(candidate)
+
+
+async def test_events_are_read_no_faster_than_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pauses add up to the events divided by the rate; nobody waits for them here."""
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr("operations.bulk_load.asyncio.sleep", sleep)
+    monkeypatch.setattr("operations.bulk_load.time.monotonic", lambda: 0.0)
+    steps: list[dict[str, Any]] = []
+    made = stores()
+    await rebuild(
+        recorded(MemoryLog()),
+        MemoryLiveGenerations(),
+        made,
+        events_per_second=10,
+        report=steps.append,
+    ).run("w")
+    read = [step["events"] for step in steps if "end" in step]
+    assert max(later - earlier for earlier, later in pairwise(read)) <= 10
+    assert sum(pause for pause in pauses if pause) == pytest.approx(TOTAL / 10)
+    assert await digests(made, Generations(2, 2, 2)) == DIGESTS
