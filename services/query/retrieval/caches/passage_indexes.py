@@ -119,7 +119,7 @@ class PassageIndexCache:
                 return None
             await asyncio.to_thread(builder.add, page.values())
             after = list(page)[-1]
-        return await asyncio.to_thread(builder.built)
+        return await asyncio.to_thread(builder.build)
 
     def _evict(self) -> None:
         total = sum(len(entry.index) for entry in self._entries.values() if entry.index)

@@ -3,6 +3,7 @@ the index lacks.
 """
 
 import asyncio
+from collections.abc import Sequence
 
 from services.query.partitions import Partitions
 from services.query.question import Question
@@ -22,21 +23,19 @@ async def link_question(
     """
     links = await asyncio.to_thread(link_entities, question.query, index)
     sure = [link for link in links if link.method != "spelling" and not link.small]
-    there = await deps.graph_reader.entities(partitions.graph, unlinked_forms(question.query, sure))
+    entities = await deps.graph_reader.entities(
+        partitions.graph, unlinked_forms(question.query, sure)
+    )
     # What the index has was linked by it, or belongs to a longer name that is misspelt.
-    new_names = [name for name in there if not index.by_name(normal_form(words(name)))]
-    for said in sorted(new_names, key=len, reverse=True):
-        start = question.query.find(said)
-        new = Link(said, start, start + len(said), (said,), "name")
-        if not any(_overlap(link, new) for link in sure):
-            sure.append(new)
-    guessed = [
-        link
-        for link in links
-        if link not in sure and not any(_overlap(link, other) for other in sure)
-    ]
+    new_names = [name for name in entities if not index.by_name(normal_form(words(name)))]
+    for name in sorted(new_names, key=len, reverse=True):
+        start = question.query.find(name)
+        link = Link(name, start, start + len(name), (name,), "name")
+        if not _overlaps_any(link, sure):
+            sure.append(link)
+    guessed = [link for link in links if link not in sure and not _overlaps_any(link, sure)]
     return sorted([*sure, *guessed], key=lambda link: link.start)
 
 
-def _overlap(one: Link, other: Link) -> bool:
-    return one.start < other.end and other.start < one.end
+def _overlaps_any(link: Link, others: Sequence[Link]) -> bool:
+    return any(link.start < other.end and other.start < link.end for other in others)

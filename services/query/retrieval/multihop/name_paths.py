@@ -1,12 +1,12 @@
 """Paths that lead from the names of a question only onward, to what defines the thing named last.
 
 What a chain of names needs is near them, though a question has few words of those passages. The
-search over all ways fills its places with what has more of its words.
+search over all edges fills its beam with what has more of its words.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from services.query.retrieval.arrays import Floats
 from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence
 from services.query.retrieval.multihop.path_search import Path, passage_values, search_paths
@@ -14,10 +14,8 @@ from services.query.retrieval.multihop.starts import named_starts
 from services.query.retrieval.passage_index.index import ONWARD, PassageIndex
 from services.query.retrieval.ranking import interleave
 
-Array = Any
-
 BEAM_WIDTH = 12
-"""Paths that are kept after each step; a name has fewer ways onward than there are ways at all."""
+"""Paths that go on after each step; a name has fewer edges onward than there are edges at all."""
 MAX_FIRST_STEPS = 4
 """Of each name, the passages of `by_first_steps`: its own, and those that this one leads to."""
 
@@ -27,27 +25,31 @@ def name_paths(
     evidence: Evidence,
     links: Sequence[Link],
     sources: Mapping[str, Sequence[str]],
-    allowed: Array,
+    allowed: Floats,
 ) -> list[list[Path]]:
     """Return the paths from each link that has any, the best first. See `starts` for `sources`."""
-    starting = [named_starts(index, evidence, [link], sources, allowed) for link in links]
-    paths = [search_paths(index, evidence, some, (ONWARD,), BEAM_WIDTH) for some in starting]
-    return [some for some in paths if some]
+    paths_by_link: list[list[Path]] = []
+    for link in links:
+        starts = named_starts(index, evidence, [link], sources, allowed)
+        paths = search_paths(index, evidence, starts, (ONWARD,), BEAM_WIDTH)
+        if paths:
+            paths_by_link.append(paths)
+    return paths_by_link
 
 
-def by_name_paths(by_link: Sequence[Sequence[Path]]) -> list[int]:
+def by_name_paths(paths_by_link: Sequence[Sequence[Path]]) -> list[int]:
     """Return the passages on these paths, the best of each link in turn."""
-    return interleave(*map(_ranked, by_link), key=int)
+    return interleave(*map(_ranked, paths_by_link), key=int)
 
 
-def by_first_steps(by_link: Sequence[Sequence[Path]]) -> list[int]:
+def by_first_steps(paths_by_link: Sequence[Sequence[Path]]) -> list[int]:
     """Return each link's best own passage and the best of those that it leads to, the links in
     turn.
 
     Of two things that are compared each has its chain, of one step mostly, however much more the
     longer paths of one of them account for.
     """
-    return interleave(*map(_first_steps, by_link), key=int)
+    return interleave(*map(_first_steps, paths_by_link), key=int)
 
 
 def _first_steps(paths: Sequence[Path]) -> list[int]:

@@ -3,27 +3,28 @@ between them.
 
 Personalised PageRank over the entities and passages of a bounded neighbourhood, seeded with the
 linked entities; a list of the passages that a linked entity's own passages lead to; and likeness to
-the question, fused by rank. A place that defines its entity weighs more than one that mentions it.
+the question, fused by rank. A mention in the passage that defines its entity weighs more than
+another one.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from services.query.retrieval.arrays import Floats, Integers
 from services.query.retrieval.fusion import reciprocal_rank_fusion
 from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence
-from services.query.retrieval.multihop.starts import defined_in, named_starts
+from services.query.retrieval.multihop.starts import defining_mention, named_starts
 from services.query.retrieval.passage_index.index import ONWARD, PassageIndex
 
-Array = Any
-
-DAMPING, ROUNDS = 0.5, 15
-"""Of PageRank: the share that goes on with each step, and the steps."""
+DAMPING = 0.5
+"""The share of PageRank that goes on with each step."""
+ROUNDS = 15
+"""Steps of PageRank."""
 DEFINING_WEIGHT = 3.0
-"""Of a place that defines its entity, where one that mentions it weighs 1."""
+"""Of a mention whose passage defines its entity, where another one weighs 1."""
 MAX_NEAR = 500
 """Passages of the neighbourhood, those of the linked entities first, then what these lead to,
 twice.
@@ -39,53 +40,62 @@ def by_neighbourhood(
     evidence: Evidence,
     links: Sequence[Link],
     sources: Mapping[str, Sequence[str]],
-    allowed: Array,
+    allowed: Floats,
 ) -> list[int]:
     """Return passages in order; none without links. See `starts` for `sources`."""
-    starts = [
-        [s.passage for s in named_starts(index, evidence, [link], sources, allowed)]
-        for link in links
-    ]
-    own = list(dict.fromkeys(passage for some in starts for passage in some))
+    passages_by_link: list[list[int]] = []
+    own: dict[int, None] = {}
+    for link in links:
+        starts = named_starts(index, evidence, [link], sources, allowed)
+        passages_by_link.append([start.passage for start in starts])
+        own |= dict.fromkeys(passages_by_link[-1])
     if not own:
         return []
-    near = _near(index, evidence, own)
+    near = _near_passages(index, evidence, list(own))
     ranks = _page_rank(index, near, _seeds(index, links))
     likeness = evidence.likeness
-    first = list(
-        dict.fromkeys(
-            p for some in starts for p in sorted(some, key=lambda p: -ranks[p])[:MAX_FIRST]
-        )
+
+    def descending_rank(passage: int) -> float:
+        return -float(ranks[passage])
+
+    first: dict[int, None] = {}
+    for passages in passages_by_link:
+        first |= dict.fromkeys(sorted(passages, key=descending_rank)[:MAX_FIRST])
+    defining = _counts_of_defining(index, evidence, list(first))
+    by_mentions = sorted(
+        defining,
+        key=lambda passage: (-defining[passage], -ranks[passage], -likeness[passage]),
     )
-    bridge = _bridge(index, evidence, first)
-    bridged = sorted(bridge, key=lambda p: (-bridge[p], -ranks[p], -likeness[p]))
-    walked = sorted(
-        (p for p in near.tolist() if ranks[p] > 0), key=lambda p: (-ranks[p], -likeness[p])
+    by_rank = sorted(
+        (passage for passage in near.tolist() if ranks[passage] > 0),
+        key=lambda passage: (-ranks[passage], -likeness[passage]),
     )
-    alike = [
-        p for p in np.argsort(-likeness, kind="stable")[:MAX_LISTED].tolist() if likeness[p] > 0
-    ]
-    lists = [(some[:MAX_LISTED], 1.0) for some in (bridged, walked, alike)]
-    return list(dict.fromkeys([*first, *reciprocal_rank_fusion(*lists)]))
+    by_likeness: list[int] = np.argsort(-likeness, kind="stable")[:MAX_LISTED].tolist()
+    alike = [passage for passage in by_likeness if likeness[passage] > 0]
+    fused = reciprocal_rank_fusion(
+        (by_mentions[:MAX_LISTED], 1.0), (by_rank[:MAX_LISTED], 1.0), (alike, 1.0)
+    )
+    return list(dict.fromkeys([*first, *fused]))
 
 
-def _near(index: PassageIndex, evidence: Evidence, own: Sequence[int]) -> Array:
+def _near_passages(index: PassageIndex, evidence: Evidence, own: Sequence[int]) -> Integers:
     """Return the passages of the neighbourhood, own ones first, then by the number of steps to
     them.
     """
-    ways, near, last = index.ways, dict.fromkeys(own), list(own)
+    near = dict.fromkeys(own)
+    frontier = list(own)
     for _ in range(2):
-        new = dict[int, None]()
-        for passage in last:
-            begin, end = int(ways.starts[passage]), int(ways.starts[passage + 1])
-            places = ways.places[begin:end][
-                np.argsort(ways.kinds[begin:end], kind="stable")[:MAX_NEAR]
-            ]
-            new |= dict.fromkeys(index.passage_of[places[evidence.usable[places]]].tolist())
-            if len(near) + len(new) > MAX_NEAR:
+        reached: dict[int, None] = {}
+        for passage in frontier:
+            edges = index.edges.of(passage)
+            by_kind = np.argsort(index.edges.kinds[edges], kind="stable")[:MAX_NEAR]
+            mentions = index.edges.mentions[edges][by_kind]
+            usable = mentions[evidence.usable[mentions]]
+            reached |= dict.fromkeys(index.passage_of[usable].tolist())
+            if len(near) + len(reached) > MAX_NEAR:
                 break
-        last = [passage for passage in new if passage not in near]
-        near |= dict.fromkeys(last)
+        frontier = [passage for passage in reached if passage not in near]
+        near |= dict.fromkeys(frontier)
     return np.array(list(near)[:MAX_NEAR], np.int64)
 
 
@@ -94,43 +104,48 @@ def _seeds(index: PassageIndex, links: Sequence[Link]) -> dict[int, float]:
     seeds: dict[int, float] = {}
     for link in links:
         for name in link.names:
-            if (entity := index.entities.get(name, -1)) >= 0:
-                rarity = 1 / max(1.0, float(np.log(1 + index.counts[entity])))
+            entity = index.entities.get(name)
+            if entity is not None:
+                rarity = 1 / max(1.0, float(np.log(1 + index.passage_counts[entity])))
                 seeds[entity] = rarity / len(link.names)
         for passage in link.passages:
-            if (place := defined_in(index, passage)) >= 0:
-                seeds[int(index.entity_of[place])] = 1 / len(link.passages)
+            mention = defining_mention(index, passage)
+            if mention >= 0:
+                seeds[int(index.entity_of[mention])] = 1 / len(link.passages)
     return seeds
 
 
-def _page_rank(index: PassageIndex, near: Array, seeds: dict[int, float]) -> Array:
-    """Return the PageRank of all passages, 0 for those that are not near."""
-    places = np.concatenate([index.places_in.of(passage) for passage in near.tolist()])
-    entities, entity = np.unique(index.entity_of[places], return_inverse=True)
-    passages, passage = np.unique(index.passage_of[places], return_inverse=True)
-    walk = _Walk.of(entity, passage, np.where(index.defines[places], DEFINING_WEIGHT, 1.0))
+def _page_rank(index: PassageIndex, near: Integers, seeds: Mapping[int, float]) -> Floats:
+    """Return (passages,): the PageRank of each, 0 for those that are not near."""
+    mentions = index.mentions_in.of_groups(near)
+    entities, entity = np.unique(index.entity_of[mentions], return_inverse=True)
+    passages, passage = np.unique(index.passage_of[mentions], return_inverse=True)
+    weights = np.where(index.defines[mentions], DEFINING_WEIGHT, 1.0)
+    walk = _Walk.of(entity, passage, weights)
     restart = np.array([seeds.get(number, 0.0) for number in entities.tolist()])
     restart /= restart.sum() or 1.0
-    at = restart.copy()
+    at_entities = restart.copy()
     for _ in range(ROUNDS):
-        at = (1 - DAMPING) * restart + DAMPING * walk.back(walk.onward(at))
+        returned = walk.to_entities(walk.to_passages(at_entities))
+        at_entities = (1 - DAMPING) * restart + DAMPING * returned
     ranks = np.zeros(len(index))
-    ranks[passages] = walk.onward(at)
+    ranks[passages] = walk.to_passages(at_entities)
     return ranks
 
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """Steps between entities and passages: parallel arrays, an item per place."""
+    """Steps between entities and passages: parallel arrays, an item per mention."""
 
-    entity: Array
-    passage: Array
-    from_entity: Array
+    entity: Integers
+    passage: Integers
+    from_entity: Floats
     """Share of what is at the entity that goes to the passage."""
-    from_passage: Array
+    from_passage: Floats
+    """Share of what is at the passage that goes to the entity."""
 
     @classmethod
-    def of(cls, entity: Array, passage: Array, weights: Array) -> "_Walk":
+    def of(cls, entity: Integers, passage: Integers, weights: Floats) -> "_Walk":
         return cls(
             entity,
             passage,
@@ -138,21 +153,29 @@ class _Walk:
             1.0 / np.bincount(passage)[passage],
         )
 
-    def onward(self, at: Array) -> Array:
-        return np.bincount(self.passage, self.from_entity * at[self.entity])
+    def to_passages(self, at_entities: Floats) -> Floats:
+        return _sums(self.passage, self.from_entity * at_entities[self.entity])
 
-    def back(self, at: Array) -> Array:
-        return np.bincount(self.entity, self.from_passage * at[self.passage])
+    def to_entities(self, at_passages: Floats) -> Floats:
+        return _sums(self.entity, self.from_passage * at_passages[self.passage])
 
 
-def _bridge(index: PassageIndex, evidence: Evidence, first: Sequence[int]) -> dict[int, int]:
-    """Return how many of the first passages mention what each passage defines."""
-    ways = index.ways
+def _sums(groups: Integers, values: Floats) -> Floats:
+    """Return (groups,): the sum of the values of each group."""
+    # numpy's stubs say integers, even for weights that are none.
+    return np.bincount(groups, values).astype(np.float64, copy=False)
+
+
+def _counts_of_defining(
+    index: PassageIndex, evidence: Evidence, first: Sequence[int]
+) -> dict[int, int]:
+    """Return by passage how many of the first passages mention what it defines."""
     counts: dict[int, int] = {}
     for passage in first:
-        begin, end = int(ways.starts[passage]), int(ways.starts[passage + 1])
-        onward = ways.places[begin:end][ways.kinds[begin:end] == ONWARD]
-        for other in np.unique(index.passage_of[onward[evidence.usable[onward]]]).tolist():
+        edges = index.edges.of(passage)
+        onward = index.edges.mentions[edges][index.edges.kinds[edges] == ONWARD]
+        usable = onward[evidence.usable[onward]]
+        for other in np.unique(index.passage_of[usable]).tolist():
             if other not in first:
                 counts[other] = counts.get(other, 0) + 1
     return counts

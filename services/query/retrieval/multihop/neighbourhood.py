@@ -12,8 +12,10 @@ MAX_RELATIONS = 40
 """Relations read per entity, the heaviest first: it bounds the cost of a hub."""
 MAX_READ = 300
 """Passages that are read for one question."""
-MAX_OF_LINKED, MAX_OF_OTHERS = 40, 3
-"""Passages of each linked entity, and of each other one."""
+MAX_OF_LINKED = 40
+"""Passages of each linked entity."""
+MAX_OF_NEIGHBOURS = 3
+"""Passages of each other entity."""
 MAX_HITS = 50
 """Passages similar to the question."""
 
@@ -27,24 +29,14 @@ async def read_passages(
     `around` are the linked entities with their neighbours. Ids are derived from documents, so what
     `around` and `hits` leave out is not read.
     """
-    linked = {
-        name: node.source_ids[:MAX_OF_LINKED]
-        for name, node in around.nodes.items()
-        if name in around.degrees
-    }
-    others = {
-        name: node.source_ids[:MAX_OF_OTHERS]
-        for name, node in around.nodes.items()
-        if name not in linked
-    }
-    wanted = dict.fromkeys(
-        [*_all(linked), *(hit.names[0] for hit in hits[:MAX_HITS]), *_all(others)]
-    )
-    passages: Mapping[str, Passage] = await deps.passages.get(
-        partitions.status, list(wanted)[:MAX_READ]
-    )
+    of_linked: list[str] = []
+    of_neighbours: list[str] = []
+    for name, node in around.nodes.items():
+        if name in around.degrees:
+            of_linked += node.source_ids[:MAX_OF_LINKED]
+        else:
+            of_neighbours += node.source_ids[:MAX_OF_NEIGHBOURS]
+    similar = [hit.names[0] for hit in hits[:MAX_HITS]]
+    ids = list(dict.fromkeys([*of_linked, *similar, *of_neighbours]))[:MAX_READ]
+    passages: Mapping[str, Passage] = await deps.passages.get(partitions.status, ids)
     return list(passages.values())
-
-
-def _all(chunks: Mapping[str, Sequence[str]]) -> list[str]:
-    return [chunk for some in chunks.values() for chunk in some]

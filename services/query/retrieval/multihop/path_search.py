@@ -1,61 +1,70 @@
 """Beam search for paths of passages that account for the words of the question.
 
-A path starts at a passage and goes on along the ways of the index. Its value is the share of the
+A path starts at a passage and goes on along the edges of the index. Its value is the share of the
 question's words that it accounts for, each word once: by the sentences that it goes through, and by
-the place where it ends. A step costs the more, the more of the other steps that are possible there
-account for as much.
+the mention where it ends. A step costs the more, the more of the other steps that are possible
+there account for as much.
 """
 
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from services.query.retrieval.arrays import Booleans, Floats, Integers
 from services.query.retrieval.multihop.evidence import Evidence
-from services.query.retrieval.passage_index.index import ACROSS, BACK, ONWARD, PassageIndex
-
-Array = Any
+from services.query.retrieval.passage_index.index import (
+    ACROSS,
+    BACK,
+    ONWARD,
+    PassageIndex,
+    group_sizes,
+    positions_of_groups,
+)
 
 SIMILARITY_WEIGHT = 0.2
 """What the similarity of the last passage adds to a path's value; words count 1 together."""
 STEP_COST = 0.1
 """What a step costs at least."""
-RIVALS_WEIGHT, SHARPNESS = 0.1, 10.0
-"""A step also costs `RIVALS_WEIGHT` times the logarithm of its share among all, by e to `SHARPNESS`
-times its gain. Paths that a passage is on count together in the same way.
+SHARPNESS = 10.0
+"""A step has a share among the possible ones by e to `SHARPNESS` times its gain. Paths that a
+passage is on count together in the same way.
 """
+RIVALS_WEIGHT = 0.1
+"""A step also costs this times the negative logarithm of its share."""
 KIND_WEIGHTS = np.array([1.0, 0.3, 0.1])
-"""Of ways onward, back and across in these shares."""
+"""Of edges onward, back and across in these shares."""
 OFF_TOPIC_WEIGHT = 0.1
-"""Of ways through sentences that are not about the entity of the place where the path stands."""
+"""Of edges through sentences that are not about the entity of the mention where the path is."""
 MAX_STEPS = 3
 """Steps of a path at most, so that it has one passage more."""
 BEAM_WIDTH = 24
-"""Paths that are kept after each step."""
-MAX_WAYS = 400
-"""Ways from one passage that are compared, those whose sentences account for most."""
+"""Paths that go on after each step."""
+MAX_EDGES = 400
+"""Edges from one passage that are compared, those whose sentences account for most."""
+NO_MENTION = -1
+"""Stands for the mention of a passage that was not reached by a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where paths begin: a passage, and its place if it was reached by a name in the question."""
+    """Where paths begin: a passage, and the mention in it if a name in the question led there."""
 
     passage: int
     weight: float
-    place: int = -1
+    mention: int = NO_MENTION
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A path; `places` has -1 for a passage that was not reached by a name."""
+    """A path; `mentions` has `NO_MENTION` for a passage that was not reached by a name."""
 
     value: float
     passages: tuple[int, ...]
-    places: tuple[int, ...]
-    covered: Array
-    """How much of each term the sentences of its steps account for."""
+    mentions: tuple[int, ...]
+    covered: Floats
+    """(terms,): how much of each the sentences of its steps account for."""
     score: float
     """Of its start and its steps, without the passage where it ends."""
 
@@ -67,15 +76,16 @@ def search_paths(
     kinds: Collection[int] = (ONWARD, BACK, ACROSS),
     width: int = BEAM_WIDTH,
 ) -> list[Path]:
-    """Return the paths that were kept, of every length, the best first.
+    """Return the paths of every length in the beam, the best first.
 
-    All keep to ways of these kinds and to places that are usable; `width` of each length are kept.
+    All go along edges of these kinds and to mentions that are usable; the beam has `width` of each
+    length.
     """
     search = _Search(index, evidence, kinds, width)
     beam = [search.begin(start) for start in starts]
     paths = list(beam)
     for _ in range(MAX_STEPS):
-        beam = search.longer(beam)
+        beam = search.extend(beam)
         paths += beam
     return sorted(paths, key=lambda path: -path.value)
 
@@ -89,132 +99,174 @@ def passage_values(paths: Sequence[Path]) -> dict[int, float]:
     sums: dict[int, float] = {}
     for path in paths:
         for passage in path.passages:
-            sums[passage] = float(np.logaddexp(sums.get(passage, -np.inf), SHARPNESS * path.value))
+            total = sums.get(passage, -np.inf)
+            sums[passage] = float(np.logaddexp(total, SHARPNESS * path.value))
     return {passage: total / SHARPNESS for passage, total in sums.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Steps:
-    """The steps that are possible at the ends of paths: parallel arrays, and terms × steps."""
+    """The steps that are possible at the ends of paths: parallel arrays, an item per step. Steps of
+    one path are together, in the order of paths.
+    """
 
     beam: Sequence[Path]
-    of: Array
-    """The number of the path that a step prolongs. Steps of one path are together, in the order of
-    paths.
-    """
-    values: Array
-    scores: Array
-    places: Array
-    passages: Array
-    covered: Array
+    paths: Integers
+    """The number of the path that the step extends."""
+    values: Floats
+    scores: Floats
+    mentions: Integers
+    passages: Integers
+    covered: Floats
+    """(terms, steps)"""
 
-    def path_by(self, step: int) -> Path | None:
+    def path_with(self, step: int) -> Path | None:
         """Return the path with this step; None if it leads back."""
-        path, passage = self.beam[int(self.of[step])], int(self.passages[step])
+        path = self.beam[int(self.paths[step])]
+        passage = int(self.passages[step])
         if passage in path.passages:
             return None
-        passages, places = (*path.passages, passage), (*path.places, int(self.places[step]))
-        covered, score = self.covered[:, step], float(self.scores[step])
-        return Path(float(self.values[step]), passages, places, covered, score)
+        return Path(
+            value=float(self.values[step]),
+            passages=(*path.passages, passage),
+            mentions=(*path.mentions, int(self.mentions[step])),
+            covered=self.covered[:, step],
+            score=float(self.scores[step]),
+        )
 
 
 class _Search:
-    """Prolongs all paths of a beam by the same few operations on arrays: one path alone has too few
-    ways for them.
+    """Extends all paths of a beam by the same few operations on arrays: one path alone has too few
+    edges for them.
     """
 
     def __init__(
         self, index: PassageIndex, evidence: Evidence, kinds: Collection[int], width: int
     ) -> None:
-        self._index, self._evidence, self._width = index, evidence, width
-        self._kinds = np.isin(np.arange(len(KIND_WEIGHTS)), list(kinds))
-        self._telling = evidence.weights @ evidence.sentences
+        self._index = index
+        self._evidence = evidence
+        self._width = width
+        self._uses_kind = np.isin(np.arange(len(KIND_WEIGHTS)), list(kinds))
+        """(kinds,)"""
+        self._sentence_values: Floats = evidence.weights @ evidence.sentences
+        """(sentences,): the share of the question that each accounts for."""
         self._similar = SIMILARITY_WEIGHT * evidence.similarity
+        """(passages,)"""
 
     def begin(self, start: Start) -> Path:
+        """Return the path of one passage."""
         evidence = self._evidence
-        covered = (
-            evidence.places[:, start.place]
-            if start.place >= 0
-            else evidence.passages[:, start.passage]
-        )
-        value = (
-            start.weight + float(evidence.weights @ covered) + float(self._similar[start.passage])
-        )
+        if start.mention == NO_MENTION:
+            covered = evidence.passages[:, start.passage]
+        else:
+            covered = evidence.mentions[:, start.mention]
+        words_value = float(evidence.weights @ covered)
         return Path(
-            value, (start.passage,), (start.place,), np.zeros(len(evidence.weights)), start.weight
+            value=start.weight + words_value + float(self._similar[start.passage]),
+            passages=(start.passage,),
+            mentions=(start.mention,),
+            covered=np.zeros(len(evidence.weights)),
+            score=start.weight,
         )
 
-    def longer(self, beam: Sequence[Path]) -> list[Path]:
-        """Return the best paths of one step more, one to each place."""
+    def extend(self, beam: Sequence[Path]) -> list[Path]:
+        """Return the best paths of one step more, one to each mention."""
         steps = self._steps(beam)
-        longer: dict[int, Path] = {}
+        extended: dict[int, Path] = {}
         for step in np.argsort(-steps.values, kind="stable").tolist():
-            path = steps.path_by(step)
+            path = steps.path_with(step)
             if path is not None:
-                longer.setdefault(path.places[-1], path)
-            if len(longer) == self._width:
+                extended.setdefault(path.mentions[-1], path)
+            if len(extended) == self._width:
                 break
-        return list(longer.values())
+        return list(extended.values())
 
     def _steps(self, beam: Sequence[Path]) -> _Steps:
-        index, evidence = self._index, self._evidence
-        ways, of = self._ways(beam)
-        places, sentences = index.ways.places[ways], index.ways.sentences[ways]
-        passages = index.passage_of[places]
-        before = (
-            np.array([path.covered for path in beam])
-            .reshape(len(beam), len(evidence.weights))
-            .T[:, of]
-        )
+        evidence = self._evidence
+        edges, paths = self._usable_edges(beam)
+        mentions = self._index.edges.mentions[edges]
+        passages = self._index.passage_of[mentions]
+        covered_by_path = np.array([path.covered for path in beam])
+        before = covered_by_path.reshape(len(beam), len(evidence.weights)).T[:, paths]
+        sentences = self._index.edges.sentences[edges]
         covered = np.maximum(before, evidence.sentences[:, sentences])
         gains = evidence.weights @ (covered - before)
-        shares = self._log_shares(beam, ways, of, gains)
-        scores = (
-            np.array([path.score for path in beam])[of] - STEP_COST + gains + RIVALS_WEIGHT * shares
+        log_shares = self._log_shares(beam, edges, paths, gains)
+        previous_scores = np.array([path.score for path in beam])[paths]
+        scores = previous_scores - STEP_COST + gains + RIVALS_WEIGHT * log_shares
+        covered_at_end = np.maximum(covered, evidence.mentions[:, mentions])
+        gains_at_end = evidence.weights @ (covered_at_end - covered)
+        return _Steps(
+            beam=beam,
+            paths=paths,
+            values=scores + gains_at_end + self._similar[passages],
+            scores=scores,
+            mentions=mentions,
+            passages=passages,
+            covered=covered,
         )
-        ends = np.maximum(covered, evidence.places[:, places])
-        values = scores + evidence.weights @ (ends - covered) + self._similar[passages]
-        return _Steps(beam, of, values, scores, places, passages, covered)
 
-    def _ways(self, beam: Sequence[Path]) -> tuple[Array, Array]:
-        """Return the numbers of the ways from the last passages, and the number of the path of
+    def _usable_edges(self, beam: Sequence[Path]) -> tuple[Integers, Integers]:
+        """Return the numbers of the edges from the last passages, and the number of the path of
         each.
         """
-        ways = self._index.ways
-        last = np.array([path.passages[-1] for path in beam], int)
-        begins, counts = ways.starts[last], ways.starts[last + 1] - ways.starts[last]
-        of = np.repeat(np.arange(len(beam)), counts)
-        numbers = np.arange(len(of)) + np.repeat(begins - np.cumsum(counts) + counts, counts)
-        usable = self._kinds[ways.kinds[numbers]] & self._evidence.usable[ways.places[numbers]]
-        numbers, of = numbers[usable], of[usable]
-        if len(numbers) and np.bincount(of).max() > MAX_WAYS:
-            order = np.lexsort((-self._telling[ways.sentences[numbers]], of))
-            within = np.arange(len(of)) - np.searchsorted(of, of)
-            kept = order[within < MAX_WAYS]
-            numbers, of = numbers[kept], of[kept]
-        return numbers, of
+        edges = self._index.edges
+        last_passages = np.array([path.passages[-1] for path in beam], np.int64)
+        numbers = positions_of_groups(edges.starts, last_passages)
+        paths = np.repeat(np.arange(len(beam)), group_sizes(edges.starts, last_passages))
+        is_usable = self._evidence.usable[edges.mentions[numbers]]
+        is_usable &= self._uses_kind[edges.kinds[numbers]]
+        numbers = numbers[is_usable]
+        paths = paths[is_usable]
+        if not len(numbers) or np.bincount(paths).max() <= MAX_EDGES:
+            return numbers, paths
+        order = np.lexsort((-self._sentence_values[edges.sentences[numbers]], paths))
+        # `paths` is sorted: what precedes an edge among those of its path is its rank there.
+        rank_in_path = np.arange(len(paths)) - np.searchsorted(paths, paths)
+        best = order[rank_in_path < MAX_EDGES]
+        return numbers[best], paths[best]
 
-    def _log_shares(self, beam: Sequence[Path], ways: Array, of: Array, gains: Array) -> Array:
-        """Return the logarithm of the share that each way has among those of its path."""
-        index = self._index
-        kinds: Array = index.ways.kinds[ways]
-        weights: Array = np.log(KIND_WEIGHTS[kinds]) + SHARPNESS * gains
-        if not len(ways):
+    def _log_shares(
+        self, beam: Sequence[Path], edges: Integers, paths: Integers, gains: Floats
+    ) -> Floats:
+        """Return (edges,): the logarithm of the share that each has among those of its path."""
+        weights = np.log(KIND_WEIGHTS[self._index.edges.kinds[edges]]) + SHARPNESS * gains
+        if not len(edges):
             return weights
-        firsts: Array = np.flatnonzero(np.diff(of, prepend=-1))
-        from_places: Array = np.array([path.places[-1] for path in beam], int)[of]
-        back: Array = kinds == BACK
-        same: Array = index.entity_of[index.ways.places[ways]] == index.entity_of[from_places]
-        about, marked = np.zeros(len(ways), bool), np.zeros(len(self._telling), bool)
-        for first, end in zip(firsts, [*firsts[1:], len(ways)], strict=True):
-            if (place := from_places[first]) >= 0:
-                sentences = index.sentences_of.of(place)
-                marked[sentences] = True
-                about[first:end] = marked[index.ways.sentences[ways[first:end]]]
-                marked[sentences] = False
-        on_topic: Array = (back & same) | (about & ~same & ~back) | (from_places < 0)
-        weights += math.log(OFF_TOPIC_WEIGHT) * (1.0 - on_topic)
-        return weights - np.repeat(
-            np.logaddexp.reduceat(weights, firsts), np.diff([*firsts, len(ways)])
-        )
+        is_on_topic = self._is_on_topic(beam, edges, paths)
+        weights += math.log(OFF_TOPIC_WEIGHT) * (1.0 - is_on_topic)
+        first_edges = np.flatnonzero(np.diff(paths, prepend=-1))
+        counts = np.diff(first_edges, append=len(edges))
+        return weights - np.repeat(np.logaddexp.reduceat(weights, first_edges), counts)
+
+    def _is_on_topic(self, beam: Sequence[Path], edges: Integers, paths: Integers) -> Booleans:
+        """Return (edges,): whether each goes on from the mention where its path is.
+
+        Back from a definition leads to the same entity; another edge has to go through a sentence
+        about the entity, and to another one.
+        """
+        index = self._index
+        last_mentions = np.array([path.mentions[-1] for path in beam], np.int64)[paths]
+        is_back = index.edges.kinds[edges] == BACK
+        is_same = index.entity_of[index.edges.mentions[edges]] == index.entity_of[last_mentions]
+        is_about = self._is_about(last_mentions, edges, paths)
+        is_onward = is_about & ~is_same & ~is_back
+        return (is_back & is_same) | is_onward | (last_mentions == NO_MENTION)
+
+    def _is_about(self, last_mentions: Integers, edges: Integers, paths: Integers) -> Booleans:
+        """Return (edges,): whether the sentence of each is one of the mention where its path is."""
+        index = self._index
+        is_about = np.zeros(len(edges), np.bool_)
+        is_sentence_of_mention = np.zeros(index.sentence_count, np.bool_)
+        first_edges = np.flatnonzero(np.diff(paths, prepend=-1))
+        ends = np.append(first_edges[1:], len(edges))
+        for first, end in zip(first_edges.tolist(), ends.tolist(), strict=True):
+            mention = int(last_mentions[first])
+            if mention == NO_MENTION:
+                continue
+            sentences = index.sentences_of.of(mention)
+            is_sentence_of_mention[sentences] = True
+            is_about[first:end] = is_sentence_of_mention[index.edges.sentences[edges[first:end]]]
+            # The array is as large as the workspace, so it is cleared instead of made anew.
+            is_sentence_of_mention[sentences] = False
+        return is_about

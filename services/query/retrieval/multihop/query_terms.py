@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from services.query.retrieval.linking import Link
 from services.query.retrieval.passage_index.stemming import stem
-from services.query.retrieval.words import words
+from services.query.retrieval.words import Word, words
 
 MAX_TERMS = 32
 """Terms of a question that a walk looks for, the first ones."""
@@ -24,10 +24,12 @@ class QueryTerms:
     @classmethod
     def of(cls, question: str, links: Sequence[Link]) -> "QueryTerms":
         """Return the terms of a question with these links."""
-        told = [word for word in words(question) if not word.is_stopword]
-        every = dict.fromkeys(stem(word.form) for word in told)
-        asks = [
-            word for word in told if not any(link.start <= word.start < link.end for link in links)
-        ]
-        stems = dict.fromkeys(stem(word.form) for word in asks)
-        return cls(list(stems)[:MAX_TERMS], list(every)[: 2 * MAX_TERMS])
+        content_words = [word for word in words(question) if not word.is_stopword]
+        outside_names = [word for word in content_words if not _is_in_name(word, links)]
+        stems = dict.fromkeys(stem(word.form) for word in outside_names)
+        all_stems = dict.fromkeys(stem(word.form) for word in content_words)
+        return cls(list(stems)[:MAX_TERMS], list(all_stems)[: 2 * MAX_TERMS])
+
+
+def _is_in_name(word: Word, links: Sequence[Link]) -> bool:
+    return any(link.start <= word.start < link.end for link in links)

@@ -3,20 +3,17 @@ can be followed.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from services.query.retrieval.multihop.path_search import Path
 from services.query.retrieval.passage_index.index import PassageIndex
 
-Array = Any
-
 WEIGHTS = {"paths": 1.0, "paths_from_names": 1.0, "first_steps": 1.0, "neighbourhood": 0.5}
-"""Of the rankings that are fused: by paths over all ways, by paths onward from names and by the
+"""Of the rankings that are fused: by paths over all edges, by paths onward from names and by the
 first steps of these, by the neighbourhood alone.
 """
-MOST = 0.5
+MIN_DEFINED_SHARE = 0.5
 """Share of what the passages of the names mention from which on names lead."""
 NAMES_LEAD = {**WEIGHTS, "paths_from_names": 2.0}
 """The weights where they do."""
@@ -29,15 +26,15 @@ def ranking_weights(index: PassageIndex, onward: Sequence[Sequence[Path]]) -> Ma
     of names needs is reached onward then, and searching back and across only brings rivals. In
     other text most of it has none.
     """
-    return NAMES_LEAD if _defined_share(index, onward) > MOST else WEIGHTS
+    return NAMES_LEAD if _defined_share(index, onward) > MIN_DEFINED_SHARE else WEIGHTS
 
 
 def _defined_share(index: PassageIndex, onward: Sequence[Sequence[Path]]) -> float:
     """Return which share of the entities that the passages of names mention and do not define
     others define.
     """
-    starts = sorted({path.passages[0] for paths in onward for path in paths})
-    places, _ = index.places_in.spread(np.array(starts, np.int64), np.array(starts, np.int64))
-    own = index.entity_of[places[index.defines[places]]]
-    mentioned = np.setdiff1d(index.entity_of[places], own)
+    passages = sorted({path.passages[0] for paths in onward for path in paths})
+    mentions = index.mentions_in.of_groups(np.array(passages, np.int64))
+    own = index.entity_of[mentions[index.defines[mentions]]]
+    mentioned = np.setdiff1d(index.entity_of[mentions], own)
     return float(index.is_defined[mentioned].mean()) if len(mentioned) else 0.0

@@ -19,14 +19,18 @@ def similar_words(stem: str) -> Mapping[str, float]:
     """Return the stems most similar to this one with their likeness, below 1; none for a word that
     is not known.
     """
-    some = _lines().get(stem, "").split()
-    return {
-        other: int(likeness) / 100 for other, likeness in zip(some[::2], some[1::2], strict=True)
-    }
+    fields = _lines().get(stem, "").split()
+    likeness_by_stem: dict[str, float] = {}
+    for other, percent in zip(fields[::2], fields[1::2], strict=True):
+        likeness_by_stem[other] = int(percent) / 100
+    return likeness_by_stem
 
 
 @cache
 def _lines() -> Mapping[str, str]:
     """Return the rest of each line by its stem; lines are split when they are asked for."""
-    lines = TABLE.read_text("ascii").splitlines()
-    return {stem: rest for stem, _, rest in (line.partition(" ") for line in lines)}
+    rest_by_stem: dict[str, str] = {}
+    for line in TABLE.read_text("ascii").splitlines():
+        stem, _, rest = line.partition(" ")
+        rest_by_stem[stem] = rest
+    return rest_by_stem

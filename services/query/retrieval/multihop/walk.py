@@ -7,9 +7,11 @@ neighbourhood of the names alone. No model is asked but the embedder, once, for 
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,12 @@ from services.query.retrieval.multihop.link_question import link_question
 from services.query.retrieval.multihop.name_paths import by_first_steps, by_name_paths, name_paths
 from services.query.retrieval.multihop.neighbour_ranking import by_neighbourhood
 from services.query.retrieval.multihop.neighbourhood import MAX_RELATIONS, read_passages
-from services.query.retrieval.multihop.path_search import Path, passage_values, search_paths
+from services.query.retrieval.multihop.path_search import (
+    NO_MENTION,
+    Path,
+    passage_values,
+    search_paths,
+)
 from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.ranking_weights import ranking_weights
 from services.query.retrieval.multihop.starts import (
@@ -69,8 +76,8 @@ interpreter, and that costs each of them more than it wins.
 
 
 @dataclass(frozen=True)
-class _Walked:
-    """What a walk found in the index."""
+class _WalkResult:
+    """What a walk finds in the index."""
 
     links: Sequence[Link]
     chunk_ids: Sequence[str]
@@ -92,34 +99,32 @@ async def walk(
     `keywords` is not used. `documents` restricts the result to these documents. Raises
     `Unavailable`.
     """
-    fresh = deps.cache_invalidation.refresh(partitions.graph, partitions.vectors)
+    refresh = deps.cache_invalidation.refresh(partitions.graph, partitions.vectors)
     names, (vector,), _ = await asyncio.gather(
-        deps.entity_names.of(partitions), deps.embed([question.query]), fresh
+        deps.entity_names.of(partitions), deps.embed([question.query]), refresh
     )
     links, hits = await asyncio.gather(
         link_question(question, names, partitions, deps),
         _hits(question, vector, partitions, deps, documents),
     )
-    around = await _neighbourhood(
-        [name for link in links for name in link.names], partitions, deps, documents
-    )
+    linked_names = [name for link in links for name in link.names]
+    around = await _neighbourhood(linked_names, partitions, deps, documents)
     index = await deps.passage_indexes.of(partitions, names)
     if index is None:
         passages = await read_passages(around, hits, partitions, deps)
-        index = await asyncio.to_thread(lambda: IndexBuilder(names).add(passages).built())
+        index = await asyncio.to_thread(lambda: IndexBuilder(names).add(passages).build())
     loop = asyncio.get_running_loop()
-    walked = await loop.run_in_executor(
-        _WALKER, _walked, question, index, links, hits, around, documents
+    result = await loop.run_in_executor(
+        _WALKER, _walk_index, question, index, links, hits, around, documents
     )
-    names_first = [name for link in walked.links for name in link.names if name in around.nodes]
+    names_first = [name for link in result.links for name in link.names if name in around.nodes]
     entities, relations = await graph_context(
-        question, names_first, walked.trails, partitions, deps, documents
+        question, names_first, result.trails, partitions, deps, documents
     )
-    spent = count_context_tokens(entities, relations, deps.count_tokens)
-    info = processing_info(walked.links, walked.trails, around, entities, relations, documents) | {
-        "order": walked.order
-    }
-    return SearchResult(entities, relations, walked.chunk_ids, spent, info)
+    context_tokens = count_context_tokens(entities, relations, deps.count_tokens)
+    info = processing_info(result.links, result.trails, around, entities, relations, documents)
+    info["order"] = result.order
+    return SearchResult(entities, relations, result.chunk_ids, context_tokens, info)
 
 
 async def _hits(
@@ -129,12 +134,11 @@ async def _hits(
     deps: RetrievalDependencies,
     documents: DocumentIds,
 ) -> list[Hit]:
-    most = max(question.chunk_top_k, MAX_HITS)
     return await deps.vector_reader.search(
         partitions.vectors,
         "chunks",
         vector,
-        top_k=most,
+        top_k=max(question.chunk_top_k, MAX_HITS),
         min_score=deps.min_score,
         documents=documents,
     )
@@ -157,58 +161,62 @@ async def _neighbourhood(
     around = await deps.graph_reader.neighbourhood(partition, names, limit=MAX_RELATIONS)
     if documents is None:
         return around
-    hubs = [
-        name for name in names if name in around.nodes and around.nodes[name].support > MOST_SOURCES
-    ]
-    of = deps.provenance.of
-    supports = await asyncio.gather(
-        *(of(partition, (name,), limit=MAX_PROVENANCE, among=documents) for name in hubs)
+    nodes = around.nodes
+    hubs = [name for name in names if name in nodes and nodes[name].support > MOST_SOURCES]
+    provenances = await asyncio.gather(
+        *(
+            deps.provenance.of(partition, (name,), limit=MAX_PROVENANCE, among=documents)
+            for name in hubs
+        )
     )
-    more = {
-        name: [support.chunk_id for support in some]
-        for name, some in zip(hubs, supports, strict=True)
-    }
-    return restrict_neighbourhood(around, documents, more)
+    chunks_of_hubs: dict[str, list[str]] = {}
+    for name, contributions in zip(hubs, provenances, strict=True):
+        chunks_of_hubs[name] = [contribution.chunk_id for contribution in contributions]
+    return restrict_neighbourhood(around, documents, chunks_of_hubs)
 
 
-def _walked(
+def _walk_index(
     question: Question,
     index: PassageIndex,
     links: Sequence[Link],
     hits: Sequence[Hit],
     around: Neighbourhood,
     documents: DocumentIds,
-) -> _Walked:
-    links = with_titles(
-        index, question.query, whole_names(question.query, sure_links(index, links))
-    )
+) -> _WalkResult:
+    links = whole_names(question.query, sure_links(index, links))
+    links = with_titles(index, question.query, links)
     terms = QueryTerms.of(question.query, links)
     allowed = without_homonyms(index, links, index.allowed(documents))
     similarities = {hit.names[0]: hit.score for hit in hits}
     evidence = gather_evidence(index, terms, similarities, allowed, name_fragments(index, links))
     sources = {name: node.source_ids for name, node in around.nodes.items()}
     paths = search_paths(index, evidence, starts(index, evidence, links, sources, allowed))
-    alike = with_similar_words(index, terms, evidence, allowed) if links else evidence
-    onward = name_paths(index, alike, links, sources, allowed)
-    most = max(MAX_RANKED, question.chunk_top_k)
+    with_synonyms = evidence
+    if links:
+        with_synonyms = with_similar_words(index, terms, evidence, allowed)
+    onward = name_paths(index, with_synonyms, links, sources, allowed)
+    limit = max(MAX_RANKED, question.chunk_top_k)
     rankings = {
-        "paths": _ranked(index, evidence, paths, most),
-        "paths_from_names": by_name_paths(onward)[:most],
+        "paths": _by_paths(index, evidence, paths, limit),
+        "paths_from_names": by_name_paths(onward)[:limit],
         "first_steps": by_first_steps(onward),
-        "neighbourhood": by_neighbourhood(index, evidence, links, sources, allowed)[:most],
+        "neighbourhood": by_neighbourhood(index, evidence, links, sources, allowed)[:limit],
     }
     weights = ranking_weights(index, onward)
-    fused = reciprocal_rank_fusion(
-        *((ranking, weights[name]) for name, ranking in rankings.items()), k=0
+    weighted_rankings = [(ranking, weights[name]) for name, ranking in rankings.items()]
+    fused = reciprocal_rank_fusion(*weighted_rankings, k=0)
+    ranked = [index.ids[number] for number in fused[:limit]]
+    # Passages that came after the index was built have nothing but their vectors.
+    not_indexed = [hit.names[0] for hit in hits[:MAX_NEW] if hit.names[0] not in index.numbers]
+    all_paths = list(paths)
+    for link_paths in onward:
+        all_paths += link_paths
+    return _WalkResult(
+        links=links,
+        chunk_ids=interleave(ranked, not_indexed, key=str),
+        trails=_trails(index, sorted(all_paths, key=lambda path: -path.value)),
+        order=_order(index, fused, rankings),
     )
-    ranked = [index.ids[number] for number in fused[:most]]
-    # Passages that came after the index was made are known by their vectors only.
-    new = [hit.names[0] for hit in hits[:MAX_NEW] if hit.names[0] not in index.numbers]
-    every = sorted(
-        [*paths, *(path for some in onward for path in some)], key=lambda path: -path.value
-    )
-    order = _order(index, fused, rankings)
-    return _Walked(links, interleave(ranked, new, key=str), _trails(index, every), order)
 
 
 def _order(
@@ -217,18 +225,20 @@ def _order(
     """Return for the first passages which place, from 1, they have in each ranking that has
     them.
     """
-    places = {
-        name: {passage: n for n, passage in enumerate(some, 1)} for name, some in rankings.items()
-    }
+    places_by_passage: dict[int, dict[str, int]] = defaultdict(dict)
+    for name, ranking in rankings.items():
+        for place, passage in enumerate(ranking, 1):
+            places_by_passage[passage][name] = place
     return [
-        {"chunk": index.ids[passage]}
-        | {name: of[passage] for name, of in places.items() if passage in of}
+        {"chunk": index.ids[passage], **places_by_passage[passage]}
         for passage in fused[:MAX_TRAILS]
     ]
 
 
-def _ranked(index: PassageIndex, evidence: Evidence, paths: Sequence[Path], most: int) -> list[int]:
-    """Return the first `most` passages by all paths that each is on, and a little by likeness to
+def _by_paths(
+    index: PassageIndex, evidence: Evidence, paths: Sequence[Path], limit: int
+) -> list[int]:
+    """Return the first `limit` passages by all paths that each is on, and a little by likeness to
     the question.
     """
     values = passage_values(paths)
@@ -236,7 +246,7 @@ def _ranked(index: PassageIndex, evidence: Evidence, paths: Sequence[Path], most
     by_paths[list(values)] = list(values.values())
     by_paths /= by_paths.max(initial=0.0) or 1.0
     scores = (1 - LIKENESS_WEIGHT) * by_paths + LIKENESS_WEIGHT * evidence.likeness
-    order = np.argsort(-scores, kind="stable")[:most]
+    order = np.argsort(-scores, kind="stable")[:limit]
     return order[scores[order] > 0].tolist()
 
 
@@ -247,14 +257,12 @@ def _trails(index: PassageIndex, paths: Sequence[Path]) -> list[Trail]:
     names = list(index.entities)
     trails: dict[tuple[str, ...], Trail] = {}
     for path in paths:
-        along = [names[int(index.entity_of[place])] for place in path.places if place >= 0]
-        entities = tuple(
-            name for number, name in enumerate(along) if not number or along[number - 1] != name
-        )
+        numbers = [int(index.entity_of[m]) for m in path.mentions if m != NO_MENTION]
+        # An entity that a path stays at for some steps stands there once.
+        entities = tuple(names[number] for number, _ in groupby(numbers))
         if len(entities) > 1:
-            trails.setdefault(
-                entities, Trail(entities, tuple(index.ids[number] for number in path.passages))
-            )
+            chunk_ids = tuple(index.ids[number] for number in path.passages)
+            trails.setdefault(entities, Trail(entities, chunk_ids))
         if len(trails) == MAX_TRAILS:
             break
     return list(trails.values())

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from contracts.graph import Entity, Relation
@@ -41,28 +42,27 @@ async def graph_context(
     """Return the linked entities and those on the trails, with relations, cut to the question's
     token budgets.
     """
-    count, partition = deps.count_tokens, partitions.graph
-    names = list(dict.fromkeys([*linked, *(name for trail in trails for name in trail.entities)]))[
-        : question.top_k
-    ]
-    steps = [
-        pair(*step)
-        for trail in trails
-        for step in zip(trail.entities, trail.entities[1:], strict=False)
-    ]
-    pairs = list(dict.fromkeys(steps))[: question.top_k]
+    names = list(linked)
+    pairs: list[tuple[str, str]] = []
+    for trail in trails:
+        names += trail.entities
+        pairs += [pair(source, target) for source, target in pairwise(trail.entities)]
+    names = list(dict.fromkeys(names))[: question.top_k]
+    pairs = list(dict.fromkeys(pairs))[: question.top_k]
     entities, relations = await asyncio.gather(
-        deps.graph_reader.entities(partition, names), deps.graph_reader.relations(partition, pairs)
+        deps.graph_reader.entities(partitions.graph, names),
+        deps.graph_reader.relations(partitions.graph, pairs),
     )
-    held = partial(restrict_to_documents, documents=documents, partitions=partitions, deps=deps)
+    restrict = partial(restrict_to_documents, documents=documents, partitions=partitions, deps=deps)
+    count = deps.count_tokens
     return (
         fit_budget(
-            await held([entities[name] for name in names if name in entities]),
+            await restrict([entities[name] for name in names if name in entities]),
             question.max_entity_tokens,
             lambda entity: count(entity_line(entity)),
         ),
         fit_budget(
-            await held([relations[key] for key in pairs if key in relations]),
+            await restrict([relations[key] for key in pairs if key in relations]),
             question.max_relation_tokens,
             lambda relation: count(relation_line(relation)),
         ),
@@ -78,25 +78,33 @@ def processing_info(
     documents: DocumentIds,
 ) -> dict[str, Any]:
     """Return how a walk went. With `documents`, what these do not name is left out."""
-    cut = {
+    not_read = {
         name: degree - MAX_RELATIONS
         for name, degree in around.degrees.items()
         if degree > MAX_RELATIONS
     }
-    shown = [link for link in links if documents is None or around.nodes.keys() & {*link.names}]
+    most_not_read = sorted(not_read.items(), key=lambda item: -item[1])[:MAX_SHOWN]
+    entities_on_trails: set[str] = set()
+    chunks_on_trails: set[str] = set()
+    for trail in trails:
+        entities_on_trails.update(trail.entities)
+        chunks_on_trails.update(trail.chunk_ids)
+    shown = [
+        link
+        for link in links
+        if documents is None or any(name in around.nodes for name in link.names)
+    ]
     return {
-        "total_entities_found": len(
-            {name for trail in trails for name in trail.entities} | around.nodes.keys()
-        ),
+        "total_entities_found": len(entities_on_trails | around.nodes.keys()),
         "total_relations_found": len(around.relation_summaries),
         "entities_after_truncation": len(entities),
         "relations_after_truncation": len(relations),
-        "merged_chunks_count": len({chunk for trail in trails for chunk in trail.chunk_ids}),
+        "merged_chunks_count": len(chunks_on_trails),
         "linked": [
             {"said": link.text, "entities": list(link.names), "by": link.method} for link in shown
         ],
         "paths": [
             {"entities": list(trail.entities), "chunks": list(trail.chunk_ids)} for trail in trails
         ],
-        "relations_not_read": dict(sorted(cut.items(), key=lambda pair: -pair[1])[:MAX_SHOWN]),
+        "relations_not_read": dict(most_not_read),
     }

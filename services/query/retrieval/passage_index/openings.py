@@ -9,10 +9,10 @@ from services.query.retrieval.words import Word, words
 
 MAX_WORDS = 8
 """Words of a passage's opening that are compared."""
-MIN_TELLING = 2
+MIN_CONTENT_WORDS = 2
 """Words of a title at least that are no stopwords."""
 MAX_PASSAGES = 5
-"""A title that more passages open with tells too little."""
+"""Passages at most that may open with a title: one that more open with distinguishes too few."""
 MAX_COMPARED = 500
 """Passages that are compared for one word of a question, the first ones."""
 
@@ -39,44 +39,50 @@ class Openings:
     def add(self, tokens: Sequence[Word]) -> None:
         """Add the next passage, of which these are the words."""
         forms = [word.form for word in tokens[: MAX_WORDS + 1]]
-        opening = tuple(forms[1:] if forms[:1] and forms[0] in _ARTICLES else forms[:MAX_WORDS])
+        has_article = bool(forms) and forms[0] in _ARTICLES
+        opening = tuple(forms[1:] if has_article else forms[:MAX_WORDS])
         if opening:
             self.by_first.setdefault(opening[0], []).append(len(self.words_of))
         self.words_of.append(opening)
 
     def titles(self, question: str) -> list[Title]:
         """Return the titles in a question, of overlapping ones the first."""
-        tokens, titles, place = words(question), list[Title](), 0
+        tokens = words(question)
         # A question that writes names with capitals begins no title with a small letter.
-        cased = any(question[word.start].isupper() and not word.is_stopword for word in tokens[1:])
-        while place < len(tokens):
-            length, passages = 0, ()
-            if not tokens[place].is_stopword and (tokens[place].is_capitalised or not cased):
-                length, passages = self._longest(tokens[place : place + MAX_WORDS])
-            if passages:
-                titles.append(Title(tokens[place].start, tokens[place + length - 1].end, passages))
-            place += max(1, length if passages else 0)
+        is_cased = any(
+            question[word.start].isupper() and not word.is_stopword for word in tokens[1:]
+        )
+        titles: list[Title] = []
+        position = 0
+        while position < len(tokens):
+            first = tokens[position]
+            title = None
+            if not first.is_stopword and (first.is_capitalised or not is_cased):
+                title = self._longest_title(tokens[position : position + MAX_WORDS])
+            if title is None:
+                position += 1
+                continue
+            length, passages = title
+            titles.append(Title(first.start, tokens[position + length - 1].end, passages))
+            position += length
         return titles
 
-    def _longest(self, tokens: Sequence[Word]) -> tuple[int, tuple[int, ...]]:
-        """Return how many of these words passages open with, and which; none if that is no
+    def _longest_title(self, tokens: Sequence[Word]) -> tuple[int, tuple[int, ...]] | None:
+        """Return how many of these words passages open with, and which passages; None if that is no
         title.
         """
-        lengths = {
-            p: _common(tokens, self.words_of[p])
-            for p in self.by_first.get(tokens[0].form, [])[:MAX_COMPARED]
-        }
+        lengths: dict[int, int] = {}
+        for passage in self.by_first.get(tokens[0].form, [])[:MAX_COMPARED]:
+            lengths[passage] = _common_length(tokens, self.words_of[passage])
         length = max(lengths.values(), default=0)
-        passages = tuple(passage for passage, some in lengths.items() if some == length)
-        if (
-            sum(not word.is_stopword for word in tokens[:length]) < MIN_TELLING
-            or len(passages) > MAX_PASSAGES
-        ):
-            return 0, ()
+        passages = tuple(passage for passage in lengths if lengths[passage] == length)
+        content_words = sum(not word.is_stopword for word in tokens[:length])
+        if content_words < MIN_CONTENT_WORDS or len(passages) > MAX_PASSAGES:
+            return None
         return length, passages
 
 
-def _common(tokens: Sequence[Word], opening: Sequence[str]) -> int:
+def _common_length(tokens: Sequence[Word], opening: Sequence[str]) -> int:
     """Return how many first words are the same, without stopwords at their end."""
     length = 0
     for word, form in zip(tokens, opening, strict=False):

@@ -14,10 +14,12 @@ from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.stemming import stem
 from services.query.retrieval.words import Word, normal_form, words
 
-MENTIONED, LEADING, IN_TITLE = 1.0, 3.0, 4.0
-"""How much a sentence is about an entity that it mentions, that leads its paragraph, that is its
-heading or file.
-"""
+MENTIONED = 1.0
+"""How much a sentence is about an entity that it mentions."""
+LEADING = 3.0
+"""How much it is about the entity that leads its paragraph."""
+IN_TITLE = 4.0
+"""How much it is about an entity that its heading or file names."""
 
 _SENTENCE = re.compile(rf"[.!?;](?=\s)|[{FULL_STOPS}；]|\n+")
 _SUBJECT = re.compile(r"\s*(?:\([^()]{0,300}\)\s*)?(?:is|was|are|were)\b")
@@ -51,8 +53,8 @@ class _SentenceParts:
     paragraph: int
     names: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     leading: tuple[str, ...] = ()
-    whole: set[str] = field(default_factory=set[str])
-    """Names of which more than the surname is there."""
+    with_whole_name: set[str] = field(default_factory=set[str])
+    """Entities of which more than the surname is there."""
     words: set[str] = field(default_factory=set[str])
 
 
@@ -65,50 +67,56 @@ def sentences_about_entities(
     heading or file names.
     """
     in_title = dict.fromkeys(_entities_in_title(passage, index), IN_TITLE)
-    leading: dict[int, tuple[str, ...]] = {}
+    sentences_by_number = _split(passage.content, tokens, index)
+    with_whole_name = set(in_title)
+    for parts in sentences_by_number.values():
+        with_whole_name |= parts.with_whole_name
+    leading_by_paragraph: dict[int, tuple[str, ...]] = {}
     sentences: list[Sentence] = []
-    split = _split(passage.content, tokens, index)
-    whole = {*in_title, *(name for parts in split.values() for name in parts.whole)}
-    for position, parts in split.items():
+    for number, parts in sentences_by_number.items():
         if parts.names:
-            leading.setdefault(parts.paragraph, parts.leading or parts.names[0])
-        about = {name: MENTIONED for names in parts.names for name in names}
-        about |= {**dict.fromkeys(leading.get(parts.paragraph, ()), LEADING), **in_title}
-        if about:
-            stems = frozenset(map(stem, parts.words))
-            sentences.append(
-                Sentence(passage.id, position, about, stems, frozenset(about.keys() - whole))
-            )
+            leading_by_paragraph.setdefault(parts.paragraph, parts.leading or parts.names[0])
+        weights = {name: MENTIONED for names in parts.names for name in names}
+        for name in leading_by_paragraph.get(parts.paragraph, ()):
+            weights[name] = LEADING
+        weights |= in_title
+        if weights:
+            stems = frozenset(stem(word) for word in parts.words)
+            by_surname = frozenset(weights.keys() - with_whole_name)
+            sentences.append(Sentence(passage.id, number, weights, stems, by_surname))
     return sentences
 
 
 def _split(text: str, tokens: Sequence[Word], index: NameIndex) -> dict[int, _SentenceParts]:
     """Return the names and other words of each sentence, by its number."""
-    ends = [match.end() for match in _SENTENCE.finditer(text)]
-    breaks = [match.end() for match in _PARAGRAPH.finditer(text)]
-    places = [bisect_right(ends, word.start) for word in tokens]
+    sentence_ends = [match.end() for match in _SENTENCE.finditer(text)]
+    paragraph_ends = [match.end() for match in _PARAGRAPH.finditer(text)]
+    sentence_of = [bisect_right(sentence_ends, word.start) for word in tokens]
     parts: dict[int, _SentenceParts] = {}
-    inside: set[int] = set()
-    first: dict[int, int] = {}
-    for number, (word, position) in enumerate(zip(tokens, places, strict=True)):
-        if position not in parts:
-            parts[position] = _SentenceParts(bisect_right(breaks, word.start))
-        if not word.is_stopword:
-            first.setdefault(position, number)
-    for number, part, names in mentions(tokens, index):
-        here = parts[places[number]]
-        inner, begins = names_inside(part, names, index)
-        here.names += [names, *inner]
-        opens = first.get(places[number]) == number
-        leads = opens or (not here.leading and _SUBJECT.match(text, part[-1].end) is not None)
-        leading = (*names, *begins, *index.short_forms(part, names)) if leads else ()
-        here.leading = leading or here.leading
-        if index.by_name(normal_form(part)):  # else it is a surname, which may be a common word too
-            inside.update(range(number, number + len(part)))
-            here.whole.update(names, *inner, leading)
+    first_content_word: dict[int, int] = {}
     for number, word in enumerate(tokens):
-        if number not in inside and not word.is_stopword:
-            parts[places[number]].words.add(word.form)
+        sentence = sentence_of[number]
+        if sentence not in parts:
+            parts[sentence] = _SentenceParts(bisect_right(paragraph_ends, word.start))
+        if not word.is_stopword:
+            first_content_word.setdefault(sentence, number)
+    words_of_names: set[int] = set()
+    for number, part, names in mentions(tokens, index):
+        here = parts[sentence_of[number]]
+        inner, at_beginning = names_inside(part, names, index)
+        here.names += [names, *inner]
+        is_first = first_content_word.get(sentence_of[number]) == number
+        is_subject = not here.leading and _SUBJECT.match(text, part[-1].end) is not None
+        leading: tuple[str, ...] = ()
+        if is_first or is_subject:
+            leading = (*names, *at_beginning, *index.short_forms(part, names))
+            here.leading = leading
+        if index.by_name(normal_form(part)):  # else it is a surname, which may be a common word too
+            words_of_names.update(range(number, number + len(part)))
+            here.with_whole_name.update(names, *inner, leading)
+    for number, word in enumerate(tokens):
+        if number not in words_of_names and not word.is_stopword:
+            parts[sentence_of[number]].words.add(word.form)
     return parts
 
 
@@ -120,25 +128,36 @@ def mentions(
     """
     position = 0
     while position < len(tokens):
-        for length in range(
-            min(index.max_words(tokens[position].form), len(tokens) - position), 0, -1
-        ):
-            part = tokens[position : position + length]
-            if any(word.is_capitalised and not word.is_stopword for word in part) and (
-                names := index.by_name(normal_form(part))
-            ):
-                yield position, part, names
-                position += length
-                break
-        else:
-            word = tokens[position]
-            if (
-                word.is_capitalised
-                and not word.is_stopword
-                and (names := index.by_surname(word.form))
-            ):
-                yield position, [word], names
-            position += 1
+        word = tokens[position]
+        longest = _longest_name(tokens[position : position + index.max_words(word.form)], index)
+        if longest is not None:
+            part, names = longest
+            yield position, part, names
+            position += len(part)
+            continue
+        names = index.by_surname(word.form) if _is_capitalised_content([word]) else ()
+        if names:
+            yield position, [word], names
+        position += 1
+
+
+def _longest_name(
+    tokens: Sequence[Word], index: NameIndex
+) -> tuple[Sequence[Word], tuple[str, ...]] | None:
+    """Return the longest name that begins with the first of these words, and its entities."""
+    for length in range(len(tokens), 0, -1):
+        part = tokens[:length]
+        if not _is_capitalised_content(part):
+            continue
+        names = index.by_name(normal_form(part))
+        if names:
+            return part, names
+    return None
+
+
+def _is_capitalised_content(part: Sequence[Word]) -> bool:
+    """Return whether any of these words is capitalised and no stopword."""
+    return any(word.is_capitalised and not word.is_stopword for word in part)
 
 
 def names_inside(
@@ -150,32 +169,43 @@ def names_inside(
     "Trent Reznor of Nine Inch Nails" names two more; one word alone says too little, as "New" of
     "New York Times".
     """
-    inner, begins, position = list[tuple[str, ...]](), (), 0
+    inner: list[tuple[str, ...]] = []
+    at_beginning: tuple[str, ...] = ()
+    position = 0
     while position < len(part) - 1:
-        for length in range(min(len(part) - position, len(part) - 1), 1, -1):
-            some = part[position : position + length]
-            found = tuple(name for name in index.by_name(normal_form(some)) if name not in names)
-            apart = any(
-                one.end < other.start for one, other in pairwise(some)
-            )  # characters together are one word
-            if (
-                found
-                and apart
-                and any(word.is_capitalised and not word.is_stopword for word in some)
-            ):
-                inner.append(found)
-                begins = begins if position else found
-                position += length
-                break
-        else:
+        # The whole name is not a part of itself.
+        max_length = min(len(part) - position, len(part) - 1)
+        length, entities = _longest_inner_name(part[position : position + max_length], names, index)
+        if not entities:
             position += 1
-    return inner, begins
+            continue
+        inner.append(entities)
+        if position == 0:
+            at_beginning = entities
+        position += length
+    return inner, at_beginning
+
+
+def _longest_inner_name(
+    tokens: Sequence[Word], names: Collection[str], index: NameIndex
+) -> tuple[int, tuple[str, ...]]:
+    """Return how many of these words, two at least, are a name from the first one on, and its
+    entities but `names`; none if they are no name.
+    """
+    for length in range(len(tokens), 1, -1):
+        part = tokens[:length]
+        by_name = index.by_name(normal_form(part))
+        entities = tuple(name for name in by_name if name not in names)
+        # Characters together are one word.
+        has_gap = any(word.end < following.start for word, following in pairwise(part))
+        if entities and has_gap and _is_capitalised_content(part):
+            return length, entities
+    return 0, ()
 
 
 def _entities_in_title(passage: Passage, index: NameIndex) -> list[str]:
     file = passage.file_path.rsplit(".", 1)[0].replace("_", " ")
-    return [
-        name
-        for text in (*passage.headings[-1:], file)
-        for name in index.by_name(normal_form(words(text)))
-    ]
+    names: list[str] = []
+    for text in (*passage.headings[-1:], file):
+        names += index.by_name(normal_form(words(text)))
+    return names

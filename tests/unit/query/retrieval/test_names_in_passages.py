@@ -9,7 +9,7 @@ from services.query.retrieval.linking import link_entities
 from services.query.retrieval.multihop.starts import sure_links, whole_names
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import (
-    MAX_ALONE,
+    MAX_SURNAME_ALONE,
     ONWARD,
     IndexBuilder,
     PassageIndex,
@@ -21,18 +21,18 @@ def indexed(names: dict[str, str], *texts: str) -> PassageIndex:
     index = NameIndex()
     index.add(names.items())
     passages = [Passage(str(n), f"d{n}", 0, text, f"{n}.txt") for n, text in enumerate(texts)]
-    return IndexBuilder(index).add(passages).built()
+    return IndexBuilder(index).add(passages).build()
 
 
 def named_in(index: PassageIndex, passage: int) -> set[str]:
     names = list(index.entities)
-    return {names[entity] for entity, where in index.places if where == passage}
+    return {names[entity] for entity, place in index.mentions if place == passage}
 
 
 def leads_to(index: PassageIndex, passage: int) -> set[int]:
-    ways = index.ways
-    some = range(int(ways.starts[passage]), int(ways.starts[passage + 1]))
-    return {int(index.passage_of[ways.places[way]]) for way in some if ways.kinds[way] == ONWARD}
+    edges = index.edges.of(passage)
+    onward = index.edges.mentions[edges][index.edges.kinds[edges] == ONWARD]
+    return set(index.passage_of[onward].tolist())
 
 
 @pytest.mark.parametrize("name", ["Interstate 80", "mid-September", "Late-May"])
@@ -122,7 +122,7 @@ def test_a_longer_name_of_something_else_than_a_person_has_no_shorter_form() -> 
     assert leads_to(index, 0) == set()
 
 
-@pytest.mark.parametrize("others", [MAX_ALONE, MAX_ALONE + 1])
+@pytest.mark.parametrize("others", [MAX_SURNAME_ALONE, MAX_SURNAME_ALONE + 1])
 def test_a_surname_that_far_more_passages_have_than_the_whole_name_is_a_common_word(
     others: int,
 ) -> None:
@@ -132,12 +132,14 @@ def test_a_surname_that_far_more_passages_have_than_the_whole_name_is_a_common_w
     ]
     index = indexed({"Samuel French": "person", "Ada Marsh": "person"}, *texts)
     has = ["Samuel French" in named_in(index, n) for n in range(others + 1)]
-    assert has == [True, *[others <= MAX_ALONE] * others]
+    assert has == [True, *[others <= MAX_SURNAME_ALONE] * others]
     assert "french" in index.words.numbers
 
 
 def test_a_surname_beside_the_whole_name_is_no_common_word() -> None:
-    texts = [f"Samuel French wrote play {n}. Later French slept." for n in range(2 * MAX_ALONE)]
+    texts = [
+        f"Samuel French wrote play {n}. Later French slept." for n in range(2 * MAX_SURNAME_ALONE)
+    ]
     index = indexed({"Samuel French": "person"}, *texts)
     assert all(named_in(index, n) for n in range(len(texts)))
 

@@ -23,39 +23,35 @@ NAMES = ("Blue Harbour", "Lowell Pictures", "Otto Brandt", "Ida Bell", "Port Elm
 
 
 def names() -> NameIndex:
-    made = NameIndex()
-    made.add((name, "thing") for name in NAMES)
-    return made
+    index = NameIndex()
+    index.add((name, "thing") for name in NAMES)
+    return index
 
 
 def indexed(*texts: str) -> PassageIndex:
     passages = [
         Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)
     ]
-    return IndexBuilder(names()).add(passages).built()
+    return IndexBuilder(names()).add(passages).build()
 
 
 def paths(
     index: PassageIndex, question: str, documents: frozenset[str] | None = None
 ) -> list[Path]:
-    links, allowed = sure_links(index, link_entities(question, names())), index.allowed(documents)
-    terms = QueryTerms.of(question, links)
-    result = gather_evidence(index, terms, {}, allowed)
-    return search_paths(index, result, starts(index, result, links, {}, allowed))
+    links = sure_links(index, link_entities(question, names()))
+    allowed = index.allowed(documents)
+    evidence = gather_evidence(index, QueryTerms.of(question, links), {}, allowed)
+    return search_paths(index, evidence, starts(index, evidence, links, {}, allowed))
 
 
-def test_ways_lead_onward_to_what_defines_an_entity_and_back() -> None:
+def test_edges_lead_onward_to_what_defines_an_entity_and_back() -> None:
     index = indexed(*TEXTS)
-    ways = index.ways
-    kinds = {
-        (passage, int(index.passage_of[place])): int(kind)
-        for passage in range(len(index))
-        for place, kind in zip(
-            ways.places[ways.starts[passage] : ways.starts[passage + 1]],
-            ways.kinds[ways.starts[passage] : ways.starts[passage + 1]],
-            strict=True,
-        )
-    }
+    kinds: dict[tuple[int, int], int] = {}
+    for passage in range(len(index)):
+        edges = index.edges.of(passage)
+        targets = index.passage_of[index.edges.mentions[edges]]
+        for target, kind in zip(targets, index.edges.kinds[edges], strict=True):
+            kinds[passage, int(target)] = int(kind)
     assert kinds == {
         (0, 1): ONWARD,
         (1, 0): BACK,
@@ -88,11 +84,11 @@ def test_a_word_in_lower_case_is_a_name_only_where_it_mostly_is_one() -> None:
     assert "film" in QueryTerms.of("which film is blue harbour", sure_links(index, links)).stems
 
 
-def test_a_hub_has_ways_in_proportion_to_its_mentions_and_the_beam_is_bounded() -> None:
+def test_a_hub_has_edges_in_proportion_to_its_mentions_and_the_beam_is_bounded() -> None:
     index = indexed(
         "Blue Harbour is old.", *(f"Walk {n} led to Blue Harbour by night." for n in range(500))
     )
-    assert len(index.ways.places) <= 2 * 4 * 5 * len(index)
+    assert len(index.edges.mentions) <= 2 * 4 * 5 * len(index)
     result = paths(index, "Which walk led to Blue Harbour?")
     assert len(result) <= 20 + MAX_STEPS * BEAM_WIDTH
 

@@ -23,8 +23,9 @@ def weights(question: str, *texts: str) -> object:
     passages = [
         Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)
     ]
-    index = IndexBuilder(names).add(passages).built()
-    links, allowed = link_entities(question, names), index.allowed(None)
+    index = IndexBuilder(names).add(passages).build()
+    links = link_entities(question, names)
+    allowed = index.allowed(None)
     evidence = gather_evidence(index, QueryTerms.of(question, links), {}, allowed)
     return ranking_weights(index, name_paths(index, evidence, links, {}, allowed))
 

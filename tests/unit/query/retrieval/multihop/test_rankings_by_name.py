@@ -52,9 +52,9 @@ NAMES = (
 
 
 def names(*more: str) -> NameIndex:
-    made = NameIndex()
-    made.add((name, "thing") for name in (*NAMES, *more))
-    return made
+    index = NameIndex()
+    index.add((name, "thing") for name in (*NAMES, *more))
+    return index
 
 
 def indexed(*texts: str, more: tuple[str, ...] = ()) -> PassageIndex:
@@ -62,10 +62,10 @@ def indexed(*texts: str, more: tuple[str, ...] = ()) -> PassageIndex:
     passages = [
         Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)
     ]
-    return IndexBuilder(names(*more)).add(passages).built()
+    return IndexBuilder(names(*more)).add(passages).build()
 
 
-class Asked:
+class RankedQuestion:
     """A question over an index, with what all rankings need."""
 
     def __init__(
@@ -78,10 +78,10 @@ class Asked:
         self.allowed = without_homonyms(index, self.links, index.allowed(documents))
         terms = QueryTerms.of(question, self.links)
         fragments = name_fragments(index, self.links)
-        self.found: Evidence = gather_evidence(index, terms, {}, self.allowed, fragments)
+        self.evidence: Evidence = gather_evidence(index, terms, {}, self.allowed, fragments)
 
     def paths(self) -> list[list[Path]]:
-        return name_paths(self.index, self.found, self.links, {}, self.allowed)
+        return name_paths(self.index, self.evidence, self.links, {}, self.allowed)
 
     def by_paths(self) -> list[int]:
         return by_name_paths(self.paths())
@@ -90,30 +90,30 @@ class Asked:
         return by_first_steps(self.paths())
 
     def by_neighbourhood(self) -> list[int]:
-        return by_neighbourhood(self.index, self.found, self.links, {}, self.allowed)
+        return by_neighbourhood(self.index, self.evidence, self.links, {}, self.allowed)
 
 
 def test_the_passages_of_a_chain_come_before_one_with_all_words_of_the_question() -> None:
-    asked = Asked(
+    question = RankedQuestion(
         "Where was the spouse of the director of Blue Harbour (1931 film) born?", indexed(*TEXTS)
     )
     assert (
-        asked.by_paths()[0] == 0
-        and {0, 2, 4} <= set(asked.by_paths()[:5])
-        and 9 not in asked.by_paths()
+        question.by_paths()[0] == 0
+        and {0, 2, 4} <= set(question.by_paths()[:5])
+        and 9 not in question.by_paths()
     )
-    near = asked.by_neighbourhood()
+    near = question.by_neighbourhood()
     assert near[0] == 0 and set(near[1:3]) == {2, 5}
 
 
 def test_two_names_take_turns() -> None:
-    asked = Asked(
+    question = RankedQuestion(
         "Were the directors of Blue Harbour (1931) and Green Valley born in one town?",
         indexed(*TEXTS),
     )
-    assert set(asked.by_paths()[:2]) == {0, 1}
-    assert {0, 1, 2, 3} <= set(asked.by_paths()[:6]) and {0, 1, 2, 3} <= set(
-        asked.by_neighbourhood()[:6]
+    assert set(question.by_paths()[:2]) == {0, 1}
+    assert {0, 1, 2, 3} <= set(question.by_paths()[:6]) and {0, 1, 2, 3} <= set(
+        question.by_neighbourhood()[:6]
     )
 
 
@@ -121,10 +121,10 @@ def test_each_of_two_names_has_what_its_own_passage_leads_to_before_what_lies_fu
     # The first film's chain goes on to where its director's wife is from; the second one's has no
     # word of the question.
     index = indexed(*TEXTS)
-    asked = Asked(
+    question = RankedQuestion(
         "Whose director married first, that of Blue Harbour (1931) or that of Green Valley?", index
     )
-    assert asked.by_first_steps() == [0, 1, 2, 3, 5] and 4 in asked.by_paths()
+    assert question.by_first_steps() == [0, 1, 2, 3, 5] and 4 in question.by_paths()
 
 
 def test_of_a_name_few_first_steps_are_ranked_and_of_none_nothing() -> None:
@@ -132,9 +132,9 @@ def test_of_a_name_few_first_steps_are_ranked_and_of_none_nothing() -> None:
     index = indexed(
         "Blue Harbour: " + " ".join(films), *(f"{name} is well known." for name in NAMES[1:])
     )
-    steps = Asked("Who was in Blue Harbour?", index).by_first_steps()
+    steps = RankedQuestion("Who was in Blue Harbour?", index).by_first_steps()
     assert steps[0] == 0 and len(steps) == MAX_FIRST_STEPS
-    assert Asked("Who was it?", index).by_first_steps() == []
+    assert RankedQuestion("Who was it?", index).by_first_steps() == []
 
 
 def test_no_path_leads_by_a_part_of_a_name_to_what_begins_alike() -> None:
@@ -145,34 +145,38 @@ def test_no_path_leads_by_a_part_of_a_name_to_what_begins_alike() -> None:
         "Otto Brandt was a painter.",
     )
     index = indexed(*journeys, more=("Crimson Journey",))
-    asked = Asked("Who wrote A Crimson Journey to Port Elm?", index)
-    assert [link.text for link in asked.links] == ["Crimson Journey to Port Elm"]
-    for ranking in (asked.by_first_steps(), asked.by_paths()):
+    question = RankedQuestion("Who wrote A Crimson Journey to Port Elm?", index)
+    assert [link.text for link in question.links] == ["Crimson Journey to Port Elm"]
+    for ranking in (question.by_first_steps(), question.by_paths()):
         assert ranking[:2] == [0, 2] and 1 not in ranking
-    assert 1 in Asked("Who wrote the Crimson Journey?", index).by_first_steps()
+    assert 1 in RankedQuestion("Who wrote the Crimson Journey?", index).by_first_steps()
 
 
 def test_what_stands_in_brackets_after_a_name_tells_homonyms_apart() -> None:
     index = indexed(*TEXTS)
-    for question, film, other in (
+    for text, film, other in (
         ("Who directed Blue Harbour (1952 film)?", 6, 0),
         ("who directed blue harbour (1931 film)?", 0, 6),
     ):
-        asked = Asked(question, index)
-        assert asked.links[0].qualifier and asked.by_paths()[0] == film
-        assert other not in asked.by_paths() and other not in asked.by_neighbourhood()
-    both = Asked("Which is older, Blue Harbour (1931 film) or Blue Harbour (1952 film)?", index)
+        question = RankedQuestion(text, index)
+        assert question.links[0].qualifier and question.by_paths()[0] == film
+        assert other not in question.by_paths() and other not in question.by_neighbourhood()
+    both = RankedQuestion(
+        "Which is older, Blue Harbour (1931 film) or Blue Harbour (1952 film)?", index
+    )
     assert {0, 6} <= set(both.by_paths())
     assert {0, 6} <= set(
-        Asked("Who directed Blue Harbour (the best film of all)?", index).by_paths()
+        RankedQuestion("Who directed Blue Harbour (the best film of all)?", index).by_paths()
     )
 
 
 def test_nothing_outside_a_scope_is_ranked_and_nothing_without_names() -> None:
     index = indexed(*TEXTS)
-    scoped = Asked("Who is the director of Blue Harbour?", index, frozenset({"d0", "d5", "d9"}))
+    scoped = RankedQuestion(
+        "Who is the director of Blue Harbour?", index, frozenset({"d0", "d5", "d9"})
+    )
     assert set(scoped.by_paths()) <= {0, 5, 9} and set(scoped.by_neighbourhood()) <= {0, 5, 9}
-    nameless = Asked("Who is the director?", index)
+    nameless = RankedQuestion("Who is the director?", index)
     assert nameless.by_paths() == [] and nameless.by_neighbourhood() == []
 
 
@@ -181,8 +185,8 @@ def test_of_a_hub_a_bounded_part_is_ranked() -> None:
         "Blue Harbour is old.",
         *(f"Walk {n} led to Blue Harbour by night." for n in range(2 * MAX_NEAR)),
     )
-    asked = Asked("Who walked to Blue Harbour?", index)
-    assert 0 in asked.by_neighbourhood()[:5] and len(asked.by_neighbourhood()) <= 300
+    question = RankedQuestion("Who walked to Blue Harbour?", index)
+    assert 0 in question.by_neighbourhood()[:5] and len(question.by_neighbourhood()) <= 300
 
 
 def test_a_title_that_is_no_name_of_an_entity_is_found_by_what_passages_open_with() -> None:
@@ -192,19 +196,24 @@ def test_a_title_that_is_no_name_of_an_entity_is_found_by_what_passages_open_wit
         "A Letter from Port Elm: it was written by Ida Bell.",
         "Letters are long.",
     )
-    for question in ("Who wrote A Letter from Port Elm?", "who wrote a letter from port elm?"):
-        asked = Asked(question, index)
-        assert [(link.text.lower(), link.method) for link in asked.links] == [
+    for text in ("Who wrote A Letter from Port Elm?", "who wrote a letter from port elm?"):
+        question = RankedQuestion(text, index)
+        assert [(link.text.lower(), link.method) for link in question.links] == [
             ("letter from port elm", "title")
         ]
-        assert asked.by_paths()[:2] == [11, 3] and asked.by_neighbourhood()[0] == 11
-    assert [link.method for link in Asked("Who came from Blue Harbour?", index).links] == ["name"]
-    assert Asked("Who wrote a Letter from Port Elm?", index, frozenset({"d1"})).by_paths() == []
+        assert question.by_paths()[:2] == [11, 3] and question.by_neighbourhood()[0] == 11
+    assert [link.method for link in RankedQuestion("Who came from Blue Harbour?", index).links] == [
+        "name"
+    ]
+    assert (
+        RankedQuestion("Who wrote a Letter from Port Elm?", index, frozenset({"d1"})).by_paths()
+        == []
+    )
 
 
 def test_words_that_many_passages_open_with_are_no_title() -> None:
     index = indexed(*(f"Long letter {number} of them." for number in range(20, 29)))
-    assert Asked("who wrote a long letter?", index).links == []
-    assert [link.text for link in Asked("who wrote long letter 23?", index).links] == [
+    assert RankedQuestion("who wrote a long letter?", index).links == []
+    assert [link.text for link in RankedQuestion("who wrote long letter 23?", index).links] == [
         "long letter 23"
     ]

@@ -21,15 +21,17 @@ TEXTS = (
 )
 
 
-def found(question: str, *texts: str) -> Evidence:
+def evidence_of(question: str, *texts: str) -> Evidence:
     names = NameIndex()
     names.add([("Otto Brandt", "person"), ("Ada Marsh", "person")])
     passages = [
         Passage(str(number), f"d{number}", 0, text, "a.txt") for number, text in enumerate(texts)
     ]
-    index = IndexBuilder(names).add(passages).built()
-    terms, allowed = QueryTerms.of(question, []), index.allowed(None)
-    return with_similar_words(index, terms, gather_evidence(index, terms, {}, allowed), allowed)
+    index = IndexBuilder(names).add(passages).build()
+    terms = QueryTerms.of(question, [])
+    allowed = index.allowed(None)
+    evidence = gather_evidence(index, terms, {}, allowed)
+    return with_similar_words(index, terms, evidence, allowed)
 
 
 def test_words_of_about_the_same_meaning_are_known_and_others_are_not() -> None:
@@ -39,13 +41,13 @@ def test_words_of_about_the_same_meaning_are_known_and_others_are_not() -> None:
 
 
 def test_each_line_of_the_table_is_of_stems_with_their_likeness() -> None:
-    known = vocabulary()
+    stems = vocabulary().keys()
     for line in TABLE.read_text("ascii").splitlines():
         own, *rest = line.split()
-        likeness = [int(some) for some in rest[1::2]]
-        assert {own, *rest[::2]} <= known.keys() and own not in rest[::2], line
+        likeness = [int(percent) for percent in rest[1::2]]
+        assert {own, *rest[::2]} <= stems and own not in rest[::2], line
         assert len(likeness) <= 2 * MAX_SIMILAR and likeness == sorted(likeness, reverse=True), line
-        assert all(100 * MIN_LIKENESS <= some <= 100 for some in likeness), line
+        assert all(100 * MIN_LIKENESS <= percent <= 100 for percent in likeness), line
 
 
 def test_a_line_lists_what_is_alike_enough_the_most_alike_first() -> None:
@@ -66,7 +68,7 @@ def test_what_is_similar_to_one_word_is_similar_both_ways() -> None:
 
 
 def test_a_passage_with_a_similar_word_is_evidence_but_less_than_one_with_the_word() -> None:
-    similar, other, same = found("wife", *TEXTS).passages[0]
+    similar, other, same = evidence_of("wife", *TEXTS).passages[0]
     assert 0.5 <= similar < same == 1.0 and other == 0.0
 
 
@@ -75,13 +77,13 @@ def test_a_word_is_as_rare_as_it_is_itself_or_else_as_what_is_similar(
     texts: tuple[str, ...],
 ) -> None:
     # Either way about one of the passages has it, as one has "painted".
-    wife, painted = found("wife painted", *texts).weights
+    wife, painted = evidence_of("wife painted", *texts).weights
     assert wife == pytest.approx(painted, rel=0.25)
 
 
-def test_sentences_and_places_have_the_word_itself_before_a_similar_one() -> None:
-    result = found(
+def test_sentences_and_mentions_have_the_word_itself_before_a_similar_one() -> None:
+    result = evidence_of(
         "wife", "Otto Brandt married. His wife was Ada Marsh.", "Ada Marsh married Otto Brandt."
     )
     assert result.sentences[0, 1] == 1.0 and 0.5 <= result.sentences[0, 0] < 1.0
-    assert result.places[0].max() == 1.0 and (result.places[0] >= 0.5).all()
+    assert result.mentions[0].max() == 1.0 and (result.mentions[0] >= 0.5).all()

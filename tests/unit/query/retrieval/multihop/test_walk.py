@@ -54,28 +54,28 @@ QUESTION = "In which town was the founder of the studio born that produced {name
 
 
 async def harness() -> QueryHarness:
-    made = QueryHarness()
+    workspace = QueryHarness()
     for number, (name, (text, other)) in enumerate(CORPUS.items()):
         says = (
             [entity(name, "thing", text), entity(other, "thing", text)],
             [relation(name, other, text, "tied")],
         )
-        await made.index(
+        await workspace.index(
             name.lower().replace(" ", "-"), text, says=(says,), version=1 + 1000 * number
         )
     alias = (
         [entity("Tide Man", "person")],
         [relation("Otto Brandt", "Tide Man", "", "also called")],
     )
-    await made.index("names", "Otto Brandt is the Tide Man.", says=(alias,), version=90_000)
-    return made
+    await workspace.index("names", "Otto Brandt is the Tide Man.", says=(alias,), version=90_000)
+    return workspace
 
 
 async def top(
-    made: QueryHarness, query: str, mode: Any = "walk", most: int = 4, **changes: Any
+    workspace: QueryHarness, query: str, mode: Any = "walk", most: int = 4, **changes: Any
 ) -> list[str]:
     result = await retrieve(
-        Question(query, mode, chunk_top_k=most), PARTITIONS, made.deps(**changes)
+        Question(query, mode, chunk_top_k=most), PARTITIONS, workspace.deps(**changes)
     )
     return [passage.file_path.removesuffix(".txt") for _, passage in result.passages]
 
@@ -83,11 +83,11 @@ async def top(
 async def test_the_passages_of_all_hops_are_found_where_likeness_alone_finds_the_words_of_the_question() -> (  # noqa: E501
     None
 ):
-    made = await harness()
+    workspace = await harness()
     needed = {"blue-harbour", "lowell-pictures", "otto-brandt"}
     question = QUESTION.format(name="Blue Harbour")
-    assert needed <= set(await top(made, question))
-    assert not needed <= set(await top(made, question, "naive"))
+    assert needed <= set(await top(workspace, question))
+    assert not needed <= set(await top(workspace, question, "naive"))
 
 
 @pytest.mark.parametrize("name", ["blue harbour", "Blue Harbuor", "BLUE HARBOUR"])
@@ -105,7 +105,7 @@ async def test_an_alias_leads_to_what_is_known_under_the_other_name() -> None:
 async def test_of_an_entity_that_many_passages_name_those_most_like_the_question_are_read_too() -> (
     None
 ):
-    made = QueryHarness()
+    workspace = QueryHarness()
     river, ties = (
         entity("Gray River", "river"),
         [relation("Blue Harbour", "Gray River", "", "lies on")],
@@ -131,11 +131,11 @@ async def test_of_an_entity_that_many_passages_name_those_most_like_the_question
         )
     ]
     for number, (name, text, entities, relations) in enumerate(said):
-        await made.index(name, text, says=((entities, relations),), version=1 + 1000 * number)
+        await workspace.index(name, text, says=((entities, relations),), version=1 + 1000 * number)
     question = Question(
         "In which province rises the river that Blue Harbour lies on?", "walk", chunk_top_k=5
     )
-    result = await retrieve(question, PARTITIONS, made.deps())
+    result = await retrieve(question, PARTITIONS, workspace.deps())
     assert ["Blue Harbour", "Gray River"] in [path["entities"] for path in result.info["paths"]]
     assert {"harbour.txt", "years.txt"} <= {passage.file_path for _, passage in result.passages}
 
@@ -145,9 +145,9 @@ async def test_the_linked_entities_own_passages_come_first() -> None:
 
 
 async def test_it_explains_which_names_were_linked_and_which_way_was_gone() -> None:
-    made = await harness()
+    workspace = await harness()
     result = await retrieve(
-        Question(QUESTION.format(name="Blue Harbour"), "walk"), PARTITIONS, made.deps()
+        Question(QUESTION.format(name="Blue Harbour"), "walk"), PARTITIONS, workspace.deps()
     )
     assert result.info["mode"] == "walk"
     assert result.info["linked"] == [
@@ -162,9 +162,9 @@ async def test_it_explains_which_names_were_linked_and_which_way_was_gone() -> N
 
 
 async def test_where_nothing_links_likeness_leads_the_way() -> None:
-    made = await harness()
+    workspace = await harness()
     result = await retrieve(
-        Question("where do tailors come from", "walk", chunk_top_k=5), PARTITIONS, made.deps()
+        Question("where do tailors come from", "walk", chunk_top_k=5), PARTITIONS, workspace.deps()
     )
     assert result.info["linked"] == [] and "otto-brandt.txt" in [
         p.file_path for _, p in result.passages
@@ -176,14 +176,14 @@ async def test_where_nothing_links_likeness_leads_the_way() -> None:
 
 
 async def test_nothing_of_another_workspace_links() -> None:
-    made = await harness()
+    workspace = await harness()
     text = "Grey Harbour is a film. It was produced by Sly Pictures."
     said = (
         [entity("Grey Harbour"), entity("Sly Pictures")],
         [relation("Grey Harbour", "Sly Pictures")],
     )
-    await made.index("grey", text, says=(said,), version=200_000, workspace="other")
-    deps = made.deps()
+    await workspace.index("grey", text, says=(said,), version=200_000, workspace="other")
+    deps = workspace.deps()
     for name in ("Grey Harbour", "Sly Pictures"):
         result = await walk(Question(f"Who produced {name}?", "walk"), NOTHING, PARTITIONS, deps)
         assert all(link["entities"] != [name] for link in result.info["linked"])
@@ -204,31 +204,33 @@ class NoKeywords:
 
 
 async def test_no_model_is_asked_for_keywords() -> None:
-    made = await harness()
-    assert await top(made, QUESTION.format(name="Blue Harbour"), keyword_extractor=NoKeywords())
+    workspace = await harness()
+    assert await top(
+        workspace, QUESTION.format(name="Blue Harbour"), keyword_extractor=NoKeywords()
+    )
 
 
 async def test_auto_takes_walk_where_the_question_names_an_entity_and_mix_else_and_says_why() -> (
     None
 ):
-    made = await harness()
+    workspace = await harness()
     for query, mode in (
         (QUESTION.format(name="Blue Harbour"), "walk"),
         ("Do Otto Brandt and Ada Marsh know each other?", "walk"),
         ("Who founded Lowell Pictures?", "walk"),
         ("What do films have in common?", "mix"),
     ):
-        result = await retrieve(Question(query, "auto"), PARTITIONS, made.deps())
+        result = await retrieve(Question(query, "auto"), PARTITIONS, workspace.deps())
         assert result.info["mode"] == mode, query
         assert ("names no entity" in result.info["mode_reason"]) == (mode == "mix")
 
 
 async def test_auto_puts_together_what_walk_and_mix_find_where_no_name_leads() -> None:
-    made = await harness()
+    workspace = await harness()
     query = "where do tailors come from"
     modes: tuple[Mode, ...] = ("walk", "mix", "auto")
     results = [
-        await retrieve(Question(query, mode, chunk_top_k=20), PARTITIONS, made.deps())
+        await retrieve(Question(query, mode, chunk_top_k=20), PARTITIONS, workspace.deps())
         for mode in modes
     ]
     _, mixed, both = results
@@ -243,14 +245,14 @@ async def test_auto_puts_together_what_walk_and_mix_find_where_no_name_leads() -
 
 
 async def test_a_hub_costs_a_bounded_read_and_is_told_of() -> None:
-    made = await harness()
+    workspace = await harness()
     spokes = [f"Spoke {n:05d}" for n in range(10_000)]
-    await made.graph.put(
+    await workspace.graph.put(
         Partition("w", 1),
         [Entity("Hub", 1), *(Entity(name, 1) for name in spokes)],
         [Relation(*sorted(("Hub", name)), 1, weight=1.0) for name in spokes],
     )
-    deps = CountingLibrary(made.deps())
+    deps = CountingLibrary(workspace.deps())
     result = await walk(
         Question("Who turns the Hub of the town?", "walk"), NOTHING, PARTITIONS, deps.deps
     )
