@@ -8,17 +8,26 @@ from itertools import chain
 
 from contracts.spelling import BASE, DECOMPOSED, UNSEEN_IN_TEXT, composed
 
-_FORBIDDEN_RANGES = (
-    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
-    + "".join(chr((plane << 16) + last) for plane in range(1, 17) for last in (0xFFFE, 0xFFFF))
-)
+_FORBIDDEN_RANGES = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
 """Control characters except tab, line feed and carriage return; surrogates; Unicode
-non-characters.
+non-characters of the first plane.
 """
 
-_FORBIDDEN = re.compile(f"[{_FORBIDDEN_RANGES}]")
+_FORBIDDEN_BEYOND = "".join(
+    chr((plane << 16) + last) for plane in range(1, 17) for last in (0xFFFE, 0xFFFF)
+)
+"""Unicode non-characters of the other planes."""
 
-_PRINTED = re.compile(rf"[\s{_FORBIDDEN_RANGES}]*[^\s&{_FORBIDDEN_RANGES}]")
+# One class with both takes eight times as long: the library looks characters of the first plane up
+# in a table, and compares those of others with each of 32.
+_FORBIDDEN = (
+    re.compile(f"[{_FORBIDDEN_RANGES}]"),
+    re.compile(f"(?=[{_FORBIDDEN_BEYOND[0]}-{_FORBIDDEN_BEYOND[-1]}])[{_FORBIDDEN_BEYOND}]"),
+)
+
+_PRINTED = re.compile(
+    rf"[\s{_FORBIDDEN_RANGES}{_FORBIDDEN_BEYOND}]*[^\s&{_FORBIDDEN_RANGES}{_FORBIDDEN_BEYOND}]"
+)
 """A character that `sanitize` keeps, before any character reference."""
 
 _UNFIT_FOR_NAMES = re.compile(
@@ -51,7 +60,10 @@ def sanitize(text: str) -> str:
     text = text.strip()
     if "&" in text:
         text = _REFERENCE.sub(_unescaped, text)
-    return text.strip() if text.isprintable() else _FORBIDDEN.sub("", text).strip()
+    if not text.isprintable():
+        for forbidden in _FORBIDDEN:
+            text = forbidden.sub("", text)
+    return text.strip()
 
 
 def is_blank(text: str) -> bool:
@@ -79,7 +91,8 @@ def sanitized(texts: Iterable[str], marks: Sequence[int] = ()) -> Iterator[tuple
             left.pop() - read for _ in range(_count_before(left, read + done, last=text is None))
         ]
         clean, here = _replaced(_REFERENCE, _unescaped, buffer[:done], here)
-        clean, here = _replaced(_FORBIDDEN, _nothing, clean, here)
+        for forbidden in _FORBIDDEN:
+            clean, here = _replaced(forbidden, _nothing, clean, here)
         waiting, read = buffer[done:], read + done
         if not made:
             leading = len(clean) - len(clean.lstrip())
