@@ -44,7 +44,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 async def both(kind: Kind) -> AsyncIterator[EitherClient]:
     """A client of a service with an empty workspace, and all other services at work."""
     harness = QueryHarness()
-    deps = harness.deps(most_kept=2**20)
+    deps = harness.deps(cache_bytes=2**20)
     async with (
         working(harness),
         served(harness.app(answering=deps)) as url,

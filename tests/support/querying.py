@@ -155,17 +155,17 @@ class QueryHarness:
         """A consumer over the log."""
         return MemoryConsumer(self.log, durable)
 
-    def deps(self, most_kept: int = 0, **changes: Any) -> QueryDependencies:
-        """What questions are answered from, offline. What is indexed here is not always in the log:
-        nothing is kept.
+    def deps(self, cache_bytes: int = 0, **changes: Any) -> QueryDependencies:
+        """What questions are answered from, offline. What is indexed here is not always in the log,
+        so that nothing is cached.
         """
-        kept = ProjectionCache(self.log, most_kept)
+        cache = ProjectionCache(self.log, cache_bytes)
         deps = QueryDependencies(
             graph=self.graph,
-            graph_reader=CachedGraph(self.graph, kept),
+            graph_reader=CachedGraph(self.graph, cache),
             vectors=self.vectors,
-            vector_reader=CachedVectors(self.vectors, kept),
-            cache_invalidation=kept,
+            vector_reader=CachedVectors(self.vectors, cache),
+            cache_invalidation=cache,
             documents=self.documents,
             passages=self.passages,
             provenance=RowProvenance(self.rows),

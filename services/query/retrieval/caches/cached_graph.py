@@ -1,5 +1,6 @@
-"""Entities, relations and ties that questions asked for before. The merger's GraphMerged names all
-that it changed.
+"""Entities, relations and summaries of relations that questions asked for before.
+
+The merger's GraphMerged names all that it changed.
 """
 
 from collections.abc import Collection, Iterator
@@ -15,15 +16,18 @@ from services.query.retrieval.caches.whole_graph import WholeGraph
 class CachedGraph:
     """The port `GraphReader` over the graph store."""
 
-    def __init__(self, graph: Graph, kept: ProjectionCache) -> None:
-        self._graph, self._cache, self._whole = graph, kept, WholeGraph(graph, kept)
+    def __init__(self, graph: Graph, cache: ProjectionCache) -> None:
+        self._graph = graph
+        self._cache = cache
+        self._whole = WholeGraph(graph, cache)
         self._limits: set[int] = set()
-        kept.subscribe(GraphMerged.type_name(), self._changed_keys)
+        """The limits that questions read relations with; each is part of the keys of entries."""
+        cache.subscribe(GraphMerged.type_name(), self._changed_keys)
 
     async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
         return await self._cache.get_or_read(
-            partition, ("entity",), names, lambda new: self._graph.entities(partition, new)
+            partition, ("entity",), names, lambda missing: self._graph.entities(partition, missing)
         )
 
     async def relations(
@@ -31,7 +35,10 @@ class CachedGraph:
     ) -> dict[tuple[str, str], Relation]:
         """See `Graph.relations`."""
         return await self._cache.get_or_read(
-            partition, ("relation",), pairs, lambda new: self._graph.relations(partition, new)
+            partition,
+            ("relation",),
+            pairs,
+            lambda missing: self._graph.relations(partition, missing),
         )
 
     async def relation_summaries(
@@ -40,16 +47,16 @@ class CachedGraph:
         """See `Graph.relation_summaries`."""
         self._limits.add(limit)
 
-        async def read(new: Collection[str]) -> dict[str, list[RelationSummary]]:
-            self._whole.missed(partition, len(new), limit)
-            return await self._graph.relation_summaries(partition, new, limit=limit)
+        async def read(missing: Collection[str]) -> dict[str, list[RelationSummary]]:
+            self._whole.count_misses(partition, len(missing), limit)
+            return await self._graph.relation_summaries(partition, missing, limit=limit)
 
-        return await self._cache.get_or_read(partition, ("ties", limit), names, read)
+        return await self._cache.get_or_read(partition, ("summaries", limit), names, read)
 
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
         """See `Graph.degrees`."""
         return await self._cache.get_or_read(
-            partition, ("degree",), names, lambda new: self._graph.degrees(partition, new)
+            partition, ("degree",), names, lambda missing: self._graph.degrees(partition, missing)
         )
 
     async def neighbourhood(
@@ -64,36 +71,32 @@ class CachedGraph:
         self._limits.add(limit)
         read_nodes: dict[str, Node] = {}
 
-        async def read_stars(new: Collection[str]) -> dict[str, Star]:
-            around = await self._graph.neighbourhood(partition, new, limit=limit)
+        async def read_stars(missing: Collection[str]) -> dict[str, Star]:
+            around = await self._graph.neighbourhood(partition, missing, limit=limit)
             read_nodes.update(around.nodes)
             return _stars(around, limit)
 
-        async def read_rest(new: Collection[str]) -> dict[str, Node]:
-            rest = [name for name in new if name not in read_nodes]
+        async def read_other_nodes(missing: Collection[str]) -> dict[str, Node]:
+            others = [name for name in missing if name not in read_nodes]
+            if not others:
+                return read_nodes
             # Without relations a read returns the nodes themselves.
-            more = (await self._graph.neighbourhood(partition, rest, limit=0)).nodes if rest else {}
-            return read_nodes | more
+            around = await self._graph.neighbourhood(partition, others, limit=0)
+            return read_nodes | around.nodes
 
         before = self._cache.invalidations(partition)
         stars = await self._cache.get_or_read(partition, ("star", limit), names, read_stars)
         if self._cache.invalidations(partition) != before:
             read_nodes.clear()  # they may be older than the change that was seen meanwhile
-        ends = dict.fromkeys(
-            [*stars, *(end for star in stars.values() for tie in star.relations for end in tie.key)]
+        node_names = dict.fromkeys(stars)
+        for star in stars.values():
+            for relation in star.relations:
+                node_names |= dict.fromkeys(relation.key)
+        nodes = await self._cache.get_or_read(
+            partition, ("node",), list(node_names), read_other_nodes
         )
-        nodes = await self._cache.get_or_read(partition, ("node",), list(ends), read_rest)
-        # A node that is gone now takes its relations with it.
-        once = {
-            tie.key: tie
-            for star in stars.values()
-            for tie in star.relations
-            if tie.source in nodes and tie.target in nodes
-        }
-        ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
-        return Neighbourhood(
-            nodes, ties, {name: star.degree for name, star in stars.items() if name in nodes}
-        )
+        degrees = {name: star.degree for name, star in stars.items() if name in nodes}
+        return Neighbourhood(nodes, _relations_between(nodes, stars.values()), degrees)
 
     async def close(self) -> None:
         """End what reads the graph beside the questions."""
@@ -103,31 +106,41 @@ class CachedGraph:
         for entity in event.entities:
             yield "entity", entity.name
             yield "node", entity.name
+            # An entity that is new has a degree from now on, and one that is gone has none.
             yield "degree", entity.name
-            # One that was not there has a degree of its own from now on, and one that is gone has
-            # none.
-            yield from (("star", limit, entity.name) for limit in self._limits)
+            for limit in self._limits:
+                yield "star", limit, entity.name
         for relation in event.relations:
-            ends = (relation.source, relation.target)
-            yield "relation", ends
-            yield from (("degree", name) for name in ends)
-            yield from (
-                (kind, limit, name)
-                for kind in ("ties", "star")
-                for name in ends
-                for limit in self._limits
-            )
+            yield "relation", (relation.source, relation.target)
+            for name in (relation.source, relation.target):
+                yield "degree", name
+                for limit in self._limits:
+                    yield "summaries", limit, name
+                    yield "star", limit, name
 
 
 def _stars(around: Neighbourhood, limit: int) -> dict[str, Star]:
     """Return the star of each entity that was asked for: of several that share relations, each with
     all of its own.
     """
-    ties: dict[str, list[RelationSummary]] = {name: [] for name in around.degrees}
-    for tie in around.relation_summaries:
-        for name in {*tie.key} & ties.keys():
-            ties[name].append(tie)
+    relations: dict[str, list[RelationSummary]] = {name: [] for name in around.degrees}
+    for relation in around.relation_summaries:
+        for name in {*relation.key} & relations.keys():
+            relations[name].append(relation)
     # The heaviest stand first. Further ones were read for their other end, which has fewer.
     return {
-        name: Star(degree, tuple(ties[name][:limit])) for name, degree in around.degrees.items()
+        name: Star(degree, tuple(relations[name][:limit]))
+        for name, degree in around.degrees.items()
     }
+
+
+def _relations_between(nodes: Collection[str], stars: Collection[Star]) -> list[RelationSummary]:
+    """Return the relations of these stars, each once, the heaviest first. A node that is gone takes
+    its relations with it.
+    """
+    by_key: dict[tuple[str, str], RelationSummary] = {}
+    for star in stars:
+        for relation in star.relations:
+            if relation.source in nodes and relation.target in nodes:
+                by_key[relation.key] = relation
+    return sorted(by_key.values(), key=lambda item: (-item.weight, item.source, item.target))

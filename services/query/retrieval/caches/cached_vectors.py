@@ -24,10 +24,8 @@ from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.whole_vectors import KIND as WHOLE
 from services.query.retrieval.caches.whole_vectors import WholeVectors
 
-MAX_SEEN = 100_000
-"""Passages of which it is known that they were compared once, before all of that is forgotten;
-about 20 MB.
-"""
+MAX_COMPARED = 100_000
+"""Ids of passages that were compared once, before all of them are dropped; about 20 MB."""
 
 KIND = ("vector",)
 
@@ -35,10 +33,12 @@ KIND = ("vector",)
 class CachedVectors:
     """The port `VectorReader` over the vector store."""
 
-    def __init__(self, vectors: Vectors, kept: ProjectionCache) -> None:
-        self._vectors, self._cache, self._whole = vectors, kept, WholeVectors(vectors, kept)
-        self._seen: defaultdict[Partition, set[str]] = defaultdict(set)
-        kept.subscribe(VectorsIndexed.type_name(), _changed_keys)
+    def __init__(self, vectors: Vectors, cache: ProjectionCache) -> None:
+        self._vectors = vectors
+        self._cache = cache
+        self._whole = WholeVectors(vectors, cache)
+        self._compared_once: defaultdict[Partition, set[str]] = defaultdict(set)
+        cache.subscribe(VectorsIndexed.type_name(), _changed_keys)
 
     async def search(
         self,
@@ -54,13 +54,11 @@ class CachedVectors:
         documents are named.
         """
         if documents is None:
-            if matrix := self._whole.cached(partition, kind):
-                return [
-                    hit
-                    for hit in matrix.nearest(self._direction(vector), top_k)
-                    if hit.score > min_score
-                ]
-            self._whole.missed(partition, kind)
+            matrix = self._whole.cached(partition, kind)
+            if matrix is not None:
+                hits = matrix.nearest(self._direction(vector), top_k)
+                return [hit for hit in hits if hit.score > min_score]
+            self._whole.count_miss(partition, kind)
         return await self._vectors.search(
             partition, kind, vector, top_k=top_k, min_score=min_score, documents=documents
         )
@@ -69,69 +67,94 @@ class CachedVectors:
         self, partition: Partition, chunks: Collection[str], asked: Vector
     ) -> dict[str, float]:
         """See `VectorReader.similarities`."""
-        ids = {
-            chunk_vector_id(*place): chunk
-            for chunk in sorted(chunks)
-            if (place := chunk_place(chunk))
-        }
-        if matrix := self._whole.cached(partition, "chunks"):
-            scores_by_id = matrix.similarities(ids, self._direction(asked))
-            return {ids[id]: score for id, score in scores_by_id.items()}
-        often, seldom = self._sorted(partition, ids)
-        compared, known = await asyncio.gather(
-            self._compared(partition, seldom, asked), self._known(partition, often)
-        )
-        scores = similarities(list(known.values()), self._direction(asked))
-        return {
-            ids[id]: score
-            for id, score in (compared | dict(zip(known, scores, strict=True))).items()
-        }
+        chunk_by_id: dict[str, str] = {}
+        for chunk in sorted(chunks):
+            place = chunk_place(chunk)
+            if place is not None:
+                chunk_by_id[chunk_vector_id(*place)] = chunk
+        matrix = self._whole.cached(partition, "chunks")
+        if matrix is not None:
+            scores = matrix.similarities(chunk_by_id, self._direction(asked))
+        else:
+            scores = await self._similarities(partition, chunk_by_id, asked)
+        return {chunk_by_id[id]: score for id, score in scores.items()}
 
     async def close(self) -> None:
         """End what is being read."""
         await self._whole.close()
 
-    def _direction(self, asked: Vector) -> NDArray[np.float32]:
-        return single_precision(asked, self._vectors.dimension, "the question")
+    def _direction(self, vector: Vector) -> NDArray[np.float32]:
+        """Return (dimension,) of a question's vector."""
+        return single_precision(vector, self._vectors.dimension, "the question")
 
-    def _sorted(self, partition: Partition, ids: Collection[str]) -> tuple[list[str], list[str]]:
-        """Those whose vectors are kept, or were compared once since they were; and the others."""
+    async def _similarities(
+        self, partition: Partition, ids: Collection[str], asked: Vector
+    ) -> dict[str, float]:
+        """Return the similarity of each that exists, by id: of vectors that are cached or worth it
+        computed here, of the others by the store.
+        """
+        often, seldom = self._split_by_use(partition, ids)
+        scores, vectors = await asyncio.gather(
+            self._scores_by_store(partition, seldom, asked), self._cached_vectors(partition, often)
+        )
+        own_scores = similarities(list(vectors.values()), self._direction(asked))
+        return scores | dict(zip(vectors, own_scores, strict=True))
+
+    def _split_by_use(
+        self, partition: Partition, ids: Collection[str]
+    ) -> tuple[list[str], list[str]]:
+        """Return those whose vectors are cached, or that were compared once since they were; and
+        the others.
+        """
         if not self._cache.is_current(partition):
             return [], list(ids)
-        if sum(map(len, self._seen.values())) > MAX_SEEN:
-            self._seen.clear()
-        seen = self._seen[partition]
-        once = self._cache.cached_keys(partition, KIND, ids) | (seen & set(ids))
-        often, seldom = [id for id in ids if id in once], [id for id in ids if id not in once]
-        # Where there is no room for all, one that had to go is compared once again before it is
-        # fetched again.
-        seen.difference_update(often)
-        seen.update(seldom)
+        if sum(len(compared) for compared in self._compared_once.values()) > MAX_COMPARED:
+            self._compared_once.clear()
+        compared = self._compared_once[partition]
+        cached = self._cache.cached_keys(partition, KIND, ids)
+        often: list[str] = []
+        seldom: list[str] = []
+        for id in ids:
+            is_often = id in cached or id in compared
+            (often if is_often else seldom).append(id)
+        # Where there is no room for all, an evicted vector is compared once again by the store
+        # before it is fetched again.
+        compared.difference_update(often)
+        compared.update(seldom)
         return often, seldom
 
-    async def _compared(
+    async def _scores_by_store(
         self, partition: Partition, ids: Sequence[str], asked: Vector
     ) -> dict[str, float]:
-        return await self._vectors.likeness(partition, "chunks", asked, ids) if ids else {}
+        if not ids:
+            return {}
+        return await self._vectors.likeness(partition, "chunks", asked, ids)
 
-    async def _known(
+    async def _cached_vectors(
         self, partition: Partition, ids: Sequence[str]
     ) -> Mapping[str, NDArray[np.float32]]:
-        async def read(new: Collection[str]) -> dict[str, NDArray[np.float32]]:
-            rows = await self._vectors.get(partition, "chunks", new, vectors=True)
+        """Return the vectors, (dimension,) each, read where they are not cached."""
+
+        async def read(missing: Collection[str]) -> dict[str, NDArray[np.float32]]:
+            rows = await self._vectors.get(partition, "chunks", missing, vectors=True)
             return {id: np.array(row.vector, np.float32) for id, row in rows.items()}
 
-        return await self._cache.get_or_read(partition, KIND, ids, read) if ids else {}
+        if not ids:
+            return {}
+        return await self._cache.get_or_read(partition, KIND, ids, read)
 
 
 def _changed_keys(event: VectorsIndexed) -> Iterator[tuple[Any, ...]]:
     """Name all vectors of the kind that changed, and the passages.
 
-    Passages of a document that is deleted, or ends earlier now, are named by nobody: whoever
-    compares them finds none.
+    Passages of a document that is deleted, or ends earlier now, are named by no event: a question
+    that compares them gets no score from the store.
     """
-    for kind in ("chunks",) if event.kind == "chunks" else ("entities", "relations"):
-        yield *WHOLE, kind
-    if event.kind == "chunks" and event.document:
+    if event.kind != "chunks":
+        yield *WHOLE, "entities"
+        yield *WHOLE, "relations"
+        return
+    yield *WHOLE, "chunks"
+    if event.document:
         for chunk in event.chunks:
             yield *KIND, chunk_vector_id(event.document.id, chunk.order)

@@ -33,9 +33,9 @@ logger = structlog.get_logger(__name__)
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 Kind = tuple[Hashable, ...]
-"""What stands under a key, such as `("entity",)`."""
+"""The kind of an entry, such as `("entity",)`."""
 ChangedKeys = Callable[[Any], Iterable[tuple[Hashable, ...]]]
-"""What an event of some type names: kind and key, as one tuple each."""
+"""Returns the entries that an event changes: kind and key, as one tuple each."""
 
 MAX_EVENTS = 8
 """Events of a type that are read one by one; after more of them, all entries of the partition are
@@ -45,7 +45,7 @@ dropped.
 MAX_PARTITIONS = 1000
 
 ENTRY_OVERHEAD = 450
-"""Bytes that a kept thing takes beside its texts, about."""
+"""Bytes that an entry takes beside its texts, about."""
 ROW_OVERHEAD = 300
 """Bytes that an entity or relation takes beside that and its description, about."""
 RELATION_SUMMARY_SIZE = 250
@@ -75,65 +75,75 @@ class _PartitionState:
     epoch: int = field(default_factory=lambda: next(_numbers))
     """Part of every key: a new epoch drops all entries of the partition at once."""
     invalidations: int = field(default_factory=lambda: next(_numbers))
-    """Another number after each look that found something: what was being read meanwhile may be
-    older.
+    """Another number after each refresh that saw a change: what was being read meanwhile may be
+    older than the change.
     """
     changed_at: float = 0.0
-    """When a look last found something, in seconds of the cache's clock."""
+    """When a refresh last saw a change, in seconds of the cache's clock."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether entries may be stored and read."""
+        return self.position >= 0
 
 
 @dataclass
-class _Look:
-    """The questions that wait for a look at the log about the same partitions; those that wait
-    together share one.
+class _SharedRefresh:
+    """The refreshes of the same partitions that questions wait for; those that wait together share
+    one read of the log.
     """
 
-    tickets: int = 0
-    served: int = 0
+    requested: int = 0
+    """How many were asked for."""
+    completed: int = 0
+    """How many of them, the first ones, are done."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class ProjectionCache:
-    """Implements `CacheInvalidation`. Holds about `most` bytes, the least recently used leave
+    """Implements `CacheInvalidation`. Holds about `max_bytes` bytes, the least recently used leave
     first; 0: nothing.
     """
 
-    def __init__(self, log: Log, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._log, self.clock = log, clock
-        self.one_reader = asyncio.Lock()
-        """Held by who reads a whole projection beside the questions: several at once would leave
-        them little time.
+    def __init__(
+        self, log: Log, max_bytes: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._log = log
+        self.clock = clock
+        self.projection_lock = asyncio.Lock()
+        """Held while a whole projection is read beside the questions: several at once would leave
+        these little time.
         """
         self._states: LRUCache[Partition, _PartitionState] = LRUCache(MAX_PARTITIONS)
-        self._looks: LRUCache[tuple[Partition, ...], _Look] = LRUCache(MAX_PARTITIONS)
-        self._entries: LRUCache[Hashable, Any] = LRUCache(most, getsizeof=entry_size)
+        self._refreshes: LRUCache[tuple[Partition, ...], _SharedRefresh] = LRUCache(MAX_PARTITIONS)
+        self._entries: LRUCache[Hashable, Any] = LRUCache(max_bytes, getsizeof=entry_size)
         self._changed_by: dict[str, ChangedKeys] = {}
 
-    def subscribe(self, type_name: str, overtaken: ChangedKeys) -> None:
-        """Invalidate the keys that `overtaken` returns for each event of this type from now on."""
-        self._changed_by[type_name] = overtaken
+    def subscribe(self, type_name: str, changed_keys: ChangedKeys) -> None:
+        """Invalidate the entries that `changed_keys` returns for each event of this type from now
+        on.
+        """
+        self._changed_by[type_name] = changed_keys
 
     def is_current(self, partition: Partition) -> bool:
         """Return whether entries of this partition may be stored now."""
-        mark = self._states.get(partition)
-        return bool(self._entries.maxsize and mark and mark.position >= 0)
+        state = self._states.get(partition)
+        return bool(self._entries.maxsize) and state is not None and state.is_current
 
     def invalidations(self, partition: Partition) -> int:
         """Return a number that is another one after each change that was seen, and never one that
         it was before.
         """
-        mark = self._states.get(partition)
-        return mark.invalidations if mark else -1
+        state = self._states.get(partition)
+        return state.invalidations if state else -1
 
     def unchanged_for(self, partition: Partition) -> float:
-        """Return the seconds since a look at the log last found a change; 0 where nobody has
-        looked.
-        """
-        mark = self._states.get(partition)
-        return self.clock() - mark.changed_at if mark else 0.0
+        """Return the seconds since a refresh last saw a change; 0 before the first refresh."""
+        state = self._states.get(partition)
+        return self.clock() - state.changed_at if state else 0.0
 
     @property
-    def most(self) -> float:
+    def max_bytes(self) -> float:
         """The bytes that it holds at most, about."""
         return self._entries.maxsize
 
@@ -141,37 +151,36 @@ class ProjectionCache:
         self, partition: Partition, since: int, kind: Kind, entries: Mapping[K, Any]
     ) -> bool:
         """Cache what was read while `invalidations` was `since`. Returns False, having cached
-        nothing, if it moved.
+        nothing, if it is another number now.
         """
-        mark = self._states.get(partition)
-        if mark is None or mark.position < 0 or mark.invalidations != since:
+        state = self._states.get(partition)
+        if state is None or not state.is_current or state.invalidations != since:
             return False
-        self._store({(mark.epoch, *kind, key): entry for key, entry in entries.items()})
+        self._store({(state.epoch, *kind, key): entry for key, entry in entries.items()})
         return True
 
     def cached(self, partition: Partition, kind: Kind, key: Hashable) -> Any | None:
         """Return the entry, None if it is not cached."""
-        mark = self._states.get(partition)
-        return self._entries.get((mark.epoch, *kind, key)) if mark else None
+        state = self._states.get(partition)
+        return self._entries.get((state.epoch, *kind, key)) if state else None
 
     def cached_keys(self, partition: Partition, kind: Kind, keys: Iterable[K]) -> set[K]:
         """Return the keys that are cached."""
-        mark = self._states.get(partition)
-        return {key for key in keys if (mark.epoch, *kind, key) in self._entries} if mark else set()
+        state = self._states.get(partition)
+        if state is None:
+            return set()
+        return {key for key in keys if (state.epoch, *kind, key) in self._entries}
 
     async def refresh(self, *partitions: Partition) -> None:
-        """See `CacheInvalidation.refresh`. One look at the log serves all partitions of a
+        """See `CacheInvalidation.refresh`. One read of the log serves all partitions of a
         workspace.
         """
-        if self._entries.maxsize:
-            workspaces = dict.fromkeys(partition.workspace for partition in partitions)
-            each = dict.fromkeys(partitions)
-            await asyncio.gather(
-                *(
-                    self._refresh(tuple(one for one in each if one.workspace == name))
-                    for name in workspaces
-                )
-            )
+        if not self._entries.maxsize:
+            return
+        by_workspace: dict[str, list[Partition]] = {}
+        for partition in dict.fromkeys(partitions):
+            by_workspace.setdefault(partition.workspace, []).append(partition)
+        await asyncio.gather(*(self._refresh(tuple(group)) for group in by_workspace.values()))
 
     async def get_or_read(
         self,
@@ -183,94 +192,97 @@ class ProjectionCache:
         """Return cached entries, and read and cache the others; that a key has no value is cached,
         too.
         """
-        mark = self._states.get(partition)
-        if mark is None or mark.position < 0:
+        state = self._states.get(partition)
+        if state is None or not state.is_current:
             return dict(await read(keys))
-        prefix, forgotten = (mark.epoch, *kind), mark.invalidations
-        known: dict[K, Any] = {}
-        new: list[K] = []
+        prefix = (state.epoch, *kind)
+        entries: dict[K, Any] = {}
+        missing: list[K] = []
         for key in keys:
             try:
-                known[key] = self._entries[*prefix, key]
+                entries[key] = self._entries[*prefix, key]
             except KeyError:
-                new.append(key)
-        count_lookups("projections", hits=len(known), misses=len(new))
-        if new:
-            value = await read(new)
-            known |= {key: value.get(key) for key in new}
-            if mark.invalidations == forgotten:
-                self._store({(*prefix, key): known[key] for key in new})
-        return {key: thing for key in keys if (thing := known[key]) is not None}
+                missing.append(key)
+        count_lookups("projections", hits=len(entries), misses=len(missing))
+        if missing:
+            invalidations = state.invalidations
+            values = await read(missing)
+            entries |= {key: values.get(key) for key in missing}
+            if state.invalidations == invalidations:
+                self._store({(*prefix, key): entries[key] for key in missing})
+        return {key: entries[key] for key in keys if entries[key] is not None}
 
     async def _refresh(self, partitions: tuple[Partition, ...]) -> None:
-        look = self._looks.setdefault(partitions, _Look())
-        look.tickets += 1
-        ticket = look.tickets
-        async with look.lock:
-            if look.served >= ticket:
+        """Read the log once for all questions that wait for these partitions of one workspace."""
+        refresh = self._refreshes.setdefault(partitions, _SharedRefresh())
+        refresh.requested += 1
+        ticket = refresh.requested
+        async with refresh.lock:
+            if refresh.completed >= ticket:
                 return
-            newest = look.tickets
+            # Whoever comes later may have seen a change that this read of the log does not.
+            newest_ticket = refresh.requested
             try:
-                await self._catch_up(
-                    {one: self._states.setdefault(one, _PartitionState()) for one in partitions}
-                )
+                await self._catch_up(partitions)
             except (Retryable, Poison) as error:  # a newer version of an event is Retryable
                 logger.warning(
                     "changes cannot be seen", workspace=partitions[0].workspace, error=str(error)
                 )
                 for partition in partitions:
                     self._states.pop(partition, None)
-            look.served = newest
+            refresh.completed = newest_ticket
 
-    async def _catch_up(self, marks: Mapping[Partition, _PartitionState]) -> None:
-        """Forget what the events of one workspace name since its partitions were looked at."""
-        workspace = next(iter(marks)).workspace
+    async def _catch_up(self, partitions: Sequence[Partition]) -> None:
+        """Invalidate what the events of one workspace name since its partitions were refreshed."""
+        states = [self._states.setdefault(partition, _PartitionState()) for partition in partitions]
+        workspace = partitions[0].workspace
         # Most often nothing has happened at all, which is one question that a server answers from
         # its index.
-        after = min(mark.position for mark in marks.values())
-        if after >= 0 and not await self._log.following(after, subjects.of_workspace(workspace)):
+        position = min(state.position for state in states)
+        subject = subjects.of_workspace(workspace)
+        if position >= 0 and not await self._log.following(position, subject):
             return
-        upto = await self._log.last(workspace)
-        for mark in marks.values():
-            mark.invalidations, mark.changed_at = next(_numbers), self.clock()
-        current = [mark for mark in marks.values() if mark.position >= 0]
-        if current:
-            after = min(mark.position for mark in current)
-            whole = [
-                await self._invalidate(current, after, workspace, name) for name in self._changed_by
-            ]
-        else:
-            whole = [False]
-        for mark in marks.values():
-            if mark.position < 0 or not all(whole):
-                mark.epoch = next(_numbers)
-            mark.position = upto
+        # Read before the events: what comes meanwhile is read again by the next refresh.
+        end = await self._log.last(workspace)
+        for state in states:
+            state.invalidations = next(_numbers)
+            state.changed_at = self.clock()
+        current = [state for state in states if state.is_current]
+        is_complete = bool(current)
+        for type_name in self._changed_by if current else ():
+            is_complete &= await self._invalidate(current, workspace, type_name)
+        for state in states:
+            if not state.is_current or not is_complete:
+                state.epoch = next(_numbers)
+            state.position = end
 
     async def _invalidate(
-        self, marks: Sequence[_PartitionState], after: int, workspace: str, type_name: str
+        self, states: Sequence[_PartitionState], workspace: str, type_name: str
     ) -> bool:
-        """Forget what these events name; False when there are too many."""
+        """Drop the entries that events of this type name; returns False when there are too many."""
+        position = min(state.position for state in states)
         subject = subjects.of_type_in(workspace, type_name)
         for _ in range(MAX_EVENTS):
-            events = await self._log.following(after, subject)
-            if events is None:
+            message = await self._log.following(position, subject)
+            if message is None:
                 return True
-            event: Event = decode(events.data, events.subject, events.headers).data
-            for mark in marks:
-                mark.invalidations = next(_numbers)
+            event: Event = decode(message.data, message.subject, message.headers).data
+            for state in states:
+                state.invalidations = next(_numbers)
                 for key in self._changed_by[type_name](event):
-                    self._entries.pop((mark.epoch, *key), None)
-            after = events.sequence
+                    self._entries.pop((state.epoch, *key), None)
+            position = message.sequence
         return False
 
-    def _store(self, things: Mapping[Hashable, Any]) -> None:
-        for key, thing in things.items():
-            if entry_size(thing) <= self._entries.maxsize:
-                self._entries[key] = thing
+    def _store(self, entries: Mapping[Hashable, Any]) -> None:
+        # The LRU cache raises for an entry that is larger than all of it.
+        for key, entry in entries.items():
+            if entry_size(entry) <= self._entries.maxsize:
+                self._entries[key] = entry
 
 
 def entry_size(
-    thing: Entity
+    entry: Entity
     | Relation
     | Node
     | Star
@@ -281,22 +293,18 @@ def entry_size(
     | None,
 ) -> int:
     """Return the bytes that an entry takes, about."""
-    if thing is None or isinstance(thing, int):
+    if entry is None or isinstance(entry, int):
         return ENTRY_OVERHEAD
-    if isinstance(thing, VectorMatrix):
-        return ENTRY_OVERHEAD + thing.size
-    if isinstance(thing, np.ndarray):
-        return ENTRY_OVERHEAD + thing.nbytes
-    if isinstance(thing, list):
-        return ENTRY_OVERHEAD + RELATION_SUMMARY_SIZE * len(thing)
-    if isinstance(thing, Star):
-        return ENTRY_OVERHEAD + sum(
-            RELATION_SUMMARY_SIZE + SHARED_TEXT * len(it.source_ids) for it in thing.relations
-        )
-    lists = SHARED_TEXT * (len(thing.source_ids) + len(thing.file_paths))
-    return (
-        ENTRY_OVERHEAD
-        + ROW_OVERHEAD
-        + lists
-        + (0 if isinstance(thing, Node) else getsizeof(thing.description))
-    )
+    if isinstance(entry, VectorMatrix):
+        return ENTRY_OVERHEAD + entry.size
+    if isinstance(entry, np.ndarray):
+        return ENTRY_OVERHEAD + entry.nbytes
+    if isinstance(entry, list):
+        return ENTRY_OVERHEAD + RELATION_SUMMARY_SIZE * len(entry)
+    if isinstance(entry, Star):
+        sources = sum(len(relation.source_ids) for relation in entry.relations)
+        summaries = RELATION_SUMMARY_SIZE * len(entry.relations)
+        return ENTRY_OVERHEAD + summaries + SHARED_TEXT * sources
+    shared_texts = SHARED_TEXT * (len(entry.source_ids) + len(entry.file_paths))
+    description = 0 if isinstance(entry, Node) else getsizeof(entry.description)
+    return ENTRY_OVERHEAD + ROW_OVERHEAD + shared_texts + description

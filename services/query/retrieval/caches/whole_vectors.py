@@ -23,27 +23,28 @@ logger = structlog.get_logger(__name__)
 
 KIND = ("all vectors",)
 
-FIRST = 3
+MIN_SEARCHES = 3
 """Searches of a kind before all of its vectors are read: a process is soon as fast as it will
 be.
 """
-ROWS_A_SEARCH = 30
+ROWS_PER_SEARCH = 30
 """Rows whose reading costs as much as a search."""
-PAGE = 250
+PAGE_SIZE = 250
 """Rows that are read at once; questions are answered in between."""
-REST = 10.0
-"""Seconds without a change after which they are read again although few searches have missed
-them,
+QUIET_SECONDS = 10.0
+"""Seconds without a change after which the vectors are read again although few searches have missed
+them.
 """
-PAUSE = 20
-"""unless the last reading took more than this part of the time since then."""
-SHARE = 4
-"""The vectors of one kind may take this part of the cache: a quarter."""
-MOST_READINGS = 3000
+PAUSE_RATIO = 20
+"""How many times as long as the last attempt took no further one begins because of quiet alone."""
+CACHE_SHARE = 0.25
+"""The share of the cache that the vectors of one kind may take."""
+MAX_KINDS = 3000
+"""Kinds of vectors, of all partitions, whose searches are counted."""
 
 
 @dataclass
-class _Reading:
+class _Misses:
     """How many searches there were since the last attempt, and how many there must be before the
     next.
 
@@ -51,90 +52,93 @@ class _Reading:
     """
 
     searches: int = 0
-    due: float = field(default_factory=lambda: FIRST)
+    due: float = field(default_factory=lambda: MIN_SEARCHES)
     not_before: float = math.inf
-    task: asyncio.Task[None] | None = None
+    attempt: asyncio.Task[None] | None = None
 
 
 class WholeVectors:
     """Fills a cache with all vectors of a kind.
 
     An attempt ends when the log says that anything has changed meanwhile, or the vectors turn out
-    too many. It is made again when searches have cost as much as it did, or when things rest:
+    too many. It is made again when searches have cost as much as it did, or when nothing changes:
     constant changes never cost twice what they would without it.
     """
 
     def __init__(self, vectors: Vectors, cache: ProjectionCache) -> None:
-        self._vectors, self._cache = vectors, cache
-        self._readings: LRUCache[tuple[Partition, VectorKind], _Reading] = LRUCache(MOST_READINGS)
+        self._vectors = vectors
+        self._cache = cache
+        self._misses: LRUCache[tuple[Partition, VectorKind], _Misses] = LRUCache(MAX_KINDS)
 
     def cached(self, partition: Partition, kind: VectorKind) -> VectorMatrix | None:
-        """Return all vectors of that kind if they are cached. They are as current as the last look
-        at the log.
-        """
+        """Return all vectors of that kind if they are cached, as current as the last refresh."""
         return self._cache.cached(partition, KIND, kind)
 
-    def missed(self, partition: Partition, kind: VectorKind) -> None:
-        """Note that the store had to be searched."""
-        reading = self._readings.setdefault((partition, kind), _Reading())
-        reading.searches += 1
-        is_due = reading.searches >= reading.due or self._rests(partition, reading)
-        if is_due and reading.task is None and self._cache.is_current(partition):
-            reading.searches = 0
-            reading.task = asyncio.create_task(self._attempt(partition, kind, reading))
+    def count_miss(self, partition: Partition, kind: VectorKind) -> None:
+        """Count a search of the store; begin an attempt when it is due."""
+        misses = self._misses.setdefault((partition, kind), _Misses())
+        misses.searches += 1
+        is_due = misses.searches >= misses.due or self._is_quiet(partition, misses)
+        if is_due and misses.attempt is None and self._cache.is_current(partition):
+            misses.searches = 0
+            misses.attempt = asyncio.create_task(self._attempt(partition, kind, misses))
 
     async def close(self) -> None:
-        """Cancel what is being read."""
-        tasks = [reading.task for reading in self._readings.values() if reading.task]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        """Cancel running attempts."""
+        attempts = [misses.attempt for misses in self._misses.values() if misses.attempt]
+        for attempt in attempts:
+            attempt.cancel()
+        await asyncio.gather(*attempts, return_exceptions=True)
 
-    def _rests(self, partition: Partition, reading: _Reading) -> bool:
-        return (
-            self._cache.clock() >= reading.not_before
-            and self._cache.unchanged_for(partition) >= REST
-        )
+    def _is_quiet(self, partition: Partition, misses: _Misses) -> bool:
+        if self._cache.clock() < misses.not_before:
+            return False
+        return self._cache.unchanged_for(partition) >= QUIET_SECONDS
 
-    async def _attempt(self, partition: Partition, kind: VectorKind, reading: _Reading) -> None:
+    async def _attempt(self, partition: Partition, kind: VectorKind, misses: _Misses) -> None:
         clock = self._cache.clock
         try:
-            async with self._cache.one_reader:
-                began = clock()
+            async with self._cache.projection_lock:
+                started_at = clock()
                 rows = await self._load(partition, kind)
-            reading.due = max(FIRST, rows / ROWS_A_SEARCH)
-            reading.not_before = (
-                math.inf if rows == math.inf else clock() + PAUSE * (clock() - began)
-            )
+            misses.due = max(MIN_SEARCHES, rows / ROWS_PER_SEARCH)
+            misses.not_before = math.inf
+            if rows < math.inf:
+                now = clock()
+                misses.not_before = now + PAUSE_RATIO * (now - started_at)
         except Unavailable as error:
             logger.warning(
                 "the vectors cannot be read", workspace=partition.workspace, error=str(error)
             )
         finally:
-            reading.task = None
+            misses.attempt = None
 
     async def _load(self, partition: Partition, kind: VectorKind) -> float:
         """Read and cache the vectors. Returns the rows that were read, or infinity when there are
         too many.
         """
-        since, dimension = self._cache.invalidations(partition), self._vectors.dimension
-        most = room = self._cache.most / SHARE
+        since = self._cache.invalidations(partition)
+        dimension = self._vectors.dimension
+        max_bytes = self._cache.max_bytes * CACHE_SHARE
+        free_bytes = max_bytes
         ids: list[str] = []
         names: list[tuple[str, ...]] = []
-        arrays = [packed(np.empty((0, dimension), np.float32))]
-        while (
-            page := await self._vectors.scan_vectors(partition, kind, ids[-1] if ids else "", PAGE)
-        ).ids:
+        pages = [packed(np.empty((0, dimension), np.float32))]
+        while True:
+            last_id = ids[-1] if ids else ""
+            page = await self._vectors.scan_vectors(partition, kind, last_id, PAGE_SIZE)
+            if not page.ids:
+                break
             ids += page.ids
             names += page.names
-            arrays.append(packed(page.vectors))
-            room -= arrays[-1].nbytes + OVERHEAD * len(page.ids)
-            if room < 0:
+            pages.append(packed(page.vectors))
+            free_bytes -= pages[-1].nbytes + OVERHEAD * len(page.ids)
+            if free_bytes < 0:
                 return math.inf
             if self._cache.invalidations(partition) != since:
                 return len(ids)
-        vectors = np.concatenate(arrays)
-        if len(ids) * (4 * dimension + OVERHEAD) <= most:
+        vectors = np.concatenate(pages)
+        if len(ids) * (4 * dimension + OVERHEAD) <= max_bytes:
             vectors = vectors.astype(np.float32)  # compared faster, as long as there is room
         matrix = VectorMatrix(ids, names, vectors)
         self._cache.store_unless_changed(partition, since, KIND, {kind: matrix})

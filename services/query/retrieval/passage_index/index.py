@@ -78,8 +78,8 @@ def positions_of_groups(starts: Integers, groups: Integers) -> Integers:
     begins = starts[groups]
     sizes = group_sizes(starts, groups)
     # Within each group the positions count up from where it begins.
-    offsets = np.repeat(begins - np.cumsum(sizes) + sizes, sizes)
-    return np.arange(sizes.sum()) + offsets
+    offsets: Integers = np.repeat(begins - np.cumsum(sizes) + sizes, sizes)
+    return np.arange(int(sizes.sum())) + offsets
 
 
 @dataclass(frozen=True, slots=True)

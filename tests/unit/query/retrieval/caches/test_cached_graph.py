@@ -46,10 +46,11 @@ class CountingGraph(MemoryGraph):
 class Harness:
     """A graph that changes as the merger changes it: first the store, then the log."""
 
-    def __init__(self, most: int = MEGABYTE) -> None:
-        self.graph, self.log = CountingGraph(), MemoryLog()
-        self.freshness = ProjectionCache(self.log, most)
-        self.kept = CachedGraph(self.graph, self.freshness)
+    def __init__(self, max_bytes: int = MEGABYTE) -> None:
+        self.graph = CountingGraph()
+        self.log = MemoryLog()
+        self.cache = ProjectionCache(self.log, max_bytes)
+        self.reader = CachedGraph(self.graph, self.cache)
         self.revision = 0
 
     async def put(
@@ -72,9 +73,9 @@ class Harness:
             sealed(event, id=f"event-{self.revision}", workspace=partition.workspace)
         )
 
-    async def said_of(self, *names: str, partition: Partition = SPACE) -> list[str]:
-        await self.freshness.refresh(partition)
-        result = await self.kept.entities(partition, names)
+    async def descriptions_of(self, *names: str, partition: Partition = SPACE) -> list[str]:
+        await self.cache.refresh(partition)
+        result = await self.reader.entities(partition, names)
         return [result[name].description for name in names if name in result]
 
 
@@ -86,9 +87,9 @@ def harness() -> Harness:
 async def test_what_is_known_is_not_read_again_also_that_nothing_is_there(harness: Harness) -> None:
     await harness.put("a", "b")
     for _ in range(2):
-        assert await harness.said_of("a", "missing") == ["a 1"]
+        assert await harness.descriptions_of("a", "missing") == ["a 1"]
     assert harness.graph.read == ["a", "missing"]
-    assert await harness.said_of("a", "b") == ["a 1", "b 1"]
+    assert await harness.descriptions_of("a", "b") == ["a 1", "b 1"]
     assert harness.graph.read == ["a", "missing", "b"]
 
 
@@ -96,27 +97,27 @@ async def test_what_the_log_says_has_changed_is_read_again_and_nothing_else(
     harness: Harness,
 ) -> None:
     await harness.put("a", "b", pairs=(("a", "b"),))
-    assert await harness.said_of("a", "b", "c") == ["a 1", "b 1"]
+    assert await harness.descriptions_of("a", "b", "c") == ["a 1", "b 1"]
     await harness.put("a", "c")
-    assert await harness.said_of("a", "b", "c") == ["a 2", "b 1", "c 2"]
+    assert await harness.descriptions_of("a", "b", "c") == ["a 2", "b 1", "c 2"]
     assert harness.graph.read == ["a", "b", "c", "a", "c"]
 
 
-async def test_relations_and_ties_follow_the_log(harness: Harness) -> None:
+async def test_relations_and_their_summaries_follow_the_log(harness: Harness) -> None:
     await harness.put("a", "b", pairs=(("a", "b"),))
-    await harness.freshness.refresh(SPACE)
-    assert await harness.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {
+    await harness.cache.refresh(SPACE)
+    assert await harness.reader.relation_summaries(SPACE, ["a", "c"], limit=9) == {
         "a": [RelationSummary("a", "b", 1.0)]
     }
-    assert set(await harness.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b")}
+    assert set(await harness.reader.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b")}
     await harness.put(pairs=(("a", "c"),))
-    await harness.freshness.refresh(SPACE)
+    await harness.cache.refresh(SPACE)
     both = [RelationSummary("a", "b", 1.0), RelationSummary("a", "c", 1.0)]
-    assert await harness.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {
+    assert await harness.reader.relation_summaries(SPACE, ["a", "c"], limit=9) == {
         "a": both,
         "c": both[1:],
     }
-    assert set(await harness.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {
+    assert set(await harness.reader.relations(SPACE, [("a", "b"), ("a", "c")])) == {
         ("a", "b"),
         ("a", "c"),
     }
@@ -124,8 +125,8 @@ async def test_relations_and_ties_follow_the_log(harness: Harness) -> None:
 
 async def around(harness: Harness, *names: str, limit: int = 2) -> Neighbourhood:
     """What the cache returns, which is what the store returns."""
-    await harness.freshness.refresh(SPACE)
-    result = await harness.kept.neighbourhood(SPACE, names, limit=limit)
+    await harness.cache.refresh(SPACE)
+    result = await harness.reader.neighbourhood(SPACE, names, limit=limit)
     asked, stored = (
         len(harness.graph.around),
         await harness.graph.neighbourhood(SPACE, names, limit=limit),
@@ -167,12 +168,12 @@ async def test_an_entity_that_is_gone_is_no_neighbour(harness: Harness) -> None:
 
 async def test_after_very_many_changes_everything_is_read_again(harness: Harness) -> None:
     await harness.put("a", "b")
-    await harness.said_of("a", "b")
+    await harness.descriptions_of("a", "b")
     for _ in range(MAX_EVENTS + 1):
         await harness.put("a")
-    assert await harness.said_of("a", "b") == [f"a {MAX_EVENTS + 2}", "b 1"]
+    assert await harness.descriptions_of("a", "b") == [f"a {MAX_EVENTS + 2}", "b 1"]
     assert harness.graph.read == ["a", "b", "a", "b"]
-    assert await harness.said_of("a", "b") == [f"a {MAX_EVENTS + 2}", "b 1"]
+    assert await harness.descriptions_of("a", "b") == [f"a {MAX_EVENTS + 2}", "b 1"]
     assert harness.graph.read == ["a", "b", "a", "b"]
 
 
@@ -182,28 +183,28 @@ async def test_what_changes_while_it_is_read_is_not_kept(harness: Harness) -> No
     async def change() -> None:
         harness.graph.meanwhile = None
         await harness.put("a")
-        await harness.freshness.refresh(SPACE)
+        await harness.cache.refresh(SPACE)
 
-    await harness.said_of("other")
+    await harness.descriptions_of("other")
     harness.graph.meanwhile = change
-    assert await harness.said_of("a") == ["a 1"]
-    assert await harness.said_of("a") == ["a 2"]
+    assert await harness.descriptions_of("a") == ["a 1"]
+    assert await harness.descriptions_of("a") == ["a 2"]
 
 
 async def test_partitions_know_nothing_of_each_other(harness: Harness) -> None:
     await harness.put("a")
     await harness.put("a", partition=OTHER)
     await harness.put("a", partition=Partition("w", 2))
-    assert await harness.said_of("a") == ["a 1"]
-    assert await harness.said_of("a", partition=OTHER) == ["a 2"]
-    assert await harness.said_of("a", partition=Partition("w", 2)) == ["a 3"]
+    assert await harness.descriptions_of("a") == ["a 1"]
+    assert await harness.descriptions_of("a", partition=OTHER) == ["a 2"]
+    assert await harness.descriptions_of("a", partition=Partition("w", 2)) == ["a 3"]
 
 
 async def test_a_log_that_does_not_answer_costs_the_memory_and_no_question(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await harness.put("a")
-    await harness.said_of("a")
+    await harness.descriptions_of("a")
 
     async def silent(*_: Any) -> None:
         raise Unavailable("the bus does not answer")
@@ -212,45 +213,46 @@ async def test_a_log_that_does_not_answer_costs_the_memory_and_no_question(
         patched.setattr(harness.log, "following", silent)
         patched.setattr(harness.log, "last", silent)
         await harness.put("a")
-        assert await harness.said_of("a") == ["a 2"]
-    assert await harness.said_of("a") == ["a 2"]
-    assert await harness.said_of("a") == ["a 2"]
+        assert await harness.descriptions_of("a") == ["a 2"]
+    assert await harness.descriptions_of("a") == ["a 2"]
+    assert await harness.descriptions_of("a") == ["a 2"]
     assert harness.graph.read == ["a", "a", "a"]
 
 
-async def test_questions_that_come_together_share_a_look_at_the_log(
+async def test_questions_that_come_together_share_a_read_of_the_log(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await harness.put("a")
-    await harness.said_of("a")
-    looks, look = 0, harness.log.following
+    await harness.descriptions_of("a")
+    reads = 0
+    following = harness.log.following
 
     async def slowly(after: int, subject: str) -> Any:
-        nonlocal looks
-        looks += 1
+        nonlocal reads
+        reads += 1
         for _ in range(3):
             await asyncio.sleep(0)
-        return await look(after, subject)
+        return await following(after, subject)
 
     monkeypatch.setattr(harness.log, "following", slowly)
-    await asyncio.gather(*(harness.freshness.refresh(SPACE) for _ in range(50)))
-    assert 1 <= looks <= 2
+    await asyncio.gather(*(harness.cache.refresh(SPACE) for _ in range(50)))
+    assert 1 <= reads <= 2
 
 
 async def test_no_more_is_kept_than_there_is_room_for(harness: Harness) -> None:
-    small = Harness(most=2000)
+    small = Harness(max_bytes=2000)
     names = [f"name {number}" for number in range(20)]
     await small.put(*names)
     for name in names:
-        assert await small.said_of(name) == [f"{name} 1"]
-    assert await small.said_of(names[-1]) == [f"{names[-1]} 1"]
+        assert await small.descriptions_of(name) == [f"{name} 1"]
+    assert await small.descriptions_of(names[-1]) == [f"{names[-1]} 1"]
     assert small.graph.read == names
-    assert await small.said_of(names[0]) == [f"{names[0]} 1"]
+    assert await small.descriptions_of(names[0]) == [f"{names[0]} 1"]
     assert small.graph.read == [*names, names[0]]
 
 
 async def test_without_room_everything_is_read(harness: Harness) -> None:
-    none = Harness(most=0)
+    none = Harness(max_bytes=0)
     await none.put("a")
-    assert await none.said_of("a") == await none.said_of("a") == ["a 1"]
+    assert await none.descriptions_of("a") == await none.descriptions_of("a") == ["a 1"]
     assert none.graph.read == ["a", "a"]

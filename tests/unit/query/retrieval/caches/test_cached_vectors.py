@@ -50,8 +50,8 @@ class Harness:
 
     def __init__(self, most: int = 2**20) -> None:
         self.vectors, self.log = CountingVectors(), MemoryLog()
-        self.freshness = ProjectionCache(self.log, most)
-        self.kept = CachedVectors(self.vectors, self.freshness)
+        self.cache = ProjectionCache(self.log, most)
+        self.reader = CachedVectors(self.vectors, self.cache)
         self.written = 0
 
     async def put(self, name: str, *vectors: tuple[float, float]) -> None:
@@ -82,8 +82,8 @@ class Harness:
         await self.log.publish(sealed(event, id=f"event-{self.written}", workspace="w"))
 
     async def likeness(self, *chunks: str) -> dict[str, float]:
-        await self.freshness.refresh(SPACE)
-        return await self.kept.similarities(SPACE, chunks, ASKED)
+        await self.cache.refresh(SPACE)
+        return await self.reader.similarities(SPACE, chunks, ASKED)
 
 
 A, B, NONE = chunk_id("a", 0), chunk_id("b", 0), chunk_id("none", 0)

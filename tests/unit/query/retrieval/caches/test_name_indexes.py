@@ -11,7 +11,7 @@ from runtime.stores.graph.memory import MemoryGraph
 from services.query.adapters.aliases import RowAliases
 from services.query.partitions import Partitions
 from services.query.question import Keywords, Question
-from services.query.retrieval.caches import name_indexes as kept
+from services.query.retrieval.caches import name_indexes
 from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.retrieval.linking import link_entities
 from services.query.retrieval.multihop.walk import walk
@@ -73,7 +73,7 @@ async def test_an_index_stays_while_the_names_are_the_same() -> None:
     await made.index(
         "two", "Ada Marsh rows.", says=(([entity("Ada Marsh", "person")], []),), version=5000
     )
-    clock.now += kept.LONGEST_LIFE + 1
+    clock.now += name_indexes.MAX_AGE + 1
     assert await names.of(PARTITIONS) is first and graph.scans == 2
 
 
@@ -92,7 +92,7 @@ async def test_edits_that_no_document_shows_are_seen_after_a_while() -> None:
     await names.of(PARTITIONS)
     await made.graph.put(PARTITIONS.graph, [Entity("Renamed", 1)], [])
     assert (await names.of(PARTITIONS)).by_name("renamed") == ()
-    clock.now += kept.LONGEST_LIFE + 1
+    clock.now += name_indexes.MAX_AGE + 1
     assert (await names.of(PARTITIONS)).by_name("renamed") == ("Renamed",)
 
 
@@ -101,7 +101,7 @@ async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(
 ) -> None:
     made, graph, names, clock = await harness()
     await names.of(PARTITIONS)
-    monkeypatch.setattr(kept, "PATIENCE", 0.01)
+    monkeypatch.setattr(name_indexes, "MAX_WAIT", 0.01)
     await made.index(
         "two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000
     )
@@ -154,7 +154,7 @@ async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made, _, names, _ = await harness()
-    monkeypatch.setattr(kept, "MOST_NAMES", 0)
+    monkeypatch.setattr(name_indexes, "MAX_NAMES", 0)
     assert len(await names.of(PARTITIONS)) == 0
     deps: Any = made.deps(entity_names=names)
     result = await walk(
@@ -168,7 +168,7 @@ async def test_what_was_not_asked_for_the_longest_is_forgotten_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made, graph, names, clock = await harness()
-    monkeypatch.setattr(kept, "MOST_ALTOGETHER", 1)
+    monkeypatch.setattr(name_indexes, "MAX_ALTOGETHER", 1)
     await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
     await names.of(PARTITIONS)
     await names.of(Partitions.of("v", Generations()))

@@ -103,15 +103,15 @@ class Harness:
 
     async def settle(self) -> None:
         """Wait for what reads the graph beside the questions."""
-        for reading in self.reader._whole._readings.values():  # pyright: ignore[reportPrivateUsage]
-            if reading.task:
-                await reading.task
+        for misses in self.reader._whole._misses.values():  # pyright: ignore[reportPrivateUsage]
+            if misses.attempt:
+                await misses.attempt
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole_graph, "FIRST", 10)
-    monkeypatch.setattr(whole_graph, "PAGE", 7)
+    monkeypatch.setattr(whole_graph, "MIN_MISSES", 10)
+    monkeypatch.setattr(whole_graph, "PAGE_SIZE", 7)
 
 
 @pytest.fixture

@@ -75,9 +75,12 @@ class Harness:
 
     async def put(self, kind: VectorKind, names: Sequence[str]) -> None:
         self.written += 1
-        make = {"chunks": lambda name: chunk_vector_id(name, 0)}.get(kind, entity_vector_id)
+
+        def vector_id(name: str) -> str:
+            return chunk_vector_id(name, 0) if kind == "chunks" else entity_vector_id(name)
+
         rows = [
-            VectorRow(make(name), name, f"{self.written}", vector=vector, names=(name,))
+            VectorRow(vector_id(name), name, f"{self.written}", vector=vector, names=(name,))
             for name, vector in zip(names, some_vectors(len(names)), strict=True)
         ]
         await self.vectors.put(SPACE, kind, rows)
@@ -106,9 +109,9 @@ class Harness:
         assert hits == await self.vectors.search(
             SPACE, kind, asked, top_k=top_k, min_score=0.1, **options
         )
-        for reading in self.reader._whole._readings.values():  # pyright: ignore[reportPrivateUsage]
-            if reading.task:
-                await reading.task
+        for misses in self.reader._whole._misses.values():  # pyright: ignore[reportPrivateUsage]
+            if misses.attempt:
+                await misses.attempt
         return searched
 
     async def asked(self, times: int, **options: Any) -> list[bool]:
@@ -117,9 +120,9 @@ class Harness:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole_vectors, "FIRST", 3)
-    monkeypatch.setattr(whole_vectors, "ROWS_A_SEARCH", 10)
-    monkeypatch.setattr(whole_vectors, "PAGE", 7)
+    monkeypatch.setattr(whole_vectors, "MIN_SEARCHES", 3)
+    monkeypatch.setattr(whole_vectors, "ROWS_PER_SEARCH", 10)
+    monkeypatch.setattr(whole_vectors, "PAGE_SIZE", 7)
 
 
 NAMES = [f"n{number:02}" for number in range(40)]
@@ -161,7 +164,7 @@ async def test_after_a_change_they_are_read_again_once_things_rest(harness: Harn
     harness.now += 3600.0
     await harness.put("entities", NAMES)
     assert await harness.asked(2) == [True] * 2
-    harness.now += whole_vectors.REST
+    harness.now += whole_vectors.QUIET_SECONDS
     assert await harness.asked(2) == [True, False]
     # One that took two seconds is not followed by another one for forty.
     harness.vectors.meanwhile = take_a_while
