@@ -19,7 +19,7 @@ from contracts import subjects
 from embedded.local_http import local_client
 from embedded.processes import Process
 from embedded.supervisor import Report
-from lightstream.http_library import httpx
+from runtime.workarounds.httpx import httpx
 
 INTERVAL = 5.0
 """Seconds between two checks."""

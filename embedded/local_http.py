@@ -1,6 +1,6 @@
 """An HTTP client for servers of the stack, on 127.0.0.1."""
 
-from lightstream.http_library import httpx
+from runtime.workarounds.httpx import httpx
 
 
 def local_client(timeout: float) -> httpx.AsyncClient:

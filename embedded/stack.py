@@ -26,13 +26,13 @@ from embedded.processes import Process
 from embedded.release import enter_release
 from embedded.servers import arcadedb, milvus_lite, nats
 from embedded.supervisor import ChildRecords, Report, supervise
-from lightstream.http_library import httpx
 from runtime.bus import topology
 from runtime.bus.nats.connection import connected
 from runtime.concurrency.background import in_background
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.models.roles import ROLES, RoleSettings, language_model
+from runtime.workarounds.httpx import httpx
 
 SERVICES: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "query")
 

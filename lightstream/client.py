@@ -32,9 +32,9 @@ from lightstream.connection import (
     translating_httpx_errors,
 )
 from lightstream.flows import Call, Flow, Pause
-from lightstream.http_library import httpx
 from lightstream.models import Piece
 from lightstream.publishing import publish_document
+from runtime.workarounds.httpx import httpx
 
 __all__ = ["AsyncLightstream", "Lightstream", "publish_document"]
 

@@ -22,8 +22,8 @@ from lightstream.errors import (
     timeout_error,
 )
 from lightstream.flows import Call
-from lightstream.http_library import httpx
 from runtime.retries import Attempts, Backoff, parse_retry_after
+from runtime.workarounds.httpx import httpx
 
 T = TypeVar("T")
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from lightstream.client import AsyncLightstream
 from lightstream.errors import AccessDenied, LightstreamError, NotFound
 from lightstream.flows import get, parse_as
-from lightstream.http_library import httpx
 from lightstream.models import Document
 from runtime.errors import ConfigurationError, InvalidInput, ServiceError, Unavailable
+from runtime.workarounds.httpx import httpx
 
 WORKSPACE, OTHER_WORKSPACE, KEY = "LIGHTRAG-WORKSPACE", "X-Workspace", "X-API-Key"
 CALLER_HEADERS = (KEY, "Authorization", WORKSPACE, OTHER_WORKSPACE)

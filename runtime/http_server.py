@@ -12,8 +12,8 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from runtime.http_protocol import HttpLimits, limited_protocol
 from runtime.settings import Settings
+from runtime.workarounds.uvicorn import HttpLimits, limited_protocol
 
 
 def server_config(app: ASGIApp, settings: Settings, **options: Any) -> uvicorn.Config:

@@ -24,8 +24,6 @@ from runtime.broker import open_broker, stop_broker
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.connection import SILENT
-from runtime.bus.nats.fetching import fetch_by_one_request
-from runtime.bus.nats.headers import tolerate_any_headers
 from runtime.bus.nats.key_values import NatsLiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import SharedValues
@@ -46,6 +44,8 @@ from runtime.projections.integrity import Integrity
 from runtime.retries import Backoff
 from runtime.settings import Settings
 from runtime.subscriptions import Connection, Subscription, subscribe
+from runtime.workarounds.faststream import fetch_by_one_request
+from runtime.workarounds.nats_py import tolerate_any_headers
 
 __all__ = ["Bus", "Subscription", "run", "starting", "until_it_answers"]
 

@@ -2,18 +2,15 @@
 ours.
 """
 
-import ctypes
 import hashlib
 import json
 import os
 import shutil
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from embedded.processes import Child, Process, listening, start_program
+from embedded.processes import Process, listening
 from runtime.errors import ConfigurationError, Unavailable
 
 HOST = "127.0.0.1"
@@ -36,20 +33,6 @@ START_TIMEOUT = 600.0
 """Seconds until the server must answer: it reads its log first, more than a minute for six million
 events.
 """
-
-TIMER_SLACK = 1_000_000
-"""Nanoseconds by which timers of the server may be late on Linux, 50,000 by default.
-
-A thread of Go's runtime sleeps 20 µs at a time while anybody works, and longer only after 50 such
-naps without a thread that waits for the disk: a quarter of the server's CPU, since a message is on
-the disk before it is acknowledged.
-"""
-GO_PROCESSORS = min(8, 2 * (os.cpu_count() or 1))
-"""Goroutines that may run at once, unless `GOMAXPROCS` is set. That thread takes a place from one
-that waits for the disk; as it comes later there are more of them, so that messages are acknowledged
-as soon as before.
-"""
-_PR_SET_TIMERSLACK, _PR_GET_TIMERSLACK = 29, 30
 
 Sync = Literal["always", "default"]
 """When a message reaches the disk: before it is acknowledged, or within the server's own interval
@@ -100,41 +83,7 @@ def nats_server(
         await answer(port, server_name(folder), password)
 
     argv = [str(program), "-c", str(file)]
-    env = {"GOMAXPROCS": os.environ.get("GOMAXPROCS", str(GO_PROCESSORS))}
-    return Process(
-        EXECUTABLE,
-        argv,
-        folder,
-        probe,
-        env=env,
-        timeout=START_TIMEOUT,
-        launch=_start_with_late_timers,
-    )
-
-
-async def _start_with_late_timers(process: Process) -> Child:
-    """Start the server with a timer slack of TIMER_SLACK, which a process has from the thread that
-    starts it.
-    """
-    with _timer_slack(TIMER_SLACK):
-        return await start_program(process)
-
-
-@contextmanager
-def _timer_slack(nanoseconds: int) -> Generator[None]:
-    """Give this thread, and processes that it starts inside, that slack. Without Linux it does
-    nothing.
-    """
-    if sys.platform != "linux":
-        yield
-        return
-    prctl = ctypes.CDLL(None).prctl
-    before = prctl(_PR_GET_TIMERSLACK)
-    prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(nanoseconds))
-    try:
-        yield
-    finally:
-        prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(before))
+    return Process(EXECUTABLE, argv, folder, probe, timeout=START_TIMEOUT)
 
 
 def configuration(

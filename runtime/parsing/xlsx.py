@@ -3,7 +3,6 @@ only.
 """
 
 import datetime as dt
-import posixpath
 import zipfile
 from collections.abc import Iterator
 from io import BytesIO
@@ -11,7 +10,6 @@ from typing import Any
 
 import openpyxl
 from openpyxl.utils.exceptions import InvalidFileException
-from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, joined
@@ -30,6 +28,7 @@ from runtime.parsing.omissions import (
 from runtime.parsing.package import DAMAGE, check, damaged
 from runtime.parsing.tables import Row, blocks, cell
 from runtime.parsing.xlsx_sheet import Place, SheetExtras, comments_of, sheet_extras
+from runtime.workarounds.openpyxl import ReadOnlyWorksheet, part_of
 
 WHAT = "a spreadsheet"
 
@@ -66,7 +65,7 @@ class _Reader:
 
     def sheet(self, sheet: Any) -> Iterator[str]:
         """Yield the blocks of a sheet."""
-        path = posixpath.normpath(sheet._worksheet_path.lstrip("/"))
+        path = part_of(sheet)
         extras = sheet_extras(self._archive, path)
         is_hidden = sheet.sheet_state != "visible"
         self._omissions.add(HIDDEN_SHEET, int(is_hidden))

@@ -22,8 +22,8 @@ from nats.errors import TimeoutError as NatsTimeout
 from nats.js.errors import APIError, NoStreamResponseError, ServerError, ServiceUnavailableError
 
 from runtime.bus.nats.addresses import parse_bus_address
-from runtime.bus.nats.headers import tolerate_any_headers
 from runtime.errors import ConfigurationError, Unavailable
+from runtime.workarounds.nats_py import tolerate_any_headers
 
 logger = structlog.get_logger(__name__)
 

@@ -1,6 +1,7 @@
 """Copies of streams: read as records, and written again at the very sequences the records have."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Collection, Iterable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from runtime.bus.nats import reading
 from runtime.bus.nats.connection import REQUEST_TIMEOUT, SILENT, translated
 from runtime.bus.records import RECORDED_AT, Record, record_of
 from runtime.errors import ServiceError, Unavailable
+from runtime.workarounds.nats_py import api_subject, connection_of
 
 PAGE = 500
 """Messages of one fetch."""
@@ -95,11 +97,15 @@ async def unreadable(
     if not sequences:
         return []
     with translated():
-        # The client has no call for these; its own for any call is private.
-        subject = f"{jetstream._prefix}.STREAM.INFO.{stream}"  # pyright: ignore[reportPrivateUsage]
-        answer = await jetstream._jsm._api_request(  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType, reportUnknownVariableType]
-            subject, b'{"deleted_details":true}', timeout=REQUEST_TIMEOUT
+        # The client has no call for these.
+        response = await connection_of(jetstream).request(
+            api_subject(jetstream, f"STREAM.INFO.{stream}"),
+            b'{"deleted_details":true}',
+            timeout=REQUEST_TIMEOUT,
         )
+        answer = json.loads(response.data)
+        if "error" in answer:
+            APIError.from_error(answer["error"])
     state: dict[str, Any] = answer["state"]
     deleted = set(cast("list[int]", state.get("deleted") or []))
     return [

@@ -1,13 +1,13 @@
 """Dead letters on NATS: the stream KB_DEAD."""
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import cast
 from uuid import uuid4
 
-from nats.errors import Error as NatsError
+from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from nats.js.errors import NotFoundError
@@ -15,6 +15,7 @@ from nats.js.errors import NotFoundError
 from runtime.bus.dead_letters import DeadLetter
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.nats.pulling import opened_pull
 from runtime.errors import Unavailable
 
 STREAM = "KB_DEAD"
@@ -22,6 +23,9 @@ MAX_LETTERS = 10_000
 """Dead letters that are read, the latest ones."""
 
 PAGE = 500
+
+FETCH = 5.0
+"""Seconds a fetch of letters that are known to be there may take."""
 
 
 @dataclass(frozen=True)
@@ -78,20 +82,18 @@ async def _headers(jetstream: JetStreamContext, most: int | None) -> AsyncGenera
             mem_storage=True,
         )
         info = await jetstream.add_consumer(STREAM, config)
-        reader = await jetstream.pull_subscribe_bind(consumer=info.name, stream=STREAM)
-        try:
-            left = info.num_pending or 0
+        left = info.num_pending or 0
+        async with opened_pull(jetstream, STREAM, info.name) as reader:
             while left > 0:
-                messages = await reader.fetch(min(PAGE, left), timeout=5)
+                messages = await reader.fetch(min(PAGE, left), FETCH)
+                if not messages:
+                    raise NatsTimeout
                 left -= len(messages)
                 for message in messages:
                     read = NatsMessage(message)
                     yield _letter(
                         read.sequence, read.published_at, message.subject, message.headers or {}
                     )
-        finally:
-            with suppress(NatsError):
-                await reader.unsubscribe()
 
 
 def _letter(

@@ -3,7 +3,7 @@ server forgets.
 """
 
 from collections.abc import AsyncGenerator, Generator
-from contextlib import aclosing, contextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +15,7 @@ from nats.js.api import ConsumerInfo
 from contracts.topology import LOG
 from runtime.bus.nats.connection import translated
 from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.nats.pulling import Pull, open_pull
 from runtime.bus.nats.reading import read_pages, reader_config
 from runtime.bus.port import Message
 from runtime.errors import Unavailable
@@ -78,10 +79,8 @@ class NatsEventFeed:
         (`read_pages`).
         """
         info = await self._opened(subject, after)
-        with _reading():
-            reader = await self.jetstream.pull_subscribe_bind(consumer=info.name, stream=LOG)
         delivered = 0
-        try:
+        async with _reading_by(self.jetstream, info.name) as reader:
             while True:
                 messages = list[Message]()
                 try:
@@ -101,9 +100,6 @@ class NatsEventFeed:
                 yield messages
                 if not messages or not whole:
                     return
-        finally:
-            with suppress(NatsError):
-                await reader.unsubscribe()
 
     async def _opened(self, subject: str, after: int, forgotten: float = FORGOTTEN) -> ConsumerInfo:
         with _reading():
@@ -111,22 +107,26 @@ class NatsEventFeed:
             return await self.jetstream.add_consumer(LOG, config)
 
 
-async def _fetched(
-    reader: JetStreamContext.PullSubscription, wait: float
-) -> tuple[list[Msg], bool]:
-    """Return the next events as soon as there is one, and whether they are all that were asked for.
+async def _fetched(reader: Pull, wait: float) -> tuple[list[Msg], bool]:
+    """Return the next events as soon as there is one, and whether they are all that were there.
 
-    None after `wait` seconds, or of a reader that is forgotten.
+    None after `wait` seconds.
     """
-    try:
-        # One first: asked for more, the client would wait for all of them.
-        raws = await reader.fetch(1, timeout=wait)
-        more = min(raws[-1].metadata.num_pending, MOST_AT_ONCE - 1)
-        if more:
-            raws += await reader.fetch(more, timeout=FETCH)
-    except TimeoutError:  # the client's own is one of these
+    raws = await reader.fetch(MOST_AT_ONCE, wait)
+    if not raws:
         return [], False
-    return raws, len(raws) == 1 + more
+    return raws, len(raws) == MOST_AT_ONCE or not raws[-1].metadata.num_pending
+
+
+@asynccontextmanager
+async def _reading_by(jetstream: JetStreamContext, consumer: str) -> AsyncGenerator[Pull]:
+    """Open the pull of a reader of the log, and close it in the end."""
+    with _reading():
+        pull = await open_pull(jetstream, LOG, consumer)
+    try:
+        yield pull
+    finally:
+        await pull.close()
 
 
 @contextmanager

@@ -6,14 +6,15 @@ and no others.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 from nats.errors import Error as NatsError
+from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
 
 from contracts import subjects
 from runtime.bus.nats.connection import SILENT, translated
 from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.nats.pulling import Pull, open_pull, opened_pull
 from runtime.bus.nats.reading import reader_config
 from runtime.errors import Unavailable
 
@@ -29,7 +30,7 @@ class Lookahead:
 
     def __init__(self, jetstream: JetStreamContext, stream: str, filters: Sequence[str]) -> None:
         self._jetstream, self._stream = jetstream, stream
-        self._readers: dict[str, JetStreamContext.PullSubscription | None] = dict.fromkeys(filters)
+        self._readers: dict[str, Pull | None] = dict.fromkeys(filters)
         self._after = dict.fromkeys(filters, 0)
 
     async def headers(
@@ -64,10 +65,7 @@ class Lookahead:
         for filter, reader in self._readers.items():
             self._readers[filter] = None
             if reader:
-                try:
-                    await reader.unsubscribe()
-                except NatsError:
-                    continue
+                await reader.close()
 
     async def _fetch(self, filter: str, after: int, most: int, wait: float) -> list[NatsMessage]:
         reader = self._readers[filter]
@@ -76,30 +74,25 @@ class Lookahead:
             self._after[filter] = max(after, self._after[filter])
             reader = await self._reopened(filter)
         try:
-            return [NatsMessage(raw) for raw in await reader.fetch(most, timeout=wait)]
-        except TimeoutError:  # the client's own is one of these, and it lets others through
-            return []
+            return [NatsMessage(message) for message in await reader.fetch(most, wait)]
         except (NatsError, *SILENT) as error:
             self._readers[filter] = None  # the server has forgotten it, or was started again
             raise Unavailable(f"cannot look ahead: {error!r}") from error
 
-    async def _reopened(self, filter: str) -> JetStreamContext.PullSubscription:
+    async def _reopened(self, filter: str) -> Pull:
         if old := self._readers[filter]:
             self._readers[filter] = None  # whatever follows: this one can be used no more
-            with suppress(NatsError):
-                await old.unsubscribe()
+            await old.close()
         reader = await self._reader(filter, self._after[filter])
         self._readers[filter] = reader
         return reader
 
-    async def _reader(self, filter: str, after: int) -> JetStreamContext.PullSubscription:
+    async def _reader(self, filter: str, after: int) -> Pull:
         config = reader_config(after, forgotten=FORGOTTEN, subject=filter, headers_only=True)
         try:
             with translated():
                 info = await self._jetstream.add_consumer(self._stream, config)
-                return await self._jetstream.pull_subscribe_bind(
-                    consumer=info.name, stream=self._stream
-                )
+                return await open_pull(self._jetstream, self._stream, info.name)
         except NatsError as error:
             raise Unavailable(f"cannot look ahead: {error!r}") from error
 
@@ -119,10 +112,11 @@ async def stored(
                 info = await jetstream.add_consumer(stream, config)
                 if not info.num_pending:
                     break
-                reader = await jetstream.pull_subscribe_bind(consumer=info.name, stream=stream)
-                fetched = await reader.fetch(min(len(missing), info.num_pending), timeout=FETCH)
-                await reader.unsubscribe()
-            messages = [NatsMessage(raw) for raw in fetched]
+                async with opened_pull(jetstream, stream, info.name) as reader:
+                    fetched = await reader.fetch(min(len(missing), info.num_pending), FETCH)
+            if not fetched:
+                raise NatsTimeout
+            messages = [NatsMessage(message) for message in fetched]
             result += [message for message in messages if message.sequence in missing]
             missing = [sequence for sequence in missing if sequence > messages[-1].sequence]
     except (NatsError, TimeoutError) as error:

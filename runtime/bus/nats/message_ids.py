@@ -12,6 +12,8 @@ from functools import lru_cache
 
 from nats.js import JetStreamContext
 
+from runtime.workarounds.nats_py import connection_of, server_address
+
 SALT = b"lightstream message ids"
 """Of the key: the ids stand in backups, and a password must not be found by trying it on them."""
 
@@ -20,10 +22,10 @@ def publisher_key(jetstream: JetStreamContext) -> bytes:
     """Return a key that only who has the connection's password or token can derive; empty without
     any.
     """
-    client = jetstream._nc  # pyright: ignore[reportPrivateUsage]
+    client = connection_of(jetstream)
     secret = client.options.get("password") or client.options.get("token")
-    if not secret and (server := client._current_server):  # pyright: ignore[reportPrivateUsage]
-        secret = server.uri.password or server.uri.username
+    if not secret and (address := server_address(client)):
+        secret = address.password or address.username
     return _derived(str(secret)) if secret else b""
 
 

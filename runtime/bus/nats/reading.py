@@ -1,26 +1,20 @@
 """Reads a stream in pages, by consumers that acknowledge nothing."""
 
-import asyncio
-import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from uuid import uuid4
 
-from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, Header
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from nats.js.errors import APIError
 
 from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.nats.pulling import Pull, opened_pull
 
 PAGE = 500
 """Messages of one request, unless a caller wants fewer."""
-
-_ENDS = ("404", "408", "409")
-"""Statuses with which the server ends an answer that is not complete."""
 
 
 def reader_config(
@@ -68,88 +62,54 @@ async def read_pages(
     while left > 0:
         config = config_behind(after)
         info = await jetstream.add_consumer(stream, config)
-        left, complete = info.num_pending or 0, True
-        async with _pulled(jetstream, stream, config, patience) as pull:
-            await pull.ask(min(page, left))
+        left = info.num_pending or 0
+        complete = True
+        async with _reader(jetstream, stream, config) as pull:
+            wanted = await _asked(pull, page, left, patience)
             while left > 0 and complete:
-                messages = await pull.answer()
-                complete = len(messages) == pull.wanted
-                left, after = min(left - len(messages), messages[-1].pending), messages[-1].sequence
+                messages = await _answered(pull, patience)
+                complete = len(messages) == wanted
+                left = min(left - len(messages), messages[-1].pending)
+                after = messages[-1].sequence
                 if complete:
-                    await pull.ask(min(page, left))
+                    wanted = await _asked(pull, page, left, patience)
                 yield messages
 
 
-@dataclass
-class _Pull:
-    """Requests for messages, one at a time, and their answers; `subject` is that of the consumer's
-    requests.
+async def _asked(pull: Pull, page: int, left: int, patience: float) -> int:
+    """Ask for the next page of messages that are known to be there; return how many it has."""
+    wanted = min(page, left)
+    if wanted > 0:
+        await pull.ask(wanted, patience)
+    return wanted
 
-    The client's own `fetch` makes two tasks for each message, which takes longer than all else that
-    reading does.
-    """
 
-    jetstream: JetStreamContext
-    subject: str
-    inbox: str
-    patience: float
-    wanted: int = 0
-    """Messages of the present request."""
-    _messages: list[NatsMessage] = field(default_factory=list[NatsMessage])
-    _error: Exception | None = None
-    _ended: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def ask(self, count: int) -> None:
-        """Ask for so many messages, which are known to be there; for none nothing is done."""
-        self.wanted, self._messages, self._error = count, [], None
-        self._ended.clear()
-        if count:
-            request = {"batch": count, "expires": int(self.patience * 1e9)}
-            await self.jetstream._nc.publish(self.subject, json.dumps(request).encode(), self.inbox)  # pyright: ignore[reportPrivateUsage]
-
-    async def receive(self, message: Msg) -> None:
-        """Take a message of the answer, or the status that ends it."""
-        status = message.headers and message.headers.get(Header.STATUS)
-        if not status:
-            self._messages.append(NatsMessage(message))
-        elif status not in _ENDS:
-            self._error = APIError.from_msg(message)
-        if status or len(self._messages) == self.wanted:
-            self._ended.set()
-
-    async def answer(self) -> list[NatsMessage]:
-        """Return the messages that have come when all have, the server ends the answer, or patience
-        does.
-        """
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self.patience):
-                await self._ended.wait()
-        if not self._messages:
-            raise self._error or NatsTimeout
-        return self._messages
+async def _answered(pull: Pull, patience: float) -> list[NatsMessage]:
+    """Return the messages of a page. Raises nats-py's TimeoutError when nothing comes."""
+    try:
+        messages = await pull.answer(patience)
+    except APIError as refusal:
+        # A consumer that the server has lost, with its messages: the next one goes on behind it.
+        raise NatsTimeout from refusal
+    if not messages:
+        raise NatsTimeout
+    return [NatsMessage(message) for message in messages]
 
 
 @asynccontextmanager
-async def _pulled(
-    jetstream: JetStreamContext, stream: str, config: ConsumerConfig, patience: float
-) -> AsyncGenerator[_Pull]:
-    """Open requests to a consumer, and remove it in the end.
+async def _reader(
+    jetstream: JetStreamContext, stream: str, config: ConsumerConfig
+) -> AsyncGenerator[Pull]:
+    """Open the pull of a reader, and remove the reader in the end.
 
     A consumer of one subject is a service's, which may remove none: it ends by itself, as does one
     that the server has lost, or that cannot be removed now.
     """
-    client, prefix = jetstream._nc, jetstream._prefix  # pyright: ignore[reportPrivateUsage]
-    pull = _Pull(
-        jetstream,
-        f"{prefix}.CONSUMER.MSG.NEXT.{stream}.{config.name}",
-        client.new_inbox(),
-        patience,
-    )
-    subscription = await client.subscribe(pull.inbox, cb=pull.receive)
+    name = str(config.name)
     try:
-        yield pull
+        async with opened_pull(jetstream, stream, name) as pull:
+            yield pull
     finally:
-        with suppress(NatsError):
-            await subscription.unsubscribe()
-            if config.filter_subject is None:
-                await jetstream.delete_consumer(stream, str(config.name))
+        if config.filter_subject is None:
+            with suppress(NatsError):
+                await jetstream.delete_consumer(stream, name)

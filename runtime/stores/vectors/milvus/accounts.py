@@ -12,7 +12,7 @@ from typing import Any
 import grpc
 
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.stores.vectors.milvus.driver import MilvusClient, MilvusException
+from runtime.workarounds.pymilvus import MilvusClient, MilvusException
 
 ROLE = "lightstream"
 """The role that the account has."""

@@ -16,7 +16,7 @@ from contracts.ids import VECTOR_FORMAT
 from runtime.clock import SETTLING, SetBack
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.vectors import collection_names, fields
-from runtime.stores.vectors.milvus.driver import (
+from runtime.workarounds.pymilvus import (
     AsyncMilvusClient,
     DataType,
     MilvusClient,

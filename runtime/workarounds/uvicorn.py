@@ -1,7 +1,11 @@
-"""The HTTP/1.1 protocol of our servers: uvicorn's on httptools, with limits of size and time.
+"""uvicorn 0.54.0: its HTTP/1.1 protocol on httptools, with limits of size and time.
 
-uvicorn's own collects headers without a limit and waits without a deadline. This one ends requests
-whose headers are too large or too slow, bodies that do not arrive, and answers that nobody reads.
+Its own collects headers without a limit and waits without a deadline; `Config(http=...)` takes
+another class, and that of httptools is not documented for inheritance. This one ends requests whose
+headers are too large or too slow, bodies that do not arrive, and answers that nobody reads.
+Upstream: issue 157 of Kludex/uvicorn, closed without limits for httptools.
+May go when `test_the_server_alone_takes_headers_of_any_size` fails
+(`tests/unit/runtime/test_workarounds.py`).
 """
 
 import asyncio

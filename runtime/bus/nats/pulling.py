@@ -1,0 +1,139 @@
+"""Messages of a consumer, asked for by one request at a time, which the server ends.
+
+Every reader of the log pulls by it: the event processor's loops, looking ahead, feeds, dead
+letters, rebuilds. nats-py's own `fetch` makes two tasks for each message, asks again at the moment
+at which the server ends its request, and ends with two kinds of timeouts.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from nats.js.api import StatusCode
+from nats.js.errors import APIError
+
+from runtime.workarounds.nats_py import api_subject, connection_of
+
+ANSWER_SECONDS = 1.0
+"""Seconds that the server has to say that a request has ended; after that the connection was lost
+meanwhile.
+"""
+
+_ENDED = frozenset({StatusCode.NO_MESSAGES, StatusCode.REQUEST_TIMEOUT})
+"""How the server says that it has given all that is there, or that nothing came in time."""
+
+
+@dataclass
+class Pull:
+    """Requests to one consumer and their answers; `subject` is that of the requests."""
+
+    client: Client
+    subject: str
+    inbox: str
+    _wanted: int = 0
+    """Messages of the present request."""
+    _subscription: Subscription | None = None
+    _messages: list[Msg] = field(default_factory=list[Msg])
+    _refusal: NatsError | None = None
+    _ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def fetch(self, most: int, seconds: float) -> list[Msg]:
+        """Return what is there as soon as there is anything, at most `most` messages; none after
+        `seconds`.
+
+        Raises APIError when the server refuses the request, and what the client raises.
+        """
+        if not self._messages:  # else they came when their own fetch had ended
+            await self.ask(most, seconds, no_wait=True)
+            return await self.answer(seconds + ANSWER_SECONDS)
+        return self._taken(most)
+
+    async def ask(self, count: int, seconds: float, *, no_wait: bool = False) -> None:
+        """Ask for so many messages, for at most `seconds`. With `no_wait` the answer ends with what
+        is there as soon as there is anything; else when all have come.
+        """
+        self._wanted = count
+        self._refusal = None
+        self._ended.clear()
+        request: dict[str, int | bool] = {"batch": count, "expires": int(seconds * 1e9)}
+        if no_wait:
+            request["no_wait"] = True
+        await self.client.publish(self.subject, json.dumps(request).encode(), self.inbox)
+
+    async def answer(self, seconds: float) -> list[Msg]:
+        """Return the messages that have come when all have, the server ends the answer, or
+        `seconds` are over.
+
+        Raises APIError when the server has refused the request.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._ended.wait()
+        if self._refusal and not self._messages:
+            raise self._refusal
+        return self._taken(self._wanted)
+
+    async def open(self) -> None:
+        """Begin to listen for answers."""
+        self._subscription = await self.client.subscribe(self.inbox, cb=self._receive)
+
+    async def close(self) -> None:
+        """Listen no more. What the client raises is of no use to anybody."""
+        subscription = self._subscription
+        self._subscription = None
+        if subscription:
+            with suppress(NatsError):
+                await subscription.unsubscribe()
+
+    def _taken(self, most: int) -> list[Msg]:
+        messages = self._messages[:most]
+        del self._messages[:most]
+        return messages
+
+    async def _receive(self, message: Msg) -> None:
+        """Take a message of the answer, or the status that ends it."""
+        status = JetStreamContext.is_status_msg(message)
+        if not status:
+            self._messages.append(message)
+        elif status not in _ENDED:
+            self._refusal = _refusal(message)
+        if status or len(self._messages) >= self._wanted:
+            self._ended.set()
+
+
+def _refusal(message: Msg) -> NatsError:
+    """Return the error that this status of the server stands for."""
+    try:
+        APIError.from_msg(message)
+    except NatsError as error:
+        return error
+
+
+async def open_pull(jetstream: JetStreamContext, stream: str, consumer: str) -> Pull:
+    """Return the pull of a consumer that is there; whoever opens it closes it. Raises what the
+    client raises.
+    """
+    client = connection_of(jetstream)
+    subject = api_subject(jetstream, f"CONSUMER.MSG.NEXT.{stream}.{consumer}")
+    pull = Pull(client, subject, client.new_inbox())
+    await pull.open()
+    return pull
+
+
+@asynccontextmanager
+async def opened_pull(
+    jetstream: JetStreamContext, stream: str, consumer: str
+) -> AsyncGenerator[Pull]:
+    """Open the pull of a consumer, and close it in the end."""
+    pull = await open_pull(jetstream, stream, consumer)
+    try:
+        yield pull
+    finally:
+        await pull.close()
