@@ -114,7 +114,7 @@ def changed_by_call(call: ast.Call) -> Iterator[ast.expr]:
     match call.func:
         case ast.Name("setattr" | "delattr"):
             yield call.args[0]
-        case ast.Attribute(value, attr) if attr in CHANGING_METHODS:
+        case ast.Attribute(ast.Attribute() as value, attr) if attr in CHANGING_METHODS:
             yield value
         case _:
             pass
