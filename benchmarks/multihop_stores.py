@@ -29,7 +29,7 @@ from services.extractor.handler import on_chunks_created
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from tests.support.events import added, delivered
-from tests.support.merging import merging
+from tests.support.merging import merge_dependencies
 from tests.support.querying import QueryHarness
 
 LIVE = Generations()
@@ -145,7 +145,9 @@ async def _batch(
         )
         said += [delivered(event, fact.sequence + n) for n, event in enumerate(facts, 1)]
     said = [delivered(fact.event, sequence + n) for n, fact in enumerate(said)]
-    merged = await on_entities_extracted(said, LIVE, merging=merging(stores.rows, stores.graph))
+    merged = await on_entities_extracted(
+        said, LIVE, dependencies=merge_dependencies(stores.rows, stores.graph)
+    )
     facts = [delivered(fact, sequence + 5000 + n) for n, (fact,) in enumerate(merged)]
     await on_graph_merged(
         facts, LIVE, graph=stores.graph, vectors=stores.vectors, embeddings=embeddings

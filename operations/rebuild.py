@@ -256,8 +256,10 @@ class Rebuild:
         self.position, self.events = load.position, self.events + load.events
         self.skipped += load.skipped
         if self.parked:
-            unsummarized = self.replays.graph.unsummarized
-            self.reminders = await retry_outages(partial(find_reminders, self.log, unsummarized))
+            unsummarized_keys = self.replays.graph.unsummarized_keys
+            self.reminders = await retry_outages(
+                partial(find_reminders, self.log, unsummarized_keys)
+            )
 
     async def catch_up(self) -> None:
         """Handle the log behind `position` to its end, and make the vectors that asks for."""

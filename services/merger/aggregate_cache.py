@@ -9,6 +9,7 @@ never the graph.
 
 from collections import OrderedDict
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from contracts.graph import Partition
 from knowledge.contributions import Key
@@ -23,36 +24,47 @@ one.
 """
 
 
+class _Entry(NamedTuple):
+    aggregate: IncrementalAggregate
+    size: int
+    """Bytes that the aggregate took when it was cached: it grows in place."""
+
+
 class AggregateCache:
     """Aggregates by partition and key. The least recently written are evicted when all take more
-    than `most` bytes.
+    than `max_bytes`.
     """
 
-    def __init__(self, most: int = MAX_BYTES, least: int = MIN_CONTRIBUTIONS) -> None:
-        self._most, self.min_contributions = most, least
-        self._aggregates: OrderedDict[tuple[Partition, Key], tuple[IncrementalAggregate, int]] = (
-            OrderedDict()
-        )
+    def __init__(
+        self, max_bytes: int = MAX_BYTES, min_contributions: int = MIN_CONTRIBUTIONS
+    ) -> None:
+        self._max_bytes = max_bytes
+        self.min_contributions = min_contributions
+        self._aggregates: OrderedDict[tuple[Partition, Key], _Entry] = OrderedDict()
         self._size = 0
 
     def get(self, partition: Partition, keys: Iterable[Key]) -> dict[Key, IncrementalAggregate]:
         """Return the aggregates that are cached, by key, each at a revision of its own."""
-        entries = {key: self._aggregates.get((partition, key)) for key in keys}
-        return {key: entry[0] for key, entry in entries.items() if entry}
+        aggregates: dict[Key, IncrementalAggregate] = {}
+        for key in keys:
+            entry = self._aggregates.get((partition, key))
+            if entry:
+                aggregates[key] = entry.aggregate
+        return aggregates
 
     def put(self, partition: Partition, aggregates: Iterable[IncrementalAggregate]) -> None:
         """Cache the aggregates as they are now, unless a newer one of their key is cached."""
         for aggregate in aggregates:
-            if (entry := self._aggregates.get((partition, aggregate.key))) and entry[
-                0
-            ].revision > aggregate.revision:
+            entry = self._aggregates.get((partition, aggregate.key))
+            if entry and entry.aggregate.revision > aggregate.revision:
                 continue
             self._evict((partition, aggregate.key))
-            self._aggregates[partition, aggregate.key] = (aggregate, aggregate.size)
+            self._aggregates[partition, aggregate.key] = _Entry(aggregate, aggregate.size)
             self._size += aggregate.size
-        while self._size > self._most:
+        while self._size > self._max_bytes:
             self._evict(next(iter(self._aggregates)))
 
     def _evict(self, cache_key: tuple[Partition, Key]) -> None:
-        if entry := self._aggregates.pop(cache_key, None):
-            self._size -= entry[1]
+        entry = self._aggregates.pop(cache_key, None)
+        if entry:
+            self._size -= entry.size

@@ -76,25 +76,26 @@ async def describe_keys(
     partition: Partition,
     histories: Mapping[Key, History],
     edits: Edits,
-    merging: MergeDependencies,
+    dependencies: MergeDependencies,
     *,
-    missing: bool = False,
+    with_missing: bool = False,
 ) -> dict[Key, DescribedAggregate]:
     """Return aggregate and description of each canonical key. Read the histories just before, then
     the edits.
 
-    Without `missing` the groups that lack a summary are left out: a large hub may have thousands.
+    Without `with_missing` the groups that lack a summary are left out: a large hub may have
+    thousands.
     """
-    cached, uncached = _canonical_keys(partition, histories, edits, merging)
-    chunks = await _chunks_to_read(partition, cached, uncached, merging)
-    contributions = await merging.contributions.of_chunks(partition, chunks)
+    cached_keys, uncached_keys = _canonical_keys(partition, histories, edits, dependencies)
+    chunks = await _chunks_to_read(partition, cached_keys, uncached_keys, dependencies)
+    contributions = await dependencies.contributions.of_chunks(partition, chunks)
     aggregates: dict[Key, IncrementalAggregate | SmallAggregate] = {}
-    aggregates |= await _update_cached(partition, cached, contributions, merging)
-    aggregates |= _aggregate_anew(partition, uncached, contributions, merging)
-    await _look_up_summaries(partition, aggregates.values(), merging)
+    aggregates |= await _update_cached(partition, cached_keys, contributions, dependencies)
+    aggregates |= _aggregate_anew(partition, uncached_keys, contributions, dependencies)
+    await _look_up_summaries(partition, aggregates.values(), dependencies)
     return {
         key: DescribedAggregate(
-            aggregate.aggregate(), aggregate.fragments.description(missing=missing)
+            aggregate.aggregate(), aggregate.fragments.description(with_missing=with_missing)
         )
         for key, aggregate in aggregates.items()
     }
@@ -104,12 +105,12 @@ def _canonical_keys(
     partition: Partition,
     histories: Mapping[Key, History],
     edits: Edits,
-    merging: MergeDependencies,
+    dependencies: MergeDependencies,
 ) -> tuple[list[CachedKey], list[CanonicalKey]]:
     """Return the keys whose cached aggregate their history can bring up to date, and all others."""
-    aggregates = merging.cache.get(partition, histories)
-    cached: list[CachedKey] = []
-    uncached: list[CanonicalKey] = []
+    aggregates = dependencies.cache.get(partition, histories)
+    cached_keys: list[CachedKey] = []
+    uncached_keys: list[CanonicalKey] = []
     for key, history in histories.items():
         canonical = CanonicalKey(key, history, edits.sources(key))
         aggregate = aggregates.get(key)
@@ -117,17 +118,17 @@ def _canonical_keys(
         if aggregate is not None and aggregate.sources == canonical.sources:
             changes = history.changes_since(aggregate.revision)
         if aggregate is not None and changes is not None:
-            cached.append(CachedKey(canonical, aggregate, changes))
+            cached_keys.append(CachedKey(canonical, aggregate, changes))
         else:
-            uncached.append(canonical)
-    return cached, uncached
+            uncached_keys.append(canonical)
+    return cached_keys, uncached_keys
 
 
 async def _chunks_to_read(
     partition: Partition,
-    cached: Collection[CachedKey],
-    uncached: Collection[CanonicalKey],
-    merging: MergeDependencies,
+    cached_keys: Collection[CachedKey],
+    uncached_keys: Collection[CanonicalKey],
+    dependencies: MergeDependencies,
 ) -> dict[Key, set[str]]:
     """Return by original key the hashes of the chunks that contribute to it: all of them for keys
     that are not cached, those that have changed for the others.
@@ -137,16 +138,16 @@ async def _chunks_to_read(
     count of theirs.
     """
     chunks: dict[Key, set[str]] = {}
-    mentioned: set[Key] = set()
-    for canonical in uncached:
+    mentioned_keys: set[Key] = set()
+    for canonical in uncached_keys:
         changes = canonical.history.changes_since(0) if canonical.is_unedited else None
         if changes is not None:
             chunks[canonical.key] = changes.chunks
         else:
-            mentioned.update(source.key for source in canonical.sources)
-    mentioned.difference_update(chunks)
-    chunks |= await merging.contributions.mentioning_chunks(partition, mentioned)
-    for canonical, _, changes in cached:
+            mentioned_keys.update(source.key for source in canonical.sources)
+    mentioned_keys.difference_update(chunks)
+    chunks |= await dependencies.contributions.mentioning_chunks(partition, mentioned_keys)
+    for canonical, _, changes in cached_keys:
         for source in canonical.sources:
             # Of a name that was split, another key may need all of them.
             chunks.setdefault(source.key, set()).update(changes.chunks)
@@ -184,7 +185,7 @@ async def _update_cached(
     partition: Partition,
     keys: Collection[CachedKey],
     contributions: Mapping[Key, list[Contribution]],
-    merging: MergeDependencies,
+    dependencies: MergeDependencies,
 ) -> dict[Key, IncrementalAggregate]:
     """Apply to cached aggregates what has changed since, and return them.
 
@@ -193,18 +194,18 @@ async def _update_cached(
     again at the change that counts it.
     """
     hashes: set[str] = set()
-    for cached in keys:
-        hashes |= cached.changes.summaries
-    summaries = await merging.summaries.get(partition, hashes) if hashes else {}
+    for cached_key in keys:
+        hashes |= cached_key.changes.summaries
+    summaries = await dependencies.summaries.get(partition, hashes) if hashes else {}
     aggregates: dict[Key, IncrementalAggregate] = {}
     for canonical, aggregate, changes in keys:
         if aggregate.revision < canonical.history.revision:
             aggregate.put(_contributions_to(canonical, contributions))
-            stored = changes.summaries & summaries.keys()
-            aggregate.apply_summaries({hash: summaries[hash] for hash in stored})
+            stored_hashes = changes.summaries & summaries.keys()
+            aggregate.apply_summaries({hash: summaries[hash] for hash in stored_hashes})
             aggregate.revision = canonical.history.revision
         aggregates[canonical.key] = aggregate
-    merging.cache.put(partition, aggregates.values())
+    dependencies.cache.put(partition, aggregates.values())
     return aggregates
 
 
@@ -212,33 +213,33 @@ def _aggregate_anew(
     partition: Partition,
     keys: Collection[CanonicalKey],
     contributions: Mapping[Key, list[Contribution]],
-    merging: MergeDependencies,
+    dependencies: MergeDependencies,
 ) -> dict[Key, IncrementalAggregate | SmallAggregate]:
     """Return aggregates of all contributions to the keys. Those that many chunks name are
     cached.
     """
     aggregates: dict[Key, IncrementalAggregate | SmallAggregate] = {}
-    worth_caching: list[IncrementalAggregate] = []
+    large_aggregates: list[IncrementalAggregate] = []
     for canonical in keys:
         key, history, sources = canonical
         of_key = _contributions_to(canonical, contributions)
-        if len(of_key) < merging.cache.min_contributions:
-            aggregates[key] = SmallAggregate(key, of_key, merging.limits)
+        if len(of_key) < dependencies.cache.min_contributions:
+            aggregates[key] = SmallAggregate(key, of_key, dependencies.limits)
             continue
-        aggregate = IncrementalAggregate(key, merging.limits, sources)
+        aggregate = IncrementalAggregate(key, dependencies.limits, sources)
         # In canonical order each is appended; in another order thousands behind it would be moved.
         aggregate.put(sorted(of_key, key=position_of))
         aggregate.revision = history.revision
         aggregates[key] = aggregate
-        worth_caching.append(aggregate)
-    merging.cache.put(partition, worth_caching)
+        large_aggregates.append(aggregate)
+    dependencies.cache.put(partition, large_aggregates)
     return aggregates
 
 
 async def _look_up_summaries(
     partition: Partition,
     aggregates: Collection[IncrementalAggregate | SmallAggregate],
-    merging: MergeDependencies,
+    dependencies: MergeDependencies,
 ) -> None:
     """Look up the summaries in the descriptions, for one level of groups at a time, until none is
     pending.
@@ -255,7 +256,7 @@ async def _look_up_summaries(
                 )
         if not lookups:
             return
-        summaries = await merging.summaries.get(partition, hashes)
+        summaries = await dependencies.summaries.get(partition, hashes)
         for lookup in lookups:
             # Another task may have stored a summary meanwhile: then this result is outdated, and is
             # read again.

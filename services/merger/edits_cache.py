@@ -41,27 +41,38 @@ class EditsCache:
 
     def last(self, partition: Partition) -> Edits:
         """Return the state as it was when it was read last; without edits if it never was."""
-        entry = self._entries.get(partition)
-        return entry.state if entry else Edits()
+        return self._entry(partition).state
 
-    async def current(self, partition: Partition, stored: StoredEdits) -> Edits:
+    async def current(self, partition: Partition, repository: StoredEdits) -> Edits:
         """Return the state after all edits that are stored now. Reads one row, and the edits that
         are new.
         """
-        history = await stored.edit_history(partition)
-        entry = self._entries.get(partition)
-        if entry is None or entry.count < history.revision:
-            changes = history.changes_since(entry.count) if entry else None
-            if entry and changes:
-                new = await stored.edits(partition, list(map(int, changes.chunks)))
-            else:
-                new = await stored.edits(partition) if history.revision else []
-            edits = {**(entry.edits if entry else {}), **{edit.sequence: edit for edit in new}}
-            entry = _Entry(history.revision, edits, apply_edits(list(edits.values())))
-            if (newer := self._entries.get(partition)) is None or newer.count < entry.count:
+        history = await repository.edit_history(partition)
+        entry = self._entry(partition)
+        if entry.count < history.revision:
+            entry = await _updated(entry, history, partition, repository)
+            # Another task may have read on meanwhile.
+            if self._entry(partition).count < entry.count:
                 self._entries[partition] = entry
         if partition in self._entries:
             self._entries.move_to_end(partition)
         while len(self._entries) > MAX_WORKSPACES:
             self._entries.popitem(last=False)
         return entry.state
+
+    def _entry(self, partition: Partition) -> _Entry:
+        return self._entries.get(partition) or _Entry(0, {}, Edits())
+
+
+async def _updated(
+    entry: _Entry, history: History, partition: Partition, repository: StoredEdits
+) -> _Entry:
+    """Return the entry with the edits that its history names as new; with all where it does not
+    reach back.
+    """
+    changes = history.changes_since(entry.count) if entry.count else None
+    sequences = None if changes is None else [int(sequence) for sequence in changes.chunks]
+    edits = dict(entry.edits)
+    for edit in await repository.edits(partition, sequences):
+        edits[edit.sequence] = edit
+    return _Entry(history.revision, edits, apply_edits(list(edits.values())))

@@ -38,7 +38,7 @@ async def on_entities_extracted(
     batch: Sequence[Delivery[EntitiesExtracted | StageFailed]],
     generations: Generations,
     *,
-    merging: MergeDependencies,
+    dependencies: MergeDependencies,
 ) -> list[list[GraphMerged]]:
     """Merge a batch of extractions. A key that several of its chunks name is folded once.
 
@@ -48,32 +48,30 @@ async def on_entities_extracted(
     events: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
-        keys_by_chunk = await merging.contributions.replace(
+        keys_by_chunk = await dependencies.contributions.replace(
             partition, newest_contributions(deliveries)
         )
         edits, revisions = await refold(
             partition,
-            _chunks_by_key((k, chunk) for chunk, keys in keys_by_chunk.items() for k in keys),
-            merging,
+            _chunks_by_key((key, chunk) for chunk, keys in keys_by_chunk.items() for key in keys),
+            dependencies,
         )
         for delivery in deliveries:
             event = delivery.event
             document = event.document.id if event.document else ""
-            originals = {key for chunk in _chunks_of(event) for key in keys_by_chunk[chunk.id]}
-            keys = {
-                key for original in originals if (key := edits.canonical_key(original, document))
-            }
+            originals: set[Key] = set()
+            for chunk in _chunks_of(event):
+                originals |= keys_by_chunk[chunk.id]
+            keys = _canonical_keys(originals, document, edits)
             if isinstance(event, EntitiesExtracted):
-                merged = _graph_merged_events(
-                    event.document, keys, revisions, generations, chunk=event
+                graph_merged = _graph_merged_events(
+                    event.document, keys, revisions, generations, event.chunk
                 )
+            elif keys:
+                graph_merged = _graph_merged_events(event.document, keys, revisions, generations)
             else:
-                merged = (
-                    _graph_merged_events(event.document, keys, revisions, generations)
-                    if keys
-                    else []
-                )
-            events[delivery.sequence] = merged
+                graph_merged = []
+            events[delivery.sequence] = graph_merged
     return [events[delivery.sequence] for delivery in batch]
 
 
@@ -81,7 +79,7 @@ async def on_extents(
     batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
     generations: Generations,
     *,
-    merging: MergeDependencies,
+    dependencies: MergeDependencies,
 ) -> list[list[GraphMerged]]:
     """Retract the contributions of deleted documents, and of chunks that a shorter version no
     longer has.
@@ -89,23 +87,19 @@ async def on_extents(
     events: dict[int, list[GraphMerged]] = {delivery.sequence: [] for delivery in batch}
     for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
-        changed: dict[str, set[ContributionId]] = defaultdict(set)
+        retracted_ids: dict[str, set[ContributionId]] = defaultdict(set)
         for bounds in document_bounds(deliveries):
-            for document, contribution_ids in (
-                await merging.contributions.apply_bounds(partition, bounds)
-            ).items():
-                changed[document] |= contribution_ids
+            ids_by_document = await dependencies.contributions.apply_bounds(partition, bounds)
+            for document, ids in ids_by_document.items():
+                retracted_ids[document] |= ids
         edits, revisions = await refold(
-            partition, _chunks_by_key(chain.from_iterable(changed.values())), merging
+            partition, _chunks_by_key(chain.from_iterable(retracted_ids.values())), dependencies
         )
         for delivery in deliveries:
             event = delivery.event
             document = event.aggregate_id
-            keys = {
-                key
-                for original, _ in changed.get(document, ())
-                if (key := edits.canonical_key(original, document))
-            }
+            originals = {original for original, _ in retracted_ids.get(document, ())}
+            keys = _canonical_keys(originals, document, edits)
             if isinstance(event, DocumentDeleted):
                 events[delivery.sequence] = _graph_merged_events(
                     version_deleted(delivery, event), keys, revisions, generations
@@ -121,17 +115,17 @@ async def on_description_summarized(
     batch: Sequence[Delivery[DescriptionSummarized]],
     generations: Generations,
     *,
-    merging: MergeDependencies,
+    dependencies: MergeDependencies,
 ) -> list[list[GraphMerged]]:
     """Store the summaries, and fold the keys they describe."""
     events: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
-        await merging.summaries.put(partition, summaries_by_hash(deliveries))
+        await dependencies.summaries.put(partition, summaries_by_hash(deliveries))
         hashes: dict[Key, set[str]] = defaultdict(set)
         for delivery in deliveries:
             hashes[delivery.event.key].add(delivery.event.inputs_hash)
-        edits, revisions = await refold(partition, dict.fromkeys(hashes, ()), merging, hashes)
+        edits, revisions = await refold(partition, dict.fromkeys(hashes, ()), dependencies, hashes)
         for delivery in deliveries:
             keys = edits.all_canonical_keys([delivery.event.key])
             events[delivery.sequence] = _graph_merged_events(None, keys, revisions, generations)
@@ -139,43 +133,57 @@ async def on_description_summarized(
 
 
 async def on_graph_edited(
-    batch: Sequence[Delivery[GraphEdited]], generations: Generations, *, merging: MergeDependencies
+    batch: Sequence[Delivery[GraphEdited]],
+    generations: Generations,
+    *,
+    dependencies: MergeDependencies,
 ) -> list[list[GraphMerged]]:
     """Store the edits, and fold every key that has, or ever had, one of their names."""
     events: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
-        new = edits_in(deliveries)
-        await merging.contributions.put_edits(partition, new)
-        edits = await merging.edits.current(partition, merging.contributions)
-        affected = await affected_keys(partition, new, edits, merging.contributions)
-        edits, revisions = await refold(
-            partition, {key: () for keys in affected.values() for key in keys}, merging
-        )
+        new_edits = edits_in(deliveries)
+        await dependencies.contributions.put_edits(partition, new_edits)
+        edits = await dependencies.edits.current(partition, dependencies.contributions)
+        keys_by_edit = await affected_keys(partition, new_edits, edits, dependencies.contributions)
+        no_chunks: dict[Key, set[str]] = {}
+        for keys in keys_by_edit.values():
+            no_chunks |= {key: set() for key in keys}
+        edits, revisions = await refold(partition, no_chunks, dependencies)
         for delivery in deliveries:
-            events[delivery.sequence] = _graph_merged_events(
-                None, edits.all_canonical_keys(affected[delivery.sequence]), revisions, generations
-            )
+            keys = edits.all_canonical_keys(keys_by_edit[delivery.sequence])
+            events[delivery.sequence] = _graph_merged_events(None, keys, revisions, generations)
     return [events[delivery.sequence] for delivery in batch]
 
 
 async def affected_keys(
-    partition: Partition, new: Sequence[Edit], edits: Edits, contributions: Contributions
+    partition: Partition, new_edits: Sequence[Edit], edits: Edits, contributions: Contributions
 ) -> dict[int, set[Key]]:
     """Return by sequence of edit the original keys whose fold it may change: its entities, and
     their relations.
     """
-    names = {edit.sequence: edits.all_original_names(edit.all_names) for edit in new}
+    names = {edit.sequence: edits.all_original_names(edit.all_names) for edit in new_edits}
+    all_names = set[str]().union(*names.values())
     relations: dict[str, set[Key]] = defaultdict(set)
-    for key in await contributions.keys_with_names(partition, set[str]().union(*names.values())):
+    for key in await contributions.keys_with_names(partition, all_names):
         for name in key:
             relations[name].add(key)
-    return {
-        sequence: {(name,) for name in of_edit}.union(
-            edits.edited_keys_with(of_edit), *(relations.get(name, ()) for name in of_edit)
-        )
-        for sequence, of_edit in names.items()
-    }
+    keys_by_edit: dict[int, set[Key]] = {}
+    for sequence, names_of_edit in names.items():
+        keys = edits.edited_keys_with(names_of_edit)
+        for name in names_of_edit:
+            keys.add((name,))
+            keys |= relations.get(name, set())
+        keys_by_edit[sequence] = keys
+    return keys_by_edit
+
+
+def _canonical_keys(originals: Iterable[Key], document: str, edits: Edits) -> set[Key]:
+    """Return the canonical keys of the keys of a document; a relation whose two ends are one entity
+    has none.
+    """
+    keys = {edits.canonical_key(original, document) for original in originals}
+    return {key for key in keys if key is not None}
 
 
 def _chunks_by_key(contribution_ids: Iterable[ContributionId]) -> dict[Key, set[str]]:
@@ -192,15 +200,16 @@ def newest_contributions(
     """Return by chunk the newest version among these, and what it contributes: nothing where it
     failed.
     """
-    newest: dict[str, tuple[int, list[Contribution]]] = {}
-    for event in (delivery.event for delivery in deliveries):
-        said = contributions(event) if isinstance(event, EntitiesExtracted) else []
+    newest_by_chunk: dict[str, tuple[int, list[Contribution]]] = {}
+    for delivery in deliveries:
+        event = delivery.event
+        version = event.document.version if event.document else 0
+        of_event = contributions(event) if isinstance(event, EntitiesExtracted) else []
         for chunk in _chunks_of(event):
-            new = event.document.version if event.document else 0, said
-            newest[chunk.id] = max(
-                newest.get(chunk.id, new), new, key=lambda one: (one[0], bool(one[1]))
-            )
-    return newest
+            newest_version, newest = newest_by_chunk.get(chunk.id, (-1, []))
+            if (version, bool(of_event)) > (newest_version, bool(newest)):
+                newest_by_chunk[chunk.id] = (version, of_event)
+    return newest_by_chunk
 
 
 def _chunks_of(event: EntitiesExtracted | StageFailed) -> Sequence[ChunkRef]:
@@ -218,8 +227,10 @@ def summaries_by_hash(
     """Return sequence and text by the hash of the group: of two summaries of one group the earlier
     in the log.
     """
-    latest_first = sorted(deliveries, key=lambda delivery: -delivery.sequence)
-    return {d.event.inputs_hash: (d.sequence, d.event.text) for d in latest_first}
+    summaries: dict[str, tuple[int, str]] = {}
+    for delivery in sorted(deliveries, key=lambda delivery: delivery.sequence):
+        summaries.setdefault(delivery.event.inputs_hash, (delivery.sequence, delivery.event.text))
+    return summaries
 
 
 def _graph_merged_events(
@@ -227,32 +238,40 @@ def _graph_merged_events(
     keys: Collection[Key],
     revisions: Revisions,
     generations: Generations,
-    chunk: EntitiesExtracted | None = None,
+    chunk: ChunkRef | None = None,
 ) -> list[GraphMerged]:
-    ordered, size = sorted(keys), max(1, len(keys)) if chunk else MAX_KEYS_PER_EVENT
-    parts = [ordered[start : start + size] for start in range(0, max(1, len(ordered)), size)]
-    return [
-        GraphMerged(
-            document=document,
-            chunks=(chunk.chunk,) if chunk else (),
-            entities=tuple(
-                EntityRevision(name=key[0], revision=revisions[key])
-                for key in part
-                if len(key) == 1
-            ),
-            relations=tuple(
-                RelationRevision(source=key[0], target=key[1], revision=revisions[key])
-                for key in part
-                if len(key) == 2
-            ),
-            part=number,
-            parts=len(parts),
-            generation=generations.graph,
+    """Return the events that name these keys: a single one for a chunk, else in parts."""
+    ordered_keys = sorted(keys)
+    size = max(1, len(keys)) if chunk else MAX_KEYS_PER_EVENT
+    # Without keys there is one event, of no key.
+    starts = range(0, max(1, len(keys)), size)
+    events: list[GraphMerged] = []
+    for part, start in enumerate(starts):
+        entities: list[EntityRevision] = []
+        relations: list[RelationRevision] = []
+        for key in ordered_keys[start : start + size]:
+            revision = revisions[key]
+            if len(key) == 1:
+                entities.append(EntityRevision(name=key[0], revision=revision))
+            else:
+                relations.append(RelationRevision(source=key[0], target=key[1], revision=revision))
+        events.append(
+            GraphMerged(
+                document=document,
+                chunks=(chunk,) if chunk else (),
+                entities=tuple(entities),
+                relations=tuple(relations),
+                part=part,
+                parts=len(starts),
+                generation=generations.graph,
+            )
         )
-        for number, part in enumerate(parts)
-    ]
+    return events
 
 
 def edits_in(deliveries: Sequence[Delivery[GraphEdited]]) -> list[Edit]:
     """Return the edits that the events bring."""
-    return [edit_of(one.sequence, microseconds(one.happened_at), one.event) for one in deliveries]
+    return [
+        edit_of(delivery.sequence, microseconds(delivery.happened_at), delivery.event)
+        for delivery in deliveries
+    ]

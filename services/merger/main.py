@@ -39,7 +39,7 @@ def main() -> None:
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         rows, graph = open_documents(settings), open_graph(settings)
         chat = open_chat(settings, bus.limiters, role="summary")
-        merging = MergeDependencies(
+        dependencies = MergeDependencies(
             RowContributions(rows), RowSummaries(rows), graph, settings.limits, AggregateCache()
         )
         summarizer = _summarizer(settings, chat, rows) if chat else None
@@ -51,17 +51,18 @@ def main() -> None:
             bus.integrity.watch("graph", parts, filling, held=(*filling, "merger-summaries"))
             bus.integrity.schema_store = rows
             yield [
-                Subscription("merger", partial(on_entities_extracted, merging=merging)),
-                Subscription("merger-extents", partial(on_extents, merging=merging)),
-                Subscription("merger-edits", partial(on_graph_edited, merging=merging)),
+                Subscription("merger", partial(on_entities_extracted, dependencies=dependencies)),
+                Subscription("merger-extents", partial(on_extents, dependencies=dependencies)),
+                Subscription("merger-edits", partial(on_graph_edited, dependencies=dependencies)),
                 Subscription(
-                    "merger-summarized", partial(on_description_summarized, merging=merging)
+                    "merger-summarized",
+                    partial(on_description_summarized, dependencies=dependencies),
                 ),
                 Subscription(
                     "merger-summaries",
                     partial(
                         on_graph_merged,
-                        merging=merging,
+                        dependencies=dependencies,
                         summarizer=summarizer,
                         debounce=partial(debounce, settings.summary_quiet_seconds),
                     ),

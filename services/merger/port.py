@@ -47,7 +47,7 @@ class Contributions(Protocol):
         ...
 
     async def apply_bounds(
-        self, partition: Partition, extents: Mapping[str, DocumentBounds]
+        self, partition: Partition, bounds: Mapping[str, DocumentBounds]
     ) -> dict[str, set[ContributionId]]:
         """Retract what chunks behind the end of their document contributed in older versions.
 
@@ -59,15 +59,15 @@ class Contributions(Protocol):
     async def count_changes(
         self,
         partition: Partition,
-        changed: Mapping[Key, Collection[str]],
+        chunks: Mapping[Key, Collection[str]],
         mentions: Mapping[Key, Collection[str]],
-        summarized: Mapping[Key, Collection[str]],
+        summary_hashes: Mapping[Key, Collection[str]],
     ) -> dict[Key, History]:
-        """Increment the revision of each key of `changed`, note why, and return their histories.
+        """Increment the revision of each key of `chunks`, note why, and return their histories.
 
-        By key: `changed`, the chunks whose contributions may have changed; `mentions`, chunks that
-        are to be found by original key from then on; `summarized`, the hashes of groups that have a
-        summary now. Whoever reads a revision afterwards sees every contribution, mention and edit
+        By key: `chunks`, those whose contributions may have changed; `mentions`, chunks that are to
+        be found by original key from then on; `summary_hashes`, of the groups that have a summary
+        now. Whoever reads a revision afterwards sees every contribution, mention and edit
         that was stored before it was counted.
         """
         ...
@@ -95,7 +95,7 @@ class Contributions(Protocol):
         ...
 
     async def put_sources(
-        self, partition: Partition, folded: Mapping[Key, tuple[int, Sequence[Source]]]
+        self, partition: Partition, sources: Mapping[Key, tuple[int, Sequence[Source]]]
     ) -> None:
         """Store for readers whose contributions belong to these canonical keys, unless a greater
         revision is stored.

@@ -26,57 +26,57 @@ class FoldedKeys:
     revisions: dict[Key, int]
     entities: list[Entity] = field(default_factory=list[Entity])
     relations: list[Relation] = field(default_factory=list[Relation])
-    unsummarized: set[Key] = field(default_factory=set[Key])
+    unsummarized_keys: set[Key] = field(default_factory=set[Key])
     """Those of the keys that lack a summary."""
 
 
 async def refold(
     partition: Partition,
-    changed: Mapping[Key, Collection[str]],
-    merging: MergeDependencies,
-    summarized: Mapping[Key, Collection[str]] | None = None,
+    chunks: Mapping[Key, Collection[str]],
+    dependencies: MergeDependencies,
+    summary_hashes: Mapping[Key, Collection[str]] | None = None,
 ) -> tuple[Edits, dict[Key, int]]:
     """Fold the canonical keys that original keys have or had, and write them. Returns the edits and
     the revisions.
 
-    `changed`: by original key, the chunks whose contributions the caller may have changed;
-    `summarized`: by key, the hashes of groups whose summaries the caller has stored.
+    `chunks`: by original key, those whose contributions the caller may have changed;
+    `summary_hashes`: by key, of the groups whose summaries the caller has stored.
     """
-    folded = await fold_keys(partition, changed, merging, summarized)
-    if folded.revisions:
-        await merging.graph.put(partition, folded.entities, folded.relations)
-    return folded.edits, folded.revisions
+    folded_keys = await fold_keys(partition, chunks, dependencies, summary_hashes)
+    if folded_keys.revisions:
+        await dependencies.graph.put(partition, folded_keys.entities, folded_keys.relations)
+    return folded_keys.edits, folded_keys.revisions
 
 
 async def fold_keys(
     partition: Partition,
-    changed: Mapping[Key, Collection[str]],
-    merging: MergeDependencies,
-    summarized: Mapping[Key, Collection[str]] | None = None,
+    chunks: Mapping[Key, Collection[str]],
+    dependencies: MergeDependencies,
+    summary_hashes: Mapping[Key, Collection[str]] | None = None,
 ) -> FoldedKeys:
     """Fold as `refold` does, and write all but the graph."""
-    edits, histories = await _count_changes(partition, changed, merging, summarized or {})
+    edits, histories = await _count_changes(partition, chunks, dependencies, summary_hashes or {})
     revisions = {key: history.revision for key, history in histories.items()}
-    await _put_sources(partition, revisions, edits, merging)
-    aggregates = await describe_keys(partition, histories, edits, merging)
-    folded = FoldedKeys(edits, revisions)
+    await _put_sources(partition, revisions, edits, dependencies)
+    aggregates = await describe_keys(partition, histories, edits, dependencies)
+    folded_keys = FoldedKeys(edits, revisions)
     for key, revision in revisions.items():
         description = aggregates[key].description
         item = fold(key, aggregates[key].aggregate, description.text, revision, edits)
         if isinstance(item, Entity):
-            folded.entities.append(item)
+            folded_keys.entities.append(item)
         else:
-            folded.relations.append(item)
+            folded_keys.relations.append(item)
         if not description.is_whole:
-            folded.unsummarized.add(key)
-    return folded
+            folded_keys.unsummarized_keys.add(key)
+    return folded_keys
 
 
 async def _count_changes(
     partition: Partition,
-    changed: Mapping[Key, Collection[str]],
-    merging: MergeDependencies,
-    summarized: Mapping[Key, Collection[str]],
+    chunks: Mapping[Key, Collection[str]],
+    dependencies: MergeDependencies,
+    summary_hashes: Mapping[Key, Collection[str]],
 ) -> tuple[Edits, dict[Key, History]]:
     """Count the change of every canonical key that the original keys have or may once have had.
     Returns the edits, and the histories of the canonical keys.
@@ -84,46 +84,51 @@ async def _count_changes(
     Edits are read again after each count: whoever counts a key last has read every edit made
     before.
     """
-    edits = merging.edits.last(partition)
+    edits = dependencies.edits.last(partition)
     histories: dict[Key, History] = {}
-    counted: dict[Key, set[str]] = {}
-    mentions = changed
-    uncounted = _uncounted_chunks(changed, edits, counted)
-    while uncounted:
-        histories |= await merging.contributions.count_changes(
-            partition, uncounted, mentions, summarized
+    counted_chunks: dict[Key, set[str]] = {}
+    mentions = chunks
+    uncounted_chunks = _uncounted_chunks(chunks, edits, counted_chunks)
+    while uncounted_chunks:
+        histories |= await dependencies.contributions.count_changes(
+            partition, uncounted_chunks, mentions, summary_hashes
         )
-        for key, chunks in uncounted.items():
-            counted.setdefault(key, set()).update(chunks)
+        for key, of_key in uncounted_chunks.items():
+            counted_chunks.setdefault(key, set()).update(of_key)
         # The mentions are by original key: the first count has stored them all.
         mentions = dict[Key, Collection[str]]()
-        edits = await merging.edits.current(partition, merging.contributions)
-        uncounted = _uncounted_chunks(changed, edits, counted)
+        edits = await dependencies.edits.current(partition, dependencies.contributions)
+        uncounted_chunks = _uncounted_chunks(chunks, edits, counted_chunks)
     return edits, histories
 
 
 def _uncounted_chunks(
-    changed: Mapping[Key, Collection[str]], edits: Edits, counted: Mapping[Key, Collection[str]]
+    chunks: Mapping[Key, Collection[str]],
+    edits: Edits,
+    counted_chunks: Mapping[Key, Collection[str]],
 ) -> dict[Key, set[str]]:
-    """Return the changed chunks by every canonical key that their keys have or may once have had,
-    in order of keys.
+    """Return the chunks of original keys by every canonical key that these have or may once have
+    had, in order of keys.
 
     Left out are keys all of whose chunks are counted. An edit that came meanwhile may bring a
     counted key more chunks.
     """
-    chunks_by_key: dict[Key, set[str]] = {}
-    for original, original_chunks in changed.items():
+    chunks_by_canonical_key: dict[Key, set[str]] = {}
+    for original, of_original in chunks.items():
         for key in edits.all_canonical_keys((original,)):
-            chunks_by_key.setdefault(key, set()).update(original_chunks)
-    uncounted: dict[Key, set[str]] = {}
-    for key, chunks in sorted(chunks_by_key.items()):
-        if key not in counted or not chunks.issubset(counted[key]):
-            uncounted[key] = chunks
-    return uncounted
+            chunks_by_canonical_key.setdefault(key, set()).update(of_original)
+    uncounted_chunks: dict[Key, set[str]] = {}
+    for key, of_key in sorted(chunks_by_canonical_key.items()):
+        if key not in counted_chunks or not of_key.issubset(counted_chunks[key]):
+            uncounted_chunks[key] = of_key
+    return uncounted_chunks
 
 
 async def _put_sources(
-    partition: Partition, revisions: Mapping[Key, int], edits: Edits, merging: MergeDependencies
+    partition: Partition,
+    revisions: Mapping[Key, int],
+    edits: Edits,
+    dependencies: MergeDependencies,
 ) -> None:
     """Store for readers whose contributions belong to the keys that edits affect."""
     sources = {
@@ -132,4 +137,4 @@ async def _put_sources(
         if edits.affects(key)
     }
     if sources:
-        await merging.contributions.put_sources(partition, sources)
+        await dependencies.contributions.put_sources(partition, sources)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from contracts.events import (
@@ -57,7 +58,7 @@ class ChangedKeys:
 
     workspace: str
     chunks: Mapping[Key, Sequence[str]]
-    summarized: Mapping[Key, Collection[str]]
+    summary_hashes: Mapping[Key, Collection[str]]
 
 
 @dataclass
@@ -68,7 +69,9 @@ class _Changes:
 
     chunks: dict[Key, list[str]] = field(default_factory=dict[Key, list[str]])
     chunk_count: int = 0
-    summarized: dict[Key, set[str]] = field(default_factory=lambda: defaultdict[Key, set[str]](set))
+    summary_hashes: dict[Key, set[str]] = field(
+        default_factory=lambda: defaultdict[Key, set[str]](set)
+    )
     edits: list[Edit] = field(default_factory=list[Edit])
 
     def note(self, chunk: str, keys: Collection[Key]) -> None:
@@ -97,12 +100,12 @@ class GraphReplay:
     )
 
     def __init__(self, rows: Rows, graph: Graph, settings: MergerSettings) -> None:
-        self._merging = MergeDependencies(
+        self._dependencies = MergeDependencies(
             RowContributions(rows), RowSummaries(rows), graph, settings.limits, AggregateCache()
         )
         self._changes: dict[str, _Changes] = defaultdict(_Changes)
         """By workspace."""
-        self.unsummarized: dict[str, set[Key]] = defaultdict(set)
+        self.unsummarized_keys: dict[str, set[Key]] = defaultdict(set)
         """By workspace, the folded keys whose summaries the log lacks. Live services make them."""
 
     @property
@@ -114,38 +117,47 @@ class GraphReplay:
         """Return the handlers in the order in which each batch goes through them; they return
         GraphMerged events.
         """
-        merging = self._merging
+        dependencies = self._dependencies
         return [
             ReplayHandler(
-                (DescriptionSummarized,), partial(on_description_summarized, merging=merging)
+                (DescriptionSummarized,),
+                partial(on_description_summarized, dependencies=dependencies),
             ),
             ReplayHandler(
-                (EntitiesExtracted, StageFailed), partial(on_entities_extracted, merging=merging)
+                (EntitiesExtracted, StageFailed),
+                partial(on_entities_extracted, dependencies=dependencies),
             ),
-            ReplayHandler((ChunksCreated, DocumentDeleted), partial(on_extents, merging=merging)),
-            ReplayHandler((GraphEdited,), partial(on_graph_edited, merging=merging)),
+            ReplayHandler(
+                (ChunksCreated, DocumentDeleted), partial(on_extents, dependencies=dependencies)
+            ),
+            ReplayHandler((GraphEdited,), partial(on_graph_edited, dependencies=dependencies)),
         ]
 
     async def take(self, batch: Sequence[Delivery[Any]], generations: Generations) -> None:
         """See `BulkReplay.take`."""
-        contributions, summaries = self._merging.contributions, self._merging.summaries
+        contributions = self._dependencies.contributions
+        summaries = self._dependencies.summaries
         for workspace, deliveries in by_workspace(batch).items():
-            partition, changes = Partition(workspace, generations.graph), self._changes[workspace]
+            partition = Partition(workspace, generations.graph)
+            changes = self._changes[workspace]
             by_type: dict[type, list[Delivery[Any]]] = defaultdict(list)
             for delivery in deliveries:
                 by_type[type(delivery.event)].append(delivery)
-            said = by_type[EntitiesExtracted] + by_type[StageFailed]
-            changed = await contributions.replace(partition, newest_contributions(said))
-            for chunk, keys in changed.items():
+            extractions = by_type[EntitiesExtracted] + by_type[StageFailed]
+            keys_by_chunk = await contributions.replace(
+                partition, newest_contributions(extractions)
+            )
+            for chunk, keys in keys_by_chunk.items():
                 changes.note(chunk, keys)
             for bounds in document_bounds(by_type[ChunksCreated] + by_type[DocumentDeleted]):
-                for retracted in (await contributions.apply_bounds(partition, bounds)).values():
-                    for key, chunk in retracted:
-                        changes.note(chunk, [key])
+                ids_by_document = await contributions.apply_bounds(partition, bounds)
+                for key, chunk in chain.from_iterable(ids_by_document.values()):
+                    changes.note(chunk, [key])
             await summaries.put(partition, summaries_by_hash(by_type[DescriptionSummarized]))
             for delivery in by_type[DescriptionSummarized]:
-                changes.summarized[delivery.event.key].add(delivery.event.inputs_hash)
-            if edits := edits_in(by_type[GraphEdited]):
+                changes.summary_hashes[delivery.event.key].add(delivery.event.inputs_hash)
+            edits = edits_in(by_type[GraphEdited])
+            if edits:
                 await contributions.put_edits(partition, edits)
                 changes.edits += edits
 
@@ -161,47 +173,53 @@ class GraphReplay:
         while self._changes:
             workspace, changes = self._changes.popitem()
             for page in batched(changes.chunks.items(), PAGE):
-                summarized = {key: changes.summarized.get(key, set()) for key, _ in page}
-                yield ChangedKeys(workspace, dict(page), summarized)
+                hashes = {key: changes.summary_hashes.get(key, set()) for key, _ in page}
+                yield ChangedKeys(workspace, dict(page), hashes)
 
     async def fold(
-        self, changed: ChangedKeys, generations: Generations
+        self, changed_keys: ChangedKeys, generations: Generations
     ) -> tuple[list[Entity], list[Relation]]:
         """Return what the graph gets under all canonical keys of these original ones."""
-        partition, contributions = (
-            Partition(changed.workspace, generations.graph),
-            self._merging.contributions,
+        partition = Partition(changed_keys.workspace, generations.graph)
+        last_chunks = await self._count_all_but_the_last(partition, changed_keys.chunks)
+        folded_keys = await fold_keys(
+            partition, last_chunks, self._dependencies, changed_keys.summary_hashes
         )
-        for start in range(
-            0, max(map(len, changed.chunks.values())) - CHUNKS_PER_NOTE, CHUNKS_PER_NOTE
-        ):
-            # The last note of each key is that of the fold.
-            some = {
-                key: chunks[start : start + CHUNKS_PER_NOTE]
-                for key, chunks in changed.chunks.items()
-                if start + CHUNKS_PER_NOTE < len(chunks)
+        unsummarized_keys = self.unsummarized_keys[changed_keys.workspace]
+        unsummarized_keys.difference_update(folded_keys.revisions)
+        unsummarized_keys.update(folded_keys.unsummarized_keys)
+        return folded_keys.entities, folded_keys.relations
+
+    async def _count_all_but_the_last(
+        self, partition: Partition, chunks: Mapping[Key, Sequence[str]]
+    ) -> dict[Key, Sequence[str]]:
+        """Count the changes of keys with so many chunks that their history needs several notes, but
+        for the last note of each key, which is that of the fold. Returns the chunks of the last
+        notes.
+        """
+        notes = {key: list(batched(of_key, CHUNKS_PER_NOTE)) for key, of_key in chunks.items()}
+        for number in range(max(map(len, notes.values())) - 1):
+            counted_chunks = {
+                key: of_key[number] for key, of_key in notes.items() if number + 1 < len(of_key)
             }
-            await contributions.count_changes(partition, some, some, {})
-        last = {
-            key: chunks[(max(len(chunks), 1) - 1) // CHUNKS_PER_NOTE * CHUNKS_PER_NOTE :]
-            for key, chunks in changed.chunks.items()
-        }
-        folded = await fold_keys(partition, last, self._merging, changed.summarized)
-        self.unsummarized[changed.workspace] -= folded.revisions.keys()
-        self.unsummarized[changed.workspace] |= folded.unsummarized
-        return folded.entities, folded.relations
+            await self._dependencies.contributions.count_changes(
+                partition, counted_chunks, counted_chunks, {}
+            )
+        return {key: of_key[-1] if of_key else () for key, of_key in notes.items()}
 
     async def _add_edited(self, partition: Partition, changes: _Changes) -> None:
         """Add the keys that edits may have changed; those that were never folded are there
         already.
         """
-        for key in changes.summarized:
+        for key in changes.summary_hashes:
             changes.chunks.setdefault(key, [])
         if changes.edits:
-            edits = await self._merging.edits.current(partition, self._merging.contributions)
-            affected = await affected_keys(
-                partition, changes.edits, edits, self._merging.contributions
+            edits = await self._dependencies.edits.current(
+                partition, self._dependencies.contributions
             )
-            for keys in affected.values():
+            keys_by_edit = await affected_keys(
+                partition, changes.edits, edits, self._dependencies.contributions
+            )
+            for keys in keys_by_edit.values():
                 for key in sorted(keys):
                     changes.chunks.setdefault(key, [])

@@ -6,7 +6,8 @@ summarised: a key that a bulk load changes a thousand times is summarised when t
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -26,7 +27,7 @@ async def on_graph_merged(
     batch: Sequence[Delivery[GraphMerged]],
     generations: Generations,
     *,
-    merging: MergeDependencies,
+    dependencies: MergeDependencies,
     summarizer: Summarizer | None,
     debounce: Callable[[datetime], Awaitable[None]],
 ) -> list[list[Event]]:
@@ -40,23 +41,26 @@ async def on_graph_merged(
     if summarizer is None:
         return list(events.values())
     await debounce(max(delivery.happened_at for delivery in batch))
-    hashes: set[tuple[str, str]] = set()
+    requested_hashes: dict[str, set[str]] = defaultdict(set)
     for delivery in batch:
-        workspace, partition = delivery.workspace, Partition(delivery.workspace, generations.graph)
-        revisions = await _revisions(partition, delivery.event, merging)
+        partition = Partition(delivery.workspace, generations.graph)
+        revisions = await _revisions(partition, delivery.event, dependencies)
+        workspace_hashes = requested_hashes[delivery.workspace]
         groups = [
-            g
-            for g in await _missing_summaries(partition, revisions, merging)
-            if (workspace, g.hash) not in hashes
+            group
+            for group in await _missing_summaries(partition, revisions, dependencies)
+            if group.hash not in workspace_hashes
         ]
-        hashes |= {(workspace, group.hash) for group in groups}
-        current = partial(_is_current, partition, revisions, merging=merging)
-        events[delivery.sequence] = await _summarize(workspace, groups, summarizer, current)
+        workspace_hashes.update(group.hash for group in groups)
+        is_current = partial(_is_current, partition, revisions, dependencies=dependencies)
+        events[delivery.sequence] = await _summarize(
+            delivery.workspace, groups, summarizer, is_current
+        )
     return [events[delivery.sequence] for delivery in batch]
 
 
 async def _revisions(
-    partition: Partition, event: GraphMerged, merging: MergeDependencies
+    partition: Partition, event: GraphMerged, dependencies: MergeDependencies
 ) -> dict[Key, int]:
     """Return the revisions that the event announces; the present ones where it counts those of
     another generation.
@@ -69,100 +73,125 @@ async def _revisions(
     }
     if event.generation == partition.generation:
         return revisions
-    stored = await merging.contributions.histories(partition, revisions)
-    return {key: stored[key].revision if key in stored else 0 for key in revisions}
+    histories = await dependencies.contributions.histories(partition, revisions)
+    return {key: histories[key].revision if key in histories else 0 for key in revisions}
 
 
 async def _current_histories(
-    partition: Partition, revisions: Mapping[Key, int], merging: MergeDependencies
+    partition: Partition, revisions: Mapping[Key, int], dependencies: MergeDependencies
 ) -> dict[Key, History]:
     """Return the histories of those keys that nothing new has changed since.
 
     A change whose GraphMerged is in the log may be counted again, after a crash, and gives no
     second event then.
     """
-    stored = await merging.contributions.histories(partition, revisions)
-    current = {key: stored.get(key, History(0)) for key in revisions}
-    new = {key: history.new_entries_since(revisions[key]) for key, history in current.items()}
-    some_new = {key: (current[key], entries) for key, entries in new.items() if entries}
-    repeated = (
-        await _repeated_by_another_name(partition, some_new, merging) if some_new else set[Key]()
-    )
-    return {
-        key: history for key, history in current.items() if new[key] == set() or key in repeated
-    }
+    stored_histories = await dependencies.contributions.histories(partition, revisions)
+    histories = {key: stored_histories.get(key, History(0)) for key in revisions}
+    unchanged_keys: set[Key] = set()
+    new_entries: dict[Key, set[str]] = {}
+    for key, history in histories.items():
+        entries = history.new_entries_since(revisions[key])
+        if entries:
+            new_entries[key] = entries
+        elif entries is not None:
+            unchanged_keys.add(key)
+    if new_entries:
+        unchanged_keys |= await _keys_counted_before(
+            partition, histories, new_entries, dependencies
+        )
+    return {key: history for key, history in histories.items() if key in unchanged_keys}
 
 
-async def _repeated_by_another_name(
+async def _keys_counted_before(
     partition: Partition,
-    some_new: Mapping[Key, tuple[History, set[str]]],
-    merging: MergeDependencies,
+    histories: Mapping[Key, History],
+    new_entries: Mapping[Key, Collection[str]],
+    dependencies: MergeDependencies,
 ) -> set[Key]:
-    """Return the keys whose new changes were all counted before an edit brought them here, under an
+    """Return the keys whose new entries were all counted before an edit brought them here, under an
     original name.
 
     Whoever counts a change of a key counts it for the original names, too: there it stands once
     more often.
     """
-    edits = await merging.edits.current(partition, merging.contributions)
-    originals = {
-        key: {source.key for source in edits.sources(key)} - {key}
-        for key in some_new
-        if not edits.is_unedited(key)
-    }
-    named = set[Key]().union(*originals.values())
-    histories = await merging.contributions.histories(partition, named) if named else {}
-
-    def counted_before(key: Key) -> bool:
-        history, entries = some_new[key]
-        others = [histories[original] for original in originals[key] if original in histories]
-        return all(
-            any(other.times(entry) > history.times(entry) for other in others) for entry in entries
+    edits = await dependencies.edits.current(partition, dependencies.contributions)
+    originals: dict[Key, set[Key]] = {}
+    for key in new_entries:
+        if not edits.is_unedited(key):
+            originals[key] = {source.key for source in edits.sources(key)} - {key}
+    all_originals = set[Key]().union(*originals.values())
+    if not all_originals:
+        return set()
+    original_histories = await dependencies.contributions.histories(partition, all_originals)
+    return {
+        key
+        for key, originals_of_key in originals.items()
+        if _were_counted_before(
+            new_entries[key],
+            histories[key],
+            [original_histories[key] for key in originals_of_key & original_histories.keys()],
         )
+    }
 
-    return {key for key in originals if counted_before(key)}
+
+def _were_counted_before(
+    entries: Iterable[str], history: History, original_histories: Collection[History]
+) -> bool:
+    """Return whether some history of an original key names each entry more often than this one."""
+    return all(
+        any(original.times(entry) > history.times(entry) for original in original_histories)
+        for entry in entries
+    )
 
 
 async def _is_current(
-    partition: Partition, expected: Mapping[Key, int], key: Key, *, merging: MergeDependencies
+    partition: Partition, revisions: Mapping[Key, int], key: Key, *, dependencies: MergeDependencies
 ) -> bool:
     """Return whether a key is still at this revision; if not, its next GraphMerged will be
     summarised.
     """
-    return bool(await _current_histories(partition, {key: expected[key]}, merging))
+    return bool(await _current_histories(partition, {key: revisions[key]}, dependencies))
 
 
 async def _missing_summaries(
-    partition: Partition, revisions: Mapping[Key, int], merging: MergeDependencies
+    partition: Partition, revisions: Mapping[Key, int], dependencies: MergeDependencies
 ) -> list[Group]:
     """Return the groups without a summary, of those keys that have not changed since these
     revisions.
     """
-    histories = await _current_histories(partition, revisions, merging)
+    histories = await _current_histories(partition, revisions, dependencies)
     if not histories:
         return []
-    edits = await merging.edits.current(partition, merging.contributions)
+    edits = await dependencies.edits.current(partition, dependencies.contributions)
     # What a single chunk says is never summarised, and most keys are named by one.
-    several = {
+    described_histories = {
         key: history
         for key, history in histories.items()
-        if not edits.is_unedited(key)
-        or (changes := history.changes_since(0)) is None
-        or len(changes.chunks) > 1
+        if not edits.is_unedited(key) or _may_have_several_chunks(history)
     }
-    aggregates = await describe_keys(partition, several, edits, merging, missing=True)
-    return [group for key in several for group in aggregates[key].description.missing_summaries]
+    aggregates = await describe_keys(
+        partition, described_histories, edits, dependencies, with_missing=True
+    )
+    groups: list[Group] = []
+    for key in described_histories:
+        groups += aggregates[key].description.missing_summaries
+    return groups
+
+
+def _may_have_several_chunks(history: History) -> bool:
+    changes = history.changes_since(0)
+    return changes is None or len(changes.chunks) > 1
 
 
 async def _summarize(
     workspace: str,
     groups: Sequence[Group],
     summarizer: Summarizer,
-    current: Callable[[Key], Awaitable[bool]],
+    is_current: Callable[[Key], Awaitable[bool]],
 ) -> list[Event]:
     async def summarize_group(group: Group) -> Summary:
         # A call that waits for its turn is dropped if the key changes meanwhile.
-        with calls_for(workspace, partial(current, group.key)):
+        with calls_for(workspace, partial(is_current, group.key)):
             return await summarizer.summarize(workspace, group)
 
     results = await asyncio.gather(*map(summarize_group, groups), return_exceptions=True)

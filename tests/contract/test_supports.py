@@ -39,7 +39,7 @@ class Harness:
             for n, event in enumerate(events)
         ]
         self.place += len(events)
-        await handler(batch, Generations(), merging=self.merger.merging)
+        await handler(batch, Generations(), dependencies=self.merger.dependencies)
 
     async def says(self, count: int, *names: str, first: int = 0) -> None:
         """So many documents of one chunk each name these, tied to each other."""

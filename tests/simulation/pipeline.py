@@ -174,19 +174,23 @@ class Pipeline:
 
     def _merger(self, _: Any) -> dict[str, Handler]:
         rows, graph = self.port(self.stores.rows), self.port(self.stores.graph)
-        merging = MergeDependencies(
-            RowContributions(rows), RowSummaries(rows), graph, LIMITS, AggregateCache(least=1)
+        dependencies = MergeDependencies(
+            RowContributions(rows),
+            RowSummaries(rows),
+            graph,
+            LIMITS,
+            AggregateCache(min_contributions=1),
         )
         chat = ModelSummarizer(self.chat, rows, language="English", context=12_000, length=600)
         summarizer = chat if self.summaries else None
 
         return {
-            "merger": partial(on_entities_extracted, merging=merging),
-            "merger-extents": partial(on_extents, merging=merging),
-            "merger-edits": partial(on_graph_edited, merging=merging),
-            "merger-summarized": partial(on_description_summarized, merging=merging),
+            "merger": partial(on_entities_extracted, dependencies=dependencies),
+            "merger-extents": partial(on_extents, dependencies=dependencies),
+            "merger-edits": partial(on_graph_edited, dependencies=dependencies),
+            "merger-summarized": partial(on_description_summarized, dependencies=dependencies),
             "merger-summaries": partial(
-                summarize, merging=merging, summarizer=summarizer, debounce=self._debounce
+                summarize, dependencies=dependencies, summarizer=summarizer, debounce=self._debounce
             ),
         }
 

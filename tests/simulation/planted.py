@@ -110,7 +110,7 @@ PLANTED: Mapping[str, Plant] = {
         History, "new_entries_since", _newest_only
     ),
     "changes-counted-again-after-a-renaming-not-summarised": lambda: mock.patch.object(
-        summarize, "_repeated_by_another_name", _no_other_names
+        summarize, "_keys_counted_before", _no_other_names
     ),
     "failed-passage-leaves-its-older-version": lambda: mock.patch.object(
         handler, "newest_contributions", _successes_only

@@ -19,7 +19,7 @@ from tests.support.events import delivered
 SPACE = Partition("w", 1)
 
 
-def merging(
+def merge_dependencies(
     rows: MemoryRows, graph: MemoryGraph, hubs: AggregateCache | None = None
 ) -> MergeDependencies:
     """What the handlers of one replica of the merger work with, over these stores. It remembers
@@ -30,7 +30,7 @@ def merging(
         RowSummaries(rows),
         graph,
         SummaryLimits(),
-        hubs or AggregateCache(least=1),
+        hubs or AggregateCache(min_contributions=1),
     )
 
 
@@ -41,16 +41,16 @@ class Merger:
     rows: MemoryRows = field(default_factory=MemoryRows)
     graph: MemoryGraph = field(default_factory=MemoryGraph)
 
-    hubs: AggregateCache = field(default_factory=lambda: AggregateCache(least=1))
+    hubs: AggregateCache = field(default_factory=lambda: AggregateCache(min_contributions=1))
 
     @property
-    def merging(self) -> MergeDependencies:
+    def dependencies(self) -> MergeDependencies:
         """What its handlers work with."""
-        return merging(self.rows, self.graph, self.hubs)
+        return merge_dependencies(self.rows, self.graph, self.hubs)
 
-    def replica(self, least: int = 1) -> "Merger":
+    def replica(self, min_contributions: int = 1) -> "Merger":
         """Another process on the same stores, with a memory of its own."""
-        return Merger(self.rows, self.graph, AggregateCache(least=least))
+        return Merger(self.rows, self.graph, AggregateCache(min_contributions=min_contributions))
 
     async def merge(self, *events: EntitiesExtracted, workspace: str = "w") -> list[Any]:
         """Merge these events in one batch, and return what the handler returned."""
@@ -63,7 +63,7 @@ class Merger:
     ) -> Any:
         """Call the handler."""
         return await on_entities_extracted(
-            batch, generations or Generations(), merging=self.merging
+            batch, generations or Generations(), dependencies=self.dependencies
         )
 
     async def entities(self, partition: Partition = SPACE) -> dict[str, Entity]:

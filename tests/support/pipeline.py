@@ -32,7 +32,7 @@ from services.extractor.handler import on_chunks_created
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
 from services.query.status.projection import on_events
-from tests.support.merging import merging
+from tests.support.merging import merge_dependencies
 from tests.support.querying import QueryHarness
 
 
@@ -65,7 +65,7 @@ class Worker:
 def workers(harness: QueryHarness, versions: DocumentVersions = ALL_WANTED) -> list[Worker]:
     """Every consumer that works without a language model, over the stores of this world."""
     embeddings = CachedEmbeddings(harness.rows, harness.embedder)
-    merger = merging(harness.rows, harness.graph)
+    merger = merge_dependencies(harness.rows, harness.graph)
     chunking = Chunking(size=1200, overlap=100)
     cut = partial(
         on_document_added,
@@ -98,9 +98,9 @@ def workers(harness: QueryHarness, versions: DocumentVersions = ALL_WANTED) -> l
     parts: list[tuple[str, Stage, Handler]] = [
         ("chunker", "chunker", each(cut)),
         ("extractor", "extractor", each(extract)),
-        ("merger", "merger", partial(on_entities_extracted, merging=merger)),
-        ("merger-extents", "merger", partial(on_extents, merging=merger)),
-        ("merger-edits", "merger", partial(on_graph_edited, merging=merger)),
+        ("merger", "merger", partial(on_entities_extracted, dependencies=merger)),
+        ("merger-extents", "merger", partial(on_extents, dependencies=merger)),
+        ("merger-edits", "merger", partial(on_graph_edited, dependencies=merger)),
         ("indexer-chunks", "indexer", passages),
         ("indexer-graph", "indexer", things),
         ("query-status", "query", status),

@@ -59,7 +59,7 @@ from tests.support.events import (
     extracted,
     relation,
 )
-from tests.support.merging import merging
+from tests.support.merging import merge_dependencies
 from tests.support.operations import memory_operations
 
 LIVE = Generations()
@@ -137,7 +137,9 @@ class QueryHarness:
             for order in range(len(passages))
         ]
         await self.project(*said)
-        merged = await on_entities_extracted(said, LIVE, merging=merging(self.rows, self.graph))
+        merged = await on_entities_extracted(
+            said, LIVE, dependencies=merge_dependencies(self.rows, self.graph)
+        )
         events += merged
         deliveries = [
             delivered(event, sequence + 100 + n, workspace=workspace)

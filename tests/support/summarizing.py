@@ -59,7 +59,7 @@ class Harness:
         made = await on_graph_merged(
             batch,
             Generations(),
-            merging=self.merger.merging,
+            dependencies=self.merger.dependencies,
             summarizer=self.summarizer,
             debounce=quiet,
         )
@@ -75,7 +75,7 @@ class Harness:
         self.summaries += events
         batch = [delivered(event, first + n) for n, event in enumerate(events)]
         made = await on_description_summarized(
-            batch, generations or Generations(), merging=self.merger.merging
+            batch, generations or Generations(), dependencies=self.merger.dependencies
         )
         return [event for of_one in made for event in of_one]
 

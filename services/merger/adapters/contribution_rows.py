@@ -21,14 +21,14 @@ def row_of(chunk: str, version: int, contributions: Sequence[Contribution]) -> R
         fields,
         (
             {
-                "names": list(c.names),
-                "description": c.description,
-                "kind": c.kind,
-                "type": c.type,
-                "keywords": list(c.keywords),
-                "weight": c.weight,
+                "names": list(contribution.names),
+                "description": contribution.description,
+                "kind": contribution.kind,
+                "type": contribution.type,
+                "keywords": list(contribution.keywords),
+                "weight": contribution.weight,
             }
-            for c in contributions
+            for contribution in contributions
         ),
     )
 
@@ -37,37 +37,43 @@ def contributions_in(row: Row, keys: Iterable[Key]) -> list[Contribution]:
     """Return what the chunk contributes to each of these keys; a retracted contribution where it
     says nothing.
     """
-    said = {tuple(one[0]): one for one in row["said"]}
-    chunk, document, order, version = (
+    entries = {tuple(entry[0]): entry for entry in row["said"]}
+    contributions: list[Contribution] = []
+    for key in keys:
+        entry = entries.get(key)
+        if entry is None:
+            contributions.append(_retracted_contribution(row, key))
+            continue
+        _, description, kind, type_, keywords, weight = entry
+        contributions.append(
+            Contribution(
+                kind,
+                key,
+                description,
+                row["chunk_id"],
+                row["document_id"],
+                row["order"],
+                row["version"],
+                row["added_at"],
+                row["file_path"],
+                type_,
+                tuple(keywords),
+                weight,
+            )
+        )
+    return contributions
+
+
+def _retracted_contribution(row: Row, key: Key) -> Contribution:
+    return Contribution(
+        "entity",
+        key,
+        "",
         row["chunk_id"],
         row["document_id"],
         row["order"],
         row["version"],
+        row["added_at"],
+        "",
+        retracted=True,
     )
-    added_at, file_path = row["added_at"], row["file_path"]
-    contributions: list[Contribution] = []
-    for key in keys:
-        if one := said.get(key):
-            _, description, kind, type_, keywords, weight = one
-            contributions.append(
-                Contribution(
-                    kind,
-                    key,
-                    description,
-                    chunk,
-                    document,
-                    order,
-                    version,
-                    added_at,
-                    file_path,
-                    type_,
-                    tuple(keywords),
-                    weight,
-                )
-            )
-        else:
-            nothing = Contribution(
-                "entity", key, "", chunk, document, order, version, added_at, "", retracted=True
-            )
-            contributions.append(nothing)
-    return contributions

@@ -45,43 +45,46 @@ class RowContributions:
     """
 
     def __init__(self, rows: Rows) -> None:
-        self._rows, self._extents = rows, RowDocumentBounds(rows, "graph_extents")
+        self._rows = rows
+        self._bounds = RowDocumentBounds(rows, "graph_extents")
 
     async def replace(
         self, partition: Partition, contributions: Mapping[str, tuple[int, Sequence[Contribution]]]
     ) -> dict[str, set[Key]]:
         """See `Contributions.replace`."""
-        new = {
-            chunk_hash(chunk): row_of(chunk, *content) for chunk, content in contributions.items()
-        }
-        rows = await self._rows.update(
-            _chunks(partition),
-            new,
-            lambda stored: {key: newer_row(stored.get(key), row) for key, row in new.items()},
-        )
+        new_rows: dict[str, Row] = {}
+        for chunk, (version, of_chunk) in contributions.items():
+            new_rows[chunk_hash(chunk)] = row_of(chunk, version, of_chunk)
+
+        def newer_rows(stored_rows: Mapping[str, Row]) -> dict[str, Row]:
+            return {key: newer_row(stored_rows.get(key), row) for key, row in new_rows.items()}
+
+        rows = await self._rows.update(_chunks(partition), new_rows, newer_rows)
         rows |= await self._retract_obsolete(partition, rows)
         return {row["chunk_id"]: _keys_in(row) for row in rows.values()}
 
     async def apply_bounds(
-        self, partition: Partition, extents: Mapping[str, DocumentBounds]
+        self, partition: Partition, bounds: Mapping[str, DocumentBounds]
     ) -> dict[str, set[ContributionId]]:
         """See `Contributions.apply_bounds`."""
-        before = await self._extents.put(partition, extents)
-        changed: dict[str, set[ContributionId]] = {document: set() for document in extents}
+        earlier_bounds = await self._bounds.put(partition, bounds)
         # The first bounds of a document retract nothing: its contributions are of the same version.
         documents = [
             document
-            for document, extent in extents.items()
-            if document in before or not extent.count
+            for document, of_document in bounds.items()
+            if document in earlier_bounds or not of_document.count
         ]
-        if documents:
-            bounds = await self._extents.get(partition, documents)
-            rows = dict(await self._rows.find(_chunks(partition), {"document_id": documents}))
-            rows |= await self._retract_obsolete(partition, rows)
-            for row in rows.values():
-                if row["order"] >= bounds[row["document_id"]].count:
-                    changed[row["document_id"]] |= {(key, row["chunk_id"]) for key in _keys_in(row)}
-        return changed
+        ids: dict[str, set[ContributionId]] = {document: set() for document in bounds}
+        if not documents:
+            return ids
+        stored_bounds = await self._bounds.get(partition, documents)
+        rows = dict(await self._rows.find(_chunks(partition), {"document_id": documents}))
+        rows |= await self._retract_obsolete(partition, rows)
+        for row in rows.values():
+            document = row["document_id"]
+            if row["order"] >= stored_bounds[document].count:
+                ids[document] |= {(key, row["chunk_id"]) for key in _keys_in(row)}
+        return ids
 
     async def _retract_obsolete(
         self, partition: Partition, rows: Mapping[str, Row]
@@ -91,102 +94,106 @@ class RowContributions:
         Bounds are read after rows, and rows after bounds: whoever comes last sees both, and
         retracts.
         """
-        extents = await self._extents.get(
-            partition, {row["document_id"] for row in rows.values() if row["said"]}
-        )
+        documents = {row["document_id"] for row in rows.values() if row["said"]}
+        bounds = await self._bounds.get(partition, documents)
 
-        def obsolete(row: Row) -> bool:
-            extent = extents.get(row["document_id"])
-            return bool(
-                row["said"] and extent and extent.is_obsolete_chunk(row["order"], row["version"])
-            )
+        def is_obsolete(row: Row) -> bool:
+            of_document = bounds.get(row["document_id"])
+            if not row["said"] or of_document is None:
+                return False
+            return of_document.is_obsolete_chunk(row["order"], row["version"])
 
-        def retracted(stored: Mapping[str, Row]) -> dict[str, Row]:
-            return {
-                key: retracted_row(row, extents[row["document_id"]].version)
-                if obsolete(row)
-                else row
-                for key, row in stored.items()
-            }
+        def without_obsolete(stored_rows: Mapping[str, Row]) -> dict[str, Row]:
+            updated_rows = dict(stored_rows)
+            for key, row in stored_rows.items():
+                if is_obsolete(row):
+                    updated_rows[key] = retracted_row(row, bounds[row["document_id"]].version)
+            return updated_rows
 
-        gone = [key for key, row in rows.items() if obsolete(row)]
-        return await self._rows.update(_chunks(partition), gone, retracted) if gone else {}
+        obsolete_keys = [key for key, row in rows.items() if is_obsolete(row)]
+        if not obsolete_keys:
+            return {}
+        return await self._rows.update(_chunks(partition), obsolete_keys, without_obsolete)
 
     async def count_changes(
         self,
         partition: Partition,
-        changed: Mapping[Key, Collection[str]],
+        chunks: Mapping[Key, Collection[str]],
         mentions: Mapping[Key, Collection[str]],
-        summarized: Mapping[Key, Collection[str]],
+        summary_hashes: Mapping[Key, Collection[str]],
     ) -> dict[Key, History]:
         """See `Contributions.count_changes`."""
-        rows: dict[str, Row] = {
-            mention_prefix(key) + chunk_hash(chunk): {}
-            for key, chunks in mentions.items()
-            for chunk in chunks
-        }
-        notes = {
-            key_hash(key): History.note(sorted(map(chunk_hash, chunks)), summarized.get(key, ()))
-            for key, chunks in changed.items()
-        }
-        counters = (
-            await self._rows.append(_mentions(partition), notes, rows) if notes or rows else {}
-        )
-        return {key: _history(counters[key_hash(key)]) for key in changed}
+        rows: dict[str, Row] = {}
+        for key, mentioning_chunks in mentions.items():
+            prefix = mention_prefix(key)
+            for chunk in mentioning_chunks:
+                rows[prefix + chunk_hash(chunk)] = {}
+        notes: dict[str, str] = {}
+        for key, changed_chunks in chunks.items():
+            hashes = sorted(map(chunk_hash, changed_chunks))
+            notes[key_hash(key)] = History.note(hashes, summary_hashes.get(key, ()))
+        if not notes and not rows:
+            return {}
+        counters = await self._rows.append(_mentions(partition), notes, rows)
+        return {key: _history(counters[key_hash(key)]) for key in chunks}
 
     async def histories(self, partition: Partition, keys: Collection[Key]) -> dict[Key, History]:
         """See `Contributions.histories`."""
-        hashes = {key_hash(key): key for key in keys}
-        counters = await self._rows.get(_mentions(partition), list(hashes)) if hashes else {}
-        return {hashes[hash]: _history(row) for hash, row in counters.items()}
+        if not keys:
+            return {}
+        keys_by_hash = {key_hash(key): key for key in keys}
+        counters = await self._rows.get(_mentions(partition), list(keys_by_hash))
+        return {keys_by_hash[hash]: _history(row) for hash, row in counters.items()}
 
     async def mentioning_chunks(
         self, partition: Partition, keys: Collection[Key]
     ) -> dict[Key, set[str]]:
         """See `Contributions.mentioning_chunks`."""
-        prefixes = {mention_prefix(key): key for key in keys}
         chunks: dict[Key, set[str]] = {key: set() for key in keys}
-        for place, _ in (
-            await self._rows.under(_mentions(partition), list(prefixes)) if prefixes else ()
-        ):
-            chunks[prefixes[place[: place.index(":") + 1]]].add(mentioning_chunk(place))
+        if not chunks:
+            return chunks
+        keys_by_prefix = {mention_prefix(key): key for key in keys}
+        for row_key, _ in await self._rows.under(_mentions(partition), list(keys_by_prefix)):
+            prefix = row_key[: row_key.index(":") + 1]
+            chunks[keys_by_prefix[prefix]].add(mentioning_chunk(row_key))
         return chunks
 
     async def of_chunks(
         self, partition: Partition, chunks: Mapping[Key, Collection[str]]
     ) -> dict[Key, list[Contribution]]:
         """See `Contributions.of_chunks`."""
-        keys: dict[str, list[Key]] = defaultdict(list)
+        keys_by_chunk: dict[str, list[Key]] = defaultdict(list)
         for key, hashes in chunks.items():
             for hash in hashes:
-                keys[hash].append(key)
+                keys_by_chunk[hash].append(key)
         contributions: dict[Key, list[Contribution]] = {key: [] for key in chunks}
-        for batch in batched(sorted(keys), _CHUNKS):
-            for hash, row in (await self._rows.get(_chunks(partition), batch)).items():
-                for contribution in contributions_in(row, keys[hash]):
+        for batch in batched(sorted(keys_by_chunk), _CHUNKS):
+            rows = await self._rows.get(_chunks(partition), batch)
+            for hash, row in rows.items():
+                for contribution in contributions_in(row, keys_by_chunk[hash]):
                     contributions[contribution.names].append(contribution)
         return contributions
 
     async def keys_with_names(self, partition: Partition, names: Collection[str]) -> set[Key]:
         """See `Contributions.keys_with_names`."""
-        searched = set(names)
-        chunks = await self.mentioning_chunks(partition, [(name,) for name in searched])
+        entity_names = set(names)
+        chunks = await self.mentioning_chunks(partition, [(name,) for name in entity_names])
         keys: set[Key] = set()
         # A chunk that names a relation contributes to both of its entities, too.
         for batch in batched(sorted(set[str]().union(*chunks.values())), _CHUNKS):
             for row in (await self._rows.get(_chunks(partition), batch)).values():
-                keys |= {
-                    key for key in _keys_in(row) if len(key) > 1 and searched.intersection(key)
-                }
+                for key in _keys_in(row):
+                    if len(key) > 1 and not entity_names.isdisjoint(key):
+                        keys.add(key)
         return keys
 
     async def put_sources(
-        self, partition: Partition, folded: Mapping[Key, tuple[int, Sequence[Source]]]
+        self, partition: Partition, sources: Mapping[Key, tuple[int, Sequence[Source]]]
     ) -> None:
         """See `Contributions.put_sources`."""
         rows = {
-            key_hash(key): folded_row(key, sources, revision)
-            for key, (revision, sources) in folded.items()
+            key_hash(key): folded_row(key, of_key, revision)
+            for key, (revision, of_key) in sources.items()
         }
         await self._rows.put_newer(Table(FOLDED_TABLE, partition), rows, "guard")
 
@@ -201,8 +208,8 @@ class RowContributions:
 
     async def edit_history(self, partition: Partition) -> History:
         """See `Contributions.edit_history`."""
-        row = (await self._rows.get(_mentions(partition), [EDITS_COUNTER])).get(EDITS_COUNTER)
-        return _history(row) if row else History(0)
+        rows = await self._rows.get(_mentions(partition), [EDITS_COUNTER])
+        return _history(rows[EDITS_COUNTER]) if EDITS_COUNTER in rows else History(0)
 
     async def edits(
         self, partition: Partition, sequences: Collection[int] | None = None
@@ -210,15 +217,13 @@ class RowContributions:
         """See `Contributions.edits`."""
         table = Table(EDITS_TABLE, partition)
         if sequences is not None:
-            return [
-                _edit(row)
-                for row in (await self._rows.get(table, list(map(_edit_key, sequences)))).values()
-            ]
+            rows = await self._rows.get(table, [_edit_key(sequence) for sequence in sequences])
+            return [_edit(row) for row in rows.values()]
         edits: list[Edit] = []
-        after = ""
-        while page := await self._rows.scan(table, after, _PAGE):
+        last_key = ""
+        while page := await self._rows.scan(table, last_key, _PAGE):
             edits += [_edit(row) for _, row in page]
-            after = page[-1][0]
+            last_key = page[-1][0]
             if len(page) < _PAGE:
                 break
         return edits
@@ -234,7 +239,9 @@ class RowSummaries:
         """See `Summaries.put`."""
         # Rows with a greater guard replace others, so the guard is the negative sequence: the
         # earliest summary stays.
-        rows = {hash: {"text": text, "guard": -place} for hash, (place, text) in summaries.items()}
+        rows = {
+            hash: {"text": text, "guard": -sequence} for hash, (sequence, text) in summaries.items()
+        }
         await self._rows.put_newer(Table("summaries", partition), rows, "guard")
 
     async def get(self, partition: Partition, hashes: Collection[str]) -> dict[str, str]:

@@ -22,26 +22,31 @@ class ModelSummarizer:
     """
 
     def __init__(self, chat: Chat, rows: Rows, *, language: str, context: int, length: int) -> None:
-        self._chat, self._rows = chat, WriteBehind(rows)
-        self._language, self._context, self._length = language, context, length
-        self.model, self.prompt_version = chat.model, f"{SUMMARY_VERSION}:{language}"
+        self._chat = chat
+        self._rows = WriteBehind(rows)
+        self._language = language
+        self._context = context
+        self._length = length
+        self.model = chat.model
+        self.prompt_version = f"{SUMMARY_VERSION}:{language}"
 
     async def summarize(self, workspace: str, group: Group) -> Summary:
         """See `Summarizer.summarize`. Texts too long for one call are condensed in parts first."""
         table = Table("condensed", Partition(workspace, 0))
         key = sha256("\x1f".join((self.model, self.prompt_version, group.hash)))
-        if row := (await self._rows.get(table, [key])).get(key):
-            return Summary(row["text"], TokenUsage())
+        rows = await self._rows.get(table, [key])
+        if key in rows:
+            return Summary(rows[key]["text"], TokenUsage())
         await self._rows.ready()
         parts = self._parts(group.texts)
         if len(parts) == 1:
             summary = await self._ask(group)
         else:
             summaries = [await self.summarize(workspace, Group(group.key, part)) for part in parts]
-            combined = await self.summarize(
-                workspace, Group(group.key, tuple(one.text for one in summaries))
-            )
-            summary = Summary(combined.text, sum((one.usage for one in summaries), combined.usage))
+            texts = tuple(summary.text for summary in summaries)
+            summary_of_parts = await self.summarize(workspace, Group(group.key, texts))
+            usage = sum((summary.usage for summary in summaries), summary_of_parts.usage)
+            summary = Summary(summary_of_parts.text, usage)
         await self._rows.put(table, {key: {"text": summary.text}})
         return summary
 
@@ -68,6 +73,7 @@ class ModelSummarizer:
             raise ModelRefused(
                 f"{self.model} reached its length limit before the end of a summary", "length"
             )
-        if not (text := completion.text.strip()):
+        text = completion.text.strip()
+        if not text:
             raise Unavailable(f"{self.model} wrote an empty summary")
         return Summary(text, completion.usage)

@@ -31,63 +31,68 @@ level.
 
 
 class DescriptionTree:
-    """Distinct fragments in canonical order, their groups, and the summaries that are known of
+    """Distinct fragments in canonical order, their groups, and the summaries that are stored of
     them.
     """
 
     def __init__(self, key: Key, limits: SummaryLimits) -> None:
-        self._key, self._limits = key, limits
+        self._key = key
+        self._limits = limits
         self._fragments = DistinctValues()
         self._rebuild(0)
 
     def __len__(self) -> int:
         return len(self._fragments)
 
-    def add(self, fragment: str, place: Position) -> None:
+    def add(self, fragment: str, position: Position) -> None:
         """Add the fragment at one more position."""
-        self._move(fragment, self._fragments.add(fragment, place))
+        self._move(fragment, self._fragments.add(fragment, position))
 
-    def remove(self, fragment: str, place: Position) -> None:
+    def remove(self, fragment: str, position: Position) -> None:
         """Remove the fragment from this position."""
-        self._move(fragment, self._fragments.remove(fragment, place))
+        self._move(fragment, self._fragments.remove(fragment, position))
 
     def pending_summaries(self) -> set[str]:
         """Return hashes of groups whose summaries have to be looked up before `description` knows
         which are missing.
         """
-        if not self._limits.are_exceeded_by(self._first()):
+        if not self._limits.are_exceeded_by(self._first_fragments()):
             return set()
         self._update()
-        return set(self._pending)
+        return set(self._pending_hashes)
 
-    def apply_summaries(self, known: Mapping[str, str], asked: Collection[str]) -> None:
-        """Use these summaries, by hash of group, instead of any before; of those `asked` for there
-        are no others.
+    def apply_summaries(
+        self, summaries: Mapping[str, str], looked_up_hashes: Collection[str]
+    ) -> None:
+        """Use these summaries, by hash of group, instead of any before; of the `looked_up_hashes`
+        there are no others.
 
         Idempotent: a summary that is used already changes nothing, and leaves nothing pending.
         """
-        for hash in known.keys() & self._nodes.keys():
-            for level, place in self._nodes[hash]:
-                self._unsummarized[level].pop(place, None)
-                self._set_texts((level, place), [known[hash]])
-            self._pending.discard(hash)
-        self._pending -= set(asked)
+        for hash in summaries.keys() & self._nodes.keys():
+            for level, path in self._nodes[hash]:
+                self._unsummarized_groups[level].pop(path, None)
+                self._set_texts((level, path), [summaries[hash]])
+            self._pending_hashes.discard(hash)
+        self._pending_hashes.difference_update(looked_up_hashes)
 
-    def description(self, *, missing: bool = True) -> Description:
+    def description(self, *, with_missing: bool = True) -> Description:
         """Return what `describe` returns for the same fragments and summaries; the text alone
-        unless `missing`.
+        unless `with_missing`.
         """
-        first = self._first()
-        if not self._limits.are_exceeded_by(first):
-            return Description(join(first))
+        texts = self._first_fragments()
+        if not self._limits.are_exceeded_by(texts):
+            return Description(join(texts))
         level = self._update()
         if level is None:
             return Description(join(self._texts[0].get("", ())))
-        groups = self._unsummarized[level] if missing else {}
-        ordered = {groups[place].hash: groups[place] for place in sorted(groups)}
-        return Description(join(first), tuple(ordered.values()), is_whole=False)
+        groups = self._unsummarized_groups[level] if with_missing else {}
+        groups_by_hash: dict[str, Group] = {}
+        for path in sorted(groups):
+            groups_by_hash[groups[path].hash] = groups[path]
+        return Description(join(texts), tuple(groups_by_hash.values()), is_whole=False)
 
-    def _first(self) -> list[str]:
+    def _first_fragments(self) -> list[str]:
         """Return enough of the first fragments to join them, and to tell whether the limits are
         exceeded.
         """
@@ -99,17 +104,17 @@ class DescriptionTree:
         self._leaves: dict[str, list[tuple[Position, str]]] = defaultdict(list)
         self._texts: list[dict[str, list[str]]] = [{} for _ in range(depth + 1)]
         self._groups: list[dict[str, Group]] = [{} for _ in range(depth + 1)]
-        self._unsummarized: list[dict[str, Group]] = [{} for _ in range(depth + 1)]
-        self._stale: list[set[str]] = [set() for _ in range(depth + 1)]
+        self._unsummarized_groups: list[dict[str, Group]] = [{} for _ in range(depth + 1)]
+        self._stale_paths: list[set[str]] = [set() for _ in range(depth + 1)]
         self._nodes: dict[str, set[Node]] = defaultdict(set)
-        self._pending: set[str] = set()
-        for place, fragment in self._fragments.with_positions():
-            self._leaves[sha256(fragment)[:depth]].append((place, fragment))
-        self._stale[depth] = set(self._leaves)
+        self._pending_hashes: set[str] = set()
+        for position, fragment in self._fragments.with_positions():
+            self._leaves[sha256(fragment)[:depth]].append((position, fragment))
+        self._stale_paths[depth] = set(self._leaves)
 
     def _move(self, fragment: str, change: FirstPositionChange) -> None:
-        before, after = change
-        if before == after:
+        old_position, new_position = change
+        if old_position == new_position:
             return
         depth = depth_of(len(self._fragments))
         if depth != self._depth:
@@ -117,56 +122,57 @@ class DescriptionTree:
             return
         leaf = sha256(fragment)[:depth]
         texts = self._leaves[leaf]
-        if before is not None:
-            del texts[bisect_left(texts, (before, fragment))]
-        if after is not None:
-            insort(texts, (after, fragment))
-        self._stale[depth].add(leaf)
+        if old_position is not None:
+            del texts[bisect_left(texts, (old_position, fragment))]
+        if new_position is not None:
+            insort(texts, (new_position, fragment))
+        self._stale_paths[depth].add(leaf)
 
     def _update(self) -> int | None:
         """Update stale groups from the leaves up to the first level that lacks summaries; return
         it, or None.
         """
         for level in range(self._depth, -1, -1):
-            for place in self._stale[level]:
-                self._update_group((level, place))
-            self._stale[level].clear()
-            if self._unsummarized[level]:
+            for path in self._stale_paths[level]:
+                self._update_group((level, path))
+            self._stale_paths[level].clear()
+            if self._unsummarized_groups[level]:
                 return level
         return None
 
     def _update_group(self, node: Node) -> None:
-        level, place = node
+        level, path = node
         inputs = self._inputs(node)
-        if old := self._groups[level].get(place):
-            if old.texts == tuple(inputs):
+        former_group = self._groups[level].get(path)
+        if former_group:
+            if former_group.texts == tuple(inputs):
                 return  # the same group: its summary, or the lack of one, stays
-            self._forget(node, old)
+            self._remove_group(node, former_group)
         if not self._limits.are_exceeded_by(inputs):
             self._set_texts(node, inputs)
         else:
             group = Group(self._key, tuple(inputs))
-            self._texts[level].pop(place, None)
-            self._groups[level][place] = self._unsummarized[level][place] = group
+            self._texts[level].pop(path, None)
+            self._groups[level][path] = self._unsummarized_groups[level][path] = group
             self._nodes[group.hash].add(node)
-            self._pending.add(group.hash)
+            self._pending_hashes.add(group.hash)
 
-    def _forget(self, node: Node, group: Group) -> None:
-        """Forget the group that was at this node."""
-        level, place = node
-        del self._groups[level][place]
-        self._unsummarized[level].pop(place, None)
+    def _remove_group(self, node: Node, group: Group) -> None:
+        """Remove the group that was at this node."""
+        level, path = node
+        del self._groups[level][path]
+        self._unsummarized_groups[level].pop(path, None)
         self._nodes[group.hash].remove(node)
         if not self._nodes[group.hash]:
             del self._nodes[group.hash]
-            self._pending.discard(group.hash)
+            self._pending_hashes.discard(group.hash)
 
     def _inputs(self, node: Node) -> list[str]:
-        level, place = node
+        level, path = node
         if level == self._depth:
-            return [text for _, text in self._leaves[place]]
+            return [text for _, text in self._leaves[path]]
         below = self._texts[level + 1]
-        return [text for digit in DIGITS for text in below.get(place + digit, ())]
+        return [text for digit in DIGITS for text in below.get(path + digit, ())]
 
     def _set_texts(self, node: Node, texts: list[str]) -> None:
         """Set the texts that represent the group in the level above; none without fragments.
@@ -174,9 +180,9 @@ class DescriptionTree:
         The group above becomes stale only if they differ: two replicas that apply summaries in turn
         come to an end.
         """
-        level, place = node
-        if self._texts[level].get(place) == texts:
+        level, path = node
+        if self._texts[level].get(path) == texts:
             return
-        self._texts[level][place] = texts
+        self._texts[level][path] = texts
         if level:
-            self._stale[level - 1].add(place[:-1])
+            self._stale_paths[level - 1].add(path[:-1])

@@ -37,19 +37,22 @@ class IncrementalAggregate:
     """
 
     def __init__(self, key: Key, limits: SummaryLimits, sources: tuple[Source, ...] = ()) -> None:
-        self.key, self.sources, self.revision, self.size = key, sources, 0, EMPTY
+        self.key = key
+        self.sources = sources
+        self.revision = 0
+        self.size = EMPTY
         # By chunk, or by key and chunk where the original key is another one: it may contribute to
         # several.
         self._contributions: dict[str | tuple[Key, str], Contribution] = {}
         self._chunks = Counter[str]() if len(sources) > 1 else None
         self._order: list[Position] = []
-        self._types, self._paths, self._keywords = DistinctValues(), DistinctValues(), WordCounts()
+        self._types = DistinctValues()
+        self._paths = DistinctValues()
+        self._keywords = WordCounts()
         # An exact sum: with floats, adding and removing a weight would leave a rounding error.
         self._steps = 0
-        self._descriptions, self._relation_descriptions = (
-            DescriptionTree(key, limits),
-            DescriptionTree(key, limits),
-        )
+        self._descriptions = DescriptionTree(key, limits)
+        self._relation_descriptions = DescriptionTree(key, limits)
 
     @property
     def fragments(self) -> DescriptionTree:
@@ -58,23 +61,25 @@ class IncrementalAggregate:
 
     def put(self, contributions: Iterable[Contribution]) -> None:
         """Replace what their chunks have contributed; a retracted contribution removes it."""
-        for new in contributions:
-            place = new.chunk_id if new.names == self.key else (new.names, new.chunk_id)
-            old = self._contributions.get(place)
-            if new == old:
+        for contribution in contributions:
+            is_of_key = contribution.names == self.key
+            chunk = contribution.chunk_id
+            identity = chunk if is_of_key else (contribution.names, chunk)
+            former_contribution = self._contributions.get(identity)
+            if contribution == former_contribution:
                 continue
-            if old:
-                del self._contributions[place]
-                self._remove(old)
-            if not new.retracted:
-                self._contributions[place] = new
-                self._add(new)
+            if former_contribution:
+                del self._contributions[identity]
+                self._remove(former_contribution)
+            if not contribution.retracted:
+                self._contributions[identity] = contribution
+                self._add(contribution)
 
-    def apply_summaries(self, known: Mapping[str, str]) -> None:
+    def apply_summaries(self, summaries: Mapping[str, str]) -> None:
         """Use these summaries from now on, by hash of their group."""
         # Both trees: the one not in use must not go on without a summary that exists now.
         for tree in (self._descriptions, self._relation_descriptions):
-            tree.apply_summaries(known, ())
+            tree.apply_summaries(summaries, ())
 
     def aggregate(self) -> Aggregate:
         """Return what `aggregate` returns for the same contributions."""
@@ -94,43 +99,45 @@ class IncrementalAggregate:
         """Return the chunks of the first contributions, enough of them though a chunk may
         contribute to each source.
         """
-        enough = MAX_SOURCES * max(1, len(self.sources))
-        return (chunk for *_, chunk in self._order[:enough])
+        count = MAX_SOURCES * max(1, len(self.sources))
+        return (chunk for *_, chunk in self._order[:count])
 
-    def _add(self, new: Contribution) -> None:
-        position = position_of(new)
+    def _descriptions_with(self, contribution: Contribution) -> DescriptionTree:
+        """Return the descriptions to which that of the contribution belongs."""
+        is_of_relation = contribution.kind == "end"
+        return self._relation_descriptions if is_of_relation else self._descriptions
+
+    def _add(self, contribution: Contribution) -> None:
+        position = position_of(contribution)
         insort(self._order, position)
-        (self._relation_descriptions if new.kind == "end" else self._descriptions).add(
-            new.description, position
-        )
-        if new.kind == "entity":
-            self._types.add(new.type, position)
-        if new.file_path != UNKNOWN_SOURCE:
-            self._paths.add(new.file_path, position)
-        self._count(new, 1)
+        self._descriptions_with(contribution).add(contribution.description, position)
+        if contribution.kind == "entity":
+            self._types.add(contribution.type, position)
+        if contribution.file_path != UNKNOWN_SOURCE:
+            self._paths.add(contribution.file_path, position)
+        self._count(contribution, 1)
 
-    def _remove(self, old: Contribution) -> None:
-        position = position_of(old)
+    def _remove(self, contribution: Contribution) -> None:
+        position = position_of(contribution)
         del self._order[bisect_left(self._order, position)]
-        (self._relation_descriptions if old.kind == "end" else self._descriptions).remove(
-            old.description, position
-        )
-        if old.kind == "entity":
-            self._types.remove(old.type, position)
-        if old.file_path != UNKNOWN_SOURCE:
-            self._paths.remove(old.file_path, position)
-        self._count(old, -1)
+        self._descriptions_with(contribution).remove(contribution.description, position)
+        if contribution.kind == "entity":
+            self._types.remove(contribution.type, position)
+        if contribution.file_path != UNKNOWN_SOURCE:
+            self._paths.remove(contribution.file_path, position)
+        self._count(contribution, -1)
 
-    def _count(self, contribution: Contribution, by: int) -> None:
+    def _count(self, contribution: Contribution, sign: int) -> None:
+        """Add the contribution to the sums, or take it off with a negative sign."""
         if self._chunks is not None:
-            self._chunks[contribution.chunk_id] += by
+            self._chunks[contribution.chunk_id] += sign
             if not self._chunks[contribution.chunk_id]:
                 del self._chunks[contribution.chunk_id]
         numerator, denominator = contribution.weight.as_integer_ratio()
-        self._steps += by * (numerator << STEPS) // denominator
+        self._steps += sign * (numerator << STEPS) // denominator
         for word in set(contribution.keywords):
-            self._keywords.change(word, by)
-        self.size += by * (
+            self._keywords.change(word, sign)
+        self.size += sign * (
             OVERHEAD
             + getsizeof(contribution.description)
             + sum(map(getsizeof, contribution.keywords))

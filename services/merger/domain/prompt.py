@@ -6,7 +6,7 @@ from knowledge.descriptions import Group
 
 SUMMARY_VERSION = "summary-1"
 
-_SUMMARY = """Several passages describe {what}. Make one description of them.
+_SUMMARY = """Several passages describe {subject}. Make one description of them.
 
 - Keep every fact; say each only once. Where two statements contradict each other, give both and say that they differ.
 - If the passages evidently speak of several things that share the name, describe each of them on its own.
@@ -21,6 +21,6 @@ One passage a line, as JSON:
 def summary_prompt(group: Group, language: str, tokens: int) -> str:
     """Return the user message that asks for one description of about at most `tokens` tokens."""
     names = [json.dumps(name, ensure_ascii=False) for name in group.key]
-    what = names[0] if len(names) == 1 else f"how {names[0]} and {names[1]} are related"
+    subject = names[0] if len(names) == 1 else f"how {names[0]} and {names[1]} are related"
     lines = "\n".join(json.dumps(text, ensure_ascii=False) for text in group.texts)
-    return _SUMMARY.format(what=what, language=language, length=tokens * 3 // 4, lines=lines)
+    return _SUMMARY.format(subject=subject, language=language, length=tokens * 3 // 4, lines=lines)

@@ -18,37 +18,37 @@ class DistinctValues:
 
     def __init__(self) -> None:
         # Most values have one position; a list for each would take half as much memory again.
-        self._places: dict[str, Position | list[Position]] = {}
+        self._positions: dict[str, Position | list[Position]] = {}
         self._order: list[tuple[Position, str]] = []
 
     def __len__(self) -> int:
         return len(self._order)
 
-    def add(self, value: str, place: Position) -> FirstPositionChange:
+    def add(self, value: str, position: Position) -> FirstPositionChange:
         """Add the value at one more position."""
-        before = self._first(value)
-        places = self._places.get(value)
-        if places is None:
-            self._places[value] = place
-        elif isinstance(places, list):
-            insort(places, place)
+        first = self._first(value)
+        positions = self._positions.get(value)
+        if positions is None:
+            self._positions[value] = position
+        elif isinstance(positions, list):
+            insort(positions, position)
         else:
-            self._places[value] = sorted((places, place))
-        return self._moved(value, before, self._first(value))
+            self._positions[value] = sorted((positions, position))
+        return self._move(value, first, self._first(value))
 
-    def remove(self, value: str, place: Position) -> FirstPositionChange:
+    def remove(self, value: str, position: Position) -> FirstPositionChange:
         """Remove the value from this position."""
-        before = self._first(value)
-        places = self._places[value]
-        if isinstance(places, list) and len(places) > 1:
-            del places[bisect_left(places, place)]
+        first = self._first(value)
+        positions = self._positions[value]
+        if isinstance(positions, list) and len(positions) > 1:
+            del positions[bisect_left(positions, position)]
         else:
-            del self._places[value]
-        return self._moved(value, before, self._first(value))
+            del self._positions[value]
+        return self._move(value, first, self._first(value))
 
-    def first(self, most: int) -> list[str]:
-        """Return at most `most` values, the first in order."""
-        return [value for _, value in self._order[:most]]
+    def first(self, count: int) -> list[str]:
+        """Return at most `count` values, the first in order."""
+        return [value for _, value in self._order[:count]]
 
     def with_positions(self) -> list[tuple[Position, str]]:
         """Return all values with their first positions, in order."""
@@ -59,26 +59,28 @@ class DistinctValues:
         values.
         """
         return min(
-            self._places, key=lambda value: (-self._count(value), self._first(value)), default=None
+            self._positions,
+            key=lambda value: (-self._count(value), self._first(value)),
+            default=None,
         )
 
     def _first(self, value: str) -> Position | None:
-        places = self._places.get(value)
-        return places[0] if isinstance(places, list) else places
+        positions = self._positions.get(value)
+        return positions[0] if isinstance(positions, list) else positions
 
     def _count(self, value: str) -> int:
-        places = self._places[value]
-        return len(places) if isinstance(places, list) else 1
+        positions = self._positions[value]
+        return len(positions) if isinstance(positions, list) else 1
 
-    def _moved(
-        self, value: str, before: Position | None, after: Position | None
+    def _move(
+        self, value: str, old_position: Position | None, new_position: Position | None
     ) -> FirstPositionChange:
-        if before != after:
-            if before is not None:
-                del self._order[bisect_left(self._order, (before, value))]
-            if after is not None:
-                insort(self._order, (after, value))
-        return before, after
+        if old_position != new_position:
+            if old_position is not None:
+                del self._order[bisect_left(self._order, (old_position, value))]
+            if new_position is not None:
+                insort(self._order, (new_position, value))
+        return old_position, new_position
 
 
 class WordCounts:
@@ -88,14 +90,15 @@ class WordCounts:
         self._counts: dict[str, int] = {}
         self._ranks: list[tuple[int, str]] = []
 
-    def change(self, word: str, by: int) -> None:
-        """Add `by`, which may be negative, to the count of the word."""
-        before = self._counts.pop(word, 0)
-        if before:
-            del self._ranks[bisect_left(self._ranks, (-before, word))]
-        if after := before + by:
-            self._counts[word] = after
-            insort(self._ranks, (-after, word))
+    def change(self, word: str, difference: int) -> None:
+        """Add the difference, which may be negative, to the count of the word."""
+        old_count = self._counts.pop(word, 0)
+        if old_count:
+            del self._ranks[bisect_left(self._ranks, (-old_count, word))]
+        new_count = old_count + difference
+        if new_count:
+            self._counts[word] = new_count
+            insort(self._ranks, (-new_count, word))
 
     def most_frequent(self) -> tuple[str, ...]:
         """Return the keywords to store, in alphabetical order, as `fold.most_frequent` does."""

@@ -20,7 +20,7 @@ class FragmentList:
         self._texts = texts
         self._limits = limits
         self._summaries: dict[str, str] = {}
-        self._looked_up: set[str] = set()
+        self._looked_up_hashes: set[str] = set()
         self._description = describe(key, texts, self._summaries, limits)
 
     def pending_summaries(self) -> set[str]:
@@ -28,19 +28,21 @@ class FragmentList:
         which are missing.
         """
         hashes = {group.hash for group in self._description.missing_summaries}
-        return hashes - self._looked_up
+        return hashes - self._looked_up_hashes
 
-    def apply_summaries(self, summaries: Mapping[str, str], looked_up: Collection[str]) -> None:
-        """Use these summaries, by hash of group; of those `looked_up` there are no others."""
-        for hash in looked_up:
+    def apply_summaries(
+        self, summaries: Mapping[str, str], looked_up_hashes: Collection[str]
+    ) -> None:
+        """Use these summaries, by hash of group; of the `looked_up_hashes` there are no others."""
+        for hash in looked_up_hashes:
             if hash in summaries:
                 self._summaries[hash] = summaries[hash]
-        self._looked_up.update(looked_up)
+        self._looked_up_hashes.update(looked_up_hashes)
         self._description = describe(self._key, self._texts, self._summaries, self._limits)
 
-    def description(self, *, missing: bool = True) -> Description:
-        """Return the description, its groups that lack a summary only if `missing`."""
-        if missing or not self._description.missing_summaries:
+    def description(self, *, with_missing: bool = True) -> Description:
+        """Return the description, its groups that lack a summary only `with_missing`."""
+        if with_missing or not self._description.missing_summaries:
             return self._description
         return replace(self._description, missing_summaries=())
 

@@ -22,7 +22,7 @@ from services.gateway.graph.browsing import match_score
 from services.merger.handler import on_graph_edited
 from services.query.settings import QuerySettings
 from tests.support.events import entity, relation
-from tests.support.merging import merging
+from tests.support.merging import merge_dependencies
 from tests.support.querying import LIVE, QueryHarness, library_of_two
 from tests.unit.gateway.test_api import client
 
@@ -42,7 +42,7 @@ async def merger(harness: QueryHarness) -> AsyncIterator[None]:
                 # them.
                 delivery = Delivery(envelope, message.sequence + 10_000, 1, message.published_at)
                 await on_graph_edited(
-                    [delivery], LIVE, merging=merging(harness.rows, harness.graph)
+                    [delivery], LIVE, dependencies=merge_dependencies(harness.rows, harness.graph)
                 )
             await asyncio.sleep(0.005)
 

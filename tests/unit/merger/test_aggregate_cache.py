@@ -82,7 +82,7 @@ async def read_by(merger: Merger, rows: CountingRows, *events: EntitiesExtracted
 async def same_as_read_whole(merger: Merger) -> bool:
     """Whether the graph is what a merger without memory makes of the same store."""
     result = await merger.picture()
-    fresh = Merger(merger.rows, hubs=AggregateCache(least=10**6))
+    fresh = Merger(merger.rows, hubs=AggregateCache(min_contributions=10**6))
     await fresh.merge(says(0, 50))
     await merger.merge(says(0, 50))
     return await merger.picture() == await fresh.picture() and result != {}
@@ -152,7 +152,7 @@ async def test_what_is_deleted_leaves_a_remembered_hub() -> None:
     batch: list[Any] = [
         delivered(DocumentDeleted(document_id=f"d{number}"), 900 + number) for number in range(3)
     ]
-    await on_extents(batch, Generations(), merging=merger.merging)
+    await on_extents(batch, Generations(), dependencies=merger.dependencies)
     assert rows.read - before < 60
     ada, tie = (await merger.entities())["A"], (await merger.relations())["A", "B"]
     assert (ada.support, tie.support, round(tie.weight, 6), "k2" in tie.keywords) == (
@@ -162,7 +162,9 @@ async def test_what_is_deleted_leaves_a_remembered_hub() -> None:
         False,
     )
     await on_extents(
-        [delivered(chunked(document("d9", 800), "x"), 800)], Generations(), merging=merger.merging
+        [delivered(chunked(document("d9", 800), "x"), 800)],
+        Generations(),
+        dependencies=merger.dependencies,
     )
     assert await same_as_read_whole(merger)
 
@@ -170,7 +172,7 @@ async def test_what_is_deleted_leaves_a_remembered_hub() -> None:
 async def test_generations_and_workspaces_have_hubs_of_their_own() -> None:
     merger, _ = await hub_of(60)
     events = [delivered(says(number), number + 1) for number in range(40)]
-    await on_entities_extracted(events, Generations(graph=2), merging=merger.merging)
+    await on_entities_extracted(events, Generations(graph=2), dependencies=merger.dependencies)
     await merger.merge(*(says(number) for number in range(35)), workspace="other")
     await merger.merge(says(5000))
     supports = [
@@ -189,7 +191,7 @@ def hub(name: str, count: int) -> IncrementalAggregate:
 
 
 def test_what_was_used_longest_ago_is_forgotten_when_there_is_no_room() -> None:
-    hubs = AggregateCache(most=2 * EMPTY + 13 * OVERHEAD)
+    hubs = AggregateCache(max_bytes=2 * EMPTY + 13 * OVERHEAD)
     hubs.put(SPACE, [hub("A", 5), hub("B", 5)])
     hubs.put(SPACE, hubs.get(SPACE, [("A",)]).values())
     hubs.put(SPACE, [hub("C", 5)])

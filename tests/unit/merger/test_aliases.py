@@ -148,14 +148,14 @@ async def test_decisions_taken_back_leave_no_trace_in_any_order(seed: int) -> No
     shuffled = dice.sample(log, len(log))
     for start in range(0, len(log), 3):
         await on_graph_edited(
-            shuffled[start : start + 3], Generations(), merging=within.merger.merging
+            shuffled[start : start + 3], Generations(), dependencies=within.merger.dependencies
         )
     plain = [
         delivery
         for delivery in log
         if delivery.event.operation not in ("accept_alias", "undo_alias")
     ]
-    await on_graph_edited(plain, Generations(), merging=without.merger.merging)
+    await on_graph_edited(plain, Generations(), dependencies=without.merger.dependencies)
     assert await within.merger.picture() == await without.merger.picture()
 
 

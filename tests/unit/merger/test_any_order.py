@@ -119,12 +119,12 @@ async def picture(merger: Merger, arrivals: Sequence[Log], least: int = 1) -> di
     """The graph after each replica, with a memory of its own, has handled its batches."""
 
     async def replica(deliveries: Log) -> None:
-        own = merger.replica(least).merging
+        own = merger.replica(least).dependencies
         for start in range(0, len(deliveries), 3):
             for kind, handler in HANDLERS.items():
                 batch = [d for d in deliveries[start : start + 3] if type(d.event) is kind]
                 if batch:
-                    await handler(batch, Generations(), merging=own)
+                    await handler(batch, Generations(), dependencies=own)
 
     await asyncio.gather(*map(replica, arrivals))
     return await merger.picture()

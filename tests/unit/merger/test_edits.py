@@ -36,7 +36,7 @@ class Harness:
         self.place += 10
         handler = HANDLERS[type(event)]
         (events,) = await handler(
-            [delivered(event, self.place)], Generations(), merging=self.merger.merging
+            [delivered(event, self.place)], Generations(), dependencies=self.merger.dependencies
         )
         return events
 
@@ -173,7 +173,7 @@ async def test_one_workspace_s_edits_are_not_another_s(harness: Harness) -> None
     await on_graph_edited(
         [delivered(GraphEdited(operation="delete_entity", names=("Ada",)), 99, workspace="other")],
         Generations(),
-        merging=harness.merger.merging,
+        dependencies=harness.merger.dependencies,
     )
     assert "Ada" in await harness.names()
 

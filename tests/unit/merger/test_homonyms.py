@@ -168,9 +168,11 @@ async def test_splits_taken_back_leave_no_trace_in_any_order(seed: int) -> None:
     shuffled = dice.sample(log, len(log))
     for start in range(0, len(log), 4):
         await on_graph_edited(
-            shuffled[start : start + 4], Generations(), merging=within.merger.merging
+            shuffled[start : start + 4], Generations(), dependencies=within.merger.dependencies
         )
-    await on_graph_edited(edits[: len(plain)], Generations(), merging=without.merger.merging)
+    await on_graph_edited(
+        edits[: len(plain)], Generations(), dependencies=without.merger.dependencies
+    )
     assert await within.merger.picture() == await without.merger.picture()
 
 

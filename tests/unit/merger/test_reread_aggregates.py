@@ -89,7 +89,7 @@ async def test_a_restarted_merger_reads_a_hub_that_lacks_nothing(count: int) -> 
 @pytest.mark.parametrize("count", [100, 400])
 async def test_a_hub_that_finds_no_room_in_memory_is_read_at_each_document(count: int) -> None:
     harness, rows = await hub_settled(count)
-    forgetful = Merger(rows, harness.merger.graph, AggregateCache(most=0))
+    forgetful = Merger(rows, harness.merger.graph, AggregateCache(max_bytes=0))
     for number in range(3):
         await ends(forgetful, rows, count + number)
 
@@ -117,7 +117,7 @@ async def test_a_rebuild_reads_the_summaries_of_the_log(count: int, summaries_fi
         await rebuilt.keep(*steps, generations=generations)
     for start in range(0, count, 64):
         await on_entities_extracted(
-            events[start : start + 64], generations, merging=rebuilt.merger.merging
+            events[start : start + 64], generations, dependencies=rebuilt.merger.dependencies
         )
     if not summaries_first:
         await rebuilt.keep(*steps, generations=generations)
@@ -138,13 +138,15 @@ class ChangingSummaries(RowSummaries):
 async def test_summaries_that_change_at_every_look_give_the_others_a_turn() -> None:
     rows = CountingRows()
     hubs, summaries = AggregateCache(), ChangingSummaries(rows)
-    merging = MergeDependencies(
+    dependencies = MergeDependencies(
         RowContributions(rows), summaries, Merger().graph, SummaryLimits(), hubs
     )
     batch = [delivered(says(number), number + 1) for number in range(40)]
-    await on_entities_extracted(batch, Generations(), merging=merging)
+    await on_entities_extracted(batch, Generations(), dependencies=dependencies)
     (summaries.hub,) = hubs.get(SPACE, [("A",)]).values()
     before = rows.reads
     with pytest.raises(Retryable, match="change faster"):
-        await on_entities_extracted([delivered(says(40), 41)], Generations(), merging=merging)
+        await on_entities_extracted(
+            [delivered(says(40), 41)], Generations(), dependencies=dependencies
+        )
     assert rows.reads - before == MAX_READS

@@ -46,15 +46,15 @@ class Replica:
 
     def __init__(self, merger: Merger) -> None:
         self.rows = Counting(merger.rows)
-        shared = Merger(self.rows, merger.graph, AggregateCache()).merging  # type: ignore[arg-type]
+        shared = Merger(self.rows, merger.graph, AggregateCache()).dependencies  # type: ignore[arg-type]
         edits = EditsCache()
-        self.merging = MergeDependencies(
+        self.dependencies = MergeDependencies(
             shared.contributions, shared.summaries, shared.graph, shared.limits, shared.cache, edits
         )
 
     async def merge(self, *numbers: int) -> None:
         batch = [delivered(says(number), number + 1) for number in numbers]
-        await on_entities_extracted(batch, Generations(), merging=self.merging)
+        await on_entities_extracted(batch, Generations(), dependencies=self.dependencies)
 
     async def cost_of(self, *numbers: int) -> int:
         """Rows that merging these documents in one batch reads."""
@@ -94,7 +94,7 @@ async def hub_of(count: int, edits: int = 0) -> Merger:
                 ("rename_entity", f"M {n}") if n % 2 else ("create_entity", None)
             ]
         ]
-        await on_graph_edited(batch, Generations(), merging=first.merging)
+        await on_graph_edited(batch, Generations(), dependencies=first.dependencies)
     return merger
 
 
@@ -123,7 +123,9 @@ async def test_a_chunk_costs_the_same_at_a_renamed_hub_and_at_a_large_one() -> N
         edit: Any = GraphEdited(
             operation="merge_entities", names=("Hub", "Other"), target="Core", values=EditedValues()
         )
-        await on_graph_edited([delivered(edit, 10**7)], Generations(), merging=mergers[0].merging)
+        await on_graph_edited(
+            [delivered(edit, 10**7)], Generations(), dependencies=mergers[0].dependencies
+        )
         for number, one in enumerate(mergers):
             await one.merge(count + number)
         numbers = range(count + 2, count + 12)
@@ -151,7 +153,9 @@ async def test_edits_are_read_when_there_are_new_ones_and_only_these() -> None:
     edit: Any = GraphEdited(
         operation="rename_entity", names=("Own 5",), target="Owned", values=EditedValues()
     )
-    await on_graph_edited([delivered(edit, 2 * 10**6)], Generations(), merging=other.merging)
+    await on_graph_edited(
+        [delivered(edit, 2 * 10**6)], Generations(), dependencies=other.dependencies
+    )
     await one.merge(110)
     await one.merge(111)
     assert one.rows.read["edits"] == 501

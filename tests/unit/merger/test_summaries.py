@@ -158,7 +158,7 @@ async def test_without_a_language_model_nothing_is_summarised_and_nobody_waits()
     made = await on_graph_merged(
         batch,
         Generations(),
-        merging=harness.merger.merging,
+        dependencies=harness.merger.dependencies,
         summarizer=None,
         debounce=None,  # type: ignore[arg-type]
     )

@@ -22,7 +22,7 @@ from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.settings import MergerSettings
 from services.merger.summarize import on_graph_merged
 from tests.support.events import NOON, sealed
-from tests.support.merging import merging
+from tests.support.merging import merge_dependencies
 from tests.support.summarizing import CountingSummarizer, says
 
 
@@ -73,7 +73,7 @@ class Stack:
         made = await on_graph_merged(
             batch,  # pyright: ignore[reportArgumentType] - they are GraphMerged
             await self.pointers.live(),
-            merging=merging(self.rows, self.graph),
+            dependencies=merge_dependencies(self.rows, self.graph),
             summarizer=self.summarizer,
             debounce=quiet,
         )
@@ -137,7 +137,7 @@ async def test_an_event_of_the_live_generation_waits_for_the_next_one_where_its_
     made = await on_graph_merged(
         batch,  # pyright: ignore[reportArgumentType] - it is a GraphMerged
         live,
-        merging=merging(stack.rows, stack.graph),
+        dependencies=merge_dependencies(stack.rows, stack.graph),
         summarizer=stack.summarizer,
         debounce=quiet,
     )
