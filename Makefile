@@ -18,6 +18,9 @@ REST := tests/e2e tests/integration tests/contract
 CASES := tests/e2e/cases tests/integration/test_provider_cases.py tests/unit/docs/test_providers_page.py
 PRODUCTION := tests/integration/test_deploy.py tests/e2e/test_production_stores.py
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
+# What `make test` leaves to `make nightly`, and traps of libraries, which it runs when their lock file has changed.
+DAILY := -m "not nightly and not trap"
+TRAPS := $(shell grep -l 'pytest.mark.trap' tests/integration/*.py)
 # Tests that mostly wait for servers: more of them at once than there are cores; tests/support/scheduling.py orders them.
 # None of them is of schemathesis, whose plugin each process would load.
 WAITING := $(BIN)/pytest -p no:schemathesis -n 5 --dist loadfile --no-loadscope-reorder
@@ -33,7 +36,7 @@ PAGE := services/gateway/web_page_files/index.html
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down web screenshots webui test test-production test-model cases check style types page unit simulate chaos parity chart cluster replicas image compose-test pin-images lock schemas clean
+.PHONY: help setup demo up down web screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos parity chart cluster replicas image compose-test pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -56,8 +59,12 @@ screenshots: $(VENV)/.dev $(VENV)/.web $(VENV)/.browser ## Draw every page anew,
 
 webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-page.md tells how to serve it
 
-test: check $(VENV)/.webui $(VENV)/.browser ## Everything: what check does, then contract, integration and end-to-end tests
-	$(WAITING) -o cache_dir=$(FAILED) --cache-clear $(REST) || { test $$? -eq 1 && $(BIN)/python -m tests.support.again $(REST); }
+test: check $(VENV)/.webui $(VENV)/.browser $(VENV)/.traps ## What check does, then contract, integration and end-to-end tests
+	$(WAITING) $(DAILY) -o cache_dir=$(FAILED) --cache-clear $(REST) || { test $$? -eq 1 && $(BIN)/python -m tests.support.again $(REST); }
+
+nightly: $(VENV)/.dev $(VENV)/.webui $(VENV)/.browser ## More of each kind than test: long sweeps of kills, seeds, requests and upgrades; traps of libraries
+	$(PYTEST) -m "nightly or trap" $(UNIT)
+	$(WAITING) -m "nightly or trap" $(REST)
 
 test-production: $(VENV)/.dev ## The pipeline on MongoDB's protocol, Neo4j, Milvus, and the bus as docker-compose.yml has it
 	$(BIN)/pytest $(PRODUCTION)
@@ -73,14 +80,13 @@ style: $(VENV)/.dev
 # Beside the unit tests: a type checker keeps one core busy.
 types: $(VENV)/.dev
 	$(BIN)/pyright
-	$(BIN)/lint-imports
 
 # Types of our own OpenAPI document, lint and unit tests of the page.
 page: $(VENV)/.dev $(VENV)/.web
 	$(BIN)/python web/build.py check
 
 unit: $(VENV)/.dev
-	$(PYTEST) $(UNIT)
+	$(PYTEST) $(DAILY) $(UNIT)
 
 simulate: $(VENV)/.dev ## Run the pipeline in memory under a seeded scheduler that interrupts and kills (SEEDS=100000, FIRST=0)
 	$(BIN)/python -m tests.simulation --first $(or $(FIRST),0) --seeds $(or $(SEEDS),100000)
@@ -158,6 +164,11 @@ $(VENV)/.embedded: $(VENV)/.uv requirements/embedded.lock.txt pyproject.toml
 $(VENV)/.dev: $(VENV)/.embedded requirements/dev.lock.txt
 	@echo "Installing what tests and checks"
 	@$(INSTALL) $(WHEELS) -r requirements/dev.lock.txt
+	@touch $@
+
+# Traps of pinned libraries and servers: nothing of ours changes them, so a run lasts until the lock file changes.
+$(VENV)/.traps: $(VENV)/.dev requirements/embedded.lock.txt $(TRAPS)
+	$(PYTEST) $(TRAPS)
 	@touch $@
 
 # Without npm's registry, or without its Node, everything but the page works: web/build.py says what is missing.

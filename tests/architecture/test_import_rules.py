@@ -253,10 +253,6 @@ def test_a_planted_violation_is_found(report: list[str], file: str, line: str, f
     assert [said for said in report if found in said] != []
 
 
-def test_a_copy_without_violations_is_in_order(tmp_path: Path) -> None:
-    assert lint(copied(tmp_path)).returncode == 0
-
-
 def test_the_contracts_need_pydantic_and_the_standard_library_only() -> None:
     needed = {
         name.partition(".")[0] for path in modules("contracts") for name in imported(parsed(path))

@@ -374,6 +374,7 @@ async def embedded_stores(
             await server.stop()
 
 
+@pytest.mark.nightly
 async def test_the_stack_moves_to_the_embedded_stores_and_back_to_the_servers(
     production: Deployment, digest: dict[str, Any], embedded_stores: dict[str, str], tmp_path: Path
 ) -> None:

@@ -20,6 +20,8 @@ from tests.support.stack import Stack, at_rest, running, until
 OWED = {1: [*PROJECTIONS], 2: ["graph", "vectors"], 3: ["graph", "vectors"]}
 """What this program cannot go on with, by schema."""
 
+DAILY = (1, 3, schema.VERSION - 1)
+"""Schemas of which everything, something and nothing is owed; those between are nightly."""
 
 MOST_BYTES = 300_000
 """Of the archive, which everybody gets with the repository."""
@@ -69,7 +71,13 @@ def crash(stack: Stack) -> None:
         os.kill(identity.pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("version", older_folders.schemas())
+@pytest.mark.parametrize(
+    "version",
+    [
+        version if version in DAILY else pytest.param(version, marks=pytest.mark.nightly)
+        for version in older_folders.schemas()
+    ],
+)
 def test_a_folder_of_an_older_schema_becomes_what_a_clean_build_makes(
     version: int, tmp_path: Path, model: LanguageModel
 ) -> None:

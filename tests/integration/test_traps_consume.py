@@ -21,6 +21,8 @@ from nats.js.api import ConsumerConfig, ConsumerInfo, StreamConfig
 
 from tests.support.nats_server import BusServer, connected, until
 
+pytestmark = pytest.mark.trap
+
 LOG = JStream("LOG", declare=False)
 
 

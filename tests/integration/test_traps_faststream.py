@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
 
+import pytest
 import pytest_asyncio
 from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, PullSub, TestNatsBroker
@@ -22,6 +23,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from pydantic import BaseModel
 
 from tests.support.nats_server import BusServer, connected, until
+
+pytestmark = pytest.mark.trap
 
 LOG = JStream("LOG", declare=False)
 

@@ -25,6 +25,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from tests.support.nats_server import BusServer, RunningNats, connected, until
 
+pytestmark = pytest.mark.trap
+
 LOG = JStream("LOG", declare=False)
 
 

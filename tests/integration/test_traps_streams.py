@@ -21,6 +21,8 @@ from nats.js.errors import APIError, BadRequestError, NoStreamResponseError, Ser
 from tests.support.freezing import freeze
 from tests.support.nats_server import BusServer, RunningNats, connected, reconnected
 
+pytestmark = pytest.mark.trap
+
 FULL = 10077
 
 

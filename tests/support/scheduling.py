@@ -17,13 +17,26 @@ TOGETHER = (
 """Folders whose tests share a stack, so that one worker runs them all."""
 
 FIRST = (
-    "tests/e2e/outages/",
-    "tests/e2e/killed_processes/",
-    "tests/e2e/cases/",
     "tests/e2e/shared_stack/",
+    "tests/e2e/killed_processes/",
+    "tests/e2e/test_production_stores.py",
+    "tests/e2e/test_rebuild.py",
+    "tests/e2e/outages/",
+    "tests/e2e/test_web_page.py",
+    "tests/e2e/own_page/",
+    "tests/e2e/test_upgrades.py",
+    "tests/e2e/cases/",
+    "tests/e2e/",
+    "tests/contract/test_bus",
+    "tests/integration/test_deploy",
+    "tests/integration/test_bus_permissions.py",
+    "tests/integration/test_nats_cluster.py",
+    "tests/unit/pipeline/test_simulation.py",
+    "tests/unit/gateway/test_described_routes.py",
+    "tests/architecture/test_import_rules.py",
 )
-"""What takes longest, so that no worker is at it when the others have nothing left to do. Outages
-mostly wait.
+"""What takes longest, as measured (`pytest --durations=0`), so that no worker is at it when the
+others have nothing left to do.
 """
 
 

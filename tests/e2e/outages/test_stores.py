@@ -13,9 +13,14 @@ AWAY = {
     "vectors": ("freeze", "milvus-lite"),
     "documents": ("lock", "documents.db"),
 }
+DAILY = ("graph", "documents")
+"""One store that is frozen and one that is locked; the second frozen one is nightly."""
 
 
-@pytest.mark.parametrize("away", AWAY)
+@pytest.mark.parametrize(
+    "away",
+    [name if name in DAILY else pytest.param(name, marks=pytest.mark.nightly) for name in AWAY],
+)
 def test_documents_wait_for_a_store_that_is_away(
     calm: tuple[Machine, Mapping[str, Any]], away: str
 ) -> None:

@@ -44,13 +44,13 @@ OVERLAPPING = {
 }
 
 
-def described(**more: Any) -> Any:
+def described(examples: int = 10, **more: Any) -> Any:
     """The API's document for schemathesis, with the same examples in every run."""
     config: dict[str, Any] = {
         "seed": 20261121,
         # A loaded machine is no fault of the API.
         "suppress-health-check": ["all"],
-        "generation": {"deterministic": True, "max-examples": 10, "database": "none"},
+        "generation": {"deterministic": True, "max-examples": examples, "database": "none"},
         "checks": {
             "not_a_server_error": {"expected-statuses": EXPECTED},
             # Rules between fields are beyond a schema: as many sources as texts, one workspace in
@@ -77,6 +77,7 @@ def calm(_: Any, response: Any, case: Any) -> None:
         assert isinstance(case.body, dict) and case.body.get("min_position"), response.text
 
 
+FEW = described(examples=1)
 ROUTES = described()
 LINKED = described(parameters={"lightrag-workspace": "w", "x-workspace": "w"})
 
@@ -126,8 +127,18 @@ def session() -> Iterator[requests.Session]:
         yield session
 
 
-@ROUTES.parametrize()
+@FEW.parametrize()
 def test_every_route_answers_as_described(
+    case: Any, service: str, session: requests.Session
+) -> None:
+    case.call_and_validate(
+        base_url=service, headers=HEADERS, additional_checks=[calm], session=session
+    )
+
+
+@pytest.mark.nightly
+@ROUTES.parametrize()
+def test_every_route_answers_many_requests_as_described(
     case: Any, service: str, session: requests.Session
 ) -> None:
     case.call_and_validate(

@@ -22,7 +22,10 @@ def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("first", range(0, 1000, 250))
+@pytest.mark.parametrize(
+    "first",
+    [0, *(pytest.param(first, marks=pytest.mark.nightly) for first in range(250, 1000, 250))],
+)
 def test_kills_outages_rebuilds_repeats_and_disorder_change_nothing_in_the_end(first: int) -> None:
     done = simulate("--first", str(first), "--seeds", "250")
     assert done.returncode == 0, done.stdout
