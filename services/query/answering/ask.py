@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from runtime.models.port import AnswerPiece
-from services.query.answering.answer_text import StreamCleaner, clean
+from services.query.answering.answer_text import clean, cleaner
 from services.query.answering.citations import cited_ids
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.effort import retrieve_with_effort
@@ -166,14 +166,14 @@ async def _clean_stream(
     """Yield the cleaned text in pieces, and the reasoning without what loads or runs when it is
     shown.
     """
-    text = StreamCleaner(references)
+    text = cleaner(references)
     reasoning = SafeMarkdown()
     is_cut = False
     is_narrow = False
     async with aclosing(pieces):
         async for piece in pieces:
             if piece.resets:
-                text = StreamCleaner(references)
+                text = cleaner(references)
             is_cut = is_cut or piece.cut
             is_narrow = is_narrow or piece.narrow
             part = AnswerPiece(

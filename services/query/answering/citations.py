@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator
 
-from services.query.answering.buffering import size_to_read_again
+from services.query.answering.buffering import BufferingFilter, filtered
 
 _SEPARATOR = r"[ \t]*(?:[,;–-][ \t]*|[ \t])"
 _NUMBERS = re.compile(rf"\^?[ \t]*\d{{1,3}}(?:{_SEPARATOR}\^?\d{{1,3}})*[ \t]*")
@@ -28,8 +28,7 @@ def remove_unknown_citations(text: str, ids: Collection[str]) -> str:
 
     A citation without any known reference is removed. Code and Markdown links are left unchanged.
     """
-    citations = CitationFilter(ids)
-    return citations.feed(text) + citations.end()
+    return filtered(text, CitationFilter(ids))
 
 
 def cited_ids(text: str, ids: Collection[str]) -> frozenset[str]:
@@ -40,7 +39,7 @@ def cited_ids(text: str, ids: Collection[str]) -> frozenset[str]:
     )
 
 
-class CitationFilter:
+class CitationFilter(BufferingFilter):
     """Streaming form of `remove_unknown_citations`: the output is the same however the input is
     split.
 
@@ -50,33 +49,20 @@ class CitationFilter:
     """
 
     def __init__(self, ids: Collection[str]) -> None:
+        super().__init__()
         self._ids = ids
-        self._buffer = ""
-        self._size_to_read = 0
-        """Characters that the buffer must have before it is read again."""
         self._closing_marks = ""
         """What ends the current code or address: a run of backticks or tildes, or `)`; empty in
         prose.
         """
-        self._fenced = self._in_info_line = False
-        """Whether the text is in a fenced code block, and whether in its first line."""
+        self._fenced = False
+        """Whether the text is in a fenced code block."""
+        self._in_info_line = False
+        """Whether the text is in the first line of such a block."""
         self._at_start = True
         """Whether the current line has only blanks so far."""
         self._pending_blank: str | None = None
         """The blank before a citation that was just dropped; None if none was."""
-
-    def feed(self, piece: str) -> str:
-        """Take the next piece of input and return the output that is certain so far."""
-        self._buffer += piece
-        if len(self._buffer) < self._size_to_read:
-            return ""
-        output = "".join(self._parts(self._buffer, last=False))
-        self._size_to_read = size_to_read_again(len(self._buffer))
-        return output
-
-    def end(self) -> str:
-        """Return the output for the rest of the input; nothing may be fed afterwards."""
-        return "".join(self._parts(self._buffer, last=True))
 
     def _parts(self, text: str, *, last: bool) -> Iterator[str]:
         at = 0
@@ -131,7 +117,8 @@ class CitationFilter:
         if not known_numbers:
             self._pending_blank = "" if self._at_start else gap
             return citation.end(), gap if self._at_start and gap else ""
-        self._pending_blank, self._at_start = None, False
+        self._pending_blank = None
+        self._at_start = False
         return citation.end(), f"{gap}[{', '.join(known_numbers)}]"
 
     def _members(self, inside: str) -> tuple[list[str], list[str]]:
@@ -140,15 +127,18 @@ class CitationFilter:
         """
         numbers: list[str] = []
         for first, final in _MEMBER.findall(inside):
-            low, high = int(first), int(final or first)
-            numbers += map(str, range(low, high + 1) if low <= high else (low, high))
+            low = int(first)
+            high = int(final or first)
+            members = range(low, high + 1) if low <= high else (low, high)
+            numbers += [str(number) for number in members]
         return numbers, [number for number in numbers if number in self._ids]
 
     def _plain(self, part: str) -> str:
         """Return text that stays, after the pending blank unless punctuation or another blank
         follows.
         """
-        blank, self._pending_blank = self._pending_blank, None
+        blank = self._pending_blank
+        self._pending_blank = None
         if blank is not None and part[0] in _CLOSES_UP:
             blank = ""
             if self._at_start and part[0] in " \t":
@@ -164,9 +154,11 @@ class CitationFilter:
         tildes.
         """
         marks = run.group()
-        fence = self._at_start and len(marks) >= 3
-        if fence or marks[0] == "`":
-            self._closing_marks, self._fenced, self._in_info_line = marks, fence, fence
+        is_fence = self._at_start and len(marks) >= 3
+        if is_fence or marks[0] == "`":
+            self._closing_marks = marks
+            self._fenced = is_fence
+            self._in_info_line = is_fence
         return run.end(), self._plain(marks)
 
     def _in_code(self, text: str, at: int, last: bool) -> tuple[int, str] | None:
@@ -184,8 +176,10 @@ class CitationFilter:
         if self._closing_marks == ")" and part[0] != "\n":
             return self._in_address(text, at, end)
         if part == "\n":
-            self._at_start, self._in_info_line = True, False
-            self._closing_marks = self._closing_marks if self._fenced else ""
+            self._at_start = True
+            self._in_info_line = False
+            if not self._fenced:
+                self._closing_marks = ""
         elif part.strip():
             self._at_start = False
         return end, part
@@ -194,7 +188,8 @@ class CitationFilter:
         """Return the next part of a link's address, which ends at its parenthesis or at a blank."""
         closing = text.find(")", at, end)
         if closing >= 0:
-            self._closing_marks, end = "", closing + 1
+            self._closing_marks = ""
+            end = closing + 1
         elif text[at] in " \t":
             self._closing_marks = ""
         return end, text[at:end]

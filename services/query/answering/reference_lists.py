@@ -5,7 +5,7 @@ answer.
 import re
 from collections.abc import Iterator, Mapping
 
-from services.query.answering.buffering import size_to_read_again
+from services.query.answering.buffering import BufferingFilter
 
 TITLES = (
     "references",
@@ -68,7 +68,7 @@ _ADDRESS = re.compile(r"[`*_<(\[]*(?:https?://\S+|\S+\.\w{1,5})[`*_>)\]]*", re.I
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
 
 
-class ReferenceListFilter:
+class ReferenceListFilter(BufferingFilter):
     """Removes invented lists from a streamed text; the output is the same however the input is
     split.
 
@@ -77,57 +77,43 @@ class ReferenceListFilter:
     """
 
     def __init__(self, references: Mapping[str, str]) -> None:
+        super().__init__()
         self._files = {id: path for path, id in references.items()}
-        self._buffer = self._title = self._blanks = ""
-        """The start of the current line, a title that may begin a list, and the blank lines after
-        the last output.
-        """
-        self._size_to_read = 0
-        """Characters that the buffer must have before it is read again."""
-        self._released = self._listing = self._code = False
-        """Whether the start of the line was already returned, whether the text is in a list, and
-        whether in code.
-        """
-
-    def feed(self, piece: str) -> str:
-        """Take the next piece of input and return the output that is certain so far."""
-        self._buffer += piece
-        if len(self._buffer) < self._size_to_read:
-            return ""
-        output = "".join(self._parts(self._buffer, last=False))
-        self._size_to_read = size_to_read_again(len(self._buffer))
-        return output
-
-    def end(self) -> str:
-        """Return the output for the rest of the input; nothing may be fed afterwards."""
-        return "".join(self._parts(self._buffer, last=True))
+        self._title = ""
+        """A title that may begin a list, and the blank lines before it."""
+        self._blank_lines = ""
+        """Those after the last output."""
+        self._is_released = False
+        """Whether the start of the current line was already returned."""
+        self._in_list = False
+        self._in_code = False
 
     def _parts(self, text: str, *, last: bool) -> Iterator[str]:
         *lines, rest = text.split("\n")
         self._buffer = ""
         for line in lines:
             yield self._line(line + "\n")
-            self._released = False
+            self._is_released = False
         if last:
             yield self._line(rest) if rest else ""
-            yield "" if self._title or self._listing else self._blanks
-        elif self._released or (rest and not self._maybe(rest)):
-            yield self._line(rest) if not self._released else rest
-            self._released = True
+            yield "" if self._title or self._in_list else self._blank_lines
+        elif self._is_released or (rest and not self._may_be_removed(rest)):
+            yield self._line(rest) if not self._is_released else rest
+            self._is_released = True
         else:
             self._buffer = rest
 
-    def _maybe(self, line: str) -> bool:
+    def _may_be_removed(self, line: str) -> bool:
         """Return whether the line must be buffered because it may become a title or an entry of a
         list.
         """
-        if self._title or self._listing:
+        if self._title or self._in_list:
             return True
         if len(line) >= LONGEST_ENTRY:
             return False
         if not line.strip(_MARKS):
             return True
-        if self._code or _FENCE.match(line):
+        if self._in_code or _FENCE.match(line):
             return False
         core = line.strip(_MARKS).lower()
         may_be_title = any(title.startswith(core) or core.startswith(title) for title in TITLES)
@@ -137,32 +123,36 @@ class ReferenceListFilter:
         """Return the output for a line, or for the start of a line that is neither a title nor in a
         list.
         """
-        if self._released:
+        if self._is_released:
             return line
         bare = line.strip()
         if not bare:
-            self._blanks += line
+            self._blank_lines += line
             return ""
-        is_entry = not self._code and bool(_NUMBERED.fullmatch(bare) or _FILE.fullmatch(bare))
+        is_entry = not self._in_code and bool(_NUMBERED.fullmatch(bare) or _FILE.fullmatch(bare))
         if self._title and is_entry:
-            self._title, self._listing = "", True
-        if self._listing:
+            self._title = ""
+            self._in_list = True
+        if self._in_list:
             if is_entry or line.startswith(("  ", "\t")):
-                self._blanks = ""
+                self._blank_lines = ""
                 return ""
-            self._listing = False
-        title, self._title = self._title, ""
-        short = len(line) <= LONGEST_ENTRY and not self._code
-        if short and bare.strip(f"{_MARKS}:：").lower() in TITLES:
-            output, self._title, self._blanks = title, self._blanks + line, ""
-            return output
-        if short and self._has_wrong_reference(bare):
+            self._in_list = False
+        title = self._title
+        self._title = ""
+        is_short = len(line) <= LONGEST_ENTRY and not self._in_code
+        if is_short and bare.strip(f"{_MARKS}:：").lower() in TITLES:
+            self._title = self._blank_lines + line
+            self._blank_lines = ""
+            return title
+        if is_short and self._has_wrong_reference(bare):
             self._title = title
             return ""
         if _FENCE.match(line):
-            self._code = not self._code
-        blanks, self._blanks = self._blanks, ""
-        return title + blanks + line
+            self._in_code = not self._in_code
+        blank_lines = self._blank_lines
+        self._blank_lines = ""
+        return title + blank_lines + line
 
     def _has_wrong_reference(self, line: str) -> bool:
         match = _NUMBERED.fullmatch(line)

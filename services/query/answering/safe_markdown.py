@@ -11,7 +11,7 @@ import html
 import re
 from collections.abc import Callable, Iterator
 
-from services.query.answering.buffering import size_to_read_again
+from services.query.answering.buffering import BufferingFilter, filtered
 
 SAFE = frozenset({"http", "https", "mailto", "tel", "ftp", "ftps"})
 """Schemes of links that are allowed; addresses without a scheme are allowed too."""
@@ -54,63 +54,47 @@ Step = tuple[int, str] | None
 
 def safe(text: str) -> str:
     """Return the text without anything that loads or runs when it is shown."""
-    filtered = SafeMarkdown()
-    return filtered.feed(text) + filtered.end()
+    return filtered(text, SafeMarkdown())
 
 
-class SafeMarkdown:
+class SafeMarkdown(BufferingFilter):
     """Streaming form of `safe`: the returned pieces join to the same text however the input is
     split.
     """
 
     def __init__(self) -> None:
-        self._buffer = ""
+        super().__init__()
         self._fence: re.Match[str] | None = None
         """The opening line of the current code block; None outside of one."""
-        self._blank = self._at_start = True
-        """Whether the current line is blank so far, and whether it is empty so far."""
+        self._is_blank = True
+        """Whether the current line has only blanks so far."""
+        self._at_start = True
+        """Whether the current line is empty so far."""
         self._trusts_code = True
         """Whether code is certain to be code; once parsers may differ, the rest of the text is
         prose.
         """
-        self._trusts_spans = self._no_html = True
-        """Whether inline code is certain, and whether no HTML block has begun; a blank line resets
-        both to True.
-        """
-        self._size_to_read = 0
-        """Characters that the buffer must have before it is read again."""
-        self._line_end = self._word_end = 0
-        """Offsets in the current text: ends of the line and of the run without blanks that were
-        looked up last.
+        self._trusts_spans = True
+        """Whether inline code is certain; a blank line resets it to True."""
+        self._no_html = True
+        """Whether no HTML block has begun; a blank line resets it to True."""
+        self._line_end = 0
+        """Offset in the current text: the end of the line that was searched for last."""
+        self._word_end = 0
+        """Offset in the current text: the end of the run without blanks that was searched for
+        last.
         """
         self._closing: dict[int, int] = {}
         """Of that run: the offset of the closing parenthesis, by the offset behind the opening
         one.
         """
 
-    def feed(self, piece: str) -> str:
-        """Take the next piece of input and return the output that is certain so far."""
-        self._buffer += piece
-        if len(self._buffer) < self._size_to_read:
-            return ""
-        text = self._buffer.replace("\r\n", "\n")
-        if text.endswith("\r"):
-            return self._filter_text(text[:-1].replace("\r", "\n"), "\r")
-        return self._filter_text(text.replace("\r", "\n"), "")
-
-    def _filter_text(self, text: str, carriage_return: str) -> str:
-        output = "".join(self._parts(text, last=False))
-        self._buffer += carriage_return
-        self._size_to_read = size_to_read_again(len(self._buffer))
-        return output
-
-    def end(self) -> str:
-        """Return the output for the rest of the input; nothing may be fed afterwards."""
-        text = self._buffer.replace("\r\n", "\n").replace("\r", "\n")
-        return "".join(self._parts(text, last=True))
-
     def _parts(self, text: str, *, last: bool) -> Iterator[str]:
-        self._line_end = self._word_end = 0
+        # A line feed may follow a carriage return at the end, and both together are one line break.
+        carriage_return = "\r" if text.endswith("\r") and not last else ""
+        text = text.removesuffix(carriage_return).replace("\r\n", "\n").replace("\r", "\n")
+        self._line_end = 0
+        self._word_end = 0
         at = 0
         while at < len(text):
             step = self._in_fence(text, at, last) if self._fence else self._in_prose(text, at, last)
@@ -120,16 +104,18 @@ class SafeMarkdown:
             self._track_line(text[at:end])
             yield part
             at = end
-        self._buffer = text[at:]
+        self._buffer = text[at:] + carriage_return
 
     def _track_line(self, text: str) -> None:
         """Update the state of the current line and paragraph after this part of the input."""
-        *before, line = text.split("\n")
-        for number, passed in enumerate(before):
-            if not passed.strip() and (self._blank or number):
-                self._trusts_spans = self._no_html = True
-            self._blank = self._at_start = True
-        self._blank = self._blank and not line.strip()
+        *ended_lines, line = text.split("\n")
+        for number, ended_line in enumerate(ended_lines):
+            if not ended_line.strip() and (self._is_blank or number):
+                self._trusts_spans = True
+                self._no_html = True
+            self._is_blank = True
+            self._at_start = True
+        self._is_blank = self._is_blank and not line.strip()
         self._at_start = self._at_start and not line
 
     def _in_fence(self, text: str, at: int, last: bool) -> Step:
@@ -140,11 +126,13 @@ class SafeMarkdown:
         end = len(text) if newline < 0 else newline + 1
         line = text[at:end]
         assert self._fence
-        indent, marks = len(self._fence[1]), self._fence[2]
+        indent = len(self._fence[1])
+        marks = self._fence[2]
         bare = line.strip(" \t\n")
         if len(line) - len(line.lstrip(" ")) < indent and bare:
             # In a list this ends the code block; elsewhere it does not.
-            self._fence, self._trusts_code = None, False
+            self._fence = None
+            self._trusts_code = False
             return self._in_prose(text, at, last)
         if len(bare) >= len(marks) and set(bare) == {marks[0]}:
             self._fence = None
@@ -222,7 +210,7 @@ class SafeMarkdown:
             return None
         if plain := _PLAIN_TAG.match(text, at):
             # At the start of a line it may begin an HTML block, in which nothing is code.
-            self._no_html = self._no_html and not self._blank
+            self._no_html = self._no_html and not self._is_blank
             return plain.end(), plain[0]
         if (autolink := _AUTOLINK.match(text, at)) and autolink[1].lower() in SAFE:
             return autolink.end(), autolink[0]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.query.answering.answer_text import StreamCleaner, clean
+from services.query.answering.answer_text import clean, cleaner
 from services.query.answering.reference_lists import ReferenceListFilter
 
 TRUE = {"harbour.md": "1", "minutes of May.md": "2"}
@@ -81,7 +81,7 @@ PARTS = st.sampled_from(
 def test_in_pieces_the_text_is_the_same_as_in_one(parts: list[str], cuts: list[int]) -> None:
     text = "".join(parts)
     places = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})
-    filters = StreamCleaner(TRUE)
+    filters = cleaner(TRUE)
     assert "".join(filters.feed(text[a:b]) for a, b in pairwise(places)) + filters.end() == clean(
         text, TRUE
     )
