@@ -23,6 +23,7 @@ from embedded.operator_process import take_orders_at
 from embedded.orphans import ProcessIdentity
 from embedded.permissions import private_files
 from embedded.processes import Process
+from embedded.programs import service_module
 from embedded.release import enter_release
 from embedded.servers import arcadedb, milvus_lite, nats
 from embedded.supervisor import ChildRecords, Report, supervise
@@ -168,7 +169,7 @@ async def _run_processes(
     async with (
         fork_server(
             folder.path / "services",
-            [_module(name) for name in SERVICES],
+            [service_module(name) for name in SERVICES],
             _service_environment(folder, state),
         ) as forks,
         supervise([bus], records) as bus_answers,
@@ -209,11 +210,6 @@ def _record(folder: DataFolder, state: StackState) -> None:
         folder.write(state)
 
 
-def _module(name: Stage) -> str:
-    # Questions are answered in the process that has the HTTP routes.
-    return "services.gateway.main" if name == "query" else f"services.{name}.main"
-
-
 def _service_environment(folder: DataFolder, state: StackState) -> dict[str, str]:
     """Return the variables that all services of this stack get."""
     variables = {
@@ -231,7 +227,7 @@ def _service(name: Stage, folder: DataFolder, state: StackState, forks: ForkServ
 
     return Process(
         name,
-        [sys.executable, "-m", _module(name)],
+        [sys.executable, "-m", service_module(name)],
         folder.path / "services",
         probe,
         env={**_service_environment(folder, state), "PORT": str(port)},

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from embedded.processes import free_port
+from embedded.programs import service_module
 from runtime.bus import topology
 from runtime.bus.nats.connection import connected
 from tests.architecture.sources import SERVICES
@@ -91,7 +92,7 @@ def test_every_command_is_in_it(engine: Engine, image: str, command: tuple[str, 
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_service_is_in_it(engine: Engine, image: str, service: str) -> None:
-    tried = f"import services.{service}.main, sys; sys.stdout.write('loaded')"
+    tried = f"import {service_module(service)}, sys; sys.stdout.write('loaded')"
     assert (
         engine.run("run", "--rm", "--network", "none", *CLOSED, image, "python", "-c", tried).stdout
         == "loaded"

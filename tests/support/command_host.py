@@ -29,6 +29,8 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import NoReturn
 
+from embedded.programs import service_module
+
 IMPORTED = ("cli", "operations", "embedded", "mcp_server")
 """Packages whose every module is imported before the first program."""
 
@@ -121,7 +123,7 @@ def preload(socket_path: Path) -> None:
             if not module.name.endswith("__main__"):
                 import_module(module.name)
     forking = import_module("embedded.fork_server")
-    forking.preload([f"services.{name}.main" for name in SERVICES])
+    forking.preload([service_module(name) for name in SERVICES])
     for name in ("openai", "openai_embedder"):
         import_module(f"runtime.models.{name}")
     import_module(

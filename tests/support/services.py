@@ -11,6 +11,7 @@ import httpx
 
 from embedded.local_http import local_client
 from embedded.processes import Child, Process, free_port, start_program
+from embedded.programs import service_module
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,7 +42,7 @@ async def service(
         status, body = await page(process, "ready")
         assert status == 200, body
 
-    program = [module, name] if module else [f"services.{name}.main"]
+    program = [module, name] if module else [service_module(name)]
     process = Process(
         name, [sys.executable, "-m", *program], folder, probe, env=given, launch=launch
     )

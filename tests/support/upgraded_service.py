@@ -16,6 +16,7 @@ from typing import Any, cast
 from contracts import events, upcast
 from contracts.subjects import subject
 from embedded.processes import Process
+from embedded.programs import service_module
 from tests.support.services import service
 
 
@@ -53,7 +54,7 @@ async def upgraded(name: str, folder: Path, **env: str) -> AsyncGenerator[Proces
 def main() -> None:
     """Run the service."""
     upgrade()
-    import_module(f"services.{sys.argv[1]}.main").main()
+    import_module(service_module(sys.argv[1])).main()
 
 
 if __name__ == "__main__":

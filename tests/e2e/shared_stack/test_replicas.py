@@ -16,6 +16,7 @@ from contracts.events import Stage
 from embedded.data_folder import DataFolder
 from embedded.forking import fork_server
 from embedded.processes import Process, free_port
+from embedded.programs import service_module
 from embedded.stack import SERVICES, check_ready, service_addresses
 from tests.replicas.balancer import Balancer, balancer
 from tests.support.corpus import documents
@@ -35,7 +36,7 @@ async def replicas(stack: Stack, folder: Path) -> AsyncGenerator[list[Process]]:
     env = {name.upper(): value for name, value in addresses.items()} | {
         "EMBEDDING_MODEL": "lexical"
     }
-    modules = [f"services.{name}.main" for name in SERVICES]
+    modules = [service_module(name) for name in SERVICES]
     async with fork_server(folder, modules, env) as forks, AsyncExitStack() as opened:
         result: list[Process] = []
         for number, name in enumerate(EXTRA):
@@ -47,7 +48,7 @@ async def replicas(stack: Stack, folder: Path) -> AsyncGenerator[list[Process]]:
             async def probe(name: Stage = name, port: int = port) -> None:
                 await check_ready(name, port)
 
-            argv = [sys.executable, "-m", f"services.{name}.main"]
+            argv = [sys.executable, "-m", service_module(name)]
             process = Process(
                 f"{name}-{number}", argv, folder, probe, env | own, launch=forks.launch
             )
