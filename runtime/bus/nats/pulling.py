@@ -22,8 +22,10 @@ from nats.js.errors import APIError
 from runtime.workarounds.nats_py import api_subject, connection_of
 
 ANSWER_SECONDS = 1.0
-"""Seconds that the server has to say that a request has ended; after that the connection was lost
-meanwhile.
+"""Seconds that the server has to go on with an answer or to say that it has ended.
+
+After that the connection was lost meanwhile, or the account imports JetStream's answers: that takes
+a message without headers and data for the end of one, and lets nothing through behind it.
 """
 
 _ENDED = frozenset({StatusCode.NO_MESSAGES, StatusCode.REQUEST_TIMEOUT})
@@ -42,6 +44,8 @@ class Pull:
     _subscription: Subscription | None = None
     _messages: list[Msg] = field(default_factory=list[Msg])
     _refusal: NatsError | None = None
+    _begun: asyncio.Event = field(default_factory=asyncio.Event)
+    """Of the answer, that something of it has come."""
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def fetch(self, most: int, seconds: float) -> list[Msg]:
@@ -50,10 +54,15 @@ class Pull:
 
         Raises APIError when the server refuses the request, and what the client raises.
         """
-        if not self._messages:  # else they came when their own fetch had ended
-            await self.ask(most, seconds, no_wait=True)
-            return await self.answer(seconds + ANSWER_SECONDS)
-        return self._taken(most)
+        if self._messages:  # which came when their own fetch had ended
+            return self._taken(most)
+        await self.ask(most, seconds, no_wait=True)
+        await _waited(self._begun, seconds + ANSWER_SECONDS)
+        received = 0
+        while len(self._messages) > received and not self._ended.is_set():
+            received = len(self._messages)
+            await _waited(self._ended, ANSWER_SECONDS)
+        return self._answered()
 
     async def ask(self, count: int, seconds: float, *, no_wait: bool = False) -> None:
         """Ask for so many messages, for at most `seconds`. With `no_wait` the answer ends with what
@@ -61,6 +70,7 @@ class Pull:
         """
         self._wanted = count
         self._refusal = None
+        self._begun.clear()
         self._ended.clear()
         request: dict[str, int | bool] = {"batch": count, "expires": int(seconds * 1e9)}
         if no_wait:
@@ -73,9 +83,10 @@ class Pull:
 
         Raises APIError when the server has refused the request.
         """
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._ended.wait()
+        await _waited(self._ended, seconds)
+        return self._answered()
+
+    def _answered(self) -> list[Msg]:
         if self._refusal and not self._messages:
             raise self._refusal
         return self._taken(self._wanted)
@@ -106,6 +117,14 @@ class Pull:
             self._refusal = _refusal(message)
         if status or len(self._messages) >= self._wanted:
             self._ended.set()
+        self._begun.set()
+
+
+async def _waited(event: asyncio.Event, seconds: float) -> None:
+    """Return when the event is set, or the seconds are over."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 def _refusal(message: Msg) -> NatsError:
