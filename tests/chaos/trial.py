@@ -18,7 +18,7 @@ from tests.chaos.faults import Fault, Machine, drawn
 from tests.support.corpus import documents
 from tests.support.language_model import LanguageModel, serving
 from tests.support.raw_events import dead_letters
-from tests.support.stack import Stack, add, ended, running, unacknowledged, until
+from tests.support.stack import Stack, add, at_rest, ended, running, unacknowledged, until
 
 COUNT = 40
 TEXTS = documents(COUNT)
@@ -105,7 +105,7 @@ def _problems(stack: Stack, workspace: str, calm: Mapping[str, Any]) -> Generato
             PATIENCE,
         )
         until(
-            lambda: all(left == (0, 0) for left in unacknowledged(stack).values()),
+            lambda: at_rest(stack),
             lambda: str(unacknowledged(stack)),
             PATIENCE,
         )

@@ -17,7 +17,7 @@ from lightstream.documents import Chunking
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog
 from tests.support.corpus import documents
-from tests.support.stack import Stack, unacknowledged, until
+from tests.support.stack import Stack, at_rest, until
 
 COUNT = 24
 TEXTS = documents(COUNT, sentences=8)
@@ -42,8 +42,8 @@ def never(stack: Stack) -> dict[str, Any]:
 
 
 def quiet(stack: Stack) -> None:
-    """Wait until no event is being handled or waits."""
-    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), stack.logs)
+    """Wait until no event is being handled, waits or is parked."""
+    until(lambda: at_rest(stack), stack.logs)
 
 
 def test_deleted_documents_leave_everything_as_if_they_had_never_been(
