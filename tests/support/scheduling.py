@@ -35,8 +35,8 @@ FIRST = (
     "tests/unit/gateway/test_described_routes.py",
     "tests/architecture/test_import_rules.py",
 )
-"""What takes longest, as measured (`pytest --durations=0`), so that no worker is at it when the
-others have nothing left to do.
+"""What takes longest (`pytest --durations=0` tells), so that no worker is at it when the others
+have nothing left to do.
 """
 
 
