@@ -63,7 +63,7 @@ async def bus(server: RunningNats) -> AsyncGenerator[JetStreamContext]:
             log,
             NatsBlobs(bus),
             workspace="trial",
-            submission=DocumentDraft.of(Submission(text=LONG, id="long")),
+            draft=DocumentDraft.of(Submission(text=LONG, id="long")),
             source="test",
         )
         await bus.purge_stream("KB_EVENTS", subject=subjects.of_document("trial", "doc-3"))
