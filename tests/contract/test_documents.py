@@ -175,16 +175,16 @@ async def test_documents_are_found_by_a_part_of_their_name(
     await filled(
         documents, partition, *(DocumentStatus(id, file_path=name) for id, name in names.items())
     )
-    assert await ids(documents, partition, name="HARBOUR") == ["a", "b"]
-    assert await ids(documents, partition, name="über 100%_") == ["c"]
+    assert await ids(documents, partition, names=("HARBOUR",)) == ["a", "b"]
+    assert await ids(documents, partition, names=("über 100%_",)) == ["c"]
     assert [
-        await ids(documents, partition, name=text) for text in (".*", "e%o", "e_o", "elsewhere")
+        await ids(documents, partition, names=(text,)) for text in (".*", "e%o", "e_o", "elsewhere")
     ] == [[]] * 4
     page = await documents.page(
-        partition, Listing(name="harbour", order="file_path", descending=True, limit=1)
+        partition, Listing(names=("harbour",), order="file_path", descending=True, limit=1)
     )
     assert ([status.id for status in page.documents], page.total) == (["b"], 2)
-    assert await ids(documents, partition, name="harbour", statuses=["failed"]) == []
+    assert await ids(documents, partition, names=("harbour",), statuses=["failed"]) == []
 
 
 async def test_a_changed_status_is_counted_where_it_is_now(

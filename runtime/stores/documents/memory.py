@@ -175,5 +175,5 @@ def _matches(row: Row, where: Where) -> bool:
 
 def _is(value: object, want: Condition) -> bool:
     if isinstance(want, Containing):
-        return isinstance(value, str) and want.text.lower() in value.lower()
+        return isinstance(value, str) and any(text.lower() in value.lower() for text in want.texts)
     return value in (want if isinstance(want, list) else [want])

@@ -24,11 +24,11 @@ in any thread.
 
 @dataclass(frozen=True)
 class Containing:
-    """A condition: the field is a text that has this one in it, whatever the case of letters. It
-    reads every row.
+    """A condition: the field is a text that has any of these in it, whatever the case of letters.
+    It reads every row.
     """
 
-    text: str
+    texts: tuple[str, ...]
 
 
 Condition = str | int | list[str] | Containing

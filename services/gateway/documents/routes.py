@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query, Request
 
 from contracts.ids import UNKNOWN_SOURCE
-from contracts.spelling import name_spelling, spellings
+from contracts.spelling import spellings
 from contracts.text import one_line
 from publishing.documents import Added
 from publishing.draft import DocumentDraft
@@ -340,7 +340,7 @@ async def paginated(
         partition,
         Listing(
             statuses=[status.lower() for status in statuses],
-            name=name_spelling(body.search),
+            names=spellings(body.search) if body.search else (),
             order=body.sort_field,
             descending=body.sort_direction == "desc",
             skip=(body.page - 1) * body.page_size,

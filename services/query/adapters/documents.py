@@ -72,7 +72,7 @@ class RowDocuments:
     async def page(self, partition: Partition, listing: Listing) -> Page:
         """See `Documents.page`."""
         table = _documents(partition)
-        named = {"file_path": Containing(listing.name)} if listing.name else {}
+        named = {"file_path": Containing(listing.names)} if listing.names else {}
         where: Where = {"status": list(listing.statuses or STATUSES), **named}
         asked = {name: getattr(listing, name) for name in ("order", "descending", "skip", "limit")}
         rows = await self._rows.find(table, where, **asked)

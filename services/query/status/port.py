@@ -27,8 +27,8 @@ class Listing:
 
     statuses: Sequence[str] = ()
     """Any of these; without one, all documents that are not deleted."""
-    name: str = ""
-    """Only documents whose file path has this in it, whatever the case of letters."""
+    names: tuple[str, ...] = ()
+    """Only documents whose file path has any of these in it, whatever the case of letters."""
     order: str = "id"
     descending: bool = False
     skip: int = 0

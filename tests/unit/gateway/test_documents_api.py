@@ -270,6 +270,18 @@ async def test_a_name_that_was_published_past_us_is_shown_without_what_acts(
     assert shown["file_path"] == "a.md\ufffd[2] forged.md\ufffd[31m"
 
 
+@pytest.mark.parametrize("search", ["fähre", "FA\u0308HRE"], ids=["composed", "decomposed"])
+async def test_a_name_of_before_names_had_one_spelling_is_found_in_either(
+    harness: QueryHarness, search: str
+) -> None:
+    names = ("Die Fa\u0308hre.md", "Die Fähre.md")
+    for number, name in enumerate(names, 1):
+        await harness.project(delivered(added(f"d{number}", file_path=name), number))
+    async with client(harness.app()) as api:
+        answer = (await api.post("/documents/paginated", json={"search": search})).json()
+    assert {shown["id"] for shown in answer["documents"]} == {"d1", "d2"}
+
+
 async def test_a_full_log_is_503_with_the_time_to_wait(
     api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:

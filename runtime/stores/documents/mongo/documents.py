@@ -57,7 +57,7 @@ def condition_of(table: Table, where: Where) -> Document:
 
 def _condition(want: Condition) -> Any:
     if isinstance(want, Containing):
-        return re.compile(re.escape(want.text), re.IGNORECASE)
+        return re.compile("|".join(map(re.escape, want.texts)), re.IGNORECASE)
     return {"$in": want} if isinstance(want, list) else want
 
 

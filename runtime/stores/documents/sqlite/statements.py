@@ -217,7 +217,9 @@ def where_clause(table: Table, where: Where) -> tuple[str, Parameters]:
 
 def _condition(column: str, want: Condition) -> tuple[str, str | int]:
     if isinstance(want, Containing):
-        return f"instr({LOWERED}({column}), ?) > 0", want.text.lower()
+        texts = json_list([text.lower() for text in want.texts])
+        contained = f"instr({LOWERED}({column}), value) > 0"
+        return f"EXISTS (SELECT 1 FROM json_each(?) WHERE {contained})", texts  # noqa: S608
     return (among(column), json_list(want)) if isinstance(want, list) else (f"{column} = ?", want)
 
 
