@@ -270,6 +270,7 @@ def test_the_client_imports_contracts_publishing_the_bus_errors_and_retries_only
         "runtime.bus.",
         "runtime.errors",
         "runtime.retries",
+        "runtime.workarounds.httpx",
     )
     assert {name for name in inner if not name.startswith(allowed)} == set()
 
