@@ -33,7 +33,7 @@ from runtime.errors import InvalidInput
 
 # `--help` answers at once: parsers and drivers are loaded by the command that needs them.
 
-PROJECT = Path(__file__).resolve().parents[2]
+PROJECT = Path(__file__).resolve().parents[1]
 OWN_DOCUMENTS = ("README.md", "docs")
 
 QUESTION = "How does Lightstream turn documents into a searchable knowledge graph?"

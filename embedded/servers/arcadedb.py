@@ -69,7 +69,7 @@ def arcadedb(folder: Path, *, http_port: int, bolt_port: int, password: str) -> 
         str(http_port),
         str(bolt_port),
     ]
-    here = str(Path(__file__).resolve().parents[3])
+    here = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
     env = {PASSWORD_VARIABLE: password, "PYTHONPATH": path}
     return Process("arcadedb", argv, folder, probe, env=env, timeout=START_TIMEOUT)

@@ -53,7 +53,7 @@ def milvus_lite(folder: Path, *, port: int) -> Process:
             raise Unavailable(f"nobody serves {folder} yet")
         await _answer(port)
 
-    here = str(Path(__file__).resolve().parents[3])
+    here = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
     argv = [sys.executable, "-m", "embedded.servers.milvus_lite", str(folder), str(port)]
     process = Process("milvus-lite", argv, folder, probe, env={"PYTHONPATH": path})

@@ -38,7 +38,7 @@ async def ollama(
     """A client, with that key, of a service that knows the key `KEY` and those of `SEVERAL`."""
     harness = harness or await library_of_two()
     changes: dict[str, Any] = (
-        {"deps": harness.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
+        {"answering": harness.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
     )
     changes |= {"settings": QuerySettings(workspace="w", **settings)}
     app = harness.app(behind(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL), **changes)

@@ -47,7 +47,7 @@ async def openai_client(
     """
     harness = harness or await library_of_two()
     changes: dict[str, Any] = (
-        {"deps": harness.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
+        {"answering": harness.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
     )
     changes |= {"settings": QuerySettings(workspace="w", **settings)}
     keys = f"{SEVERAL},private:{PRIVATE}:a+b:read"
