@@ -48,6 +48,12 @@ class GraphKeys(NamedTuple):
     names: set[str]
     pairs: set[Pair]
 
+    def vector_ids(self) -> set[str]:
+        """Return the ids of their rows in the vector store."""
+        ids = {entity_vector_id(name) for name in self.names}
+        ids.update(relation_vector_id(*pair) for pair in self.pairs)
+        return ids
+
 
 async def index_graph(
     workspace: str,
@@ -61,19 +67,14 @@ async def index_graph(
 
     Raises `Retryable` after `MAX_ROUNDS` rounds.
     """
-    source, partition = (
-        Partition(workspace, generations.graph),
-        Partition(workspace, generations.vectors),
-    )
+    source = Partition(workspace, generations.graph)
+    partition = Partition(workspace, generations.vectors)
     indexed = IndexedIds(set(), {})
     for _ in range(MAX_ROUNDS):
         entities, relations = await graph.excerpts(
             source, keys.names, keys.pairs, longest=MAX_EMBEDDED
         )
-        for id in (
-            *map(entity_vector_id, keys.names),
-            *(relation_vector_id(*pair) for pair in keys.pairs),
-        ):
+        for id in keys.vector_ids():
             indexed.refusals.pop(id, None)  # of a text that the graph has replaced meanwhile
         written_ids, refusals = await _write(
             partition, keys, entities, relations, vectors, embeddings

@@ -3,6 +3,7 @@ VectorsIndexed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from contracts.events import (
@@ -12,9 +13,9 @@ from contracts.events import (
     StageFailed,
     VectorsIndexed,
 )
-from contracts.graph import Generations, Partition, VectorRow
-from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id, relation_vector_id
-from contracts.values import ChunkRef, DocumentVersion, TokenUsage
+from contracts.graph import DocumentBounds, Generations, Partition, VectorRow
+from contracts.ids import chunk_vector_id, chunk_vector_prefix
+from contracts.values import Chunk, ChunkRef, DocumentVersion, TokenUsage
 from knowledge.vector_rows import chunk_row
 from runtime.bus.batches import by_workspace, document_bounds
 from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, version_deleted
@@ -25,7 +26,7 @@ from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.domain.cut_warnings import cut_warnings
 from services.indexer.domain.usage_shares import usage_shares
-from services.indexer.graph_index import GraphKeys, index_graph
+from services.indexer.graph_index import GraphKeys, IndexedIds, index_graph
 from services.indexer.port import Embeddings, Extents
 from services.indexer.vector_updates import Outdated, Refusals, embed_and_put, find_outdated
 
@@ -51,78 +52,111 @@ async def on_chunks(
     one. Chunks of a cancelled version are embedded: they are in the log, so a rebuild would embed
     them too. A chunk that the model refuses gives a StageFailed; the others are not affected.
     """
-    indexed: dict[int, list[Indexing]] = {}
+    indexer = _ChunkIndexer(generations.vectors, vectors, embeddings, extents, versions)
+    results: dict[int, list[Indexing]] = {}
     for workspace, deliveries in by_workspace(batch).items():
-        partition = Partition(workspace, generations.vectors)
-        created = {
-            delivery.sequence: e
-            for delivery in deliveries
-            if isinstance(e := delivery.event, ChunksCreated)
-        }
-        current_events = {
-            sequence: e
-            for sequence, e in created.items()
-            if await versions.obsolete(workspace, e.document) in (None, "cancelled")
-        }
-        rows = _rows_of(current_events.values())
-        outdated = await find_outdated(partition, "chunks", rows, vectors)
+        results |= await indexer.index(workspace, deliveries)
+    return [results[delivery.sequence] for delivery in batch]
+
+
+@dataclass(frozen=True)
+class _ChunkIndexer:
+    """Indexes chunks in one generation of vectors."""
+
+    generation: int
+    vectors: Vectors
+    embeddings: Embeddings
+    extents: Extents
+    versions: DocumentVersions
+
+    async def index(
+        self, workspace: str, deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]]
+    ) -> dict[int, list[Indexing]]:
+        """Index the chunks of one workspace; return what is told of each event by its sequence."""
+        partition = Partition(workspace, self.generation)
+        created = _chunks_created(deliveries)
+        wanted = await self._wanted(workspace, created)
+        rows = _rows_of(wanted.values())
+        outdated = await find_outdated(partition, "chunks", rows, self.vectors)
         with billed_calls() as bill, noted_cuts() as cuts:
-            refusals = await embed_and_put(partition, [outdated], vectors, embeddings)
+            refusals = await embed_and_put(partition, [outdated], self.vectors, self.embeddings)
             # Of an obsolete version, too: an earlier attempt may have written it while it was
             # current.
-            await _restore_newer_chunks(partition, created.values(), vectors, embeddings, versions)
-        await _remove_obsolete_chunks(partition, deliveries, vectors, extents)
+            await self._restore_newer_chunks(partition, created.values())
+        await _remove_obsolete_chunks(partition, deliveries, self.vectors, self.extents)
+        embedding = Embedding(outdated, refusals, cuts)
+        results: dict[int, list[Indexing]] = {}
         for delivery in deliveries:
-            event = delivery.event
-            if isinstance(event, DocumentDeleted):
-                events: list[Indexing] = [
-                    _vectors_indexed(version_deleted(delivery, event), "chunks", (), 0, embeddings)
-                ]
-            elif delivery.sequence in current_events:
-                events = _chunks_indexed(
-                    delivery, event, Embedding(outdated, refusals, cuts), embeddings
-                )
-            else:
-                events = []
-            indexed[delivery.sequence] = events
-        _share_usage(bill, [indexed[delivery.sequence] for delivery in deliveries])
-    return [indexed[delivery.sequence] for delivery in batch]
+            results[delivery.sequence] = self._result(delivery, wanted, embedding)
+        _share_usage(bill, list(results.values()))
+        return results
+
+    async def _wanted(
+        self, workspace: str, created: Mapping[int, ChunksCreated]
+    ) -> dict[int, ChunksCreated]:
+        """Return the events whose chunks are embedded: of versions that are current, or that were
+        cancelled.
+        """
+        wanted: dict[int, ChunksCreated] = {}
+        for sequence, event in created.items():
+            if await self.versions.obsolete(workspace, event.document) in (None, "cancelled"):
+                wanted[sequence] = event
+        return wanted
+
+    def _result(
+        self,
+        delivery: Delivery[ChunksCreated | DocumentDeleted],
+        wanted: Mapping[int, ChunksCreated],
+        embedding: "Embedding",
+    ) -> list[Indexing]:
+        event = delivery.event
+        if isinstance(event, DocumentDeleted):
+            version = version_deleted(delivery, event)
+            return [_vectors_indexed(version, "chunks", (), 0, self.embeddings)]
+        if delivery.sequence in wanted:
+            return _chunks_indexed(delivery, event, embedding, self.embeddings)
+        return []
+
+    async def _restore_newer_chunks(
+        self, partition: Partition, written: Iterable[ChunksCreated]
+    ) -> None:
+        """Write the chunks of newer versions again that another replica may have written just
+        before these.
+
+        The vector store compares nothing when it writes. The newer chunks are in the log before
+        anybody writes their vectors, so whoever writes older ones later finds them there.
+        """
+        documents = {event.document.id: event.document for event in written}
+        for document in documents.values():
+            current = document
+            while parts := await self.versions.newer_chunks(partition.workspace, current):
+                current = parts[0].document
+                rows = _rows_of(parts)
+                outdated = await find_outdated(partition, "chunks", rows, self.vectors)
+                await embed_and_put(partition, [outdated], self.vectors, self.embeddings)
+
+
+def _chunks_created(
+    deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
+) -> dict[int, ChunksCreated]:
+    """Return the events that bring chunks, by their sequences."""
+    created: dict[int, ChunksCreated] = {}
+    for delivery in deliveries:
+        if isinstance(delivery.event, ChunksCreated):
+            created[delivery.sequence] = delivery.event
+    return created
 
 
 def _share_usage(bill: Sequence[PaidCall], results: Sequence[list[Indexing]]) -> None:
     """Write into each event its share of what the texts of all of them took."""
     usage = sum((call.usage for call in bill), TokenUsage())
-    indexed = [(events, events[0]) for events in results if events]
-    vectors_indexed = [
-        (events, first) for events, first in indexed if isinstance(first, VectorsIndexed)
-    ]
-    shares = usage_shares(usage, [first.embedded for _, first in vectors_indexed])
-    for (events, first), share in zip(vectors_indexed, shares, strict=True):
-        events[0] = first.model_copy(update={"usage": share})
-
-
-async def _restore_newer_chunks(
-    partition: Partition,
-    written: Iterable[ChunksCreated],
-    vectors: Vectors,
-    embeddings: Embeddings,
-    versions: DocumentVersions,
-) -> None:
-    """Write the chunks of newer versions again that another replica may have written just before
-    these.
-
-    The vector store compares nothing when it writes. The newer chunks are in the log before anybody
-    writes their vectors, so whoever writes older ones later finds them there.
-    """
-    for document in {event.document.id: event.document for event in written}.values():
-        current = document
-        while parts := await versions.newer_chunks(partition.workspace, current):
-            current = parts[0].document
-            chunks = (chunk_row(current, chunk) for part in parts for chunk in part.chunks)
-            outdated = await find_outdated(
-                partition, "chunks", {row.id: row for row in chunks}, vectors
-            )
-            await embed_and_put(partition, [outdated], vectors, embeddings)
+    counted: list[tuple[list[Indexing], VectorsIndexed]] = []
+    for events in results:
+        if events and isinstance(events[0], VectorsIndexed):
+            counted.append((events, events[0]))
+    shares = usage_shares(usage, [indexed.embedded for _, indexed in counted])
+    for (events, indexed), share in zip(counted, shares, strict=True):
+        events[0] = indexed.model_copy(update={"usage": share})
 
 
 async def _remove_obsolete_chunks(
@@ -141,32 +175,44 @@ async def _remove_obsolete_chunks(
         before = await extents.put(partition, bounds)
         # The first bounds of a document make nothing obsolete: its chunks belong to the same
         # version.
-        documents |= {id for id, extent in bounds.items() if id in before or not extent.count}
+        for id, extent in bounds.items():
+            if id in before or not extent.count:
+                documents.add(id)
     stored = await extents.get(partition, {delivery.event.aggregate_id for delivery in deliveries})
-    documents |= {
-        id
-        for id, extent in stored.items()
-        if any(extent.version > v for v in _versions(id, deliveries))
-    }
+    oldest = _oldest_versions(deliveries)
+    for id, extent in stored.items():
+        if id in oldest and extent.version > oldest[id]:
+            documents.add(id)
     for id in sorted(documents):
-        prefix, extent = chunk_vector_prefix(id), stored[id]
-        after = chunk_vector_id(id, extent.count - 1) if extent.count else prefix
-        while rows := [
-            row
-            for row in await vectors.scan(partition, "chunks", after, PAGE)
-            if row.id.startswith(prefix)
-        ]:
-            obsolete = [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
-            # A newer version may have been written under the same id meanwhile.
-            await vectors.delete(partition, "chunks", obsolete, before=extent.version)
-            after = rows[-1].id
+        await _remove_behind(partition, id, stored[id], vectors)
 
 
-def _versions(
-    document: str, deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]]
-) -> set[int]:
-    events = [delivery.event for delivery in deliveries if delivery.event.aggregate_id == document]
-    return {event.document.version for event in events if isinstance(event, ChunksCreated)}
+async def _remove_behind(
+    partition: Partition, document: str, extent: DocumentBounds, vectors: Vectors
+) -> None:
+    """Remove the rows of a document that its bounds make obsolete, page by page."""
+    prefix = chunk_vector_prefix(document)
+    after = chunk_vector_id(document, extent.count - 1) if extent.count else prefix
+    while True:
+        page = await vectors.scan(partition, "chunks", after, PAGE)
+        rows = [row for row in page if row.id.startswith(prefix)]
+        if not rows:
+            return
+        obsolete = [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
+        # A newer version may have been written under the same id meanwhile.
+        await vectors.delete(partition, "chunks", obsolete, before=extent.version)
+        after = rows[-1].id
+
+
+def _oldest_versions(
+    deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
+) -> dict[str, int]:
+    """Return the oldest version of each document that chunks came of."""
+    oldest: dict[str, int] = {}
+    for event in _chunks_created(deliveries).values():
+        document = event.document
+        oldest[document.id] = min(document.version, oldest.get(document.id, document.version))
+    return oldest
 
 
 async def on_graph_merged(
@@ -182,31 +228,48 @@ async def on_graph_merged(
     An event of which the model refuses a text gives a StageFailed; its other entities and relations
     are indexed.
     """
-    indexed: dict[int, list[Indexing]] = {}
+    results: dict[int, list[Indexing]] = {}
     for workspace, deliveries in by_workspace(batch).items():
-        names = {e.name for d in deliveries for e in d.event.entities}
-        pairs = {(r.source, r.target) for d in deliveries for r in d.event.relations}
+        keys = _keys_of(delivery.event for delivery in deliveries)
         with billed_calls() as bill:
-            result = await index_graph(
-                workspace, GraphKeys(names, pairs), generations, graph, vectors, embeddings
-            )
+            indexed = await index_graph(workspace, keys, generations, graph, vectors, embeddings)
+        of_workspace: list[list[Indexing]] = []
         for delivery in deliveries:
-            ids = {entity_vector_id(e.name) for e in delivery.event.entities}
-            ids |= {relation_vector_id(r.source, r.target) for r in delivery.event.relations}
-            event, embedded = delivery.event, len(result.embedded & ids)
-            refused_ids = sorted(ids & result.refusals.keys())
-            chunks = () if refused_ids else event.chunks
-            of_graph = _vectors_indexed(event.document, "graph", chunks, embedded, embeddings)
-            events: list[Indexing] = [
-                of_graph.model_copy(update={"part": event.part, "parts": event.parts})
-            ]
-            if refused_ids:
-                events.append(
-                    _stage_failed(delivery, event, event.chunks, result.refusals[refused_ids[0]])
-                )
-            indexed[delivery.sequence] = events
-        _share_usage(bill, [indexed[delivery.sequence] for delivery in deliveries])
-    return [indexed[delivery.sequence] for delivery in batch]
+            events = _graph_indexed(delivery, indexed, embeddings)
+            results[delivery.sequence] = events
+            of_workspace.append(events)
+        _share_usage(bill, of_workspace)
+    return [results[delivery.sequence] for delivery in batch]
+
+
+def _keys_of(events: Iterable[GraphMerged]) -> GraphKeys:
+    """Return what these events say has changed."""
+    keys = GraphKeys(set(), set())
+    for event in events:
+        keys.names.update(entity.name for entity in event.entities)
+        keys.pairs.update((relation.source, relation.target) for relation in event.relations)
+    return keys
+
+
+def _graph_indexed(
+    delivery: Delivery[GraphMerged], indexed: IndexedIds, embeddings: Embeddings
+) -> list[Indexing]:
+    """Return what is told of these entities and relations: how many were embedded, and which is
+    refused.
+    """
+    event = delivery.event
+    ids = _keys_of([event]).vector_ids()
+    refused_ids = sorted(ids & indexed.refusals.keys())
+    chunks = () if refused_ids else event.chunks
+    embedded = len(indexed.embedded & ids)
+    vectors_indexed = _vectors_indexed(event.document, "graph", chunks, embedded, embeddings)
+    events: list[Indexing] = [
+        vectors_indexed.model_copy(update={"part": event.part, "parts": event.parts})
+    ]
+    if refused_ids:
+        refusal = indexed.refusals[refused_ids[0]]
+        events.append(_stage_failed(delivery, event, event.chunks, refusal))
+    return events
 
 
 def _rows_of(events: Iterable[ChunksCreated]) -> dict[str, VectorRow]:
@@ -215,9 +278,9 @@ def _rows_of(events: Iterable[ChunksCreated]) -> dict[str, VectorRow]:
     """
     rows: dict[str, VectorRow] = {}
     for event in sorted(events, key=lambda event: event.document.version):
-        rows |= {
-            row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)
-        }
+        for chunk in event.chunks:
+            row = chunk_row(event.document, chunk)
+            rows[row.id] = row
     return rows
 
 
@@ -237,19 +300,19 @@ def _chunks_indexed(
     """Return what is told of these chunks: how many were embedded, which were cut for that, and
     which are refused.
     """
-    ids = {chunk_vector_id(event.document.id, chunk.order): chunk for chunk in event.chunks}
-    refused_chunks = {id: chunk for id, chunk in ids.items() if id in embedding.refusals}
-    embedded = len((embedding.outdated.changed & ids.keys()) - refused_chunks.keys())
-    chunks = [chunk for id, chunk in ids.items() if id not in refused_chunks]
+    chunks: list[Chunk] = []
+    failures: list[Indexing] = []
+    embedded = 0
+    for chunk in event.chunks:
+        id = chunk_vector_id(event.document.id, chunk.order)
+        if refusal := embedding.refusals.get(id):
+            failures.append(_stage_failed(delivery, event, [chunk], refusal))
+            continue
+        chunks.append(chunk)
+        embedded += id in embedding.outdated.changed
     indexed = _vectors_indexed(event.document, "chunks", chunks, embedded, embeddings)
     warnings = cut_warnings(event, embedding.cuts, embeddings.model)
-    return [
-        indexed.model_copy(update={"warnings": warnings}),
-        *(
-            _stage_failed(delivery, event, [chunk], embedding.refusals[id])
-            for id, chunk in refused_chunks.items()
-        ),
-    ]
+    return [indexed.model_copy(update={"warnings": warnings}), *failures]
 
 
 def _stage_failed(
