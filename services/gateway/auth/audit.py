@@ -37,7 +37,7 @@ def _shortened(value: str | int | Sequence[str | int]) -> Any:
     return (
         value[:MAX_PATH_LENGTH]
         if isinstance(value, str)
-        else [_shortened(one) for one in value[:MAX_ENTRIES]]
+        else [_shortened(entry) for entry in value[:MAX_ENTRIES]]
     )
 
 

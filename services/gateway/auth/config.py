@@ -199,8 +199,8 @@ def _rate_limit(settings: AccessSettings, name: str) -> TokenBuckets:
 
 
 def _keys(settings: AccessSettings, local: bool) -> ApiKeys:
-    one = settings.lightrag_api_key.get_secret_value()
-    if one and not local and len(one) < MIN_KEY_LENGTH:
+    default_key = settings.lightrag_api_key.get_secret_value()
+    if default_key and not local and len(default_key) < MIN_KEY_LENGTH:
         raise ConfigurationError(
             f"LIGHTRAG_API_KEY has fewer than {MIN_KEY_LENGTH} characters and can be guessed"
         )
@@ -209,11 +209,11 @@ def _keys(settings: AccessSettings, local: bool) -> ApiKeys:
     except ValueError as error:
         raise ConfigurationError(f"LIGHTSTREAM_API_KEYS: {error}") from None
     named = [(key, Principal(f"key:{name}", grant)) for name, (key, grant) in several.items()]
-    if len({one, *(key for key, _ in named)}) <= len(named):
+    if len({default_key, *(key for key, _ in named)}) <= len(named):
         raise ConfigurationError(
             "LIGHTSTREAM_API_KEYS: two entries, or one and LIGHTRAG_API_KEY, have the same key"
         )
-    return ApiKeys([*named, *([(one, Principal("key:lightrag"))] if one else [])])
+    return ApiKeys([*named, *([(default_key, Principal("key:lightrag"))] if default_key else [])])
 
 
 def _accounts(settings: AccessSettings, secret: str) -> Accounts:

@@ -158,39 +158,39 @@ def _plain(folded: str) -> str:
     return _DROPPED.sub("", _BETWEEN_DIGITS.sub("|", plain))
 
 
-def _compatible(one: Named, other: Named) -> bool:
-    return one.type == other.type or one.type in _UNTOLD or other.type in _UNTOLD
+def _compatible(entity: Named, other: Named) -> bool:
+    return entity.type == other.type or entity.type in _UNTOLD or other.type in _UNTOLD
 
 
 def _spellings(named: Sequence[Named]) -> Iterator[Pair]:
     groups: dict[str, list[Named]] = defaultdict(list)
-    for one in named:
-        for key in spelling_keys(one.name):
-            groups[key].append(one)
+    for entity in named:
+        for key in spelling_keys(entity.name):
+            groups[key].append(entity)
     for group in groups.values():
         if len(group) <= MAX_SPELLINGS:
-            for one, other in combinations(sorted(group), 2):
-                if _compatible(one, other) and not _differ_in_kind(one, other):
-                    yield Pair(one.name, other.name, "spelling")
+            for entity, other in combinations(sorted(group), 2):
+                if _compatible(entity, other) and not _differ_in_kind(entity, other):
+                    yield Pair(entity.name, other.name, "spelling")
 
 
-def _differ_in_kind(one: Named, other: Named) -> bool:
+def _differ_in_kind(entity: Named, other: Named) -> bool:
     """Return whether case tells two short or single words apart: IT and it; polish and Polish of
     unlike types.
     """
-    if _is_abbreviation(one.name) != _is_abbreviation(other.name):
+    if _is_abbreviation(entity.name) != _is_abbreviation(other.name):
         return True
-    same_but_case = one.name.casefold() == other.name.casefold()
-    return same_but_case and " " not in one.name and one.type != other.type
+    same_but_case = entity.name.casefold() == other.name.casefold()
+    return same_but_case and " " not in entity.name and entity.type != other.type
 
 
 def _plurals(named: Sequence[Named]) -> Iterator[Pair]:
-    by_folded = {fold(one.name): one for one in named if one.type not in _PROPER}
-    for folded, one in by_folded.items():
+    by_folded = {fold(entity.name): entity for entity in named if entity.type not in _PROPER}
+    for folded, entity in by_folded.items():
         for singular in _singulars(folded):
             other = by_folded.get(singular)
-            if other and _compatible(one, other):
-                yield Pair(one.name, other.name, "plural")
+            if other and _compatible(entity, other):
+                yield Pair(entity.name, other.name, "plural")
 
 
 def _singulars(folded: str) -> list[str]:
@@ -208,12 +208,12 @@ def _singulars(folded: str) -> list[str]:
 
 
 def _titles(named: Sequence[Named]) -> Iterator[Pair]:
-    by_folded = {fold(one.name): one for one in named}
-    for folded, one in by_folded.items():
+    by_folded = {fold(entity.name): entity for entity in named}
+    for folded, entity in by_folded.items():
         rest = _without_title(folded)
         other = by_folded.get(rest)
-        if other and rest != folded and _compatible(one, other):
-            yield Pair(one.name, other.name, "title")
+        if other and rest != folded and _compatible(entity, other):
+            yield Pair(entity.name, other.name, "title")
 
 
 def _without_title(folded: str) -> str:
@@ -228,27 +228,27 @@ def _without_title(folded: str) -> str:
 
 def _abbreviations(named: Sequence[Named]) -> Iterator[Pair]:
     by_initials: dict[str, list[Named]] = defaultdict(list)
-    for one in named:
-        for initials in _initials(one.name):
-            by_initials[initials].append(one)
-    names = {one.name: one for one in named}
-    for one in named:
-        if bracketed := _BRACKETED.fullmatch(one.name):
+    for entity in named:
+        for initials in _initials(entity.name):
+            by_initials[initials].append(entity)
+    names = {entity.name: entity for entity in named}
+    for entity in named:
+        if bracketed := _BRACKETED.fullmatch(entity.name):
             outer, inner = bracketed[1], bracketed[2].replace(".", "")
             if inner in _initials(outer):
                 yield from (
-                    Pair(other, one.name, "abbreviation")
+                    Pair(other, entity.name, "abbreviation")
                     for other in (outer, inner)
                     if other in names
                 )
-        elif _is_abbreviation(one.name):
+        elif _is_abbreviation(entity.name):
             meant = [
                 other
-                for other in by_initials.get(one.name.replace(".", ""), ())
-                if _compatible(one, other)
+                for other in by_initials.get(entity.name.replace(".", ""), ())
+                if _compatible(entity, other)
             ]
             if len(meant) == 1:
-                yield Pair(one.name, meant[0].name, "abbreviation")
+                yield Pair(entity.name, meant[0].name, "abbreviation")
 
 
 def _is_abbreviation(name: str) -> bool:
@@ -269,28 +269,30 @@ def _surnames(named: Sequence[Named]) -> Iterator[Pair]:
     """Yield short names of persons that only one person's full name can stand for."""
     full: dict[str, list[Named]] = defaultdict(list)
     shorts: list[tuple[Named, str, str]] = []
-    for one in named:
-        if one.type != "person" and one.type not in _UNTOLD:
+    for entity in named:
+        if entity.type != "person" and entity.type not in _UNTOLD:
             continue
-        words = fold(one.name).split()
+        words = fold(entity.name).split()
         titled = words[0].rstrip(".") in _TITLES if words else False
         rest = words[1:] if titled else words
         initial = rest[0].rstrip(".") if len(rest) == 2 and len(rest[0].rstrip(".")) == 1 else ""
         if len(rest) == 1 or initial:
-            shorts.append((one, initial, rest[-1]))
+            shorts.append((entity, initial, rest[-1]))
         elif rest and not titled:
-            full[rest[-1]].append(one)
+            full[rest[-1]].append(entity)
     for short, initial, surname in shorts:
-        meant = [one for one in full.get(surname, ()) if fold(one.name).startswith(initial)]
+        meant = [
+            entity for entity in full.get(surname, ()) if fold(entity.name).startswith(initial)
+        ]
         if len(meant) == 1 and meant[0].type == "person" and len(surname) >= MIN_LETTERS:
             yield Pair(short.name, meant[0].name, "surname")
 
 
-def definition(text: str, one: str, other: str) -> str:
+def definition(text: str, entity: str, other: str) -> str:
     """Return where a text says `one (other)` or `other (one)`, as it stands there; empty if
     nowhere.
     """
-    for outer, inner in ((one, other), (other, one)):
+    for outer, inner in ((entity, other), (other, entity)):
         pattern = rf"{re.escape(outer)}[\"”’]? ?\([\"“‘]?{re.escape(inner)}[\"”’]?\)"
         if match := re.search(pattern, text, re.IGNORECASE):
             return match[0]

@@ -53,8 +53,10 @@ async def _documents_that_say(
     possible = {document: {*spellings(document), *ids_of_name(document)} for document in documents}
     among = set[str]().union(*possible.values())
     said = {
-        one.document_id
-        for one in await provenance.of(partition, (name,), limit=MAX_CONTRIBUTIONS, among=among)
+        contribution.document_id
+        for contribution in await provenance.of(
+            partition, (name,), limit=MAX_CONTRIBUTIONS, among=among
+        )
     }
     if silent := [document for document, some in possible.items() if not said & some]:
         raise BadRequest(

@@ -37,5 +37,7 @@ async def sources_of(
     said = await provenance.of(
         partitions.graph, names if len(names) == 1 else pair(*names), after=after, limit=limit
     )
-    passage_of = await passages.get(partitions.status, [one.chunk_id for one in said])
-    return [Source(one, passage_of.get(one.chunk_id)) for one in said]
+    passage_of = await passages.get(
+        partitions.status, [contribution.chunk_id for contribution in said]
+    )
+    return [Source(contribution, passage_of.get(contribution.chunk_id)) for contribution in said]

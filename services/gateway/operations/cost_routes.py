@@ -36,9 +36,9 @@ class CostTotals(BaseModel):
     saved_money: float | None
 
     @classmethod
-    def of(cls, one: CostSum) -> "CostTotals":
+    def of(cls, cost_sum: CostSum) -> "CostTotals":
         """Return the sum as JSON has it."""
-        return cls.model_validate(one.as_json())
+        return cls.model_validate(cost_sum.as_json())
 
 
 class CostGroup(CostTotals):
@@ -108,8 +108,8 @@ async def cost(
         total=CostTotals.of(report.total),
         by=by,
         groups=[
-            CostGroup.model_validate({"name": name, **one.as_json()})
-            for name, one in report.groups.items()
+            CostGroup.model_validate({"name": name, **cost_sum.as_json()})
+            for name, cost_sum in report.groups.items()
         ],
         budget=await budget_state(deps, workspace),
     )

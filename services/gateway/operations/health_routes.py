@@ -79,5 +79,5 @@ async def settings(_: WholeDeployment) -> ShownSettings:
     """
     shown = shown_settings(GROUPS, os.environ, {}, "")
     return ShownSettings(
-        settings=[Setting.model_validate(one, from_attributes=True) for one in shown]
+        settings=[Setting.model_validate(setting, from_attributes=True) for setting in shown]
     )

@@ -59,5 +59,7 @@ async def list_providers(operations: OperationDeps, _: WholeDeployment) -> Provi
     """
     states, now = await operations.read_providers(), time.time()
     return Providers(
-        providers=sorted((Provider.of(state, now) for state in states), key=lambda one: one.name)
+        providers=sorted(
+            (Provider.of(state, now) for state in states), key=lambda provider: provider.name
+        )
     )

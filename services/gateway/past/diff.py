@@ -2,7 +2,7 @@
 changed, went.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -59,21 +59,30 @@ def diff(before: PastState, after: PastState, *, document: str | None = None, li
     entities = _differences(before.entities, after.entities, _entity_fields, lambda name: (name,))
     relations = _differences(before.relations, after.relations, _relation_fields, lambda key: key)
     if ids is not None and keys is not None:
-        documents = [one for one in documents if one.key[0] in ids]
-        entities, relations = (
-            [one for one in some if one.key in keys] for some in (entities, relations)
-        )
-    kinds = {"documents": documents, "entities": entities, "relations": relations}
+        documents = [difference for difference in documents if difference.key[0] in ids]
+        entities = [difference for difference in entities if difference.key in keys]
+        relations = [difference for difference in relations if difference.key in keys]
     return Diff(
         before.sequence,
         after.sequence,
-        **{kind: some[:limit] for kind, some in kinds.items()},
+        documents=documents[:limit],
+        entities=entities[:limit],
+        relations=relations[:limit],
         counts={
-            kind: {change: sum(one.change == change for one in some) for change in CHANGES}
-            for kind, some in kinds.items()
+            "documents": _counts(documents),
+            "entities": _counts(entities),
+            "relations": _counts(relations),
         },
-        is_truncated=any(len(some) > limit for some in kinds.values()),
+        is_truncated=max(len(documents), len(entities), len(relations)) > limit,
     )
+
+
+def _counts(differences: Sequence[Difference]) -> dict[Change, int]:
+    """Return how many differences there are of each change, of those without any, too."""
+    counts: dict[Change, int] = dict.fromkeys(CHANGES, 0)
+    for difference in differences:
+        counts[difference.change] += 1
+    return counts
 
 
 def _differences(
@@ -84,20 +93,25 @@ def _differences(
 ) -> list[Difference]:
     differences: list[Difference] = []
     for name in before.keys() | after.keys():
-        old, new = before.get(name), after.get(name)
-        if old == new:
+        old_value = before.get(name)
+        new_value = after.get(name)
+        if old_value == new_value:
             continue
-        of_old, of_new = ({} if one is None else fields(one) for one in (old, new))
-        names = of_new if old is None else of_old
-        changed = {
-            each: (of_old.get(each), of_new.get(each))
-            for each in names
-            if of_old.get(each) != of_new.get(each)
+        old_fields = {} if old_value is None else fields(old_value)
+        new_fields = {} if new_value is None else fields(new_value)
+        field_changes = {
+            field_name: (old_fields.get(field_name), new_fields.get(field_name))
+            for field_name in old_fields or new_fields
+            if old_fields.get(field_name) != new_fields.get(field_name)
         }
-        if old is None or new is None or changed:
-            change: Change = "appeared" if old is None else "gone" if new is None else "changed"
-            differences.append(Difference(key(name), change, changed))
-    return sorted(differences, key=lambda one: one.key)
+        change: Change = "changed"
+        if old_value is None:
+            change = "appeared"
+        elif new_value is None:
+            change = "gone"
+        if change != "changed" or field_changes:
+            differences.append(Difference(key(name), change, field_changes))
+    return sorted(differences, key=lambda difference: difference.key)
 
 
 def _document_fields(record: DocumentRecord) -> dict[str, Any]:
@@ -116,25 +130,24 @@ def _relation_fields(relation: Relation) -> dict[str, Any]:
     return _fields(relation, RELATION_FIELDS)
 
 
-def _fields(thing: Entity | Relation, names: Iterable[str]) -> dict[str, Any]:
-    return {name: getattr(thing, name) for name in names}
+def _fields(value: Entity | Relation, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names}
 
 
 def _ids(document: str, *states: PastState) -> set[str]:
     """Return the ids of the documents of that id or file name."""
-    named = {*spellings(document), *ids_of_name(document)}
-    return named | {
-        id
-        for state in states
-        for id, record in state.documents.items()
-        if name_spelling(record.file_path) == name_spelling(document)
-    }
+    ids = {*spellings(document), *ids_of_name(document)}
+    for state in states:
+        for id, record in state.documents.items():
+            if name_spelling(record.file_path) == name_spelling(document):
+                ids.add(id)
+    return ids
 
 
 def _keys(ids: set[str], state: PastState) -> set[Key]:
     """Return the keys to which one of these documents contributes."""
     return {
         key
-        for key, some in state.contributions.items()
-        if any(one.document_id in ids for one in some)
+        for key, contributions in state.contributions.items()
+        if any(contribution.document_id in ids for contribution in contributions)
     }

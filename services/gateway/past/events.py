@@ -73,7 +73,7 @@ class ChunkRecord:
         """Return what decides which of several records of one chunk counts: the greatest, whatever
         came first.
         """
-        said = sorted(self.contributions, key=lambda one: one.names)
+        said = sorted(self.contributions, key=lambda contribution: contribution.names)
         return self.version, len(said), str(said) if said else ""
 
 

@@ -72,20 +72,20 @@ def entity_history(events: WorkspaceEvents, state: PastState, name: str) -> Enti
     """
     names = state.edits.all_original_names([name]) | {name}
     edits = [edit for edit in events.edits if edit.sequence <= state.sequence]
-    said = list(_said(events, state, names, name))
-    documents = {one.document_id for one in said}
+    statements = list(_statements(events, state, names, name))
+    documents = {statement.document_id for statement in statements}
     changes = [
-        *said,
+        *statements,
         *_edited(edits, names | {name}),
         *_deleted(events, state.sequence, documents),
         *_summarized(events, state.sequence, names),
     ]
-    ordered = sorted(changes, key=lambda one: (one.sequence, one.chunk_id))
-    used = {one.names[0] for one in said}
-    return EntityHistory(name, state.sequence, name in state.entities, sorted(used), ordered)
+    changes.sort(key=lambda change: (change.sequence, change.chunk_id))
+    spoken_names = sorted({statement.names[0] for statement in statements})
+    return EntityHistory(name, state.sequence, name in state.entities, spoken_names, changes)
 
 
-def _said(
+def _statements(
     events: WorkspaceEvents, state: PastState, names: set[str], name: str
 ) -> Iterable[HistoryEvent]:
     current = {id(record) for record in current_chunks(events, state.sequence)}
@@ -96,48 +96,50 @@ def _said(
         for record in records:
             if record.sequence > state.sequence:
                 continue
-            for one in record.contributions:
-                if one.kind != "relation" and one.names[0] in names:
+            for contribution in record.contributions:
+                if contribution.kind != "relation" and contribution.names[0] in names:
                     effect = _effect(
-                        one,
+                        contribution,
                         state,
                         name,
                         counted=id(record) in current,
                         newest=record.version == last,
                     )
-                    yield _statement(record, one, effect)
+                    yield _statement(record, contribution, effect)
 
 
 def _effect(
-    one: Contribution, state: PastState, name: str, *, counted: bool, newest: bool
+    contribution: Contribution, state: PastState, name: str, *, counted: bool, newest: bool
 ) -> Effect:
     if not counted:
         return "deleted" if newest else "replaced"
-    if one.version <= state.edits.cutoff(one.names, one.document_id):
+    if contribution.version <= state.edits.cutoff(contribution.names, contribution.document_id):
         return "hidden"
     return (
-        "counts" if state.edits.canonical_key(one.names, one.document_id) == (name,) else "renamed"
+        "counts"
+        if state.edits.canonical_key(contribution.names, contribution.document_id) == (name,)
+        else "renamed"
     )
 
 
-def _statement(record: ChunkRecord, one: Contribution, effect: Effect) -> HistoryEvent:
+def _statement(record: ChunkRecord, contribution: Contribution, effect: Effect) -> HistoryEvent:
     relations = tuple(
         Statement(relation.names[0], relation.names[1], relation.description)
         for relation in record.contributions
-        if relation.kind == "relation" and one.names[0] in relation.names
+        if relation.kind == "relation" and contribution.names[0] in relation.names
     )
     return HistoryEvent(
         record.sequence,
         record.at,
         "EntitiesExtracted",
         effect,
-        one.names,
-        document_id=one.document_id,
-        file_path=one.file_path,
-        chunk_id=one.chunk_id,
-        order=one.order,
-        entity_type=one.type if one.kind == "entity" else "",
-        description=one.description if one.kind == "entity" else "",
+        contribution.names,
+        document_id=contribution.document_id,
+        file_path=contribution.file_path,
+        chunk_id=contribution.chunk_id,
+        order=contribution.order,
+        entity_type=contribution.type if contribution.kind == "entity" else "",
+        description=contribution.description if contribution.kind == "entity" else "",
         relations=relations,
     )
 

@@ -79,27 +79,34 @@ class DiffResponse(BaseModel):
             to_sequence=computed.after,
             counts=computed.counts,
             documents=[
-                DocumentDifference(id=one.key[0], change=one.change, fields=_fields(one))
-                for one in computed.documents
+                DocumentDifference(
+                    id=difference.key[0], change=difference.change, fields=_fields(difference)
+                )
+                for difference in computed.documents
             ],
             entities=[
-                EntityDifference(name=one.key[0], change=one.change, fields=_fields(one))
-                for one in computed.entities
+                EntityDifference(
+                    name=difference.key[0], change=difference.change, fields=_fields(difference)
+                )
+                for difference in computed.entities
             ],
             relations=[
                 RelationDifference(
-                    source=one.key[0], target=one.key[1], change=one.change, fields=_fields(one)
+                    source=difference.key[0],
+                    target=difference.key[1],
+                    change=difference.change,
+                    fields=_fields(difference),
                 )
-                for one in computed.relations
+                for difference in computed.relations
             ],
             is_truncated=computed.is_truncated,
         )
 
 
-def _fields(one: Difference) -> dict[str, FieldChange]:
+def _fields(difference: Difference) -> dict[str, FieldChange]:
     return {
         name: FieldChange(before=before, after=after)
-        for name, (before, after) in one.fields.items()
+        for name, (before, after) in difference.fields.items()
     }
 
 

@@ -52,10 +52,12 @@ def state_at(
     for record in current_chunks(events, sequence):
         if abandoned.is_set():
             raise Abandoned
-        for one in record.contributions:
-            key = edits.canonical_key(one.names, one.document_id)
-            if key is not None and one.version > edits.cutoff(one.names, one.document_id):
-                by_key[key].append(one)
+        for contribution in record.contributions:
+            key = edits.canonical_key(contribution.names, contribution.document_id)
+            if key is not None and contribution.version > edits.cutoff(
+                contribution.names, contribution.document_id
+            ):
+                by_key[key].append(contribution)
     summaries: dict[str, str] = {}
     for summary in events.summaries:
         if summary.sequence <= sequence:
