@@ -150,12 +150,12 @@ def _chunks_created(
 def _share_usage(bill: Sequence[PaidCall], results: Sequence[list[Indexing]]) -> None:
     """Write into each event its share of what the texts of all of them took."""
     usage = sum((call.usage for call in bill), TokenUsage())
-    counted: list[tuple[list[Indexing], VectorsIndexed]] = []
+    vectors_indexed: list[tuple[list[Indexing], VectorsIndexed]] = []
     for events in results:
         if events and isinstance(events[0], VectorsIndexed):
-            counted.append((events, events[0]))
-    shares = usage_shares(usage, [indexed.embedded for _, indexed in counted])
-    for (events, indexed), share in zip(counted, shares, strict=True):
+            vectors_indexed.append((events, events[0]))
+    shares = usage_shares(usage, [indexed.embedded for _, indexed in vectors_indexed])
+    for (events, indexed), share in zip(vectors_indexed, shares, strict=True):
         events[0] = indexed.model_copy(update={"usage": share})
 
 

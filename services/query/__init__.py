@@ -1,4 +1,4 @@
-"""The query service: takes documents in, knows the state of each, and answers questions over HTTP.
+"""The query service: knows the state of each document, and answers questions.
 
 Here stand the wiring, the settings and the values that all packages share; everything else is in a
 package.

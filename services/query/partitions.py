@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from contracts.graph import Generations, Partition
+from runtime.bus.port import LiveGenerations
 
 
 @dataclass(frozen=True)
@@ -26,3 +27,17 @@ class Partitions:
     def all(self) -> tuple[Partition, ...]:
         """All three partitions."""
         return self.status, self.graph, self.vectors
+
+
+async def status_partition(pointers: LiveGenerations, workspace: str) -> Partition:
+    """Return where the status of the workspace's documents, and its costs, are read now. Raises
+    what `LiveGenerations.live` raises.
+    """
+    return Partition(workspace, (await pointers.live("status")).status)
+
+
+async def graph_partition(pointers: LiveGenerations, workspace: str) -> Partition:
+    """Return where the graph of the workspace is read now. Raises what `LiveGenerations.live`
+    raises.
+    """
+    return Partition(workspace, (await pointers.live("graph")).graph)

@@ -86,8 +86,8 @@ def private_attributes(tree: ast.Module, of_the_project: set[str]) -> Iterator[t
     for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute) or not is_private(node.attr):
             continue
-        known = of_the_project if is_own_attribute(node) else own
-        if node.attr not in known:
+        names = of_the_project if is_own_attribute(node) else own
+        if node.attr not in names:
             yield node.lineno, node.attr
 
 
@@ -144,12 +144,12 @@ def breaches(tree: ast.Module, of_the_project: set[str]) -> list[tuple[int, str]
 def test_nothing_outside_the_room_reaches_into_a_library() -> None:
     trees = {path: parsed(path) for path in PRODUCT}
     of_the_project = {name for tree in trees.values() for name in defined_names(tree)}
-    found = [
+    uses = [
         f"{shown(path)}:{line} {name}"
         for path, tree in trees.items()
         for line, name in breaches(tree, of_the_project)
     ]
-    assert found == [], f"belongs into {shown(ROOM)}"
+    assert uses == [], f"belongs into {shown(ROOM)}"
 
 
 @pytest.mark.parametrize(

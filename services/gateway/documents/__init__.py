@@ -1,1 +1,1 @@
-"""Routes and models of documents: adding, uploading, scanning, listing and deleting them."""
+"""Documents into the log and out of it: texts, uploads and scans of folders, lists, deletion."""

@@ -9,6 +9,7 @@ from services.gateway.dependencies import depends_on
 from services.gateway.documents.scanning import Scans
 from services.gateway.documents.uploading import ReadLimits
 from services.query.answering.port import ModelResultCaches
+from services.query.partitions import status_partition
 from services.query.status.port import Documents
 
 
@@ -28,7 +29,7 @@ class DocumentDependencies:
 
     async def partition(self, workspace: str) -> Partition:
         """Return where the status of the workspace's documents is read."""
-        return Partition(workspace, (await self.pointers.live("status")).status)
+        return await status_partition(self.pointers, workspace)
 
 
 DocumentDeps = Annotated[DocumentDependencies, depends_on(DocumentDependencies)]

@@ -1,1 +1,1 @@
-"""The routes about events: pages of the log, single events, and the stream of new ones."""
+"""Events for those who watch: pages of the log, single events, and the stream of new ones."""

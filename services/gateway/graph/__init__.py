@@ -1,3 +1,3 @@
-"""Routes and models of the knowledge graph: browsing it, and creating, changing, merging and
-deleting what is in it.
+"""The knowledge graph for people: browsing it within bounds, editing it by events, and what names
+mean in it.
 """

@@ -288,11 +288,11 @@ def _surnames(named: Sequence[Named]) -> Iterator[Pair]:
             yield Pair(short.name, meant[0].name, "surname")
 
 
-def definition(text: str, entity: str, other: str) -> str:
-    """Return where a text says `one (other)` or `other (one)`, as it stands there; empty if
+def definition(text: str, name: str, other_name: str) -> str:
+    """Return where a text says `name (other name)` or the reverse, as it stands there; empty if
     nowhere.
     """
-    for outer, inner in ((entity, other), (other, entity)):
+    for outer, inner in ((name, other_name), (other_name, name)):
         pattern = rf"{re.escape(outer)}[\"”’]? ?\([\"“‘]?{re.escape(inner)}[\"”’]?\)"
         if match := re.search(pattern, text, re.IGNORECASE):
             return match[0]

@@ -7,6 +7,7 @@ from contracts.graph import Partition
 from runtime.bus.port import LiveGenerations, Log
 from runtime.stores.graph.port import Graph
 from services.gateway.dependencies import depends_on
+from services.query.partitions import graph_partition
 from services.query.retrieval.port import EntityAliases, ProvenanceReader
 from services.query.status.current_partitions import CurrentPartitions
 from services.query.status.port import Passages
@@ -32,7 +33,7 @@ class GraphDependencies:
 
     async def partition(self, workspace: str) -> Partition:
         """Return where the graph of the workspace is read."""
-        return Partition(workspace, (await self.pointers.live("graph")).graph)
+        return await graph_partition(self.pointers, workspace)
 
 
 GraphDeps = Annotated[GraphDependencies, depends_on(GraphDependencies)]

@@ -19,6 +19,7 @@ from runtime.stores.graph.port import Graph
 from services.gateway.graph.browsing import known_name
 from services.query.errors import BadRequest, NotFound
 from services.query.event_source import SOURCE
+from services.query.partitions import graph_partition
 
 POLL_INTERVAL = 0.05
 """Seconds between two reads of the graph while an edit is awaited."""
@@ -45,7 +46,7 @@ class GraphEditor:
 
     async def partition(self) -> Partition:
         """Return the workspace and the generation of the graph that is active."""
-        return Partition(self.workspace, (await self.pointers.live("graph")).graph)
+        return await graph_partition(self.pointers, self.workspace)
 
     async def entity(self, name: str) -> Entity:
         """Return the entity of that name, whose spelling may differ from the given one. Raises

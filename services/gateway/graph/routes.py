@@ -100,12 +100,12 @@ async def graphs(
     """Return the entities around a name and the relations between them, at most MAX_GRAPH_NODES
     entities.
     """
-    most = min(max_nodes, deps.max_nodes)
+    limit = min(max_nodes, deps.max_nodes)
     if as_of is None:
         graph, partition = deps.graph, await deps.partition(past.workspace)
     else:
         graph, partition = await past.graph(await past.point(as_of))
-    return Subgraph.of(await browsing.neighbourhood(graph, partition, label, max_depth, most))
+    return Subgraph.of(await browsing.neighbourhood(graph, partition, label, max_depth, limit))
 
 
 @router.get("/graph/entity/exists", operation_id="entity_exists")

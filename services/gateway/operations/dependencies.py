@@ -17,6 +17,7 @@ from runtime.projections.progress import ProjectionStates
 from services.gateway.dependencies import depends_on
 from services.gateway.operations.consumers import ConsumerRates
 from services.gateway.operations.rebuilding import Rebuilds
+from services.query.partitions import status_partition
 from services.query.status.port import Documents
 
 
@@ -59,7 +60,7 @@ class CostDependencies:
 
     async def partition(self, workspace: str) -> Partition:
         """Return where the costs of the workspace are read."""
-        return Partition(workspace, (await self.pointers.live("status")).status)
+        return await status_partition(self.pointers, workspace)
 
 
 OperationDeps = Annotated[Operations, depends_on(Operations)]

@@ -4,7 +4,6 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.events import Stage
-from contracts.graph import Partition
 from publishing.retries import Retries, request_retries
 from services.gateway.auth.audit import note_details
 from services.gateway.operations.dependencies import WorkspaceDeps
@@ -14,6 +13,7 @@ from services.gateway.strict_model import Name, StrictModel
 from services.gateway.workspaces import Workspace
 from services.query.errors import BadRequest
 from services.query.event_source import SOURCE
+from services.query.partitions import status_partition
 
 router = APIRouter()
 
@@ -52,7 +52,7 @@ async def retry_documents(
     if bool(body.documents) == body.failed:
         raise BadRequest("name documents, or say failed: true")
     note_details(request, documents=body.documents, stage=body.stage or "", reason=body.reason)
-    partition = Partition(workspace, (await deps.pointers.live("status")).status)
+    partition = await status_partition(deps.pointers, workspace)
     ids = await ids_to_retry(deps.documents, partition, body.documents)
     outcome = await request_retries(
         deps.log, Retries(workspace, ids, body.stage, body.reason), SOURCE

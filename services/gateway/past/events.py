@@ -73,8 +73,9 @@ class ChunkRecord:
         """Return what decides which of several records of one chunk counts: the greatest, whatever
         came first.
         """
-        said = sorted(self.contributions, key=lambda contribution: contribution.names)
-        return self.version, len(said), str(said) if said else ""
+        contributions = sorted(self.contributions, key=lambda contribution: contribution.names)
+        text = str(contributions) if contributions else ""
+        return self.version, len(contributions), text
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Filters of a streamed text: what they share, and one after another."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
@@ -16,7 +17,7 @@ class TextFilter(Protocol):
         ...
 
 
-class BufferingFilter:
+class BufferingFilter(ABC):
     """The buffer of a filter: `_parts` reads it, yields output, and leaves in it what needs more
     input.
 
@@ -44,11 +45,11 @@ class BufferingFilter:
         """See `TextFilter.end`."""
         return "".join(self._parts(self._buffer, last=True))
 
+    @abstractmethod
     def _parts(self, text: str, *, last: bool) -> Iterator[str]:
         """Yield the output for this text, and set the buffer to the rest of it. `last`: no more
         input follows.
         """
-        raise NotImplementedError
 
 
 class FilterChain:
