@@ -20,7 +20,7 @@ from cli.common import (
 from cli.terminal import line
 
 if TYPE_CHECKING:
-    from lightstream.models import Answer, Reference
+    from lightstream_rag.models import Answer, Reference
 
 # `--help` answers at once: the HTTP client is loaded by the command that needs it.
 

@@ -224,7 +224,7 @@ async def _ask(
 ) -> dict[str, Any]:
     import json  # noqa: PLC0415
 
-    from lightstream.flows import Call, request  # noqa: PLC0415
+    from lightstream_rag.flows import Call, request  # noqa: PLC0415
     from operations.target import query_client  # noqa: PLC0415
 
     async with query_client(stack.api, workspace) as client:

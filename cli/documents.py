@@ -25,9 +25,9 @@ from cli.common import (
 from cli.terminal import line
 
 if TYPE_CHECKING:
-    from lightstream.client import AsyncLightstream
-    from lightstream.failures import ParkedEvents
-    from lightstream.models import Document
+    from lightstream_rag.client import AsyncLightstream
+    from lightstream_rag.failures import ParkedEvents
+    from lightstream_rag.models import Document
     from operations.documents import DocumentSelection
     from operations.publishing import AddOutcome
     from operations.target import Target
@@ -275,7 +275,7 @@ async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
 
 
 async def _parked_events(client: "AsyncLightstream") -> "list[ParkedEvents]":
-    from lightstream.errors import LightstreamError  # noqa: PLC0415
+    from lightstream_rag.errors import LightstreamError  # noqa: PLC0415
 
     try:
         return await client.parked_events()

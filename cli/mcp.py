@@ -55,7 +55,7 @@ def mcp(
         if find_spec("mcp") is None:
             raise ConfigurationError(
                 "the package `mcp` is not installed: install the extra `mcp`, as `pip install "
-                "'lightstream[mcp]'` does"
+                "'lightstream-rag[mcp]'` does"
             )
         from mcp_server.query_service import KEY, WORKSPACE  # noqa: PLC0415
         from mcp_server.server import HttpOptions, serve_http, serve_stdio  # noqa: PLC0415

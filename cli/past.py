@@ -25,8 +25,8 @@ from cli.common import (
 )
 
 if TYPE_CHECKING:
-    from lightstream.client import AsyncLightstream
-    from lightstream.past import Difference, EntityEvent
+    from lightstream_rag.client import AsyncLightstream
+    from lightstream_rag.past import Difference, EntityEvent
 
 # `--help` answers at once: the client is loaded by the command that needs it.
 

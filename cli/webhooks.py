@@ -238,7 +238,7 @@ def _ask(
     data: Data, workspace: str, method: str, path: str, body: Any = None, **params: str
 ) -> Any:
     """Return the answer of the query service of the stack."""
-    from lightstream.flows import Call, request  # noqa: PLC0415
+    from lightstream_rag.flows import Call, request  # noqa: PLC0415
     from operations.target import query_client, select_target  # noqa: PLC0415
 
     async def run() -> Any:

@@ -1,4 +1,4 @@
-"""The query service as a caller of the MCP server reaches it: by `lightstream.client`, with the
+"""The query service as a caller of the MCP server reaches it: by `lightstream_rag.client`, with the
 caller's headers.
 """
 
@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from lightstream.client import AsyncLightstream
-from lightstream.errors import AccessDenied, LightstreamError, NotFound
-from lightstream.flows import get, parse_as
-from lightstream.models import Document
+from lightstream_rag.client import AsyncLightstream
+from lightstream_rag.errors import AccessDenied, LightstreamError, NotFound
+from lightstream_rag.flows import get, parse_as
+from lightstream_rag.models import Document
 from runtime.errors import ConfigurationError, InvalidInput, ServiceError, Unavailable
 from runtime.workarounds.httpx import httpx
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, Field
 
-from lightstream import models
+from lightstream_rag import models
 
 MAX_CHARACTERS = 2000
 """Characters of a description or a summary; what is longer is cut, and ends with an ellipsis."""

@@ -15,8 +15,8 @@ from pydantic import Field, create_model
 
 from contracts.ids import ids_of_name
 from contracts.spelling import spellings
-from lightstream.client import AsyncLightstream
-from lightstream.models import AddedDocument
+from lightstream_rag.client import AsyncLightstream
+from lightstream_rag.models import AddedDocument
 from mcp_server.query_service import (
     CallerClient,
     CallerClients,

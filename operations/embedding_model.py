@@ -11,7 +11,7 @@ from contracts import subjects
 from contracts.events import VectorsIndexed
 from contracts.graph import EmbeddingModel
 from contracts.topology import LOG
-from lightstream.errors import LightstreamError
+from lightstream_rag.errors import LightstreamError
 from operations.target import Target, query_client
 from runtime.bus.codec import decode
 from runtime.bus.nats.connection import translated

@@ -5,8 +5,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lightstream.client import AsyncLightstream
-from lightstream.models import Document
+from lightstream_rag.client import AsyncLightstream
+from lightstream_rag.models import Document
 from runtime.errors import Unavailable
 
 INTERVAL = 0.5

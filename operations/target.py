@@ -16,7 +16,7 @@ from typing import TypeVar
 from embedded.addresses import service_addresses
 from embedded.data_folder import DataFolder, StackState
 from embedded.environment import settings_from, stack_environment
-from lightstream.client import AsyncLightstream
+from lightstream_rag.client import AsyncLightstream
 from operations.settings import read_settings
 from runtime.bus.nats.addresses import parse_bus_address
 from runtime.settings import Settings

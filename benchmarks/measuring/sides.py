@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.measuring.processes import Usage, Usages, usage
 from benchmarks.yardstick.documents import Document
 from contracts.topology import CONSUMERS
-from lightstream.client import Lightstream
+from lightstream_rag.client import Lightstream
 from runtime.bus.nats.connection import connected
 from tests.support.production import Deployment, deployment
 from tests.support.stack import add, ended, running, until

@@ -16,6 +16,7 @@ from typing import TextIO
 
 from embedded.damage import find_truncated_graph_file, remove_lengths, write_lengths
 from embedded.processes import Process, listening
+from embedded.programs import import_path
 from runtime.errors import ConfigurationError, Unavailable
 
 DATABASE = "neo4j"
@@ -69,8 +70,7 @@ def arcadedb(folder: Path, *, http_port: int, bolt_port: int, password: str) -> 
         str(http_port),
         str(bolt_port),
     ]
-    here = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
+    path = os.pathsep.join(filter(None, [import_path(), os.environ.get("PYTHONPATH", "")]))
     env = {PASSWORD_VARIABLE: password, "PYTHONPATH": path}
     return Process("arcadedb", argv, folder, probe, env=env, timeout=START_TIMEOUT)
 

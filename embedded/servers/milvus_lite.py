@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NoReturn, cast
 
 from embedded.processes import Process, listening
+from embedded.programs import import_path
 from embedded.servers.milvus_lite_times import date_rows_to_now
 from runtime.errors import ConfigurationError, Unavailable
 
@@ -53,8 +54,7 @@ def milvus_lite(folder: Path, *, port: int) -> Process:
             raise Unavailable(f"nobody serves {folder} yet")
         await _answer(port)
 
-    here = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
+    path = os.pathsep.join(filter(None, [import_path(), os.environ.get("PYTHONPATH", "")]))
     argv = [sys.executable, "-m", "embedded.servers.milvus_lite", str(folder), str(port)]
     process = Process("milvus-lite", argv, folder, probe, env={"PYTHONPATH": path})
     return process
@@ -82,7 +82,7 @@ def executable() -> Path:
     binary = Path(spec.origin).parent / "lib" / "milvus" if spec and spec.origin else None
     if binary is None or not binary.is_file():
         raise ConfigurationError(
-            "no Milvus Lite in this Python environment: pip install 'lightstream[embedded]'"
+            "no Milvus Lite in this Python environment: pip install 'lightstream-rag[embedded]'"
         )
     return binary
 

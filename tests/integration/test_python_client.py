@@ -1,5 +1,5 @@
-"""`lightstream.client`, waiting and for asyncio, against a query service that listens and services
-that work.
+"""`lightstream_rag.client`, waiting and for asyncio, against a query service that listens and
+services that work.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from lightstream.errors import (
+from lightstream_rag.errors import (
     AccessDenied,
     Conflict,
     InvalidRequest,
@@ -21,7 +21,7 @@ from lightstream.errors import (
     TooLarge,
     Unavailable,
 )
-from lightstream.models import Document
+from lightstream_rag.models import Document
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, PASSWORD, READER, SEVERAL, behind, with_accounts
@@ -116,7 +116,7 @@ async def test_all_documents_are_more_than_a_page(
 ) -> None:
     names = [f"{number:02d}.txt" for number in range(23)]
     await both.wait(await both.add_texts([f"{name} is about salt." for name in names], names))
-    monkeypatch.setattr("lightstream.documents.PAGE_SIZE", 10)
+    monkeypatch.setattr("lightstream_rag.documents.PAGE_SIZE", 10)
     result = await both.all_documents()
     assert sorted(document.file_path for document in result) == names
     assert [document.id for document in result] == sorted(document.id for document in result)

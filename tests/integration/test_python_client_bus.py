@@ -8,8 +8,8 @@ import pytest
 from nats.js import JetStreamContext
 
 from contracts.events import DocumentAdded
-from lightstream.client import publish_document
-from lightstream.errors import InvalidRequest, Misconfigured
+from lightstream_rag.client import publish_document
+from lightstream_rag.errors import InvalidRequest, Misconfigured
 from runtime.bus.codec import decode
 from runtime.bus.nats.blobs import NatsBlobs
 from tests.support.nats_server import BusServer

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lightstream.models import Document
+from lightstream_rag.models import Document
 from tests.real_model.llama import GEMMA, SMOLLM, LlamaServer, serving
 from tests.support.raw_events import history
 from tests.support.stack import Stack, ended, running, until

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
-from lightstream.client import AsyncLightstream, Lightstream
-from lightstream.models import Piece
+from lightstream_rag.client import AsyncLightstream, Lightstream
+from lightstream_rag.models import Piece
 
 Kind = Literal["waiting", "asyncio"]
 KINDS: tuple[Kind, ...] = ("waiting", "asyncio")

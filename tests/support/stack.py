@@ -18,9 +18,9 @@ import httpx
 from contracts.topology import CONSUMERS
 from embedded.data_folder import DataFolder, StackState
 from embedded.orphans import ProcessIdentity
-from lightstream.client import Lightstream
-from lightstream.documents import Chunking
-from lightstream.errors import Unavailable
+from lightstream_rag.client import Lightstream
+from lightstream_rag.documents import Chunking
+from lightstream_rag.errors import Unavailable
 from operations.target import target_of_stack
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog

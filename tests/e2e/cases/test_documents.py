@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lightstream.documents import Chunking
-from lightstream.models import Document
+from lightstream_rag.documents import Chunking
+from lightstream_rag.models import Document
 from tests.support.misbehaving_provider import MisbehavingProvider
 from tests.support.misbehaving_provider.messages import GHOST, SECRET
 from tests.support.misbehaving_provider.refusals import sentence

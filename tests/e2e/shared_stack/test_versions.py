@@ -13,7 +13,7 @@ import pytest
 from contracts.envelope import wrap
 from contracts.events import GraphEdited
 from contracts.values import EditedValues
-from lightstream.documents import Chunking
+from lightstream_rag.documents import Chunking
 from runtime.bus.nats.connection import connected
 from runtime.bus.nats.log import NatsLog
 from tests.support.corpus import documents

@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from lightstream.client import AsyncLightstream, Lightstream
-from lightstream.connection import Connection
-from lightstream.errors import LightstreamError, Misconfigured
-from lightstream.models import Answer, Document
+from lightstream_rag.client import AsyncLightstream, Lightstream
+from lightstream_rag.connection import Connection
+from lightstream_rag.errors import LightstreamError, Misconfigured
+from lightstream_rag.models import Answer, Document
 from runtime.errors import ConfigurationError, InvalidInput, ServiceError
 
 SECRET = "k-canary-0123456789abcdef"
@@ -87,7 +87,7 @@ def test_no_secret_is_in_what_is_shown() -> None:
 def test_its_errors_are_those_of_the_project_too() -> None:
     assert issubclass(LightstreamError, ServiceError)
     assert issubclass(Misconfigured, ConfigurationError)
-    here = "lightstream.errors"
+    here = "lightstream_rag.errors"
     result = [
         kind for kind in vars(sys.modules[here]).values() if getattr(kind, "__module__", "") == here
     ]
@@ -129,7 +129,7 @@ def test_what_a_newer_server_says_more_is_kept() -> None:
 
 def test_it_is_imported_without_servers_stores_and_the_bus() -> None:
     script = (
-        "import sys; import lightstream.client\n"
+        "import sys; import lightstream_rag.client\n"
         "heavy = {'fastapi', 'starlette', 'uvicorn', 'pymilvus', 'neo4j', 'motor', 'nats', "
         "'faststream', 'openai',\n"
         "         'opentelemetry', 'structlog', 'onnxruntime', 'services', "

@@ -11,8 +11,8 @@ import httpx
 import pytest
 import stamina
 
-from lightstream.connection import MAX_RETRY_AFTER, may_succeed_later
-from lightstream.errors import (
+from lightstream_rag.connection import MAX_RETRY_AFTER, may_succeed_later
+from lightstream_rag.errors import (
     AccessDenied,
     InvalidRequest,
     LightstreamError,

@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
-from lightstream.client import AsyncLightstream
-from lightstream.models import Document
+from lightstream_rag.client import AsyncLightstream
+from lightstream_rag.models import Document
 from operations import progress
 from operations.progress import Stage, stages, wait_for_documents
 from runtime.errors import Unavailable

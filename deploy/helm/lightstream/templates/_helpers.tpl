@@ -45,31 +45,31 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- define "lightstream.programs" -}}
 chunker:
   user: chunker
-  command: [python, -m, services.chunker.main]
+  command: [python, -m, lightstream_rag.services.chunker.main]
   opens: []
   keys: []
   consumers: [chunker]
 extractor:
   user: extractor
-  command: [python, -m, services.extractor.main]
+  command: [python, -m, lightstream_rag.services.extractor.main]
   opens: [documents, models]
   keys: [LLM_API_KEY, EXTRACT_LLM_API_KEY]
   consumers: [extractor]
 merger:
   user: merger
-  command: [python, -m, services.merger.main]
+  command: [python, -m, lightstream_rag.services.merger.main]
   opens: [documents, graph, models]
   keys: [LLM_API_KEY, EXTRACT_LLM_API_KEY, SUMMARY_LLM_API_KEY]
   consumers: [merger, merger-extents, merger-summaries, merger-summarized, merger-edits]
 indexer:
   user: indexer
-  command: [python, -m, services.indexer.main]
+  command: [python, -m, lightstream_rag.services.indexer.main]
   opens: [documents, graph, vectors, models]
   keys: [EMBEDDING_API_KEY]
   consumers: [indexer-chunks, indexer-graph]
 query:
   user: query
-  command: [python, -m, services.gateway.main]
+  command: [python, -m, lightstream_rag.services.gateway.main]
   opens: [documents, graph, vectors, models, access]
   keys: [LLM_API_KEY, KEYWORD_LLM_API_KEY, QUERY_LLM_API_KEY, RERANK_API_KEY, EMBEDDING_API_KEY]
   consumers: [query-status]

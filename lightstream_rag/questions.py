@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal, TypedDict, Unpack, cast
 
-from lightstream.errors import ServerFault
-from lightstream.flows import Call, Flow, json_body, parse_as, request
-from lightstream.models import Answer, Evidence, Piece
+from lightstream_rag.errors import ServerFault
+from lightstream_rag.flows import Call, Flow, json_body, parse_as, request
+from lightstream_rag.models import Answer, Evidence, Piece
 
 Mode = Literal["mix", "hybrid", "local", "global", "naive", "walk", "auto", "bypass"]
 Effort = Literal["low", "medium", "high"]

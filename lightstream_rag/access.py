@@ -1,7 +1,7 @@
 """Methods about the service itself: its health, and logging in."""
 
-from lightstream.flows import Call, Flow, UseToken, get, parse_as, request
-from lightstream.models import Health, Login
+from lightstream_rag.flows import Call, Flow, UseToken, get, parse_as, request
+from lightstream_rag.models import Health, Login
 
 
 def health() -> Flow[Health]:

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict
 
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import Chunking, Scalar
-from lightstream.connection import checked_workspace
-from lightstream.errors import InvalidRequest, Misconfigured, Unavailable
+from lightstream_rag.connection import checked_workspace
+from lightstream_rag.errors import InvalidRequest, Misconfigured, Unavailable
 from runtime import errors
 
 # The bus modules import NATS and telemetry; they are imported late, so that HTTP clients need not

@@ -20,8 +20,8 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, get_args
 
-from lightstream import access, documents, failures, graph, past, questions
-from lightstream.connection import (
+from lightstream_rag import access, documents, failures, graph, past, questions
+from lightstream_rag.connection import (
     Connection,
     ConnectionOptions,
     adopt_renewed_token,
@@ -31,9 +31,9 @@ from lightstream.connection import (
     request_of,
     translating_httpx_errors,
 )
-from lightstream.flows import Call, Flow, Pause
-from lightstream.models import Piece
-from lightstream.publishing import publish_document
+from lightstream_rag.flows import Call, Flow, Pause
+from lightstream_rag.models import Piece
+from lightstream_rag.publisher import publish_document
 from runtime.workarounds.httpx import httpx
 
 __all__ = ["AsyncLightstream", "Lightstream", "publish_document"]
@@ -130,7 +130,7 @@ class Lightstream:
 
     def run(self, flow: Flow[T]) -> T:
         """Send the requests of a flow, and return its result. Raises errors of
-        `lightstream.errors`.
+        `lightstream_rag.errors`.
         """
         result: Any = None
         while True:
@@ -233,7 +233,7 @@ class AsyncLightstream:
 
     async def run(self, flow: Flow[T]) -> T:
         """Send the requests of a flow, and return its result. Raises errors of
-        `lightstream.errors`.
+        `lightstream_rag.errors`.
         """
         result: Any = None
         while True:

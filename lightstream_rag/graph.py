@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from lightstream.flows import Call, Flow, get, json_body, parse_as, request
-from lightstream.models import Alias, AliasDecision, AliasProposal, Edit, Exists, Subgraph
+from lightstream_rag.flows import Call, Flow, get, json_body, parse_as, request
+from lightstream_rag.models import Alias, AliasDecision, AliasProposal, Edit, Exists, Subgraph
 
 _names = TypeAdapter(list[str]).validate_json
 _aliases = TypeAdapter(list[Alias]).validate_json

@@ -9,9 +9,9 @@ from typing import BinaryIO, Literal, TypedDict, Unpack
 from urllib.parse import quote
 from uuid import uuid4
 
-from lightstream.errors import Misconfigured, StillProcessing
-from lightstream.flows import Call, Flow, Pause, Upload, get, json_body, parse_as, request
-from lightstream.models import (
+from lightstream_rag.errors import Misconfigured, StillProcessing
+from lightstream_rag.flows import Call, Flow, Pause, Upload, get, json_body, parse_as, request
+from lightstream_rag.models import (
     Added,
     AddedDocument,
     Deletion,

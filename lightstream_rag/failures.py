@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from lightstream.flows import Flow, get, parse_as
-from lightstream.models import ResponseModel
+from lightstream_rag.flows import Flow, get, parse_as
+from lightstream_rag.models import ResponseModel
 
 
 class ParkedEvents(ResponseModel):

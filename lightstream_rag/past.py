@@ -2,8 +2,8 @@
 
 from typing import Any, Literal
 
-from lightstream.flows import Call, Flow, get, json_body, parse_as, request
-from lightstream.models import ResponseModel
+from lightstream_rag.flows import Call, Flow, get, json_body, parse_as, request
+from lightstream_rag.models import ResponseModel
 
 Change = Literal["appeared", "changed", "gone"]
 

@@ -12,7 +12,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from pydantic import SecretStr
 
 from contracts.ids import WORKSPACE_PATTERN
-from lightstream.errors import (
+from lightstream_rag.errors import (
     Misconfigured,
     ServerFault,
     TimedOut,
@@ -21,7 +21,7 @@ from lightstream.errors import (
     error_of_response,
     timeout_error,
 )
-from lightstream.flows import Call
+from lightstream_rag.flows import Call
 from runtime.retries import Attempts, Backoff, parse_retry_after
 from runtime.workarounds.httpx import httpx
 
@@ -160,7 +160,7 @@ def request_of(call: Call[Any]) -> Generator[Mapping[str, Any]]:
 
 @contextmanager
 def translating_httpx_errors(path: str) -> Generator[None]:
-    """Translate errors of httpx into those of `lightstream.errors`."""
+    """Translate errors of httpx into those of `lightstream_rag.errors`."""
     try:
         yield
     except (httpx.ReadTimeout, httpx.WriteTimeout, httpx.PoolTimeout) as error:

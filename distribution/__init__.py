@@ -1,0 +1,1 @@
+"""How the project is packed for others: a wheel with one import package, an sdist, notes."""

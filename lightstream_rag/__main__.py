@@ -1,0 +1,24 @@
+"""The command `lightstream`, and `python -m lightstream_rag`."""
+
+import sys
+
+NOT_INSTALLED = """lightstream: the package `{name}` is not installed, for this install has the Python client alone.
+With the command line: pip install 'lightstream-rag[embedded]'
+Without installing:    uvx 'lightstream-rag[embedded]' demo
+"""  # noqa: E501
+
+
+def main() -> None:
+    """Entry point. Says what to install where the command line's own parts are missing."""
+    try:
+        # The one place where this package knows the command line: in the wheel it is its outermost.
+        from cli import main as command_line  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name not in ("typer", "rich", "dotenv"):
+            raise
+        sys.exit(NOT_INSTALLED.format(name=error.name))
+    command_line()
+
+
+if __name__ == "__main__":
+    main()
