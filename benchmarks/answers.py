@@ -24,12 +24,13 @@ from pydantic import SecretStr
 from benchmarks.answers_set import PARTS, Case, cases, declines, documents, quotes, states
 from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
 from contracts.values import Chunking
+from offline.answers.extractive_answer import NOT_SAID
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.open import open_chat
 from runtime.settings import Settings
 from services.query.adapters.models import ModelAnswerGenerator, ModelFollowUps
+from services.query.adapters.offline import ExtractiveAnswerGenerator
 from services.query.answering.ask import NO_CONTEXT, ask
-from services.query.offline.models import NOT_SAID, ExtractiveAnswerGenerator
 from services.query.partitions import Partitions
 from services.query.question import Effort, Question
 

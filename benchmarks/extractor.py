@@ -14,8 +14,8 @@ from collections import Counter
 from itertools import cycle
 from pathlib import Path
 
+from offline.extraction.extract import MODEL, PROMPT_VERSION, extract
 from runtime.models.open import open_tokenizer
-from services.extractor.offline.extraction import MODEL, PROMPT_VERSION, extract
 from tests.support import real_texts
 
 SIZE, OVERLAP = 1200, 100

@@ -26,7 +26,7 @@ from benchmarks.multihop_stores import CACHE_FOLDER, LIVE, CachedEmbedder, fille
 from benchmarks.multihop_world import MultihopQuestion, World, world
 from benchmarks.yardstick.documents import VARIABLE
 from contracts.graph import VECTOR_KINDS, Partition
-from runtime.models.lexical import LexicalEmbedder
+from offline.embeddings.lexical import LexicalEmbedder
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.port import Embedder
 from services.query.partitions import Partitions

@@ -22,6 +22,7 @@ from benchmarks.measuring.tables import table
 from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
 from benchmarks.multihop_world import Document, misspelt
 from contracts.values import Chunking
+from offline.language.stop_words import STOPWORDS
 from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.dependencies import RetrievalDependencies
@@ -29,7 +30,6 @@ from services.query.retrieval.multihop.evidence import gather_evidence
 from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.retrieve import retrieve
-from services.query.retrieval.stopwords import STOPWORDS
 
 SETS = ("musique", "hotpotqa")
 MODES = ("walk", "auto", "mix", "naive", "bm25")

@@ -10,11 +10,11 @@ import asyncio
 
 import numpy as np
 
+from offline.embeddings.wordpiece import VOCABULARY
+from offline.language.stems import stem
+from offline.language.stop_words import STOPWORDS
 from runtime.models.minilm import MiniLmEmbedder
-from runtime.models.wordpiece import VOCABULARY
 from services.query.retrieval.multihop.similar_words import TABLE
-from services.query.retrieval.passage_index.stemming import stem
-from services.query.retrieval.stopwords import STOPWORDS
 
 MAX_STEMS = 5_000
 MIN_LIKENESS = 0.5

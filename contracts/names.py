@@ -12,7 +12,7 @@ MAX_CHARACTERS, MAX_BYTES = 256, 512
 
 KANA, HAN = r"\u3040-\u30ff", r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Ranges of characters between which names and texts are stored without blanks. Never change them:
-names in old logs were cleaned with them. Other rules use `runtime/text/scripts.py`.
+names in old logs were cleaned with them. Other rules use `offline/language/scripts.py`.
 """
 
 _CJK = KANA + HAN

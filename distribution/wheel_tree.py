@@ -16,6 +16,7 @@ PACKAGE = "lightstream_rag"
 
 MOVED = (
     "contracts",
+    "offline",
     "knowledge",
     "runtime",
     "publishing",

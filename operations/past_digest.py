@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 from contracts.graph import PROJECTIONS
+from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores
 from operations.publishing import connect_bus
 from operations.rebuild import Rebuild
@@ -14,7 +15,6 @@ from runtime.bus.nats.log import NatsLog
 from runtime.bus.points import sequence_at
 from runtime.bus.port import Log, Message
 from runtime.errors import InvalidInput
-from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors

@@ -90,7 +90,7 @@ def open_embedder(
     if settings.has_embedding_endpoint:
         return _endpoint_embedder(settings, limiters, max_wait)
     if settings.embedding_model == "lexical":
-        from runtime.models.lexical import LexicalEmbedder  # noqa: PLC0415
+        from offline.embeddings.lexical import LexicalEmbedder  # noqa: PLC0415
 
         return LexicalEmbedder()
     from runtime.models.minilm import MiniLmEmbedder  # noqa: PLC0415
@@ -226,6 +226,6 @@ def preload_models(settings: Settings) -> None:
     if settings.has_embedding_endpoint:
         import_module("runtime.models.openai_embedder")
     elif settings.embedding_model != "lexical":
-        from runtime.models.minilm import load_session  # noqa: PLC0415
+        from runtime.models.minilm import preload  # noqa: PLC0415
 
-        load_session(settings.embedding_model == "minilm-floats")
+        preload(floats=settings.embedding_model == "minilm-floats")

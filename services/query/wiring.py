@@ -38,6 +38,7 @@ from services.query.adapters.models import (
     Reranker,
 )
 from services.query.adapters.named_models import NamedChat
+from services.query.adapters.offline import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.adapters.provenance import RowProvenance
 from services.query.adapters.row_cache import RowCache
 from services.query.adapters.searches import ModelVectorSearches
@@ -47,7 +48,6 @@ from services.query.answering.comparison import CompareAnswers, compare_answers
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.port import AnswerCache, AnswerGenerator
 from services.query.charges import charged_to
-from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.token_counts import cached_token_counter
 from services.query.retrieval.port import PassageReranker

@@ -8,6 +8,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 FLOORS = (
     "contracts",
+    "offline",
     "knowledge",
     "runtime",
     "publishing",

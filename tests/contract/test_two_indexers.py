@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import Entity, Generations, Partition, Relation, VectorKind, VectorRow
+from offline.embeddings.lexical import LexicalEmbedder
 from runtime.errors import Retryable
-from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.port import Graph

@@ -24,8 +24,8 @@ from contracts.graph import (
     Relation,
     VectorRow,
 )
+from offline.embeddings.lexical import LexicalEmbedder
 from runtime.errors import ModelChanged, OutdatedVectors, Unavailable
-from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph

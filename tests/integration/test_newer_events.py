@@ -8,6 +8,7 @@ from typing import Any
 from nats.js import JetStreamContext
 
 from contracts.topology import declared_consumer
+from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores
 from operations.event_lines import event_line
 from operations.rebuild import Rebuild
@@ -16,7 +17,6 @@ from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.counts import count_parked
 from runtime.bus_examination import _backlog
-from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from ollama import AsyncClient, Client, ResponseError
 
+from offline.answers.extractive_answer import NO_MODEL
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
 from runtime.models.port import Message
@@ -18,7 +19,6 @@ from runtime.models.rate_limiter import RateLimiter
 from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.answering.ask import NEEDS_MODEL, NO_CONTEXT
-from services.query.offline.models import NO_MODEL
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, READER, SEVERAL, behind
 from tests.support.openai_provider import serving

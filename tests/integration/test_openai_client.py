@@ -12,13 +12,13 @@ import openai
 import pytest
 from openai import AsyncOpenAI, OpenAI
 
+from offline.answers.extractive_answer import NO_MODEL
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
 from runtime.models.port import Message
 from runtime.models.rate_limiter import RateLimiter
 from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswerGenerator
-from services.query.offline.models import NO_MODEL
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, READER, SEVERAL, WRITER, behind
 from tests.support.openai_provider import serving

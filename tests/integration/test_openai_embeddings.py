@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from starlette.responses import Response
 
+from offline.embeddings.lexical import LexicalEmbedder
 from runtime.errors import Poison, RateLimited, ServiceError, Unavailable
-from runtime.models.lexical import LexicalEmbedder
 from runtime.models.limits import FAILURES_TO_OPEN, Limits
 from runtime.models.openai_embedder import CONTROL
 from runtime.models.port import Embedder

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from offline.embeddings.lexical import vector
 from runtime.errors import Poison, Retryable, Unavailable
-from runtime.models.lexical import vector
 from runtime.models.open import open_chat, open_embedder
 from runtime.models.port import Message
 from runtime.settings import Settings

@@ -11,12 +11,12 @@ from nats.js import JetStreamContext
 from contracts.events import Event
 from contracts.graph import Generations
 from embedded.stack import check_ready
+from offline.embeddings.lexical import LexicalEmbedder
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Delivery
 from runtime.bus.processor import each
 from runtime.concurrency.key_locks import KeyLocks
 from runtime.errors import Unavailable
-from runtime.models.lexical import LexicalEmbedder
 from runtime.models.limits import Limits
 from runtime.models.port import Message
 from runtime.models.rate_limiter import RateLimiter

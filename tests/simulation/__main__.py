@@ -18,9 +18,9 @@ import structlog
 
 from contracts.envelope import Envelope
 from contracts.events import Event
+from offline.embeddings import lexical
 from runtime.bus import processor
 from runtime.bus.codec import decode
-from runtime.models import lexical
 from tests.simulation.clock import SimulatedLoop, simulated_time
 from tests.simulation.planted import PLANTED
 from tests.simulation.run import simulate

@@ -12,6 +12,7 @@ from contracts.events import Stage
 from contracts.topology import declared_consumer
 from contracts.values import Chunking
 from knowledge.descriptions import SummaryLimits
+from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores
 from runtime.bus.document_versions import LogVersions
 from runtime.bus.memory import MemoryBlobs, MemoryLiveGenerations, MemoryLog, MemoryParkedEvents
@@ -20,7 +21,6 @@ from runtime.bus.parking.reader import ParkedReader
 from runtime.bus.port import Handler
 from runtime.bus.processor import EventProcessor, each
 from runtime.costs.ledger import RowLedger
-from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows

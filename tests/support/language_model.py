@@ -20,7 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from typing import Any
 
-from runtime.models.lexical import vector
+from offline.embeddings.lexical import vector
 
 CHAT_MODEL, EMBEDDING_MODEL, DIMENSION = "rows-1", "words-1", 64
 KEY = "sk-the-right-key-0123456789"

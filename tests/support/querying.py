@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from contracts.graph import Generations
+from offline.embeddings.lexical import LexicalEmbedder
 from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.bus.memory import (
     MemoryBlobs,
@@ -16,7 +17,6 @@ from runtime.bus.memory import (
 )
 from runtime.bus.port import Delivery
 from runtime.costs.ledger import RowLedger
-from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.scripted import CountingEmbedder
 from runtime.projections.cached_embeddings import CachedEmbeddings
@@ -38,9 +38,9 @@ from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from services.query.adapters.aliases import RowAliases
 from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
+from services.query.adapters.offline import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.adapters.provenance import RowProvenance
 from services.query.answering.dependencies import QueryDependencies
-from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from runtime.text.sentences import FULL_STOPS
+from offline.language.sentences import FULL_STOPS
 from runtime.text.token_boundaries import LONGEST
 from services.chunker.domain.spans import Span, TokenCodec, strip_span
 

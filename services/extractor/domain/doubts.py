@@ -1,7 +1,7 @@
 """What a document's reader is told of an extraction that may lack something."""
 
+from offline.language.names import names
 from runtime.models.port import Completion
-from runtime.text.names import names
 from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.guidance import COMPLETION_MARK
 

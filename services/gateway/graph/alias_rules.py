@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, get_args
 from anyascii import anyascii
 
 from contracts.names import fold
-from runtime.text.scripts import HAN_AND_KANA, HANGUL
+from offline.language.scripts import HAN_AND_KANA, HANGUL
 
 AliasRule = Literal["spelling", "plural", "title", "abbreviation", "surname"]
 RULES: tuple[AliasRule, ...] = get_args(AliasRule)

@@ -11,11 +11,11 @@ from runtime.errors import Poison, Retryable, TextFailure, Unavailable
 from runtime.metrics.instruments import count_lookups
 from runtime.models.call_scope import calls_to
 from runtime.models.port import AnswerPiece, Chat, Completion, Message
+from services.query.adapters.offline import offline_keywords
 from services.query.adapters.read_ahead import read_ahead
 from services.query.adapters.row_cache import RowCache
 from services.query.context.follow_up import FOLLOW_UP_VERSION, parse_follow_up
 from services.query.context.prompt import KEYWORDS_VERSION, Prompt, keywords_prompt, parse_keywords
-from services.query.offline.models import offline_keywords
 from services.query.passage import Passage
 from services.query.question import Keywords
 

@@ -7,8 +7,8 @@ word that refers.
 
 import re
 
-from runtime.text.names import names
-from runtime.text.terms import is_content, words
+from offline.language.names import names
+from offline.language.terms import is_content, words
 from services.query.question import Question
 
 MAX_TURNS = 2

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal
 
+from offline.language.normal_forms import Word, normal_form, words
 from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.words import Word, normal_form, words
 
 LinkMethod = Literal["name", "surname", "spelling", "title"]
 

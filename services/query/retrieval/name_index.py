@@ -10,7 +10,7 @@ from anyascii import anyascii
 from rapidfuzz.distance import OSA
 
 from contracts.spelling import one_spelling
-from services.query.retrieval.words import Word, is_character, normal_form, words
+from offline.language.normal_forms import Word, is_character, normal_form, words
 
 MAX_NAME_WORDS = 12
 """Longest name, in words, that is indexed."""

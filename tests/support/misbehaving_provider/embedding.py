@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runtime.models.lexical import vector
+from offline.embeddings.lexical import vector
 from tests.support.misbehaving_provider.refusals import Refusal
 
 DIMENSION = 64

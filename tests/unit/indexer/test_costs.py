@@ -11,7 +11,7 @@ import pytest
 
 from contracts.graph import Entity, Generations, Partition, Relation
 from contracts.ids import sha256
-from runtime.models.lexical import LexicalEmbedder
+from offline.embeddings.lexical import LexicalEmbedder
 from runtime.models.scripted import CountingEmbedder
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.projections.embedding_keys import embedding_key

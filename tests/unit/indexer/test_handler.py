@@ -15,9 +15,9 @@ from contracts.events import (
     VectorsIndexed,
 )
 from contracts.graph import DocumentBounds, Entity, Generations, Partition, Relation, VectorKind
+from offline.embeddings.lexical import LexicalEmbedder
 from runtime.bus.port import Delivery
 from runtime.errors import Retryable
-from runtime.models.lexical import LexicalEmbedder
 from runtime.models.scripted import CountingEmbedder
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from contracts.events import ChunksCreated, GraphMerged, StageFailed, VectorsIndexed
 from contracts.graph import Generations, Partition, VectorKind
 from contracts.values import ChunkRef
+from offline.embeddings.lexical import LexicalEmbedder
 from runtime.errors import ModelRefused
-from runtime.models.lexical import LexicalEmbedder
 from runtime.models.port import Vector
 from runtime.projections.cached_embeddings import CachedEmbeddings
 from runtime.stores.documents.document_bounds import RowDocumentBounds

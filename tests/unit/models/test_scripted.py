@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from offline.embeddings.lexical import LexicalEmbedder
 from runtime.errors import RateLimited
-from runtime.models.lexical import LexicalEmbedder
 from runtime.models.port import Chat, Completion, Embedder, Message
 from runtime.models.scripted import CountingEmbedder, ScriptedChat
 

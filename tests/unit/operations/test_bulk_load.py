@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from contracts.graph import PROJECTIONS, Entity, Generations, Partition, Projection, Relation
+from offline.embeddings.lexical import LexicalEmbedder
 from operations import retries
 from operations.digest import Stores, digest
 from operations.rebuild import Rebuild
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.bus.port import Message
 from runtime.errors import Poison, Unavailable
-from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Change, Row, Table
 from runtime.stores.graph.memory import MemoryGraph

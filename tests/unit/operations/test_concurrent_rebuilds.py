@@ -5,11 +5,11 @@ has built.
 import pytest
 
 from contracts.graph import Projection
+from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores
 from operations.rebuild import Rebuild
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.errors import ConfigurationError
-from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors

@@ -9,12 +9,12 @@ import pytest
 from contracts.events import DescriptionSummarized, GraphMerged
 from contracts.graph import Generations, Partition
 from contracts.values import EntityRevision
+from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores
 from operations.rebuild import Rebuild
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog, MemoryParkedEvents
 from runtime.bus.port import Delivery
-from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.rebuild_candidate import Candidate
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph

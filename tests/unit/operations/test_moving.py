@@ -13,6 +13,7 @@ from contracts.graph import PROJECTIONS, Entity, Generations, Partition
 from embedded.addresses import service_addresses
 from embedded.data_folder import DataFolder, StackState
 from embedded.environment import settings_from
+from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores
 from operations.empty_stores import empty_stores
 from operations.generations import TABLES
@@ -30,7 +31,6 @@ from operations.rebuild import Rebuild
 from operations.target import Target
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.errors import Busy, InvalidInput
-from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.embedding import EmbeddedVectors
 from runtime.settings import Settings
 from runtime.stores.documents.checkpoints import LOG_KEY

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from contracts.graph import PROJECTIONS
+from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores
 from operations.past_digest import fold_digests
 from operations.rebuild import Rebuild
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
-from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.rebuild_candidate import Candidate
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph

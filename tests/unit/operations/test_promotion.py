@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from contracts.graph import PROJECTIONS, Generations
+from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores
 from operations.rebuild import Rebuild
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
 from runtime.errors import InvalidInput
-from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.rebuild_candidate import Candidate
 from services.merger.settings import MergerSettings
 from tests.unit.operations.test_bulk_load import TOTAL, digests, recorded, stores

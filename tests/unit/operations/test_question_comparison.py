@@ -9,6 +9,7 @@ import pytest
 
 from cli.rebuild_output import print_summary
 from contracts.graph import Partition, VectorRow
+from offline.embeddings.lexical import LexicalEmbedder
 from operations.question_comparison import (
     ComparedQuestion,
     PassageHit,
@@ -16,7 +17,6 @@ from operations.question_comparison import (
     read_questions,
 )
 from runtime.errors import InvalidInput
-from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.embedding import EmbeddedVectors
 from runtime.stores.vectors.memory import MemoryVectors
 from services.query.answering.comparison import ComparedAnswers

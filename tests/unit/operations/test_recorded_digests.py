@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from contracts.graph import PROJECTIONS, Generations, Projection
+from offline.embeddings.lexical import LexicalEmbedder
 from operations.digest import Stores, digest
 from operations.rebuild import Rebuild
 from runtime.bus.memory import MemoryLiveGenerations, MemoryLog
-from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors

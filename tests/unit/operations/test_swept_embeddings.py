@@ -4,8 +4,8 @@ versions cached.
 
 from contracts.graph import Partition, VectorRow
 from contracts.ids import sha256
+from offline.embeddings.lexical import LexicalEmbedder
 from operations.erasure.caches import sweep_embeddings
-from runtime.models.lexical import LexicalEmbedder
 from runtime.projections.embedding_keys import embedding_key, older_embedding_key
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Table

@@ -15,19 +15,19 @@ from contracts import names as contract_names
 from contracts import spelling
 from contracts import text as contract_text
 from contracts.values import Chunking
-from runtime.models import lexical
-from runtime.text import names, reasoning, sentences, terms, token_boundaries
+from offline.answers import keywords, quotable_sentences, quotation, relevance
+from offline.embeddings import lexical
+from offline.extraction.extract import extract
+from offline.language import names, normal_forms, sentences, terms
+from runtime.text import reasoning, token_boundaries
 from services.chunker.domain import document, headings, recursive, windows
 from services.extractor.domain import fence, grounding, json_rows, legacy_format, rows
-from services.extractor.offline import extraction
 from services.gateway.compat import conversation
 from services.gateway.graph import alias_rules
 from services.query.answering import citations, reference_lists, safe_markdown
 from services.query.answering.answer_text import clean
 from services.query.context import follow_up, prompt
-from services.query.offline import answers, keywords, quotable_sentences, relevance
 from services.query.question import Turn
-from services.query.retrieval import words
 from tests.support.steps import hostile_texts, steps
 
 LENGTH = 6_000
@@ -82,7 +82,7 @@ def reference_list_filter() -> reference_lists.ReferenceListFilter:
 
 
 def quotable(text: str) -> object:
-    return answers.candidates([("1", quotable_sentences.quotable(text))])
+    return quotation.candidates([("1", quotable_sentences.quotable(text))])
 
 
 def agreement(text: str) -> None:
@@ -116,7 +116,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "sentences": sentences.sentences,
     "names": names.names,
     "addresses": terms.without_addresses,
-    "offline extraction": extraction.extract,
+    "offline extraction": extract,
     "headings": outline,
     "chunks": chunks,
     "recursive chunks": lambda text: list(recursive.split_recursively([text], TOKENS, 200, 20)),
@@ -142,7 +142,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "keywords": keywords.keywords,
     "keywords of a model": lambda text: prompt.parse_keywords(f'{{"a": {text}}}'),
     "a follow-up": lambda text: follow_up.parse_follow_up(f'{{"searches": ["{text}'),
-    "words": words.words,
+    "words": normal_forms.words,
     "a message": lambda text: conversation.parse_message(f"/mix[{text}"),
     "earlier turns": recent_turns,
     "aliases": lambda text: alias_rules.pairs([(text, "person"), (f"{text} B", "person")]),

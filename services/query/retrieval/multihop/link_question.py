@@ -5,12 +5,12 @@ the index lacks.
 import asyncio
 from collections.abc import Sequence
 
+from offline.language.normal_forms import normal_form, words
 from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.linking import Link, link_entities, unlinked_forms
 from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.words import normal_form, words
 
 
 async def link_question(

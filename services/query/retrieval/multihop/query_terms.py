@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from offline.language.normal_forms import Word, words
+from offline.language.stems import stem
 from services.query.retrieval.linking import Link
-from services.query.retrieval.passage_index.stemming import stem
-from services.query.retrieval.words import Word, words
 
 MAX_TERMS = 32
 """Terms of a question that a walk looks for, the first ones."""

@@ -9,6 +9,8 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
+from offline.language.normal_forms import normal_form, words
+from offline.language.stems import stem
 from services.query.retrieval.arrays import Floats
 from services.query.retrieval.linking import Link
 from services.query.retrieval.multihop.evidence import Evidence
@@ -16,8 +18,6 @@ from services.query.retrieval.multihop.path_search import NO_MENTION, Start
 from services.query.retrieval.name_index import MAX_NAME_WORDS
 from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.passage_index.openings import Title
-from services.query.retrieval.passage_index.stemming import stem
-from services.query.retrieval.words import normal_form, words
 
 UNLINKED_WEIGHT = 0.2
 """Of the passage most like the question, where that of a rare name is 1."""

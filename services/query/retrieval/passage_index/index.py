@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from contracts.spelling import one_spelling
+from offline.language.normal_forms import words
+from offline.language.stems import stem
 from services.query.passage import Passage
 from services.query.retrieval.arrays import Booleans, Floats, Integers
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.openings import Openings
 from services.query.retrieval.passage_index.sentences import LEADING, sentences_about_entities
-from services.query.retrieval.passage_index.stemming import stem
-from services.query.retrieval.words import words
 
 ONWARD, BACK, ACROSS = 0, 1, 2
 """Kinds of edges."""

@@ -5,7 +5,7 @@ did not see it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from services.query.retrieval.words import Word, words
+from offline.language.normal_forms import Word, words
 
 MAX_WORDS = 8
 """Words of a passage's opening that are compared."""

@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from runtime.text.sentences import FULL_STOPS
+from offline.language.normal_forms import Word, normal_form, words
+from offline.language.sentences import FULL_STOPS
+from offline.language.stems import stem
 from services.query.passage import Passage
 from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.passage_index.stemming import stem
-from services.query.retrieval.words import Word, normal_form, words
 
 MENTIONED = 1.0
 """How much a sentence is about an entity that it mentions."""

@@ -2,11 +2,11 @@
 
 import pytest
 
-from runtime.models.lexical import LexicalEmbedder
+from offline.embeddings.lexical import LexicalEmbedder
 from runtime.models.scripted import CountingEmbedder
+from services.query.adapters.offline import ExtractiveAnswerGenerator
 from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.context.prompt import Prompt
-from services.query.offline.models import ExtractiveAnswerGenerator
 from services.query.passage import Passage
 
 

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from offline.answers.extractive_answer import NO_MODEL, NO_MODEL_READ, NOT_SAID
 from runtime.errors import ModelRefused, TextFailure, Unavailable
 from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import (
@@ -14,7 +15,6 @@ from services.query.adapters.models import (
     ModelKeywordExtractor,
 )
 from services.query.answering.ask import NO_CONTEXT, ask
-from services.query.offline.models import NO_MODEL, NO_MODEL_READ, NOT_SAID
 from services.query.partitions import Partitions
 from services.query.question import Keywords, Mode, Question, Turn
 from services.query.retrieval.retrieve import retrieve

@@ -8,12 +8,12 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from offline.answers.extractive_answer import NO_MODEL
 from runtime.errors import Poison, Unavailable
 from runtime.models.port import AnswerPiece, Completion, Message
 from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.answering.ask import NEEDS_MODEL, NO_CONTEXT
-from services.query.offline.models import NO_MODEL
 from tests.support.querying import QueryHarness, library_of_two
 
 QUESTION = "Who discovered radium?"

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from offline.language.normal_forms import normalised, words
 from services.query.retrieval.linking import link_entities, unlinked_forms
 from services.query.retrieval.name_index import NameIndex
-from services.query.retrieval.words import normalised, words
 
 NAMES = (
     ("Blue Harbour", "content"),

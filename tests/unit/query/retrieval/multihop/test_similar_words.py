@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from benchmarks.similar_words import MAX_SIMILAR, MIN_LIKENESS, lines, vocabulary
+from offline.language.stems import stem
 from services.query.passage import Passage
 from services.query.retrieval.multihop.evidence import Evidence, gather_evidence, with_similar_words
 from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.similar_words import TABLE, similar_words
 from services.query.retrieval.name_index import NameIndex
 from services.query.retrieval.passage_index.index import IndexBuilder
-from services.query.retrieval.passage_index.stemming import stem
 
 TEXTS = (
     "Otto Brandt married Ada Marsh.",

@@ -1,0 +1,197 @@
+"""Quotable parts of a passage: its sentences, the items of its lists, and its table rows with the
+names of the columns.
+
+Left out are headings, questions, code, rules, and rows whose header is not in the passage, because
+the meaning of their cells is unknown. Paragraphs that are only indented look like code and are read
+as prose.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from offline.answers.analysis_cache import cached_by_characters
+from offline.language.sentences import Sentence, sentences
+
+_RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
+_BAR = re.compile(r"(?<!\\)\|")
+_BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)]|[ivx]{1,4}[.)])\s")
+_ADDRESS = re.compile(r"\]\([^()\s]*\)")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_WORD = re.compile(r"\w")
+_QUESTION = re.compile(r"[?？][\"”'’»)\]*_]*$")
+_PROSE_WORD = re.compile(r"[(\"“']?[^\W\d_]+(?:['’-][^\W\d_]+)*[.,;:!?)\"”']*")
+_BEGINNING = re.compile(r"[\W_]*(?:[^\W\d_a-z]|[A-Z])")
+_HEADING_MARKS = " \t#=-~*_"
+MAX_CACHED = 4_000_000
+"""Characters of the passages altogether whose parts are cached."""
+
+_LONGEST_TITLE = 12
+_PROSE = 0.8
+"""Share of plain words from which indented lines are prose and not code."""
+
+
+@dataclass(frozen=True)
+class Quotable:
+    """A quotable part of a passage and what it depends on to be understood."""
+
+    text: str
+    heading: str = ""
+    """The nearest heading above it."""
+    title: str = ""
+    """The headings above the passage, or the first one in it."""
+    lead: str = ""
+    """Of a list item the sentence with a colon that announces the list, else the question right
+    before it.
+    """
+    block: int = 0
+    """Number of its paragraph, list or row in the passage."""
+    item: bool = False
+    """Whether it belongs to an item of a list."""
+
+    @cached_property
+    def plain(self) -> str:
+        """The text without the addresses of its links."""
+        return _ADDRESS.sub("]", self.text)
+
+
+def _key(text: str, headings: tuple[str, ...] = (), *, begins_inside: bool = False) -> int:
+    return hash((text, headings, begins_inside))
+
+
+def _characters(parts: tuple[Quotable, ...]) -> int:
+    return 1 + sum(len(part.text) for part in parts)
+
+
+@cached_by_characters(MAX_CACHED, key=_key, characters=_characters)
+def quotable(
+    text: str, headings: tuple[str, ...] = (), *, begins_inside: bool = False
+) -> tuple[Quotable, ...]:
+    """Return the quotable parts in order; `headings` are those above the passage.
+
+    A table row reads `Ship: Grey Gull; Sailor: Ruth Thorn`. With `begins_inside` the passage is not
+    the first of its document, and a beginning that is no beginning of a sentence is left out.
+    Results are cached.
+    """
+    reader = _Reader(heading=headings[-1] if headings else "", title=" ".join(headings))
+    reader.read(text)
+    parts = reader.parts
+    if begins_inside and parts and not parts[0].item and not _BEGINNING.match(parts[0].text):
+        parts = parts[1:]
+    return tuple(parts)
+
+
+@dataclass
+class _Reader:
+    heading: str
+    title: str
+    parts: list[Quotable] = field(default_factory=list[Quotable])
+    lead: str = ""
+    """The last sentence that ends with a colon and may announce a list."""
+    question: str = ""
+    question_block: int = -2
+    block: int = 0
+    item: bool = False
+    header: Sequence[str] = ()
+    row: int = -1
+
+    def read(self, text: str) -> None:
+        fenced = "```" in text or "~~~" in text
+        end = 0
+        code: list[str] = []
+        for sentence in sentences(text):
+            if sentence.code:
+                code += [] if fenced else [sentence.text]
+                continue
+            self._end_code(code)
+            self._take(
+                text, sentence, apart=_BLANK_LINE.search(text, end, sentence.start) is not None
+            )
+            end = sentence.end
+        self._end_code(code)
+
+    def _end_code(self, code: list[str]) -> None:
+        """Read indented lines as prose if they are prose."""
+        lines = [*code]
+        code.clear()
+        words = " ".join(lines).split()
+        if len(words) > 5 and sum(
+            _PROSE_WORD.fullmatch(word) is not None for word in words
+        ) >= _PROSE * len(words):
+            self.read("\n\n" + "\n".join(line.strip() for line in lines))
+
+    def _take(self, text: str, sentence: Sentence, *, apart: bool) -> None:
+        start = text.rfind("\n", 0, sentence.start) + 1
+        line, _, rest = text[start:].partition("\n")
+        if sentence.heading:
+            self._begin_section(sentence.text)
+        elif line.startswith("|") or line.rstrip().endswith("|"):
+            self._take_row(start, line, rest)
+        elif _is_title(sentence.text):
+            self._begin_section(sentence.text)
+        elif _WORD.search(sentence.text):
+            self.header = ()
+            self._take_sentence(" ".join(sentence.text.split()), apart=apart)
+
+    def _begin_section(self, heading: str) -> None:
+        self.heading, self.lead, self.item = (
+            " ".join(heading.strip(_HEADING_MARKS).split()),
+            "",
+            False,
+        )
+        self.title = self.title or self.heading
+        self.block += 1
+
+    def _take_sentence(self, text: str, *, apart: bool) -> None:
+        bullet = _BULLET.match(text) is not None
+        if bullet != self.item and (bullet or apart):
+            self.block += 1
+            self.item = bullet
+        elif apart and not bullet:
+            self.block += 1
+        if _QUESTION.search(text):
+            self.question, self.question_block = text, self.block
+            return
+        asked = self.question if self.block - self.question_block <= 1 else ""
+        self._add(text, self.lead if self.item else asked)
+        if not self.item:
+            self.lead = text if text.endswith(":") else ""
+
+    def _take_row(self, start: int, line: str, rest: str) -> None:
+        if start == self.row:  # a row may hold several sentences
+            return
+        self.row, self.item = start, False
+        self.block += 1
+        if _RULE.fullmatch(rest.partition("\n")[0].strip()):
+            self.header = _cells(line)
+        elif self.header and not _RULE.fullmatch(line.strip()):
+            self._add("; ".join(_named(self.header, _cells(line))))
+
+    def _add(self, text: str, lead: str = "") -> None:
+        self.parts.append(Quotable(text, self.heading, self.title, lead, self.block, self.item))
+
+
+def _is_title(text: str) -> bool:
+    """Return whether a block that is no sentence is a title: a few words, all with capitals but the
+    short ones.
+    """
+    words = [word for word in text.split() if len(word) > 3 or word.isupper()]
+    return (
+        1 < len(words) <= _LONGEST_TITLE
+        and (text[-1].isalnum() or text[-1] in _HEADING_MARKS)
+        and not _BULLET.match(text)
+        and all(word[0].isupper() or word[0].isdigit() for word in words)
+    )
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip().removeprefix("|").removesuffix("|")
+    return [cell.strip().replace("\\|", "|") for cell in _BAR.split(inner)]
+
+
+def _named(header: Sequence[str], cells: list[str]) -> Iterator[str]:
+    for number, cell in enumerate(cells):
+        name = header[number] if number < len(header) else ""
+        if cell:
+            yield f"{name}: {cell}" if name else cell

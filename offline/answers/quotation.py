@@ -1,0 +1,176 @@
+"""An answer without a language model: the sentences of the passages that answer the question, the
+best first.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from offline.answers.quotable_sentences import Quotable
+from offline.answers.relevance import terms
+
+LONGEST = 1_200
+"""Characters of a sentence that may be quoted; a longer one has no end that was recognised."""
+
+LONGEST_LIST = 1_500
+"""Characters up to which a list is quoted whole."""
+
+LONGEST_FOLLOWING = 300
+"""Characters up to which the sentence after the best one is quoted too."""
+
+LONGEST_READ = 800
+"""Characters of a sentence and what it goes on from, from the end, that are compared with the
+question.
+"""
+
+_SHORTEST = 20
+_DEPENDENT = re.compile(
+    r"(?:[\"“]?(?:It|This|That|These|Those|They|He|She|Such|Both|Then|There|Otherwise|However|Therefore)\b)"
+)
+_ASKS_LIST = re.compile(
+    r"^how (?:do|can|could|should|to|must|does)\b|^(?:what|which) (?:are|were)\b|\bsteps?\b", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A part of a passage that may be quoted, with the rank of its passage, its place there and the
+    id to cite.
+    """
+
+    parts: Sequence[Quotable]
+    """All parts of the passage."""
+    passage: int
+    place: int
+    reference: str
+
+    @property
+    def part(self) -> Quotable:
+        """The part itself."""
+        return self.parts[self.place]
+
+    @property
+    def before(self) -> str:
+        """The sentence before it in its paragraph."""
+        before = self.parts[self.place - 1] if self.place else None
+        return before.plain if before and before.block == self.part.block else ""
+
+    @property
+    def context(self) -> str:
+        """What stands around it: the headings, the sentence that announces its list, the sentence
+        before it.
+        """
+        return f"{self.part.title} {self.part.heading} {self.part.lead} {self.before}"
+
+    @property
+    def readings(self) -> list[str]:
+        """The texts by which its meaning is compared: alone, below its heading, and after what it
+        goes on from.
+
+        Also the question that stands above it, if one does: whoever asks that asks for this part.
+        """
+        part = self.part
+        below = f"{part.heading}. {part.plain}" if part.heading else part.plain
+        after = f"{part.lead or self.before} {part.plain}".strip()[-LONGEST_READ:]
+        asked = [text for text in (part.lead, part.heading) if text.endswith(("?", "？"))][:1]
+        return [part.plain, below, after, *asked]
+
+
+def candidates(passages: Iterable[tuple[str, Sequence[Quotable]]]) -> list[Candidate]:
+    """Return the parts of these passages that may be quoted, each text once; a passage is given
+    with its reference.
+    """
+    by_text: dict[str, Candidate] = {}
+    for rank, (reference, parts) in enumerate(passages):
+        for place, part in enumerate(parts):
+            if (part.item or len(part.text) >= _SHORTEST or not part.text.isascii()) and len(
+                part.text
+            ) <= LONGEST:
+                by_text.setdefault(part.text.lower(), Candidate(parts, rank, place, reference))
+    return list(by_text.values())
+
+
+def quotation(question: str, best: Sequence[Candidate]) -> str:
+    """Return the candidates, the best first, with what they need to be understood and with their
+    references.
+
+    What is of one passage stands together in the order of the passage. Lists are whole where the
+    question is about the list; a sentence that refers to the one before it comes with that one.
+    """
+    places: dict[int, set[int]] = {}
+    holders: dict[int, Candidate] = {}
+    for number, candidate in enumerate(best):
+        holders.setdefault(candidate.passage, candidate)
+        places.setdefault(candidate.passage, set()).update(
+            _with_context(question, candidate, first=not number)
+        )
+    quoted: set[str] = set()
+    groups = [
+        (holders[passage], _unquoted(holders[passage].parts, at, quoted))
+        for passage, at in places.items()
+    ]
+    return "\n\n".join(_paragraph(parts, holder.reference) for holder, parts in groups if parts)
+
+
+def _unquoted(parts: Sequence[Quotable], places: Iterable[int], quoted: set[str]) -> list[Quotable]:
+    """Return the parts at these places in order, without those whose text was quoted; note the rest
+    in `quoted`.
+    """
+    result = [parts[place] for place in sorted(places) if parts[place].text.lower() not in quoted]
+    quoted.update(part.text.lower() for part in result)
+    return result
+
+
+def _with_context(question: str, candidate: Candidate, *, first: bool) -> set[int]:
+    """Return the places in the passage that are quoted for a candidate."""
+    parts, place, part = candidate.parts, candidate.place, candidate.part
+    result = {place}
+    if part.item:
+        members = [at for at, other in enumerate(parts) if other.block == part.block]
+        if (
+            _asks_list(question, part)
+            and sum(len(parts[at].text) for at in members) <= LONGEST_LIST
+        ):
+            result.update(members)
+        if part.lead and members[0] and parts[members[0] - 1].text == part.lead:
+            result.add(members[0] - 1)
+        return result
+    if place and parts[place - 1].block == part.block and _DEPENDENT.match(part.text):
+        result.add(place - 1)
+    following = place + 1
+    if following == len(parts):
+        return result
+    if part.text.endswith(":") and parts[following].item:
+        members = [at for at, other in enumerate(parts) if other.block == parts[following].block]
+        result.update(
+            members if sum(len(parts[at].text) for at in members) <= LONGEST_LIST else members[:1]
+        )
+    elif (
+        first
+        and parts[following].block == part.block
+        and len(parts[following].text) <= LONGEST_FOLLOWING
+    ):
+        result.add(following)
+    return result
+
+
+def _asks_list(question: str, part: Quotable) -> bool:
+    """Return whether a question is about the whole list: by its form, or by words that only the
+    list's title has.
+    """
+    wanted = terms(question)
+    return bool(_ASKS_LIST.search(question)) or len(
+        wanted & terms(f"{part.heading} {part.lead}")
+    ) > len(wanted & terms(part.text))
+
+
+def _paragraph(parts: Sequence[Quotable], reference: str) -> str:
+    cite = f" [{reference}]" if reference else ""
+    return "".join(_joined(parts)) + cite
+
+
+def _joined(parts: Sequence[Quotable]) -> Iterator[str]:
+    for number, part in enumerate(parts):
+        if number:
+            yield "\n" if part.item or parts[number - 1].item else " "
+        yield part.text

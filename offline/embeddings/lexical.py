@@ -1,0 +1,96 @@
+"""The last resort among embedders: hashed words, pairs of words and letters. It compares spelling,
+not meaning.
+
+It has NO semantic ability: `car` and `automobile` are unrelated to it. It finds passages that share
+words with the question (also inflected or misspelt, and Chinese by pairs of characters), needs no
+package and no model, and is deterministic on every machine. For tests, and where no other embedder
+can run.
+"""
+
+import asyncio
+import math
+import re
+import unicodedata
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from offline.language.scripts import HAN_AND_KANA
+
+MODEL = "lexical-hash-v1"
+
+_WORD = re.compile(rf"[^\W_{HAN_AND_KANA}]+|[{HAN_AND_KANA}]+")
+_IS_HAN = re.compile(f"[{HAN_AND_KANA}]")
+_LONGEST_WORD = 64
+_FREQUENT = frozenset(
+    """a about after all also an and any are as at be been but by can could did do does for from had has have he her his
+    how i if in into is it its may more most no not of on one or other our out she so some such than that the their them
+    then there these they this to under up was we were what when where which who whose why will with would you your
+    """.split()  # noqa: SIM905
+)
+_FREQUENT_WEIGHT, _WORD_WEIGHT, _PAIR_WEIGHT, _LETTERS_WEIGHT = 0.1, 1.0, 0.5, 0.25
+
+
+class LexicalEmbedder:
+    """Feature hashing with signs (Weinberger et al., 2009) over words, pairs of words and 3- and
+    4-grams of letters.
+
+    Counts are damped to `1 + ln(count)`; the vectors have length 1, and a blank text has a fixed
+    one.
+    """
+
+    model = MODEL
+
+    def __init__(self, dimension: int = 384) -> None:
+        self.dimension = dimension
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """Return one vector per text, in order. Long lists are embedded outside the event loop."""
+        return await asyncio.to_thread(lambda: [vector(text, self.dimension) for text in texts])
+
+    async def close(self) -> None:
+        """Do nothing: no connection is open."""
+
+
+def vector(text: str, dimension: int) -> Sequence[float]:
+    """Return the vector of one text: `dimension` numbers of length 1."""
+    sums = [0.0] * dimension
+    for feature, weight in _features(text):
+        hashed = zlib.crc32(feature.encode("utf-8", "surrogatepass"))
+        sums[(hashed >> 1) % dimension] += weight if hashed & 1 else -weight
+    length = math.sqrt(sum(value * value for value in sums))
+    if length == 0.0:
+        return (1.0, *[0.0] * (dimension - 1))
+    return tuple(value / length for value in sums)
+
+
+def _features(text: str) -> Iterator[tuple[str, float]]:
+    words = _words(unicodedata.normalize("NFKC", text).casefold())
+    for word, count in Counter(words).items():
+        damped = 1.0 + math.log(count)
+        yield f"w {word}", damped * (_FREQUENT_WEIGHT if word in _FREQUENT else _WORD_WEIGHT)
+        if word not in _FREQUENT and not _IS_HAN.match(word):
+            marked = f"<{word}>"
+            for size in (3, 4):
+                for start in range(len(marked) - size + 1):
+                    yield f"l {marked[start : start + size]}", damped * _LETTERS_WEIGHT
+    content = [word for word in words if word not in _FREQUENT]
+    for (left, right), count in Counter(pairwise(content)).items():
+        yield f"p {left} {right}", (1.0 + math.log(count)) * _PAIR_WEIGHT
+
+
+def _words(text: str) -> list[str]:
+    """Return words, cut at 64 letters; Han and kana as pairs of characters, single ones where they
+    stand alone.
+    """
+    words: list[str] = []
+    for match in _WORD.finditer(text):
+        word = match[0]
+        if not _IS_HAN.match(word):
+            words.append(word[:_LONGEST_WORD])
+        elif len(word) == 1:
+            words.append(word)
+        else:
+            words += [left + right for left, right in pairwise(word)]
+    return words

@@ -1,0 +1,210 @@
+"""Text to sentences with offsets.
+
+Full stops end a sentence only where a blank follows, the next word does not begin in lower case and
+the word before is no abbreviation; the marks of Chinese, Japanese, Hindi, Arabic, Urdu and other
+scripts of their own always do. Bullets, headings, table rows and blank lines end one too. Every
+line of code stands alone: between fences, behind a prompt of an interpreter, indented below a line
+that ends with a colon. Time is linear in the text.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from offline.language.word_lists import ABBREVIATIONS, CALENDAR, STOP
+
+LONGEST = 2_000
+"""Characters of one sentence; what has no end by then is cut, at a blank where there is one."""
+
+FULL_STOPS = "。！？｡।॥؟۔።။។։"
+"""Marks that end a sentence whether or not a blank follows, of Chinese, Hindi, Arabic, Amharic,
+Burmese and others.
+"""
+
+_END = re.compile(rf"[.!?…]+[\"'”’)\]»]*|[{FULL_STOPS}]+[”’」』》）)»]*")
+_BLANKS = re.compile(r"\s*")
+_OPENING = re.compile(r"[\s(\[{\"'“‘«]+")
+_FENCE = re.compile(r"(```+|~~~+)(.*)")
+_BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)])\s")
+_ALONE = re.compile(r"#{1,6}\s|\||[=\-*_]{3,}$")
+_UNDERLINE = re.compile(r"([=\-~^*\"+])\1{2,}$")
+_CODE = re.compile(r"(?:>>>|\.\.\.|\$) |[^\s:]+ *::=")
+_SYMBOLS = re.compile(r"[=(){}\[\]<>_;]")
+_TITLE = re.compile(r"[^\W\d_].{0,58}[^\s.!?:;,。！？；：]$")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]$")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """`text[start:end]` of the text it was found in, without blanks at its ends."""
+
+    text: str
+    start: int
+    end: int
+    code: bool = False
+    """A line of a fenced code block."""
+    heading: bool = False
+    """A heading: marked, underlined, or a short line between blank ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    start: int
+    end: int
+    code: bool = False
+    heading: bool = False
+
+
+@dataclass(slots=True)
+class _Literal:
+    """Whether the lines read so far have led into a block of code without fences. Indents in
+    characters; -1: no.
+    """
+
+    above: int = -1
+    sure: bool = False
+    inside: int = -1
+
+    def takes(self, line: str, stripped: str, *, after_blank: bool) -> bool:
+        """Return whether this line, which is not blank, is code; what it announces is
+        remembered.
+        """
+        indent = len(line) - len(line.lstrip())
+        if self.inside >= 0:
+            if indent >= self.inside:
+                return True
+            self.inside = -1
+        if 0 <= self.above < indent and after_blank and (self.sure or _SYMBOLS.search(stripped)):
+            self.inside = indent
+            return True
+        self.above, self.sure = (
+            (indent, stripped.endswith("::")) if stripped.endswith(":") else (-1, False)
+        )
+        return False
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Return the sentences in order. Every character that is not blank is in exactly one of
+    them.
+    """
+    return [
+        Sentence(
+            text[start:end],
+            start,
+            end,
+            block.code,
+            block.heading or (not block.code and text[start] == "#"),
+        )
+        for block in _blocks(text)
+        for start, end in _bounded(text, _cuts(text, block))
+    ]
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    """Yield paragraphs, bullets, headings, table rows and lines of code."""
+    inside = _begins_in_code(text)
+    literal, blank = _Literal(), True
+    start = offset = 0
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        end = offset + len(line)
+        stripped = line.strip()
+        fence = _FENCE.match(stripped)
+        code = bool(fence or inside or _CODE.match(stripped))
+        code = code or (bool(stripped) and literal.takes(line, stripped, after_blank=blank))
+        heading = blank and not code and _is_heading(stripped, lines[number + 1 : number + 3])
+        alone = code or heading or bool(_ALONE.match(stripped))
+        if alone or not stripped or _BULLET.match(stripped):
+            yield _Block(start, offset)
+            start = offset
+        if alone:
+            yield _Block(offset, end, code, heading)
+            start = end
+        if fence:
+            inside = bool(fence[2].strip()) or not inside
+        offset, blank = end, not stripped
+    yield _Block(start, offset)
+
+
+def _is_heading(line: str, following: Sequence[str]) -> bool:
+    """Return whether a line behind a blank one is underlined, or short and without punctuation
+    before a blank one.
+    """
+    if not following or not line or _BULLET.match(line):
+        return False
+    if _UNDERLINE.match(following[0].strip()):
+        return len(line) < 120
+    return (
+        len(following) > 1
+        and not following[0].strip()
+        and len(line.split()) <= 8
+        and _TITLE.match(line) is not None
+    )
+
+
+def _begins_in_code(text: str) -> bool:
+    """Return whether a passage was cut out of a code block: an odd number of fences, the first
+    without a name.
+    """
+    fences = [match for line in text.splitlines() if (match := _FENCE.match(line.strip()))]
+    return len(fences) % 2 == 1 and not fences[0][2].strip() and len(fences) > 1
+
+
+def _cuts(text: str, block: _Block) -> Iterator[tuple[int, int]]:
+    if block.code:
+        yield block.start, block.end
+        return
+    start = block.start
+    for mark in _END.finditer(text, block.start, block.end):
+        if _ends(text, mark, start, block):
+            yield start, mark.end()
+            start = mark.end()
+    yield start, block.end
+
+
+def _ends(text: str, mark: re.Match[str], start: int, block: _Block) -> bool:
+    if mark[0][0] in FULL_STOPS:
+        return True
+    if mark.end() == block.end:
+        return True
+    if not text[mark.end()].isspace():
+        return False
+    blanks = _BLANKS.match(text, mark.end(), block.end)
+    following = text[blanks.end() : blanks.end() + 24] if blanks else ""
+    if following[:1].islower():
+        return False
+    return mark[0] != "." or not _abbreviates(text, mark.start(), start, following)
+
+
+def _abbreviates(text: str, dot: int, start: int, following: str) -> bool:
+    """Return whether the dot belongs to the word before it."""
+    tail = text[max(start, dot - 24) : dot]
+    word = _OPENING.split(tail)[-1]
+    if len(word) == 1 and word.isupper():
+        return True
+    if word.isdigit() and not text[start : dot - len(word)].strip():
+        return True
+    if word.isdigit() and len(word) < 3 and following.split(" ", 1)[0].lower() in CALENDAR:
+        return True
+    if _DOTTED.match(word):
+        return following.split(" ", 1)[0].lower() not in STOP
+    return word.lower() in ABBREVIATIONS
+
+
+def _bounded(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the spans without blanks at their ends, the long ones cut."""
+    for start, end in spans:
+        while end - start > LONGEST:
+            blank = text.rfind(" ", start + LONGEST // 2, start + LONGEST)
+            cut = blank if blank >= 0 else start + LONGEST
+            yield from _stripped(text, start, cut)
+            start = cut
+        yield from _stripped(text, start, end)
+
+
+def _stripped(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    part = text[start:end]
+    left = len(part) - len(part.lstrip())
+    right = len(part.rstrip())
+    if left < right:
+        yield start + left, start + right

@@ -1,0 +1,74 @@
+"""Which sentences may answer a question at all."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from offline.answers.extractive_answer import SourcePassage, scored_candidates
+from offline.embeddings.lexical import LexicalEmbedder
+
+
+def passage(text: str, *, headings: Sequence[str] = ()) -> SourcePassage:
+    return SourcePassage("1", text, tuple(headings))
+
+
+async def may_answer(question: str, *passages: SourcePassage) -> list[str]:
+    scored = await scored_candidates(question, passages, LexicalEmbedder(64))
+    return [candidate.part.text for _, candidate in scored]
+
+
+WATSON = passage("Doctor Watson lived in a house of the city. He wrote a book about a hound.")
+CITY = passage("The city has a doctor and a house where books are written.")
+
+
+async def test_a_passage_without_any_name_of_the_question_answers_nothing() -> None:
+    assert await may_answer("What did Holmes write in the house of Moriarty?", WATSON, CITY) == []
+    result = await may_answer("What did Watson write in London?", CITY, WATSON)
+    assert set(result) == {
+        "Doctor Watson lived in a house of the city.",
+        "He wrote a book about a hound.",
+    }
+    assert len(await may_answer("what did holmes write in the city?", WATSON, CITY)) == 3
+
+
+async def test_names_in_the_headings_count() -> None:
+    assert (
+        len(
+            await may_answer(
+                "What does Holmes play?", passage("He plays the violin.", headings=["Holmes"])
+            )
+        )
+        == 1
+    )
+
+
+async def test_a_sentence_without_a_number_of_the_question_does_not_answer() -> None:
+    licence = passage(
+        "(1) Version 3 was written by a foundation.\n\nVersion 2 was written by a friend."
+    )
+    assert await may_answer("Who wrote version 1 of it?", licence) == []
+    (only,) = await may_answer("Who wrote version 2 of it?", licence)
+    assert only == "Version 2 was written by a friend."
+
+
+class Angles:
+    """Embeds a text by the cosine to the question that the words in it stand for; everything else
+    is unrelated.
+    """
+
+    COSINES = (("Dogs?", 1.0), ("May I bring", 0.9), ("Rules", 0.5), ("Only guide", 0.1))
+
+    async def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        cosines = [
+            next((cosine for word, cosine in self.COSINES if word in text), 0.0) for text in texts
+        ]
+        return [(cosine, (1 - cosine * cosine) ** 0.5) for cosine in cosines]
+
+
+async def test_meaning_is_the_mean_of_the_two_most_similar_readings() -> None:
+    text = passage("## Rules\n\nMay I bring a cat?\n\nOnly guide ones may come in.\n")
+    ((score, candidate),) = await scored_candidates("Dogs?", [text], Angles())
+    assert candidate.part.text == "Only guide ones may come in."
+    # After its question and the question alone 0.9, below the heading 0.5, alone 0.1; and the first
+    # passage 0.1.
+    assert score == pytest.approx(0.9 + 0.1)

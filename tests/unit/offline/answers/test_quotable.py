@@ -1,0 +1,109 @@
+"""What an answer without a model may quote: sentences, items of lists, and rows of tables with
+their columns.
+"""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from offline.answers.quotable_sentences import quotable
+
+
+def texts(text: str) -> list[str]:
+    return [part.text for part in quotable(text)]
+
+
+def test_sentences_are_quoted_without_headings_and_code() -> None:
+    text = "# Ships\n\nThe Grey Gull is slow. She is old.\n\n```\ncode\n```\n- a bullet"
+    assert texts(text) == ["The Grey Gull is slow.", "She is old.", "- a bullet"]
+
+
+def test_a_row_says_what_its_cells_mean() -> None:
+    text = (
+        "Crew:\n\n| Sailor | Ship |\n| --- | :-: |\n| Ruth Thorn | Grey \\| Gull |\n"
+        "| Dr. Ivan Pike. A mate. |  |\n\nEnd.\n\n| a | |\n|---|---|\n| 1 | 2 | 3 |\n"
+    )
+    assert texts(text) == [
+        "Crew:",
+        "Sailor: Ruth Thorn; Ship: Grey | Gull",
+        "Sailor: Dr. Ivan Pike. A mate.",
+        "End.",
+        "a: 1; 2; 3",
+    ]
+
+
+def test_rows_without_their_header_are_left_out() -> None:
+    assert texts("258 | Stall 258 |\n| 259 | Stall 259 |\n\nAll sold. None left.") == [
+        "All sold.",
+        "None left.",
+    ]
+
+
+def test_a_part_knows_its_headings_its_paragraph_and_what_announces_its_list() -> None:
+    first, lead, one, two, last = quotable(
+        "# Manual\n\nIt is short.\n\n## Start\n\nDo this:\n\n1. Open it.\n2. Turn\n   the "
+        "key.\n\nDone."
+    )
+    assert (first.heading, first.title) == ("Manual", "Manual")
+    assert (lead.heading, lead.title) == ("Start", "Manual")
+    assert [one.text, two.text] == ["1. Open it.", "2. Turn the key."]
+    assert (one.lead, two.lead, one.item, two.item) == ("Do this:", "Do this:", True, True)
+    assert one.block == two.block
+    assert len({first.block, lead.block, one.block, last.block}) == 4
+    assert (last.item, last.lead) == (False, "")
+
+
+def test_headings_above_a_passage_count_until_it_has_its_own() -> None:
+    before, after = quotable("It is old.\n\n# Crew\n\nThey sing.", ("Ships", "Grey Gull"))
+    assert (before.heading, before.title) == ("Grey Gull", "Ships Grey Gull")
+    assert (after.heading, after.title) == ("Crew", "Ships Grey Gull")
+
+
+def test_a_question_is_not_quoted_but_explains_what_follows() -> None:
+    answer, other = quotable("May dogs come in?\n\nOnly guide dogs.\n\nThe end comes later.")
+    assert (answer.text, answer.lead) == ("Only guide dogs.", "May dogs come in?")
+    assert other.lead == ""
+
+
+def test_titles_in_capitals_are_headings() -> None:
+    (part,) = quotable(
+        "GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June\n\nEveryone is permitted to copy."
+    )
+    assert (part.text, part.heading) == (
+        "Everyone is permitted to copy.",
+        "GNU GENERAL PUBLIC LICENSE Version 3, 29 June",
+    )
+
+
+def test_indented_prose_is_quoted_and_indented_code_is_not() -> None:
+    prose = (
+        "It has parts:\n\n    a) The work must carry notices (with a date)\n    stating that you "
+        "changed it.\n"
+    )
+    assert texts(prose) == [
+        "It has parts:",
+        "a) The work must carry notices (with a date) stating that you changed it.",
+    ]
+    assert texts("Write this:\n\n    if x == y:\n        return {x: foo(y)}\n") == ["Write this:"]
+
+
+def test_rules_are_not_quoted() -> None:
+    assert texts("It begins here.\n\n-----\n\n* * *\n\nIt ends there.") == [
+        "It begins here.",
+        "It ends there.",
+    ]
+
+
+def test_a_passage_that_begins_inside_a_sentence_loses_that_part() -> None:
+    text = "and 18 others. The ship sailed."
+    assert [part.text for part in quotable(text, begins_inside=True)] == ["The ship sailed."]
+    assert texts(text) == ["and 18 others.", "The ship sailed."]
+
+
+def test_addresses_of_links_are_no_words() -> None:
+    (part,) = quotable("See [the manual](https://example.org/2014/07) first.")
+    assert part.plain == "See [the manual] first."
+
+
+@given(st.text(alphabet="|- \n#ab.`\\?:1)", max_size=80))
+def test_no_text_is_too_odd(text: str) -> None:
+    assert all(part.text.strip() for part in quotable(text))

@@ -1,0 +1,125 @@
+"""Which parts of passages are quoted together, and how."""
+
+from offline.answers.quotable_sentences import quotable
+from offline.answers.quotation import LONGEST_READ, candidates, quotation
+
+STEPS = (
+    "## How do I get a card?\n\nPlease do as follows:\n\n1. Fill in the long form at the "
+    "desk.\n2. Show a passport.\n\n"
+    "It costs nothing at all."
+)
+
+
+def quoted(question: str, text: str, *words: str) -> str:
+    """The quotation for the sentences with these words, in this order."""
+    result = candidates([("1", quotable(text))])
+    return quotation(
+        question, [next(each for each in result if word in each.part.text) for word in words]
+    )
+
+
+def test_steps_are_whole_and_in_order_with_what_announces_them() -> None:
+    assert quoted("How do I get a card?", STEPS, "passport") == (
+        "Please do as follows:\n1. Fill in the long form at the desk.\n2. Show a passport. [1]"
+    )
+    assert quoted("How do I get a card?", STEPS, "do as follows") == (
+        "Please do as follows:\n1. Fill in the long form at the desk.\n2. Show a passport. [1]"
+    )
+
+
+def test_a_question_about_one_item_gets_that_item() -> None:
+    text = (
+        "These are served:\n\n- Bread with honey from the village.\n- Fish from the harbour of "
+        "the town."
+    )
+    assert quoted("Where does the fish come from?", text, "Fish") == (
+        "These are served:\n- Fish from the harbour of the town. [1]"
+    )
+
+
+def test_a_sentence_that_refers_back_comes_with_the_one_before() -> None:
+    text = (
+        "The Grey Gull is a ship of the north.\n\nThe lamp was built by Ilse. It shines at night "
+        "in winter."
+    )
+    assert quoted("When does the lamp shine?", text, "shines") == (
+        "The lamp was built by Ilse. It shines at night in winter. [1]"
+    )
+
+
+def test_the_first_choice_brings_the_sentence_after_it_and_no_other_does() -> None:
+    text = (
+        "The log is the backup of all. Stop and copy the folder.\n\nWolves howl in the hills. "
+        "Bears sleep in caves."
+    )
+    assert quoted("What is the backup?", text, "backup", "Wolves") == (
+        "The log is the backup of all. Stop and copy the folder. Wolves howl in the hills. [1]"
+    )
+
+
+def test_rows_stand_alone() -> None:
+    text = (
+        "| Ship | Master |\n|---|---|\n| Grey Gull of the North | Ruth |\n| White Gull of the "
+        "South | Ivan |\n"
+    )
+    assert (
+        quoted("Who is master of the Grey Gull?", text, "Grey")
+        == "Ship: Grey Gull of the North; Master: Ruth [1]"
+    )
+
+
+def test_passages_keep_the_order_of_the_choice_and_overlaps_are_quoted_once() -> None:
+    both = "The first ship is slow and old.\n\nThe second ship is fast and new."
+    result = candidates(
+        [
+            ("1", quotable("The third ship is lost at sea.")),
+            ("2", quotable(both)),
+            ("", quotable(both)),
+        ]
+    )
+    assert len(result) == 3
+    third, first, second = result
+    assert quotation("Which ship?", [second, third, first]) == (
+        "The first ship is slow and old. The second ship is fast and new. [2]\n\nThe third "
+        "ship is lost at sea. [1]"
+    )
+
+
+def test_a_passage_without_a_file_has_no_reference() -> None:
+    (only,) = candidates([("", quotable("The third ship is lost at sea."))])
+    assert quotation("Which ship?", [only]) == "The third ship is lost at sea."
+
+
+def test_scraps_and_endless_sentences_are_no_candidates() -> None:
+    assert candidates([("1", quotable("Yes, it is.\n\n" + "word " * 300))]) == []
+
+
+def readings(text: str, word: str) -> list[str]:
+    """What is compared with a question for the first part that has this word."""
+    return next(
+        each for each in candidates([("1", quotable(text))]) if word in each.part.text
+    ).readings
+
+
+def test_a_sentence_is_read_alone_below_its_heading_and_after_the_one_before() -> None:
+    text = "## The harbour\n\nAda Marsh leads the harbour. She was a pilot for many years."
+    before, own = "Ada Marsh leads the harbour.", "She was a pilot for many years."
+    assert readings(text, "pilot") == [own, f"The harbour. {own}", f"{before} {own}"]
+
+
+def test_an_item_is_read_after_what_announces_its_list() -> None:
+    announced = "Please do as follows: 2. Show a passport."
+    assert announced in readings(STEPS, "passport")
+
+
+def test_the_question_above_a_sentence_is_a_reading_of_it() -> None:
+    assert readings(STEPS, "nothing")[3:] == ["How do I get a card?"]
+    asked = "May I bring my dog?\n\nOnly guide dogs may come in."
+    assert readings(f"## Rules\n\n{asked}", "guide")[3:] == ["May I bring my dog?"]
+
+
+def test_what_comes_before_is_cut_and_never_the_sentence() -> None:
+    own = "She was a pilot for many years."
+    _, _, after = readings(f"{'A long and winding tale ' * 40}of the sea. {own}", "pilot")
+    assert len(after) == LONGEST_READ
+    assert after.endswith(f"of the sea. {own}")
