@@ -36,7 +36,7 @@ PAGE := services/gateway/web_page_files/index.html
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down web screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos parity chart cluster replicas image compose-test pin-images lock schemas clean
+.PHONY: help setup demo up down web screenshots webui test nightly test-production test-model cases check style types page unit simulate chaos parity chart cluster replicas dist image compose-test pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -62,7 +62,7 @@ webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-pa
 test: check $(VENV)/.webui $(VENV)/.browser $(VENV)/.traps ## What check does, then contract, integration and end-to-end tests
 	$(WAITING) $(DAILY) -o cache_dir=$(FAILED) --cache-clear $(REST) || { test $$? -eq 1 && $(BIN)/python -m tests.support.again $(REST); }
 
-nightly: $(VENV)/.dev $(VENV)/.webui $(VENV)/.browser ## More of each kind than test: long sweeps of kills, seeds, requests and upgrades; traps of libraries
+nightly: $(VENV)/.dev $(VENV)/.web $(VENV)/.webui $(VENV)/.browser ## More of each kind than test: long sweeps of kills, seeds, requests and upgrades; traps of libraries
 	$(PYTEST) -m "nightly or trap" $(UNIT)
 	$(WAITING) -m "nightly or trap" $(REST)
 
@@ -99,6 +99,9 @@ cluster: $(VENV)/.dev ## Kill servers of a cluster of three buses while document
 
 replicas: $(VENV)/.dev ## Several processes of every service beside one of each, all restarted under load (DOCUMENTS=100)
 	$(BIN)/python -m tests.replicas --documents $(or $(DOCUMENTS),100)
+
+dist: $(VENV)/.dev $(VENV)/.web ## Build wheel, sources and chart of a release into dist, with notes from the changelog, and check them
+	$(BIN)/python -m distribution
 
 image: ## Build the image of docker-compose.yml, by podman or Docker (BUILD_OPTIONS: further options of its build)
 	@epoch=$$(git log -1 --format=%ct); $$(command -v podman || command -v docker) build \

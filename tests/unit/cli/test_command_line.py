@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from cli.common import tell_retries
 from cli.main import app
+from runtime.version import VERSION
 
 COMMANDS = (
     "up",
@@ -59,6 +60,11 @@ def test_every_command_explains_itself_and_its_common_options(command: str) -> N
     if command not in {"topology", "stores"}:
         assert "--data" in result.output
         assert "--json" in result.output
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    result = run(app, ["--version"])
+    assert (result.exit_code, result.stdout) == (0, f"lightstream {VERSION}\n")
 
 
 @pytest.mark.parametrize("command", NEED_A_STACK)

@@ -1,5 +1,7 @@
 """What the doctor makes of room on a disk, events that come again, and dead letters."""
 
+import re
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,17 @@ from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.retry_reasons import RetryReasons
 from runtime.bus_examination import cause_of_redelivery
 from runtime.errors import Unavailable
+from tests.architecture.sources import REPOSITORY
 from tests.support.nats_server import connected, running_nats
+
+
+def test_what_the_doctor_misses_an_install_of_the_stack_brings() -> None:
+    lock = (REPOSITORY / "requirements/embedded.lock.txt").read_text("utf-8")
+    brought = {re.sub(r"[-_.]+", "-", name) for name in re.findall(r"^([\w.-]+)==", lock, re.M)}
+    distributions = packages_distributions()
+    for package in machine.PACKAGES:
+        names = {re.sub(r"[-_.]+", "-", name.lower()) for name in distributions[package]}
+        assert names & brought, package
 
 
 @pytest.mark.parametrize(
