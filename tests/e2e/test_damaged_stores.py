@@ -65,7 +65,14 @@ def test_a_rebuild_goes_on_when_its_servers_are_started_again(
     assert stack.digest() == before
 
 
-@pytest.mark.parametrize("store", ["vectors", "graph", "documents"])
+@pytest.mark.parametrize(
+    "store",
+    [
+        "graph",
+        pytest.param("vectors", marks=pytest.mark.nightly),
+        pytest.param("documents", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_store_halved_while_nothing_runs_is_named_and_made_anew(
     stack: Stack, before: dict[str, Any], store: str
 ) -> None:

@@ -7,6 +7,8 @@ import shutil
 import signal
 from pathlib import Path
 
+import pytest
+
 from contracts.graph import PROJECTIONS
 from tests.support.corpus import documents
 from tests.support.stack import Stack, running
@@ -24,6 +26,7 @@ def crash(stack: Stack) -> None:
         os.kill(identity.pid, signal.SIGKILL)
 
 
+@pytest.mark.nightly  # one store and a bus: tests/integration/test_early_loss.py
 def test_stores_lost_right_after_the_first_document_are_named_and_made_anew(tmp_path: Path) -> None:
     with running(tmp_path / "data") as stack:
         stack.add(documents(1))

@@ -67,7 +67,14 @@ def events(stack: Stack) -> int:
     return len(lines)
 
 
-@pytest.mark.parametrize("lost", LOST)
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "documents",
+        pytest.param("graph", marks=pytest.mark.nightly),
+        pytest.param("vectors", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_lost_store_comes_back(stack: Stack, before: dict[str, Any], lost: str) -> None:
     logged = events(stack)
     stack.down()

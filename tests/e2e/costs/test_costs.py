@@ -122,7 +122,7 @@ async def counted_stack(
         yield CountedStack(Side(api, bus_url(state), folder, str, pids), relays, model)
 
 
-@pytest.mark.parametrize("documents", ["sqlite", "mongo"])
+@pytest.mark.parametrize("documents", ["sqlite", pytest.param("mongo", marks=pytest.mark.nightly)])
 async def test_a_document_costs_no_more_than_it_did(
     documents: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_servers: SharedServers
 ) -> None:

@@ -84,7 +84,7 @@ def operations(opened: OwnPage, page: Page) -> None:
         assert opened.serious() == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_markup_is_shown_as_text_on_every_page(hostile: str, visits: Visits, scheme: Any) -> None:
     with visits.to(f"{hostile}/documents", color_scheme=scheme) as opened:
         for look in (documents, document, ask, graph, log, operations):

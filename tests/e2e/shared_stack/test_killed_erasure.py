@@ -5,6 +5,8 @@ nothing is left.
 import re
 import subprocess
 
+import pytest
+
 from tests.support.commands import LIGHTSTREAM
 from tests.support.stack import Stack, environment, until
 from tests.support.stored_bytes import files_with
@@ -58,6 +60,7 @@ def kill_at_new_step(stack: Stack, seen: set[str]) -> bool:
     return False
 
 
+@pytest.mark.nightly  # at every step, without a stack: tests/integration/test_killed_erasure.py
 def test_an_erasure_that_is_killed_is_given_once_more(stack: Stack) -> None:
     stack.add(OTHER, "unharmed")
     stack.add({**OTHER, "secret.txt": LONG}, "killed")
