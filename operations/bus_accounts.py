@@ -24,6 +24,7 @@ from contracts.topology import (
     CONSUMERS,
     GENERATIONS_BUCKET,
     LIMITS_BUCKET,
+    LOG,
     PARKED_STREAM,
     STREAMS,
     TURNS_BUCKET,
@@ -124,6 +125,15 @@ READS_LOG = Grant(
     (f"{API}.STREAM.MSG.GET.KB_EVENTS",),
 )
 
+FOLLOWS_LOG = Grant(
+    "readers of its own, of all events; durables are nobody's to change",
+    (f"{API}.CONSUMER.CREATE.{LOG}.*.{subjects.ALL}", f"{API}.CONSUMER.MSG.NEXT.{LOG}.*"),
+    (
+        *(f"{API}.CONSUMER.CREATE.{durable.stream}.{durable.name}.>" for durable in CONSUMERS),
+        *(f"{API}.CONSUMER.MSG.NEXT.{durable.stream}.{durable.name}" for durable in CONSUMERS),
+    ),
+)
+
 READS_NEWEST_VERSION = Grant(
     "the newest version of a document that it can name, so that no work is paid for in vain",
     tuple(
@@ -137,11 +147,13 @@ READS_BUDGET = Grant(
 )
 
 
+SHARES_WEBHOOKS = Grant(
+    "webhooks: their addresses, their secrets and how far each is",
+    (f"$KV.{WEBHOOKS_BUCKET}.*.*", f"{API}.STREAM.MSG.GET.KV_{WEBHOOKS_BUCKET}"),
+)
+
 OPERATES = (
-    Grant(
-        "webhooks: their addresses, their secrets and how far each is",
-        (f"$KV.{WEBHOOKS_BUCKET}.*.*", f"{API}.STREAM.MSG.GET.KV_{WEBHOOKS_BUCKET}"),
-    ),
+    SHARES_WEBHOOKS,
     Grant(
         "dead letters, for operators who use the API",
         (
@@ -224,16 +236,19 @@ def _takes(durable: Consumer) -> tuple[Grant, ...]:
     )
 
 
+def _discovery(name: str) -> Grant:
+    return Grant(
+        "what it found of the log, and whether that takes anything",
+        (f"$KV.{CHECKPOINTS_BUCKET}.verdict.{name}", subjects.PROBE),
+    )
+
+
 def _service(name: Service) -> User:
     durables = (
         grant for durable in CONSUMERS if service_of(durable) == name for grant in _takes(durable)
     )
-    discovery = Grant(
-        "what it found of the log, and whether that takes anything",
-        (f"$KV.{CHECKPOINTS_BUCKET}.verdict.{name}", subjects.PROBE),
-    )
     shared = (CHECKS_STREAMS, READS_GENERATIONS, READS_CHECKPOINTS)
-    grants = (_says(name), *durables, *shared, discovery, *FURTHER[name])
+    grants = (_says(name), *durables, *shared, _discovery(name), *FURTHER[name])
     return User(name, f"the {name} service" if name == "query" else f"the {name}", grants)
 
 
@@ -246,6 +261,23 @@ USERS = (
         ),
     ),
     *(_service(name) for name in SERVICES),
+    User(
+        "webhooks",
+        "the sender of webhooks, where it is a process of its own: reads events, publishes none",
+        (
+            CHECKS_STREAMS,
+            READS_GENERATIONS,
+            READS_CHECKPOINTS,
+            _discovery("webhooks"),
+            SHARES_WEBHOOKS,
+            READS_LOG,
+            FOLLOWS_LOG,
+            Grant(
+                "how far the status of documents is",
+                (f"{API}.CONSUMER.INFO.{LOG}.query-status",),
+            ),
+        ),
+    ),
     User(
         "publisher",
         "other systems: adds and deletes documents, reads nothing",

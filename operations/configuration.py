@@ -20,6 +20,7 @@ from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
 from services.gateway.auth.config import auth_config
 from services.gateway.auth.settings import AccessSettings
+from services.gateway.settings import GatewaySettings, WebhookSettings
 from services.indexer.settings import IndexerSettings
 from services.merger.settings import MergerSettings
 from services.query.settings import QuerySettings
@@ -33,6 +34,8 @@ SETTINGS: dict[str, type[Settings]] = {
     "the merger": MergerSettings,
     "the indexer": IndexerSettings,
     "the query service": QuerySettings,
+    "the gateway": GatewaySettings,
+    "webhooks": WebhookSettings,
     "access to the API": AccessSettings,
     "the command line": CommandSettings,
     "the process that takes orders": OrderSettings,

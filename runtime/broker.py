@@ -11,7 +11,6 @@ from faststream.nats import NatsBroker
 from faststream.nats.security import NatsSecurity, NatsToken, NatsUserPassword
 from nats.errors import Error as NatsError
 
-from contracts.events import Stage
 from runtime.bus.nats.addresses import BusAddress, parse_bus_address
 from runtime.bus.write_status import WriteStatus
 from runtime.health import Health
@@ -27,7 +26,7 @@ again.
 
 @asynccontextmanager
 async def open_broker(
-    stage: Stage, settings: Settings, health: Health, writes: WriteStatus
+    process: str, settings: Settings, health: Health, writes: WriteStatus
 ) -> AsyncGenerator[NatsBroker]:
     """Yield a broker that is not connected yet, and end it. Raises ConfigurationError for a useless
     NATS_URL.
@@ -48,7 +47,7 @@ async def open_broker(
     broker = NatsBroker(
         address.servers,
         security=_security(address),
-        name=f"lightstream-{stage}",
+        name=f"lightstream-{process}",
         max_reconnect_attempts=-1,
         reconnect_time_wait=1,
         closed_cb=closed,

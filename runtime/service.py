@@ -17,7 +17,6 @@ from nats.js import JetStreamContext
 from nats.js.errors import ServerError, ServiceUnavailableError
 from starlette.applications import Starlette
 
-from contracts.events import Stage
 from contracts.topology import CHECKPOINTS_BUCKET, TURNS_BUCKET, declared_consumer
 from runtime import telemetry
 from runtime.broker import open_broker, stop_broker
@@ -82,7 +81,7 @@ Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscriptio
 
 
 def run(
-    stage: Stage,
+    process: str,
     settings: Settings,
     build: Build,
     app: Starlette | None = None,
@@ -90,30 +89,31 @@ def run(
     extra_environment: Mapping[str, str] | None = None,
 ) -> None:
     """Run the service until SIGTERM or SIGINT. Exits with code 1 and the reason when it must not
-    run.
+    run. `process`: its name in logs, metrics and on the bus.
 
     Several `processes` answer behind one port: each has the `extra_environment` besides those of
     this process.
     """
-    with starting(stage, settings):
+    with starting(process, settings):
         control = worker.own_control_socket()
         if processes > 1 and control is None:
             extra, address = extra_environment or {}, (settings.host, settings.port)
             raise SystemExit(parent.run_workers(*address, processes, extra, settings.drain_seconds))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(stage, settings, build, app, control))
+            runner.run(_serve(process, settings, build, app, control))
 
 
 @contextmanager
-def starting(stage: Stage, settings: Settings) -> Generator[None]:
-    """Say which settings contradict each other, and end with code 1 and the reason when the process
-    must not run.
+def starting(process: str, *groups: Settings) -> Generator[None]:
+    """Say once each which settings contradict each other, and end with code 1 and the reason when
+    the process must not run.
     """
-    telemetry.configure(stage, settings.log_level)
-    exposition.configure(stage)
+    telemetry.configure(process, groups[0].log_level)
+    exposition.configure(process)
     # The parent process has logged them, about what people set and not about what it adds for a
     # worker.
-    for contradiction in () if worker.is_worker() else settings.contradictions:
+    contradictions = dict.fromkeys(text for group in groups for text in group.contradictions)
+    for contradiction in () if worker.is_worker() else contradictions:
         logger.warning("contradictory settings", what=contradiction)
     try:
         yield
@@ -136,13 +136,13 @@ async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], healt
 
 
 async def _serve(
-    stage: Stage,
+    process: str,
     settings: Settings,
     build: Build,
     given: Starlette | None,
     here: ControlSocket | None,
 ) -> None:
-    health, turn = Health(stage), asyncio.Event()
+    health, turn = Health(process), asyncio.Event()
     # An application that is given has metrics of its own: it asks who reads them.
     app = given or Starlette(routes=[exposition.route(health.readings)])
     app.router.routes[:0] = health.routes()
@@ -165,7 +165,7 @@ async def _serve(
         here.receive_connections(server.accept, stop)
     if not here or here.first:
         turn.set()
-    work = asyncio.create_task(_work(stage, settings, build, health, ready))
+    work = asyncio.create_task(_work(process, settings, build, health, ready))
     work.add_done_callback(lambda _: stop())
     # Among others that answer already, one that is still starting would answer its share of the
     # questions with 503.
@@ -199,7 +199,7 @@ def _draining(
 
 
 async def _work(
-    stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]
+    process: str, settings: Settings, build: Build, health: Health, ready: Callable[[], None]
 ) -> None:
     """Work until told to end. A bus that is silent or slow while the service starts is waited for,
     as stores are.
@@ -217,7 +217,7 @@ async def _work(
         logger.warning("waiting", store="the bus", error=f"{type(error).__name__}: {error}")
         return True
 
-    await STARTING.retry(partial(_working, stage, settings, build, health, begin), again)
+    await STARTING.retry(partial(_working, process, settings, build, health, begin), again)
 
 
 async def _refuse_another_topology(
@@ -235,10 +235,10 @@ async def _refuse_another_topology(
 
 
 async def _working(
-    stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]
+    process: str, settings: Settings, build: Build, health: Health, ready: Callable[[], None]
 ) -> None:
     writes = WriteStatus()
-    async with open_broker(stage, settings, health, writes) as broker:
+    async with open_broker(process, settings, health, writes) as broker:
         health.stage = "waiting for the bus"
         client = await broker.connect()
         tolerate_any_headers(client)
@@ -250,7 +250,7 @@ async def _working(
             await _refuse_another_topology(jetstream, subscriptions)
             gated = [_guarded(each, bus.integrity, health) for each in subscriptions]
             connection = replace(bus.subscribing, dead_letter_limit=settings.dead_letter_limit)
-            subscribed = [subscribe(broker, each, stage, connection) for each in gated]
+            subscribed = [subscribe(broker, each, connection) for each in gated]
             durables = [one.processor.durable for one in subscribed]
             clock = ClockSteps()
             health.probes["clock"], health.notes["clock"] = clock.problem, clock.note

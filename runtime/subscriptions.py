@@ -5,7 +5,7 @@ back to it.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, PullSub
@@ -13,6 +13,7 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
 from contracts.events import Stage
+from contracts.registry import service_of
 from contracts.topology import Consumer, declared_consumer
 from runtime.bus.attempts import Pace
 from runtime.bus.dead_letter_limit import DeadLetterLimit
@@ -74,11 +75,10 @@ class Subscribed:
     parked: ParkedReader
 
 
-def subscribe(
-    broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Connection
-) -> Subscribed:
+def subscribe(broker: NatsBroker, subscription: Subscription, bus: Connection) -> Subscribed:
     """Add the subscribers of one subscription to a broker that is not started yet."""
     declared, parked = declared_consumer(subscription.durable), NatsParkedEvents(bus.jetstream)
+    stage = cast(Stage, service_of(declared))
     parking, reasons = ParkingPolicy(declared, parked), RetryReasons(public=stage == "query")
     processor = EventProcessor(
         stage,

@@ -11,7 +11,6 @@ from secrets import token_urlsafe
 from fastapi import FastAPI
 
 from runtime.bus.nats.feed import NatsEventFeed
-from runtime.concurrency.background import in_background
 from runtime.health import Health
 from runtime.metrics.bus_readings import read_audit, read_deployment
 from runtime.projections.audit_progress import AUDIT_NOTE, audit_note
@@ -26,9 +25,10 @@ from services.gateway.dependencies import provide
 from services.gateway.feeds.streams import EventStreams
 from services.gateway.past.answers import MemoryPastAnswers
 from services.gateway.past.stored_present import StoredPresent
+from services.gateway.settings import GatewaySettings
 from services.gateway.webhooks.notifications import Notifier
 from services.gateway.webhooks.sender import WebhookSender, disabled_webhooks
-from services.gateway.wiring import Parts, open_webhooks, operations_on
+from services.gateway.wiring import Parts, open_webhooks, operations_on, webhooks_sent
 from services.query.adapters.document_counts import read_document_counts
 from services.query.adapters.stages import measured_stage
 from services.query.settings import QuerySettings
@@ -39,19 +39,24 @@ from services.query.wiring import open_dependencies
 
 def main() -> None:
     """Run the service."""
-    settings, access = QuerySettings(), AccessSettings()
-    app = closed(access)
-    run("query", settings, partial(build, settings, app), app, settings.workers, same(access))
+    settings, question_settings, access = GatewaySettings(), QuerySettings(), AccessSettings()
+    app = closed(access, question_settings)
+    built = partial(build, settings, question_settings, app)
+    run("query", settings, built, app, settings.workers, same(access))
 
 
 @asynccontextmanager
 async def build(
-    settings: QuerySettings, app: FastAPI, bus: Bus, health: Health
+    settings: GatewaySettings,
+    question_settings: QuerySettings,
+    app: FastAPI,
+    bus: Bus,
+    health: Health,
 ) -> AsyncGenerator[Sequence[Subscription]]:
     """Give the application what its routes need, and yield what follows the log for them."""
     auth: AuthConfig = app.state.auth
     async with (
-        open_dependencies(settings, bus, health) as opened,
+        open_dependencies(question_settings, bus, health) as opened,
         open_webhooks(settings, bus, auth.may_write) as webhooks,
     ):
         deps = replace(opened, measure=measured_stage)
@@ -64,6 +69,7 @@ async def build(
         try:
             parts = Parts(
                 settings=settings,
+                question_settings=question_settings,
                 log=bus.log,
                 blobs=bus.blobs,
                 pointers=pointers,
@@ -82,7 +88,10 @@ async def build(
             sender = WebhookSender(
                 webhooks, feed, Notifier(bus.log, pointers, documents, places_of=auth.places_of)
             )
-            async with in_background(sender.run()), parts.charges.published_each_second():
+            async with (
+                webhooks_sent(settings, sender, auth.known_principals()),
+                parts.charges.published_each_second(),
+            ):
                 _measure(health, bus, rows)
                 yield [Subscription("query-status", handle)]
         finally:
@@ -103,11 +112,11 @@ def same(access: AccessSettings) -> dict[str, str]:
     return {} if access.token_secret.get_secret_value() else {"TOKEN_SECRET": token_urlsafe(32)}
 
 
-def closed(access: AccessSettings) -> FastAPI:
+def closed(access: AccessSettings, question_settings: QuerySettings) -> FastAPI:
     """Return the application with access configured. Ends the process when the settings are not
-    safe.
+    safe; says which of them contradict each other.
     """
-    with starting("query", access):
+    with starting("query", access, question_settings):
         return create_app(auth_config(access))
 
 

@@ -16,6 +16,7 @@ from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.port import Blobs, LiveGenerations, Log
 from runtime.bus_examination import examine_bus
+from runtime.concurrency.background import in_background
 from runtime.findings import Finding
 from runtime.health import Health
 from runtime.metrics.exposition import exposed
@@ -24,6 +25,7 @@ from runtime.projections.operator_orders import NatsOperatorProcess
 from runtime.projections.progress import read_states
 from runtime.projections.rebuild_candidate import plan
 from runtime.service import Bus
+from services.gateway.auth.known_principals import KnownPrincipals
 from services.gateway.brand import Brand
 from services.gateway.documents.dependencies import DocumentDependencies
 from services.gateway.documents.scanning import Scans
@@ -42,11 +44,15 @@ from services.gateway.past.dependencies import PastDependencies
 from services.gateway.past.present import Present
 from services.gateway.past.reading import Past
 from services.gateway.questions.dependencies import PastAnswers, QuestionDependencies
+from services.gateway.settings import GatewaySettings, WebhookSettings
 from services.gateway.system.dependencies import SystemDependencies
 from services.gateway.webhooks.delivery import Webhooks
 from services.gateway.webhooks.dependencies import WebhookDependencies
 from services.gateway.webhooks.endpoints import Endpoints
 from services.gateway.webhooks.http_poster import HttpPoster
+from services.gateway.webhooks.principals import publish_principals
+from services.gateway.webhooks.sender import WebhookSender
+from services.gateway.webhooks.trials import OrderedTrials, OwnTrials, Trials
 from services.gateway.workspaces import DefaultWorkspace
 from services.query.answering.dependencies import QueryDependencies
 from services.query.charges import Charges
@@ -61,7 +67,8 @@ class Parts:
     refused.
     """
 
-    settings: QuerySettings
+    settings: GatewaySettings
+    question_settings: QuerySettings
     log: Log
     blobs: Blobs
     pointers: LiveGenerations
@@ -82,7 +89,7 @@ class Parts:
 
     def slices(self) -> tuple[object, ...]:
         """Return what the routes of each slice work with, for `provide`."""
-        past = Past(self.log, self.settings.summary_limits, self.present)
+        past = Past(self.log, self.question_settings.summary_limits, self.present)
         current = CurrentPartitions(self.pointers, self.positions)
         return (
             Brand(self.settings.webui_title or None, self.settings.webui_description or None),
@@ -93,12 +100,23 @@ class Parts:
             self._graph(current),
             self._questions(current, past),
             PastDependencies(self.log, past),
-            SystemDependencies(self.settings, self.answering, self.pointers, self.documents),
-            WebhookDependencies(self.webhooks, self.log, self.feed),
+            SystemDependencies(
+                self.settings,
+                self.question_settings,
+                self.answering,
+                self.pointers,
+                self.documents,
+            ),
+            WebhookDependencies(self.webhooks, self._trials(), self.log, self.feed),
             self.operations,
             WorkspaceOperations(self.log, self.feed, self.pointers, self.documents),
             CostDependencies(self.log, self.pointers, self.answering.ledger, self.settings.prices),
         )
+
+    def _trials(self) -> Trials:
+        if self.settings.webhook_sender == "apart":
+            return OrderedTrials(self.webhooks.endpoints.values)
+        return OwnTrials(self.webhooks)
 
     def _documents(self) -> DocumentDependencies:
         read_limits = ReadLimits(self.settings.max_upload_size)
@@ -146,6 +164,7 @@ class Parts:
             past=past,
             past_answers=self.past_answers,
             settings=self.settings,
+            question_settings=self.question_settings,
         )
 
 
@@ -174,7 +193,7 @@ async def _examine(jetstream: JetStreamContext) -> AsyncGenerator[Finding]:
 
 @asynccontextmanager
 async def open_webhooks(
-    settings: QuerySettings, bus: Bus, may_write: Callable[[str, str], bool]
+    settings: WebhookSettings, bus: Bus, may_write: Callable[[str, str], bool]
 ) -> AsyncGenerator[Webhooks]:
     """Open what webhooks are sent with. `may_write`: see `Webhooks`.
 
@@ -186,3 +205,16 @@ async def open_webhooks(
         yield Webhooks(endpoints, poster, settings.webhook_networks, may_write)
     finally:
         await poster.close()
+
+
+@asynccontextmanager
+async def webhooks_sent(
+    settings: GatewaySettings, sender: WebhookSender, principals: KnownPrincipals
+) -> AsyncGenerator[None]:
+    """Send webhooks in the block, or tell the process that does who may use them."""
+    if settings.webhook_sender == "apart":
+        await publish_principals(sender.endpoints.values, principals)
+        yield
+    else:
+        async with in_background(sender.run()):
+            yield

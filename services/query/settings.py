@@ -1,7 +1,6 @@
 """Settings of the query service, from the environment."""
 
 from functools import cached_property
-from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Literal
 
@@ -17,10 +16,6 @@ from services.query.question import ChunkPickMethod
 class QuerySettings(SummarySettings):
     """LightRAG's names and defaults."""
 
-    port: int = Field(default=9621, ge=0, le=65535, description="the API")
-    workers: int = Field(
-        default=1, ge=1, le=64, description="processes that answer, behind one port"
-    )
     top_k: int = Field(default=40, ge=1, le=1000)
     chunk_top_k: int = Field(default=20, ge=1, le=1000)
     max_entity_tokens: int = Field(default=6000, ge=1)
@@ -52,45 +47,13 @@ class QuerySettings(SummarySettings):
         default=0.0, description="from 0 to 1; logits count by their sigmoid; 0: none"
     )
     related_chunk_number: int = Field(default=5, ge=0)
-    min_position_timeout: float = Field(
-        default=10.0, ge=0, description="seconds a question waits for its min_position"
-    )
     log_archive: bool = Field(
         default=False, description="copy every event into the document store, for `repair`"
-    )
-    max_upload_size: int = Field(
-        default=104857600, ge=1, description="bytes of a file; no more than 50 MiB are read"
     )
     graph_cache_mb: int = Field(
         default=128,
         ge=0,
         description="MB of graph and vectors that questions keep in memory; 0: none",
-    )
-    max_graph_nodes: int = Field(default=1000, ge=1, description="nodes that /graphs gives at most")
-    max_event_streams: int = Field(
-        default=100,
-        ge=1,
-        description="that /events/stream has open in one process; a quarter of them for one client",
-    )
-    webhook_allowed_networks: str = Field(
-        default="",
-        description=(
-            "networks such as 10.0.0.0/8, with commas, that webhooks may lead to though private"
-        ),
-    )
-    input_dir: str = Field(
-        default="", description="has a folder for each workspace, which /documents/scan reads"
-    )
-    edit_timeout: float = Field(
-        default=10.0, ge=0, description="seconds an edit waits for its effect in the graph"
-    )
-    webui_title: str = Field(default="Lightstream", description="what pages call this deployment")
-    webui_description: str = Field(default="", description="what pages say about it")
-    ollama_emulating_model_name: str = Field(
-        default="lightrag", pattern=r"^[\w.-]+$", description="the model that clients of Ollama see"
-    )
-    ollama_emulating_model_tag: str = Field(
-        default="latest", pattern=r"^[\w.-]+$", description="its tag"
     )
     enable_llm_cache: bool = Field(
         default=True, description="keep keywords and answers of the language model"
@@ -115,7 +78,6 @@ class QuerySettings(SummarySettings):
     user_prompt_prefix_file: str = Field(
         default="", description="a file that holds it, and goes before the setting"
     )
-    workspace: str = Field(default="default", description="workspace of requests that name none")
 
     @cached_property
     def prompt_prefix(self) -> str:
@@ -133,20 +95,6 @@ class QuerySettings(SummarySettings):
     def summary_limits(self) -> SummaryLimits:
         """When the merger summarises descriptions rather than joining them."""
         return SummaryLimits(self.force_llm_summary_on_merge, self.summary_max_tokens)
-
-    @cached_property
-    def webhook_networks(self) -> list[IPv4Network | IPv6Network]:
-        """Private networks that webhooks may lead to. Raises ConfigurationError for what is no
-        network.
-        """
-        try:
-            return [
-                ip_network(part.strip())
-                for part in self.webhook_allowed_networks.split(",")
-                if part.strip()
-            ]
-        except ValueError as error:
-            raise ConfigurationError(f"WEBHOOK_ALLOWED_NETWORKS: {error}") from None
 
     @property
     def effort_limits(self) -> EffortLimits:

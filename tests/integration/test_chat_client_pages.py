@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from runtime.models.scripted import ScriptedChat
+from services.gateway.settings import GatewaySettings
 from services.query.adapters.models import ModelAnswerGenerator
-from services.query.settings import QuerySettings
 from tests.support.access import KEY, behind
 from tests.support.events import entity
 from tests.support.querying import QueryHarness
@@ -47,7 +47,7 @@ async def address() -> AsyncIterator[str]:
     deps = harness.deps(
         answer_generator=ModelAnswerGenerator(ScriptedChat(lambda _: "Ada Marsh leads it [1]."))
     )
-    app = harness.app(behind(lightrag_api_key=KEY), answering=deps, settings=QuerySettings())
+    app = harness.app(behind(lightrag_api_key=KEY), answering=deps, settings=GatewaySettings())
     async with served(app) as base:
         yield base
 

@@ -17,9 +17,9 @@ from runtime.models.limits import Limits
 from runtime.models.port import Message
 from runtime.models.rate_limiter import RateLimiter
 from runtime.models.scripted import ScriptedChat
+from services.gateway.settings import GatewaySettings
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.answering.ask import NEEDS_MODEL, NO_CONTEXT
-from services.query.settings import QuerySettings
 from tests.support.access import KEY, READER, SEVERAL, behind
 from tests.support.openai_provider import serving
 from tests.support.querying import QueryHarness, library_of_two
@@ -40,7 +40,7 @@ async def ollama(
     changes: dict[str, Any] = (
         {"answering": harness.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
     )
-    changes |= {"settings": QuerySettings(workspace="w", **settings)}
+    changes |= {"settings": GatewaySettings(workspace="w", **settings)}
     app = harness.app(behind(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL), **changes)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with served(app) as base, AsyncClient(base, headers=headers) as client:

@@ -18,8 +18,8 @@ from runtime.models.limits import Limits
 from runtime.models.port import Message
 from runtime.models.rate_limiter import RateLimiter
 from runtime.models.scripted import ScriptedChat
+from services.gateway.settings import GatewaySettings
 from services.query.adapters.models import ModelAnswerGenerator
-from services.query.settings import QuerySettings
 from tests.support.access import KEY, READER, SEVERAL, WRITER, behind
 from tests.support.openai_provider import serving
 from tests.support.querying import QueryHarness, library_of_two
@@ -49,7 +49,7 @@ async def openai_client(
     changes: dict[str, Any] = (
         {"answering": harness.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
     )
-    changes |= {"settings": QuerySettings(workspace="w", **settings)}
+    changes |= {"settings": GatewaySettings(workspace="w", **settings)}
     keys = f"{SEVERAL},private:{PRIVATE}:a+b:read"
     app = harness.app(behind(lightrag_api_key=KEY, lightstream_api_keys=keys), **changes)
     async with (

@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from services.gateway.auth.settings import AccessSettings
-from services.query.settings import QuerySettings
+from services.gateway.settings import GatewaySettings
 from tests.support.access import KEY, behind
 from tests.support.querying import library_of_two
 from tests.support.served import served
@@ -30,7 +30,7 @@ async def behind_proxy(
     **access: Any,
 ) -> AsyncGenerator[httpx.AsyncClient]:
     """A client of the proxy; `access` are settings of the service behind it."""
-    app = (await library_of_two()).app(behind(**access), settings=QuerySettings(workspace="w"))
+    app = (await library_of_two()).app(behind(**access), settings=GatewaySettings(workspace="w"))
     async with (
         served(app) as service,
         proxy(service, prefix, strips=strips, headers=headers) as address,

@@ -22,8 +22,8 @@ from lightstream_rag.errors import (
     Unavailable,
 )
 from lightstream_rag.models import Document
+from services.gateway.settings import GatewaySettings
 from services.query.adapters.models import ModelAnswerGenerator
-from services.query.settings import QuerySettings
 from tests.support.access import KEY, PASSWORD, READER, SEVERAL, behind, with_accounts
 from tests.support.clients import KINDS, EitherClient, Kind, client
 from tests.support.openai_provider import serving
@@ -167,7 +167,7 @@ async def test_the_graph_is_read_and_edited(both: EitherClient) -> None:
 
 async def test_an_edit_that_does_not_show_yet_says_so(kind: Kind) -> None:
     harness = await library_of_two()
-    app = harness.app(settings=QuerySettings(workspace="w", edit_timeout=0.05))
+    app = harness.app(settings=GatewaySettings(workspace="w", edit_timeout=0.05))
     async with served(app) as url, client(kind, url) as both:
         assert (await both.create_entity("Graywick", "A town.")).status == "pending"
 
@@ -263,7 +263,7 @@ async def test_a_file_that_is_too_large_is_refused_with_the_limit(
 ) -> None:
     harness, path = QueryHarness(), tmp_path / "large.txt"
     path.write_bytes(b"salt and honey. " * 500_000)
-    app = harness.app(settings=QuerySettings(workspace="w", max_upload_size=100_000))
+    app = harness.app(settings=GatewaySettings(workspace="w", max_upload_size=100_000))
     async with served(app) as url, client(kind, url) as both:
         with pytest.raises(TooLarge, match="100,000 bytes"):
             await both.upload(path)

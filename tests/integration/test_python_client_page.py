@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from nats.js import JetStreamContext
 
-from services.query.settings import QuerySettings
+from services.gateway.settings import GatewaySettings
 from tests.support.nats_server import BusServer
 from tests.support.pipeline import working
 from tests.support.querying import QueryHarness
@@ -71,7 +71,7 @@ async def test_an_example_prints_what_the_page_says(
     program: str, output: str, tmp_path: Path
 ) -> None:
     harness = QueryHarness()
-    app = harness.app(settings=QuerySettings(workspace="default"))
+    app = harness.app(settings=GatewaySettings(workspace="default"))
     async with working(harness), served(app) as url:
         said = await printed(program.replace(API, url), tmp_path, LIGHTSTREAM_API_URL=url)
     assert said.strip() == output.strip()

@@ -11,7 +11,7 @@ import uvicorn
 from playwright.sync_api import Browser, Page, TimeoutError, expect
 
 from services.gateway.auth.config import AuthConfig
-from services.query.settings import QuerySettings
+from services.gateway.settings import GatewaySettings
 from tests.support.access import KEY, behind
 from tests.support.chromium import browsing
 from tests.support.querying import QueryHarness
@@ -22,7 +22,7 @@ from tests.support.web_page import OpenedPage, folder
 @contextmanager
 def serving(config: AuthConfig) -> Generator[str]:
     """A query service over empty stores in memory, and its address."""
-    app = QueryHarness().app(config, settings=QuerySettings(workspace="w"))
+    app = QueryHarness().app(config, settings=GatewaySettings(workspace="w"))
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

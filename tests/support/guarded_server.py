@@ -95,7 +95,7 @@ def _listens(port: int) -> bool:
 async def _main() -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     telemetry.configure("query")
-    settings = QuerySettings(workspace="w")
+    settings = QuerySettings()
     harness = await library_of_two()
     deps = harness.deps()
     if url := os.environ.get("PROVIDER_URL"):

@@ -30,6 +30,7 @@ from services.gateway.dependencies import provide
 from services.gateway.feeds.streams import EventStreams
 from services.gateway.operations.dependencies import Operations
 from services.gateway.past.answers import MemoryPastAnswers
+from services.gateway.settings import GatewaySettings
 from services.gateway.webhooks.delivery import Webhooks
 from services.gateway.webhooks.endpoints import Endpoints
 from services.gateway.webhooks.http_poster import HttpPoster
@@ -188,7 +189,8 @@ class QueryHarness:
         """The HTTP API over these stores, open to everybody without a configuration of access."""
         app = create_app(config)
         parts: dict[str, Any] = {
-            "settings": QuerySettings(workspace="w"),
+            "settings": GatewaySettings(workspace="w"),
+            "question_settings": QuerySettings(),
             "log": self.log,
             "blobs": self.blobs,
             "pointers": self.pointers,

@@ -9,8 +9,8 @@ from pathlib import Path
 from runtime.bus.nats.addresses import parse_bus_address
 from runtime.errors import ConfigurationError
 from services.gateway.auth.credentials import MIN_SECRET_LENGTH, Accounts, ApiKeys, Tokens
+from services.gateway.auth.known_principals import KnownPrincipals
 from services.gateway.auth.permissions import (
-    ANONYMOUS,
     MIN_KEY_LENGTH,
     Principal,
     parse_accounts,
@@ -80,30 +80,18 @@ class AuthConfig:
         return PLAIN if principal.permissions.covers_all else Places(workspace, self.places_key)
 
     def places_of(self, name: str, workspace: str) -> Places:
-        """Return how the principal of that name, if it still exists, sees them."""
-        principal = ANONYMOUS if self.is_open else self._principal(name)
-        return (
-            self.places_for(principal, workspace)
-            if principal
-            else Places(workspace, self.places_key)
-        )
-
-    def _principal(self, name: str) -> Principal | None:
-        account = (
-            self.accounts.get(name.removeprefix("user:")) if name.startswith("user:") else None
-        )
-        return account.principal if account else self.keys.named(name)
+        """See `KnownPrincipals.places_of`."""
+        return self.known_principals().places_of(name, workspace)
 
     def may_write(self, name: str, workspace: str) -> bool:
-        """Return whether the principal of that name still exists and may write there."""
-        if self.is_open:
-            return True
-        principal = self._principal(name)
-        return bool(
-            principal
-            and principal.permissions.covers(workspace)
-            and principal.permissions.allows("write")
-        )
+        """See `KnownPrincipals.may_write`."""
+        return self.known_principals().may_write(name, workspace)
+
+    def known_principals(self) -> KnownPrincipals:
+        """Return who may call the API, without their credentials."""
+        principals = (*self.keys.principals, *self.accounts.principals)
+        permissions = {principal.name: principal.permissions for principal in principals}
+        return KnownPrincipals(None if self.is_open else permissions, self.places_key)
 
     @property
     def is_open(self) -> bool:

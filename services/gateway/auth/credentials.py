@@ -59,9 +59,10 @@ class ApiKeys:
                 principal = caller
         return principal
 
-    def named(self, name: str) -> Principal | None:
-        """Return the principal of that name whose key this is, None where no key has it."""
-        return next((caller for _, caller in self._keys if caller.name == name), None)
+    @property
+    def principals(self) -> list[Principal]:
+        """Return whose keys there are."""
+        return [principal for _, principal in self._keys]
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,11 @@ class Accounts:
 
     def __bool__(self) -> bool:
         return bool(self._users)
+
+    @property
+    def principals(self) -> list[Principal]:
+        """Return the users as principals."""
+        return [account.principal for account in self._users.values()]
 
     def get(self, name: str) -> Account | None:
         """Return the user of that name, None for an unknown one."""

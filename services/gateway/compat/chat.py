@@ -134,7 +134,7 @@ async def answer_request(
     meter = AnswerUsage(count, sum(map(count, texts)))
     partitions, answering = await where_to_search(request, deps, workspace, response)
     answer = await ask(
-        to_question(request, deps.settings),
+        to_question(request, deps.question_settings),
         partitions,
         answering,
         output=wanted_output(request),

@@ -12,6 +12,7 @@ from runtime.shown_settings import shown_settings
 from services.gateway.auth.settings import AccessSettings
 from services.gateway.operations.dependencies import OperationDeps
 from services.gateway.operations.scope import WholeDeployment
+from services.gateway.settings import GatewaySettings, WebhookSettings
 from services.query.settings import QuerySettings
 
 router = APIRouter()
@@ -20,6 +21,8 @@ GROUPS: dict[str, type[Settings]] = {
     "every service": Settings,
     "models of single roles": RoleSettings,
     "the query service": QuerySettings,
+    "the gateway": GatewaySettings,
+    "webhooks": WebhookSettings,
     "access to the API": AccessSettings,
 }
 

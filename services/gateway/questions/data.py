@@ -52,7 +52,7 @@ async def query_data(
     """Return the data that a question retrieves: entities, relationships, passages and their
     files.
     """
-    question = to_question(body, deps.settings)
+    question = to_question(body, deps.question_settings)
     partitions, answering = await where_to_search(body, deps, workspace, response, request)
     result = await retrieve_with_effort(question, partitions, answering)
     if not result and question.mode != "bypass":

@@ -6,6 +6,7 @@ from typing import Annotated, Protocol
 from runtime.bus.port import LiveGenerations
 from services.gateway.dependencies import depends_on
 from services.gateway.past.reading import Past
+from services.gateway.settings import GatewaySettings
 from services.query.answering.dependencies import QueryDependencies
 from services.query.partitions import Partitions
 from services.query.settings import QuerySettings
@@ -37,7 +38,8 @@ class QuestionDependencies:
     pointers: LiveGenerations
     past: Past
     past_answers: PastAnswers
-    settings: QuerySettings
+    settings: GatewaySettings
+    question_settings: QuerySettings
 
 
 QuestionDeps = Annotated[QuestionDependencies, depends_on(QuestionDependencies)]

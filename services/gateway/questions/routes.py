@@ -108,7 +108,7 @@ async def query(
     started = time.monotonic()
     partitions, answering = await where_to_search(body, deps, workspace, response, request)
     answer = await ask(
-        to_question(body, deps.settings), partitions, answering, output=wanted_output(body)
+        to_question(body, deps.question_settings), partitions, answering, output=wanted_output(body)
     )
     return QueryResponse(
         response=answer.text,
@@ -138,7 +138,7 @@ async def query_stream(
 ) -> NdjsonResponse:
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
     partitions, answering = await where_to_search(body, deps, workspace, response, request)
-    question, output = to_question(body, deps.settings), wanted_output(body)
+    question, output = to_question(body, deps.question_settings), wanted_output(body)
 
     async def asking(tell: ProgressCallback) -> Answer:
         followed = replace(answering, on_progress=tell)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from runtime.bus.port import LiveGenerations
 from services.gateway.dependencies import depends_on
+from services.gateway.settings import GatewaySettings
 from services.query.answering.dependencies import QueryDependencies
 from services.query.settings import QuerySettings
 from services.query.status.port import Documents
@@ -14,7 +15,8 @@ from services.query.status.port import Documents
 class SystemDependencies:
     """The settings that are shown, and what tells how the service does."""
 
-    settings: QuerySettings
+    settings: GatewaySettings
+    question_settings: QuerySettings
     answering: QueryDependencies
     pointers: LiveGenerations
     documents: Documents

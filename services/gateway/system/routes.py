@@ -120,7 +120,7 @@ async def embedding_model(deps: SystemDependencies, generation: int) -> str:
 
 def configuration(deps: SystemDependencies, workspace: str, embedding_model: str) -> dict[str, Any]:
     """Return models, limits and stores, without addresses and keys."""
-    settings = deps.settings
+    settings = deps.question_settings
     answers = language_model(settings, "query")
     llm = answers.model if answers else None
     return {
@@ -137,7 +137,7 @@ def configuration(deps: SystemDependencies, workspace: str, embedding_model: str
         "storage_workspaces": dict.fromkeys(
             ("kv_storage", "doc_status_storage", "graph_storage", "vector_storage"), workspace
         ),
-        "max_graph_nodes": settings.max_graph_nodes,
+        "max_graph_nodes": deps.settings.max_graph_nodes,
         "enable_llm_cache": settings.enable_llm_cache,
         "enable_llm_cache_for_extract": True,
         "enable_rerank": deps.answering.reranker is not None,

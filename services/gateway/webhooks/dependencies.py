@@ -8,6 +8,7 @@ from runtime.bus.port import Log
 from services.gateway.dependencies import depends_on
 from services.gateway.webhooks.delivery import Webhooks
 from services.gateway.webhooks.endpoints import Endpoints
+from services.gateway.webhooks.trials import Trials
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,7 @@ class WebhookDependencies:
     """The registered addresses and what sends to them, and the events that are sent."""
 
     webhooks: Webhooks
+    trials: Trials
     log: Log
     feed: EventFeed
 

@@ -19,13 +19,11 @@ from services.gateway.places import Places
 from services.gateway.reference.responses import error_responses
 from services.gateway.strict_model import StrictModel
 from services.gateway.webhooks.addresses import resolved
-from services.gateway.webhooks.delivery import Notification, deliver
 from services.gateway.webhooks.dependencies import WebhookDeps
 from services.gateway.webhooks.endpoints import (
     NOTICES,
     Endpoint,
     EndpointState,
-    timestamp,
 )
 from services.gateway.webhooks.signing import new_secret
 from services.gateway.workspaces import Workspace
@@ -288,11 +286,7 @@ async def test_webhook(
     """Send a message of the type `test` now, and say how the receiver answered. Nothing is counted
     as failed.
     """
-    endpoint = await deps.endpoints.get(webhook_id, workspace)
-    now = timestamp()
-    message = Notification(f"test-{webhook_id}-{now}", "test", now, {"workspace": workspace})
-    async with deps.webhooks.turn(workspace):
-        outcome = await deliver(deps.webhooks, endpoint, message)
+    outcome = await deps.trials.send(await deps.endpoints.get(webhook_id, workspace))
     return TestResult(
         delivered=not outcome.error, status=outcome.status or None, error=outcome.error or None
     )

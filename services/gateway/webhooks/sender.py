@@ -7,6 +7,7 @@ or overtakes.
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -117,6 +118,10 @@ def _pause(failures: int) -> float:
     return min(FIRST_RETRY * 2 ** min(failures - 1, 20), LONGEST_RETRY)
 
 
+async def nothing_to_refresh() -> None:
+    """Do nothing: the process that knows the credentials learns of no others."""
+
+
 @dataclass
 class WebhookSender:
     """The senders of this process."""
@@ -124,6 +129,8 @@ class WebhookSender:
     webhooks: Webhooks
     feed: EventFeed
     notifier: Notifier
+    refresh_principals: Callable[[], Awaitable[None]] = nothing_to_refresh
+    """Learns anew who may use webhooks, before each page of events."""
     stopping: bool = False
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict[str, asyncio.Task[None]])
     _waits: Waits = field(default_factory=Waits)
@@ -189,6 +196,7 @@ class WebhookSender:
             return False
         if self._waits.left(id, stored.state.next_attempt, _pause(stored.state.failures)):
             return False
+        await self.refresh_principals()
         if not self.webhooks.may_write(endpoint.created_by, endpoint.workspace):
             await self._failed(
                 endpoint, stored, failed(stored.state, WITHOUT_CREDENTIALS, time.time())

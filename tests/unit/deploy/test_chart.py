@@ -26,6 +26,7 @@ from runtime.broker import GRACE
 from runtime.bus.nats.addresses import TlsFiles, parse_bus_address
 from runtime.settings import secret_files
 from services.gateway.auth.settings import AccessSettings
+from services.gateway.settings import GatewaySettings
 from services.query.settings import QuerySettings
 from tests.architecture.sources import REPOSITORY, SERVICES
 from tests.support import chart
@@ -176,7 +177,7 @@ def test_settings_are_those_that_docker_compose_passes_on_and_the_documentation_
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_is_told_where_everything_is_that_it_opens_and_nothing_else(service: str) -> None:
     env = {each["name"].removesuffix("_FILE") for each in container(service)["env"]}
-    env -= {"NATS_URL", "NATS_API_PREFIX", "SSL_CERT", "DRAIN_SECONDS"}
+    env -= {"NATS_URL", "NATS_API_PREFIX", "SSL_CERT", "DRAIN_SECONDS", "WEBHOOK_SENDER"}
     stores = set[str]().union(*(OPENED_WITH[name] for name in opened(service)))
     needed = {
         name for name in stores if name.startswith(("DOCUMENTS_", "MONGO_", "NEO4J_", "MILVUS_"))
@@ -204,8 +205,9 @@ def test_each_program_is_a_user_of_the_bus_with_its_own_password() -> None:
         assert (secret, user in users) == ("lightstream-bus", True)
         for each in containers(pod):
             env = {variable["name"]: variable["value"] for variable in each["env"]}
-            assert user == (each["name"] if each["name"] in SERVICES else "operator"), name
-            wanted = bus_accounts.IMPORTED_API if user in SERVICES else bus_accounts.API
+            narrow = each["name"] in (*SERVICES, "webhooks")
+            assert user == (each["name"] if narrow else "operator"), name
+            wanted = bus_accounts.IMPORTED_API if narrow else bus_accounts.API
             assert env["NATS_API_PREFIX"] == wanted
 
 
@@ -289,7 +291,7 @@ def test_a_program_finds_each_secret_in_its_file(
             monkeypatch.setenv(each["name"], str(tmp_path / file))
             expected[variable] = (tmp_path / file).read_text("utf-8").strip()
     found: dict[str, str] = {}
-    for kind in (QuerySettings, AccessSettings, CommandSettings):
+    for kind in (QuerySettings, GatewaySettings, AccessSettings, CommandSettings):
         found |= {
             one.variable.removesuffix("_FILE"): one.content
             for one in secret_files(kind, os.environ).values()
@@ -335,7 +337,8 @@ def test_workers_are_scaled_by_the_lag_of_their_own_consumers() -> None:
         # KEDA reads text only.
         assert all(isinstance(value, str) for trigger in triggers for value in trigger.values())
     for name, deployment in of_kind("everything", "Deployment").items():
-        assert ("replicas" in deployment["spec"]) == (name == "kb-operator"), "two would set it"
+        fixed = name in ("kb-operator", "kb-webhooks")
+        assert ("replicas" in deployment["spec"]) == fixed, "two would set it"
 
 
 def test_nothing_goes_in_or_out_but_what_a_program_needs() -> None:
@@ -351,9 +354,25 @@ def test_nothing_goes_in_or_out_but_what_a_program_needs() -> None:
         if 443 in _ports(spec) and name not in ("deny", "all")
     }
     opens = {name for name in SERVICES if opened(name) & {"open_chat", "open_embedder"}}
-    assert with_models == opens | {"operator", "topology"}
+    assert with_models == opens | {"operator", "topology", "webhooks"}
+    # Receivers are elsewhere than models: the sender alone reaches them.
+    assert {name for name, spec in policies.items() if 8443 in _ports(spec)} == {"webhooks"}
+    assert "kb-lightstream-webhooks" not in of_kind("default", "NetworkPolicy")
     assert "chunker" not in policies
     assert {name for name, spec in policies.items() if "ingress" in spec} == {"all", "query"}
+
+
+def test_the_sender_of_webhooks_is_apart_where_it_is_enabled() -> None:
+    """Then the query service sends none, and the sender has neither credentials nor stores but
+    documents.
+    """
+    assert "kb-lightstream-webhooks" not in of_kind("default", "Deployment")
+    assert {"name": "WEBHOOK_SENDER", "value": "apart"} in container("query")["env"]
+    default = of_kind("default", "Deployment")["kb-lightstream-query"]
+    assert "WEBHOOK_SENDER" not in yaml.safe_dump(default)
+    assert container("webhooks")["command"] == ["python", "-m", "services.gateway.webhooks.main"]
+    given = secrets(dict(pods("everything"))["kb-webhooks"])
+    assert set(given) == {"nats_url", "documents_url"}
 
 
 def _ports(spec: dict[str, Any]) -> set[int]:

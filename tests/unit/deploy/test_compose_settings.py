@@ -83,7 +83,7 @@ def read_by(service: str) -> set[str]:
     groups = ["models of single roles"] if "open_chat" in opens else []
     groups += ["summaries of descriptions"] if service in ("merger", "query") else []
     groups += [f"the {service}", "the query service" if service == "query" else ""]
-    groups += ["access to the API"] if service == "query" else []
+    groups += ["the gateway", "webhooks", "access to the API"] if service == "query" else []
     own = {
         v
         for of in groups

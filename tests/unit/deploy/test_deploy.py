@@ -14,6 +14,7 @@ from contracts.registry import PRODUCERS, service_of
 from contracts.topology import CONSUMERS
 from operations import bus_accounts
 from services.extractor.settings import ExtractorSettings
+from services.gateway.settings import GatewaySettings
 from services.indexer.settings import IndexerSettings
 from services.query.settings import QuerySettings
 from tests.architecture.sources import REPOSITORY, SERVICES
@@ -21,7 +22,7 @@ from tests.architecture.sources import REPOSITORY, SERVICES
 TEXT = (REPOSITORY / "docker-compose.yml").read_text("utf-8")
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 ALL: dict[str, dict[str, Any]] = COMPOSE["services"]
-OURS = (*SERVICES, "settings", "topology", "stores", "operator", "cli")
+OURS = (*SERVICES, "webhooks", "settings", "topology", "stores", "operator", "cli")
 MONITORING = ("prometheus", "grafana")
 SERVERS = sorted(set(ALL) - set(OURS) - set(MONITORING))
 CLUSTER: dict[str, Any] = yaml.safe_load(
@@ -158,6 +159,22 @@ def test_servers_have_no_way_out_and_a_service_only_for_its_models() -> None:
     assert outside == {name for name in SERVICES if opened(name) & set(MODELS)}
 
 
+def test_the_sender_of_webhooks_has_a_way_out_and_no_credentials_of_callers() -> None:
+    assert ALL["webhooks"]["profiles"] == ["webhooks"]
+    assert ALL["webhooks"]["networks"] == ["inside", "outside"]
+    assert set(secrets_of("webhooks").values()) == {
+        "nats_url_webhooks",
+        "documents_url",
+        "otlp_headers",
+    }
+    given = settings_given("webhooks")
+    assert "WEBHOOK_ALLOWED_NETWORKS" in given
+    assert OPENED_WITH["open_documents"] <= given
+    others = OPENED_WITH["open_graph"] | OPENED_WITH["open_vectors"] | OPENED_WITH["open_chat"]
+    assert not given & (others | OPENED_WITH["open_embedder"])
+    assert "WEBHOOK_SENDER" in settings_given("query")
+
+
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_service_is_told_where_everything_is_that_it_opens_and_nothing_else(service: str) -> None:
     given = settings_given(service)
@@ -212,7 +229,7 @@ def test_a_container_is_given_the_secrets_that_it_reads_and_no_other(name: str) 
     }
     assert set(given) == {value for value in named if value} | read_by_themselves.get(name, set())
     assert set(given.values()) <= set(COMPOSE["secrets"])
-    if name in SERVICES:
+    if name in (*SERVICES, "webhooks"):
         assert given["/run/secrets/nats_url"] == f"nats_url_{name}"
     if name not in ("topology", "stores", "operator", "cli", "milvus"):
         assert not {"nats_url_operator", "milvus_root_token", "milvus_user.yaml"} & set(
@@ -229,7 +246,7 @@ def test_a_service_starts_once_the_stores_are_prepared_and_those_once_they_answe
     declared = {"topology": {"condition": "service_completed_successfully"}}
     assert ALL["stores"]["depends_on"] == declared
     ready = {"stores": {"condition": "service_completed_successfully"}}
-    assert all(ALL[name]["depends_on"] == ready for name in SERVICES)
+    assert all(ALL[name]["depends_on"] == ready for name in (*SERVICES, "webhooks"))
 
 
 def test_what_is_mounted_and_copied_exists() -> None:
@@ -317,7 +334,8 @@ def test_an_empty_variable_is_the_same_as_none(monkeypatch: pytest.MonkeyPatch) 
     assert not ExtractorSettings().has_llm
     assert not IndexerSettings().has_embedding_endpoint
     settings = QuerySettings()
-    assert (settings.port, settings.top_k, settings.mongo_database) == (9621, 40, "lightstream")
+    assert (settings.top_k, settings.mongo_database) == (40, "lightstream")
+    assert GatewaySettings().port == 9621
 
 
 def test_the_users_of_the_bus_are_those_of_the_contracts() -> None:

@@ -18,6 +18,7 @@ from runtime.settings import Settings
 from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
 from services.gateway.auth.settings import AccessSettings
+from services.gateway.settings import GatewaySettings, WebhookSettings
 from services.indexer.settings import IndexerSettings
 from services.merger.settings import MergerSettings
 from services.query.settings import QuerySettings
@@ -49,6 +50,8 @@ ALL_SETTINGS: list[type[Settings]] = [
     MergerSettings,
     IndexerSettings,
     QuerySettings,
+    GatewaySettings,
+    WebhookSettings,
     AccessSettings,
     CommandSettings,
     OrderSettings,

@@ -24,7 +24,7 @@ from services.gateway.body_limits import (
     MAX_REQUEST_BODY,
     BodyLimits,
 )
-from services.query.settings import QuerySettings
+from services.gateway.settings import GatewaySettings
 from tests.support.querying import QueryHarness, library_of_two
 
 QUESTION = "Who discovered radium?"
@@ -352,14 +352,16 @@ async def test_health_tells_no_secret_and_no_address(
     ):
         monkeypatch.setenv(name, f"mongodb://u:hunter2@{name}.internal")
     monkeypatch.setenv("LLM_BASE_URL", "http://hunter2.internal/v1")
-    async with client(harness.app(settings=QuerySettings(workspace="w"))) as api:
+    async with client(harness.app(settings=GatewaySettings(workspace="w"))) as api:
         answer = await api.get("/health")
         assert answer.json()["configuration"]["llm_model"] == "gpt-4o-mini"
     assert "hunter2" not in answer.text and "internal" not in answer.text
 
 
 async def test_pages_learn_what_the_deployment_is_called(harness: QueryHarness) -> None:
-    settings = QuerySettings(workspace="w", webui_title="Harbour", webui_description="What we know")
+    settings = GatewaySettings(
+        workspace="w", webui_title="Harbour", webui_description="What we know"
+    )
     async with client(harness.app(settings=settings)) as api:
         answer = await api.get("/ui/customization")
         home = await api.get("/")

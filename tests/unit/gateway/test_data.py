@@ -11,7 +11,7 @@ import pytest_asyncio
 from contracts.graph import Partition
 from contracts.moments import microseconds
 from runtime.bus.memory import MemoryLog
-from services.query.settings import QuerySettings
+from services.gateway.settings import GatewaySettings
 from services.query.status.positions import CACHE_SECONDS, LogPositions
 from tests.support.events import added, delivered
 from tests.support.querying import QueryHarness, library_of_two
@@ -210,7 +210,7 @@ async def test_a_position_that_is_not_reached_is_waited_for_until_the_time_is_ov
 async def test_answers_carry_their_position_and_a_position_to_come_is_a_503(
     harness: QueryHarness,
 ) -> None:
-    settings = QuerySettings(workspace="w", min_position_timeout=0.0)
+    settings = GatewaySettings(workspace="w", min_position_timeout=0.0)
     transport = httpx.ASGITransport(harness.app(settings=settings), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
         before = time.time_ns() // 1000

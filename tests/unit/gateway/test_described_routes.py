@@ -16,7 +16,7 @@ from hypothesis.errors import FlakyStrategyDefinition
 from schemathesis.config import SchemathesisConfig
 
 from services.gateway.app import create_app
-from services.query.settings import QuerySettings
+from services.gateway.settings import GatewaySettings
 from tests.support.access import KEY, behind
 from tests.support.pipeline import FollowedLog, serving
 from tests.support.querying import BAKER, CURIE, QueryHarness
@@ -101,7 +101,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder.mkdir()
     (folder / "port.md").write_text("Port Elm has a lighthouse.")
     harness = QueryHarness(log=FollowedLog())
-    chosen = QuerySettings(
+    chosen = GatewaySettings(
         workspace="w", edit_timeout=1, min_position_timeout=0.02, input_dir=str(folder.parent)
     )
     app = harness.app(behind(lightrag_api_key=KEY), settings=chosen)

@@ -18,7 +18,7 @@ from contracts.values import Chunking
 from runtime.bus.codec import decode
 from runtime.errors import Unavailable
 from runtime.stores.documents.port import Table
-from services.query.settings import QuerySettings
+from services.gateway.settings import GatewaySettings
 from tests.support.events import added, delivered, document, failed
 from tests.support.querying import QueryHarness, library_of_two
 from tests.unit.gateway.test_api import client, projected
@@ -300,7 +300,7 @@ async def test_a_scan_needs_a_folder(api: httpx.AsyncClient) -> None:
 
 
 def scanning(harness: QueryHarness, inputs: Path) -> Any:
-    return client(harness.app(settings=QuerySettings(workspace="w", input_dir=str(inputs))))
+    return client(harness.app(settings=GatewaySettings(workspace="w", input_dir=str(inputs))))
 
 
 async def test_a_scan_adds_what_is_read_and_says_what_is_not(

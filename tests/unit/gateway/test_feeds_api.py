@@ -22,7 +22,7 @@ from services.gateway.feeds.models import EventType
 from services.gateway.feeds.reading import EventFilter
 from services.gateway.feeds.sent_events import event_block, event_stream
 from services.gateway.feeds.streams import EventStreams
-from services.query.settings import QuerySettings
+from services.gateway.settings import GatewaySettings
 from tests.support.access import READER, SEVERAL, behind, client, keyed
 from tests.support.events import added, chunked, document, extracted, sealed
 from tests.support.querying import QueryHarness, library_of_two
@@ -103,7 +103,7 @@ async def test_an_event_tells_what_it_cost_where_its_model_has_a_price(
     ]
     first, *_ = await logged(harness, *paid)
     prices = '{"priced": {"prompt": 2, "cached": 1, "completion": 4, "currency": "EUR"}}'
-    settings = QuerySettings(workspace="w", model_prices=prices)
+    settings = GatewaySettings(workspace="w", model_prices=prices)
     async with client(harness.app(settings=settings)) as api:
         events = (await api.get("/documents/a/events")).json()["events"]
         whole = (await api.get(f"/events/{first}")).json()["summary"]

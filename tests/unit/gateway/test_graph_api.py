@@ -19,8 +19,8 @@ from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from services.gateway.graph.browsing import match_score
+from services.gateway.settings import GatewaySettings
 from services.merger.handler import on_graph_edited
-from services.query.settings import QuerySettings
 from tests.support.events import entity, relation
 from tests.support.merging import merge_dependencies
 from tests.support.querying import LIVE, QueryHarness, library_of_two
@@ -156,7 +156,7 @@ async def test_a_part_of_the_graph_is_bounded_nearest_and_most_related_first(
         rows,
     )
     async with client(
-        harness.app(settings=QuerySettings(workspace="hubs", max_graph_nodes=5))
+        harness.app(settings=GatewaySettings(workspace="hubs", max_graph_nodes=5))
     ) as api:
         part = (await api.get("/graphs", params={"label": "hub", "max_nodes": 900})).json()
         assert [node["id"] for node in part["nodes"]] == [
@@ -173,7 +173,7 @@ async def test_a_part_of_the_graph_is_bounded_nearest_and_most_related_first(
             ["hub", "spoke 7"],
             True,
         )
-    async with client(harness.app(settings=QuerySettings(workspace="hubs"))) as api:
+    async with client(harness.app(settings=GatewaySettings(workspace="hubs"))) as api:
         exact = (await api.get("/graphs", params={"label": "hub", "max_nodes": 14})).json()
         assert (len(exact["nodes"]), len(exact["edges"]), exact["is_truncated"]) == (14, 14, False)
 
@@ -369,7 +369,7 @@ async def test_a_relation_that_cannot_be_is_refused(
 async def test_an_edit_that_does_not_show_in_time_is_in_the_log_and_said_to_be_pending(
     harness: QueryHarness,
 ) -> None:
-    settings = QuerySettings(workspace="w", edit_timeout=0.1)
+    settings = GatewaySettings(workspace="w", edit_timeout=0.1)
     async with client(harness.app(settings=settings)) as api:
         answer = await edit(api, "Radium", {"description": "Later"})
         gone = await api.request("DELETE", "/graph/entity/delete", json={"entity_name": "Baker"})

@@ -9,7 +9,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from services.query.settings import QuerySettings
+from services.gateway.settings import GatewaySettings
 from tests.support.access import KEY, behind, client
 from tests.support.querying import QueryHarness
 from tests.unit.gateway.test_documents_api import ended
@@ -69,7 +69,7 @@ async def test_a_scan_that_goes_on_shows_and_can_be_stopped(tmp_path: Path) -> N
         (tmp_path / "w" / f"{number}.md").write_text(f"Text {number}.")
     harness = QueryHarness()
     async with client(
-        harness.app(settings=QuerySettings(workspace="w", input_dir=str(tmp_path)))
+        harness.app(settings=GatewaySettings(workspace="w", input_dir=str(tmp_path)))
     ) as api:
         assert (await api.get("/documents/pipeline_status")).json()["scanning"] is False
         track = (await api.post("/documents/scan")).json()["track_id"]

@@ -70,10 +70,8 @@ async def test_the_servers_instructions_come_before_those_of_the_request(
 ) -> None:
     (tmp_path / "prefix.md").write_text("Be kind.\n", "utf-8")
     given = {"user_prompt_prefix_file": str(tmp_path / "prefix.md")} if from_file else {}
-    settings = QuerySettings(
-        workspace="w", user_prompt_prefix="Unread." if from_file else "Be kind.\n", **given
-    )
-    async with client(harness.app(settings=settings)) as api:
+    settings = QuerySettings(user_prompt_prefix="Unread." if from_file else "Be kind.\n", **given)
+    async with client(harness.app(question_settings=settings)) as api:
         answer = await api.post(
             "/query", json={"query": QUESTION, "only_need_prompt": True, **said}
         )
@@ -107,9 +105,7 @@ async def test_the_reranker_is_asked_when_the_request_or_else_the_setting_says_s
 ) -> None:
     reranker = ReversingReranker()
     deps = harness.deps(reranker=reranker, min_rerank_score=1.0)
-    app = harness.app(
-        answering=deps, settings=QuerySettings(workspace="w", rerank_by_default=by_default)
-    )
+    app = harness.app(answering=deps, question_settings=QuerySettings(rerank_by_default=by_default))
     body = {
         "query": QUESTION,
         "mode": "naive",

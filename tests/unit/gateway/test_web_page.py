@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from runtime.errors import ConfigurationError
 from services.gateway.app import create_app
 from services.gateway.compat.lightrag_web_page import CONFIG_PLACEHOLDER
-from services.query.settings import QuerySettings
+from services.gateway.settings import GatewaySettings
 from tests.support.access import KEY, PASSWORD, behind, client, with_accounts
 from tests.support.querying import QueryHarness
 
@@ -53,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
 
 def served(folder: Path, *, accounts: bool = False, **settings: Any) -> FastAPI:
     config = with_accounts(webui_dir=str(folder)) if accounts else behind(webui_dir=str(folder))
-    return QueryHarness().app(config, settings=QuerySettings(workspace="w", **settings))
+    return QueryHarness().app(config, settings=GatewaySettings(workspace="w", **settings))
 
 
 async def raw(app: FastAPI, path: str, method: str = "GET") -> tuple[int, dict[str, str], str]:

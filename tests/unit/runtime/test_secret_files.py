@@ -16,6 +16,7 @@ from runtime.settings import Settings, without_secrets
 from runtime.shown_settings import shown_settings
 from runtime.variables import variables
 from services.gateway.auth.settings import AccessSettings
+from services.gateway.settings import GatewaySettings
 from services.query.settings import QuerySettings
 
 
@@ -43,7 +44,7 @@ def test_every_secret_of_every_program_may_stand_in_a_file(
     } <= names
     for name in names:
         monkeypatch.setenv(f"{name}_FILE", secret(tmp_path, f"of {name}"))
-    for kind in (QuerySettings, AccessSettings, CommandSettings):
+    for kind in (QuerySettings, GatewaySettings, AccessSettings, CommandSettings):
         result = kind()
         assert result.nats_url == "of NATS_URL"
         values = {

@@ -73,6 +73,12 @@ query:
   opens: [documents, graph, vectors, models, access]
   keys: [LLM_API_KEY, KEYWORD_LLM_API_KEY, QUERY_LLM_API_KEY, RERANK_API_KEY, EMBEDDING_API_KEY]
   consumers: [query-status]
+webhooks:
+  user: webhooks
+  command: [python, -m, services.gateway.webhooks.main]
+  opens: [documents, receivers]
+  keys: []
+  consumers: []
 operator:
   user: operator
   command: [lightstream, operator]
@@ -154,6 +160,9 @@ MILVUS_SERVICES_TOKEN: { secret: {{ $values.vectors.existingSecret }}, key: {{ $
 {{- if $operator }}
 - name: LIGHTSTREAM_API_URL
   value: {{ printf "http://%s-query:%d" (include "lightstream.fullname" .root) (int $values.service.port) | quote }}
+{{- end }}
+{{- if and $values.webhooks.enabled (eq .program.user "query") }}
+- { name: WEBHOOK_SENDER, value: apart }
 {{- end }}
 {{- with $values.extraEnv }}
 {{ toYaml . }}

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from publishing.documents import add_document
 from publishing.draft import DocumentDraft, Submission
-from services.query.settings import QuerySettings
+from services.gateway.settings import GatewaySettings
 from tests.support.access import client
 from tests.support.events import delivered, document, failed
 from tests.support.querying import QueryHarness
@@ -106,7 +106,7 @@ async def test_an_upload_and_a_scan_of_what_is_there_lead_to_it_too(
 ) -> None:
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "port.md").write_text(TEXT["text"])
-    settings = QuerySettings(workspace="w", input_dir=str(tmp_path))
+    settings = GatewaySettings(workspace="w", input_dir=str(tmp_path))
     async with client(harness.app(settings=settings)) as api:
         first = (await send(api, "port.md", TEXT["text"].encode())).json()
         await projected(harness)

@@ -13,7 +13,7 @@ import pytest_asyncio
 from contracts.events import DocumentAdded
 from contracts.ids import md5
 from runtime.bus.codec import decode
-from services.query.settings import QuerySettings
+from services.gateway.settings import GatewaySettings
 from tests.support import office_files as office
 from tests.support.encoded_texts import SAMPLES
 from tests.support.pdf_files import pdf
@@ -213,7 +213,7 @@ async def test_a_file_that_cannot_be_read_is_refused_with_the_reason(
 
 
 async def test_a_file_over_the_limit_is_refused_with_the_limit(harness: QueryHarness) -> None:
-    app = harness.app(settings=QuerySettings(workspace="w", max_upload_size=1000))
+    app = harness.app(settings=GatewaySettings(workspace="w", max_upload_size=1000))
     async with client(app) as api:
         assert (await send(api, "a.txt", b"x" * 1000)).status_code == 200
         for data in (b"x" * 1001, b"x" * 500_000):
@@ -237,7 +237,7 @@ async def test_no_more_is_read_of_a_body_without_a_size_than_the_limit(
             yield b"x" * 1000
 
     async with client(
-        harness.app(settings=QuerySettings(workspace="w", max_upload_size=100_000))
+        harness.app(settings=GatewaySettings(workspace="w", max_upload_size=100_000))
     ) as api:
         answer = await api.post(PATH, **{**form(b""), "content": endless()})
     assert (answer.status_code, taken < 120) == (413, True)
