@@ -43,7 +43,7 @@ class GatewaySettings(WebhookSettings):
 
     webhook_sender: Literal["embedded", "apart"] = Field(
         default="embedded",
-        description="who sends webhooks: this process, or services.gateway.webhooks.main",
+        description="who sends webhooks: this process, or one of its own",
     )
     port: int = Field(default=9621, ge=0, le=65535, description="the API")
     workers: int = Field(

@@ -370,7 +370,11 @@ def test_the_sender_of_webhooks_is_apart_where_it_is_enabled() -> None:
     assert {"name": "WEBHOOK_SENDER", "value": "apart"} in container("query")["env"]
     default = of_kind("default", "Deployment")["kb-lightstream-query"]
     assert "WEBHOOK_SENDER" not in yaml.safe_dump(default)
-    assert container("webhooks")["command"] == ["python", "-m", "services.gateway.webhooks.main"]
+    assert container("webhooks")["command"] == [
+        "python",
+        "-m",
+        "lightstream_rag.services.gateway.webhooks.main",
+    ]
     given = secrets(dict(pods("everything"))["kb-webhooks"])
     assert set(given) == {"nats_url", "documents_url"}
 

@@ -75,7 +75,7 @@ query:
   consumers: [query-status]
 webhooks:
   user: webhooks
-  command: [python, -m, services.gateway.webhooks.main]
+  command: [python, -m, lightstream_rag.services.gateway.webhooks.main]
   opens: [documents, receivers]
   keys: []
   consumers: []
