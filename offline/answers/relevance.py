@@ -8,84 +8,11 @@ from functools import lru_cache
 
 from contracts.spelling import one_spelling
 from offline.language.scripts import HAN
-from offline.language.word_lists import STOP
+from offline.language.stems import answer_stem
+from offline.language.stop_words import GRAMMAR_WORDS
 
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile(f"[{HAN}]")
-_ENDINGS = (
-    "ations",
-    "ation",
-    "ating",
-    "ated",
-    "ates",
-    "ments",
-    "ment",
-    "ions",
-    "ion",
-    "ings",
-    "ing",
-    "ors",
-    "ers",
-    "or",
-    "er",
-    "ies",
-    "ied",
-    "ed",
-    "es",
-    "s",
-    "ly",
-    "e",
-    "y",
-)
-_SHORTEST_STEM = 4
-_IRREGULAR = {
-    form: verb
-    for verb, *forms in (
-        ("lead", "led"),
-        ("leave", "left"),
-        ("write", "wrote", "written"),
-        ("build", "built"),
-        ("sell", "sold"),
-        ("hold", "held"),
-        ("win", "won"),
-        ("meet", "met"),
-        ("pay", "paid"),
-        ("run", "ran"),
-        ("send", "sent"),
-        ("spend", "spent"),
-        ("lose", "lost"),
-        ("buy", "bought"),
-        ("bring", "brought"),
-        ("teach", "taught"),
-        ("catch", "caught"),
-        ("think", "thought"),
-        ("fight", "fought"),
-        ("choose", "chose", "chosen"),
-        ("begin", "began", "begun"),
-        ("break", "broke", "broken"),
-        ("drive", "drove", "driven"),
-        ("fall", "fell", "fallen"),
-        ("fly", "flew", "flown"),
-        ("grow", "grew", "grown"),
-        ("know", "knew", "known"),
-        ("rise", "rose", "risen"),
-        ("sing", "sang", "sung"),
-        ("speak", "spoke", "spoken"),
-        ("steal", "stole", "stolen"),
-        ("swim", "swam"),
-        ("throw", "threw", "thrown"),
-        ("wear", "wore", "worn"),
-        ("draw", "drew", "drawn"),
-        ("eat", "ate", "eaten"),
-        ("die", "died", "dying"),
-        ("man", "men"),
-        ("woman", "women"),
-        ("child", "children"),
-    )
-    for form in forms
-}
-"""Frequent irregular forms."""
-
 FEW = 200
 """So many sentences are assumed at least: fewer tell too little of how rare a word is."""
 
@@ -120,28 +47,14 @@ _CAPITAL = re.compile(r"(?<!^)(?<![.!?:]\s)\b[A-Z][^\W\d_]+")
 
 
 @lru_cache(maxsize=1 << 14)
-def stem(word: str) -> str:
-    """Return a word in lower case without its ending, so that `contributes` and `contributed` are
-    one term.
-    """
-    word = _IRREGULAR.get(word, word)
-    if word.endswith("ss"):
-        return word
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return word[: -len(ending)]
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word
-
-
-@lru_cache(maxsize=1 << 14)
 def terms(text: str) -> frozenset[str]:
     """Return the stems of the words except stopwords; Han characters one by one."""
     result: set[str] = set()
     for word in _WORD.findall(one_spelling(text).lower()):
         if _HAN.search(word):
             result.update(word)
-        elif word not in STOP:
-            result.add(stem(word))
+        elif word not in GRAMMAR_WORDS:
+            result.add(answer_stem(word))
     return frozenset(result)
 
 
@@ -202,7 +115,7 @@ def agreement(question: str, sentence: str) -> float:
     if _ASKS_NAME.match(question, first.start()):
         known = terms(question)
         has_unknown_name = any(
-            stem(name.lower()) not in known for name in _CAPITAL.findall(sentence)
+            answer_stem(name.lower()) not in known for name in _CAPITAL.findall(sentence)
         )
         return AGREES if has_unknown_name else LACKS_NAME
     return 0.0

@@ -17,18 +17,13 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from offline.language.scripts import HAN_AND_KANA
+from offline.language.stop_words import FREQUENT_WORDS
 
 MODEL = "lexical-hash-v1"
 
 _WORD = re.compile(rf"[^\W_{HAN_AND_KANA}]+|[{HAN_AND_KANA}]+")
 _IS_HAN = re.compile(f"[{HAN_AND_KANA}]")
 _LONGEST_WORD = 64
-_FREQUENT = frozenset(
-    """a about after all also an and any are as at be been but by can could did do does for from had has have he her his
-    how i if in into is it its may more most no not of on one or other our out she so some such than that the their them
-    then there these they this to under up was we were what when where which who whose why will with would you your
-    """.split()  # noqa: SIM905
-)
 _FREQUENT_WEIGHT, _WORD_WEIGHT, _PAIR_WEIGHT, _LETTERS_WEIGHT = 0.1, 1.0, 0.5, 0.25
 
 
@@ -69,13 +64,13 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
     words = _words(unicodedata.normalize("NFKC", text).casefold())
     for word, count in Counter(words).items():
         damped = 1.0 + math.log(count)
-        yield f"w {word}", damped * (_FREQUENT_WEIGHT if word in _FREQUENT else _WORD_WEIGHT)
-        if word not in _FREQUENT and not _IS_HAN.match(word):
+        yield f"w {word}", damped * (_FREQUENT_WEIGHT if word in FREQUENT_WORDS else _WORD_WEIGHT)
+        if word not in FREQUENT_WORDS and not _IS_HAN.match(word):
             marked = f"<{word}>"
             for size in (3, 4):
                 for start in range(len(marked) - size + 1):
                     yield f"l {marked[start : start + size]}", damped * _LETTERS_WEIGHT
-    content = [word for word in words if word not in _FREQUENT]
+    content = [word for word in words if word not in FREQUENT_WORDS]
     for (left, right), count in Counter(pairwise(content)).items():
         yield f"p {left} {right}", (1.0 + math.log(count)) * _PAIR_WEIGHT
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from offline.language.word_lists import ABBREVIATIONS, CALENDAR, STOP
+from offline.language.stop_words import GRAMMAR_WORDS
+from offline.language.word_lists import ABBREVIATIONS, CALENDAR
 
 LONGEST = 2_000
 """Characters of one sentence; what has no end by then is cut, at a blank where there is one."""
@@ -187,7 +188,7 @@ def _abbreviates(text: str, dot: int, start: int, following: str) -> bool:
     if word.isdigit() and len(word) < 3 and following.split(" ", 1)[0].lower() in CALENDAR:
         return True
     if _DOTTED.match(word):
-        return following.split(" ", 1)[0].lower() not in STOP
+        return following.split(" ", 1)[0].lower() not in GRAMMAR_WORDS
     return word.lower() in ABBREVIATIONS
 
 

@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Literal
 
 from offline.language.scripts import HAN_AND_KANA
-from offline.language.word_lists import CALENDAR, CONNECTORS, STOP, VERBS
+from offline.language.stop_words import GRAMMAR_WORDS
+from offline.language.word_lists import CALENDAR, CONNECTORS, VERBS
 
 Shape = Literal["proper", "code", "number", "connector", "stop", "plain"]
 
@@ -103,7 +104,7 @@ def shape(word: str) -> Shape:
     lower = word.lower()
     if lower in CONNECTORS:
         return "connector"
-    if lower in STOP and word not in _PRONOUNS_LIKE:
+    if lower in GRAMMAR_WORDS and word not in _PRONOUNS_LIKE:
         return "stop"
     if _is_code(word):
         return "code"

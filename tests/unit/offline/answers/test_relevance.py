@@ -10,9 +10,9 @@ from offline.answers.relevance import (
     lexical_scores,
     names,
     numbers,
-    stem,
     terms,
 )
+from offline.language.stems import answer_stem
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from offline.answers.relevance import (
     ],
 )
 def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
-    assert stem(one) == stem(other)
+    assert answer_stem(one) == answer_stem(other)
 
 
 def test_short_words_and_stopwords_are_left_alone() -> None:
