@@ -93,6 +93,7 @@ function Models() {
           </div>
         ))}
       </dl>
+      <p className="hint">Lightstream {health.data.core_version}</p>
     </section>
   );
 }
