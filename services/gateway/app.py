@@ -140,7 +140,7 @@ def _routes() -> tuple[BaseRoute, ...]:
     FastAPI takes their parameters and models apart when the first request comes, once for each
     object returned here.
     """
-    whole = APIRouter(dependencies=SECURITY_SCHEMES, responses=error_responses(*COMMON_CODES))
+    root_router = APIRouter(dependencies=SECURITY_SCHEMES, responses=error_responses(*COMMON_CODES))
     of_graph = (graph, aliases, graph_past, provenance)
     for routes in (
         questions,
@@ -154,11 +154,11 @@ def _routes() -> tuple[BaseRoute, ...]:
         ollama,
         openai,
     ):
-        whole.include_router(routes.router)
+        root_router.include_router(routes.router)
     for routes in OPERATIONS:
-        whole.include_router(routes.router, prefix="/operations", tags=["operations"])
-    whole.include_router(metrics_routes.router)
-    return tuple(whole.routes)
+        root_router.include_router(routes.router, prefix="/operations", tags=["operations"])
+    root_router.include_router(metrics_routes.router)
+    return tuple(root_router.routes)
 
 
 def _add_middleware(app: FastAPI, config: AuthConfig) -> None:

@@ -34,14 +34,16 @@ class BodyLimits:
 
     login: int = MAX_LOGIN_BODY
     documents: int = MAX_DOCUMENT_BODY
-    other: int = MAX_REQUEST_BODY
+    other_routes: int = MAX_REQUEST_BODY
 
     def limit_for(self, path: str) -> tuple[int, str]:
         """Return the limit for a path in bytes, and the name of its setting."""
         if path in DOCUMENT_PATHS:
             return self.documents, "MAX_DOCUMENT_BODY"
         return (
-            (self.login, "MAX_LOGIN_BODY") if path == "/login" else (self.other, "MAX_REQUEST_BODY")
+            (self.login, "MAX_LOGIN_BODY")
+            if path == "/login"
+            else (self.other_routes, "MAX_REQUEST_BODY")
         )
 
 
@@ -56,10 +58,10 @@ class BodyLimitMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        most, setting = self._limits.limit_for(scope["path"])
-        limit_note = f"at most {most:,} are taken ({setting})"
+        max_bytes, setting = self._limits.limit_for(scope["path"])
+        limit_note = f"at most {max_bytes:,} are taken ({setting})"
         length = Headers(scope=scope).get("content-length", "")
-        if length.isdigit() and int(length) > most:
+        if length.isdigit() and int(length) > max_bytes:
             refusal = error_response(
                 scope["path"], 413, f"the request has {int(length):,} bytes, {limit_note}"
             )
@@ -71,7 +73,7 @@ class BodyLimitMiddleware:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
-            if size > most:
+            if size > max_bytes:
                 raise HTTPException(413, f"the request is too long, {limit_note}")
             return message
 

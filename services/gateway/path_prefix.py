@@ -56,11 +56,11 @@ class PathPrefixMiddleware:
         await self._app(inner, receive, send_with_prefix)
 
     def _prefix_for(self, scope: Scope) -> str:
-        forwarded = (
+        forwarded_prefix = (
             Headers(scope=scope).get("x-forwarded-prefix", "") if self._believes_proxies else ""
         )
-        given = forwarded.rstrip("/")
-        return given if _PREFIX.fullmatch(given) else self._prefix
+        prefix = forwarded_prefix.rstrip("/")
+        return prefix if _PREFIX.fullmatch(prefix) else self._prefix
 
 
 def _without_prefix(scope: Scope, prefix: str) -> Scope:
@@ -79,6 +79,6 @@ def _below(prefix: str, location: str, scope: Scope) -> str:
     """Return where a redirect leads as a browser must see it: an address of this service begins
     with the prefix.
     """
-    own = str(URL(scope=scope).replace(path="", query="", fragment=""))
-    path = location.removeprefix(own) if location.startswith(f"{own}/") else location
+    origin = str(URL(scope=scope).replace(path="", query="", fragment=""))
+    path = location.removeprefix(origin) if location.startswith(f"{origin}/") else location
     return f"{prefix}{path}" if path.startswith("/") and not path.startswith("//") else location

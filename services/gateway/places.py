@@ -48,9 +48,9 @@ class Places:
 
     @cached_property
     def _keys(self) -> list[bytes]:
-        own = hashlib.blake2b(self.workspace.encode(), key=self.key[:64]).digest()
+        workspace_key = hashlib.blake2b(self.workspace.encode(), key=self.key[:64]).digest()
         return [
-            hashlib.blake2b(bytes([number]), key=own, digest_size=32).digest()
+            hashlib.blake2b(bytes([number]), key=workspace_key, digest_size=32).digest()
             for number in range(ROUNDS)
         ]
 
@@ -60,10 +60,10 @@ class Places:
         """
         if not self.key or not 0 < sequence < MOST:
             return sequence
-        left, right = divmod(sequence, 1 << HALF)
+        left_half, right_half = divmod(sequence, 1 << HALF)
         for key in self._keys:
-            left, right = right, left ^ _scrambled(key, right)
-        return MARK | left << HALF | right
+            left_half, right_half = right_half, left_half ^ _scrambled(key, right_half)
+        return MARK | left_half << HALF | right_half
 
     def sequence(self, place: int) -> int:
         """Return the sequence that a number stands for. Raises BadRequest for a number that none
@@ -72,10 +72,10 @@ class Places:
         if not self.key or not place:
             return place
         if MARK <= place < 2 * MARK:
-            left, right = divmod(place - MARK, 1 << HALF)
+            left_half, right_half = divmod(place - MARK, 1 << HALF)
             for key in reversed(self._keys):
-                left, right = right ^ _scrambled(key, left), left
-            if (sequence := left << HALF | right) < MOST:
+                left_half, right_half = right_half ^ _scrambled(key, left_half), left_half
+            if (sequence := left_half << HALF | right_half) < MOST:
                 return sequence
         raise BadRequest(
             f"{place} is no place of this workspace: give 0, for the beginning, or a number "
@@ -100,24 +100,25 @@ class Places:
         if not self.key:
             return fields
         if isinstance(fields, dict):
-            named = cast("dict[str, Any]", fields)
+            named_fields = cast("dict[str, Any]", fields)
             # What names a document's version has its time beside it.
-            more = {"version"} if "added_at" in named else set[str]()
+            version_fields = {"version"} if "added_at" in named_fields else set[str]()
             return {
-                name: self._shown_field(name, value, {*names, *more})
-                for name, value in named.items()
+                name: self._shown_field(name, value, {*names, *version_fields})
+                for name, value in named_fields.items()
             }
         if isinstance(fields, list | tuple):
-            return [self.shown_in_fields(one, names) for one in cast("Sequence[Any]", fields)]
+            return [self.shown_in_fields(item, names) for item in cast("Sequence[Any]", fields)]
         return fields
 
     def _shown_field(self, name: str, value: Any, names: Collection[str]) -> Any:
         if name in names and isinstance(value, int):
             return self.shown(value)
         if name in names and isinstance(value, dict):  # a sequence before and after a change
-            both = cast("dict[str, Any]", value)
+            sides = cast("dict[str, Any]", value)
             return {
-                side: self.shown(one) if isinstance(one, int) else one for side, one in both.items()
+                side: self.shown(place) if isinstance(place, int) else place
+                for side, place in sides.items()
             }
         return self.shown_in_fields(value, {*names} - {"version"})
 
@@ -125,7 +126,7 @@ class Places:
         """Return a sentence of ours with the sequences in it shown."""
         if not self.key:
             return text
-        return _SENTENCE.sub(lambda found: f"{found[1]} {self.shown(int(found[2]))}", text)
+        return _SENTENCE.sub(lambda match: f"{match[1]} {self.shown(int(match[2]))}", text)
 
 
 PLAIN = Places()

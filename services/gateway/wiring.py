@@ -146,7 +146,7 @@ class Parts:
         return GraphDependencies(
             log=self.log,
             pointers=self.pointers,
-            current=current,
+            current_partitions=current,
             graph=self.answering.graph,
             passages=self.answering.passages,
             provenance=self.answering.provenance,
@@ -158,7 +158,7 @@ class Parts:
     def _questions(self, current: CurrentPartitions, past: Past) -> QuestionDependencies:
         return QuestionDependencies(
             answering=self.answering,
-            current=current,
+            current_partitions=current,
             positions=self.positions,
             pointers=self.pointers,
             past=past,

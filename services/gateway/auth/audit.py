@@ -27,8 +27,8 @@ def note_details(request: Request, **details: str | int | Sequence[str | int]) -
 
     What is noted again is replaced. A text is cut after 200 characters, a list after 20 entries.
     """
-    noted = {name: _shortened(value) for name, value in details.items() if value}
-    request.state.audit = {**getattr(request.state, "audit", {}), **noted}
+    short_details = {name: _shortened(value) for name, value in details.items() if value}
+    request.state.audit = {**getattr(request.state, "audit", {}), **short_details}
 
 
 def _shortened(value: str | int | Sequence[str | int]) -> Any:

@@ -150,7 +150,7 @@ def _places_key(settings: AccessSettings) -> bytes:
     from all keys.
     """
     address = parse_bus_address(settings.nats_url)
-    own = (
+    settings_key = (
         address.password
         or address.user
         or (
@@ -159,7 +159,7 @@ def _places_key(settings: AccessSettings) -> bytes:
         )
     )
     return hashlib.scrypt(
-        own.encode(), salt=b"lightstream places in the log", n=1 << 13, r=8, p=1, dklen=32
+        settings_key.encode(), salt=b"lightstream places in the log", n=1 << 13, r=8, p=1, dklen=32
     )
 
 
@@ -193,15 +193,17 @@ def _keys(settings: AccessSettings, local: bool) -> ApiKeys:
             f"LIGHTRAG_API_KEY has fewer than {MIN_KEY_LENGTH} characters and can be guessed"
         )
     try:
-        several = parse_keys(settings.lightstream_api_keys.get_secret_value())
+        grants = parse_keys(settings.lightstream_api_keys.get_secret_value())
     except ValueError as error:
         raise ConfigurationError(f"LIGHTSTREAM_API_KEYS: {error}") from None
-    named = [(key, Principal(f"key:{name}", grant)) for name, (key, grant) in several.items()]
-    if len({default_key, *(key for key, _ in named)}) <= len(named):
+    named_keys = [(key, Principal(f"key:{name}", grant)) for name, (key, grant) in grants.items()]
+    if len({default_key, *(key for key, _ in named_keys)}) <= len(named_keys):
         raise ConfigurationError(
             "LIGHTSTREAM_API_KEYS: two entries, or one and LIGHTRAG_API_KEY, have the same key"
         )
-    return ApiKeys([*named, *([(default_key, Principal("key:lightrag"))] if default_key else [])])
+    return ApiKeys(
+        [*named_keys, *([(default_key, Principal("key:lightrag"))] if default_key else [])]
+    )
 
 
 def _accounts(settings: AccessSettings, secret: str) -> Accounts:

@@ -67,17 +67,17 @@ class ApiKeys:
 
 @dataclass(frozen=True)
 class Account:
-    """A user. `mark` changes with the password and is in every token, so a new password ends the
-    old tokens.
+    """A user. `password_fingerprint` changes with the password and is in every token, so a new
+    password ends the old tokens.
 
-    `password` is a bcrypt hash of that `cost`; `plain` says that the settings hold the password in
-    plain text.
+    `password` is a bcrypt hash of that `cost`; `is_plain_text` says that the settings hold the
+    password in plain text.
     """
 
     principal: Principal
     password: bytes
-    plain: bool
-    mark: str
+    is_plain_text: bool
+    password_fingerprint: str
     cost: int
 
 
@@ -93,8 +93,8 @@ class Accounts:
             for name, (password, _) in users.items()
             if password.startswith(BCRYPT_PREFIX)
         }
-        own = max([DEFAULT_COST, *costs.values()])
-        salt = bcrypt.gensalt(own)
+        dummy_cost = max([DEFAULT_COST, *costs.values()])
+        salt = bcrypt.gensalt(dummy_cost)
         self._users = {
             name: Account(
                 Principal(f"user:{name}", grant),
@@ -103,7 +103,7 @@ class Accounts:
                 else bcrypt.hashpw(_prehash(password), salt),
                 name not in costs,
                 hmac.digest(secret.encode(), f"{name}\0{password}".encode(), "sha256").hex()[:16],
-                costs.get(name, own),
+                costs.get(name, dummy_cost),
             )
             for name, (password, grant) in users.items()
         }
@@ -151,19 +151,19 @@ class Accounts:
     async def _timed_comparison(self, account: Account | None, password: str) -> bool:
         """Compare, and note the seconds it took: those are what further unknown names wait."""
         before = time.monotonic()
-        right = await asyncio.to_thread(self._compare, account, password)
+        is_right = await asyncio.to_thread(self._compare, account, password)
         self._seconds.append(time.monotonic() - before)
-        return right
+        return is_right
 
     def _compare(self, account: Account | None, password: str) -> bool:
-        raw = bool(account and not account.plain)
+        raw = bool(account and not account.is_plain_text)
         candidate = password.encode("utf-8", "surrogatepass") if raw else _prehash(password)
-        right = False
+        is_right = False
         for cost, dummy in self._dummies.items():
-            own = account is not None and account.cost == cost
-            matches = _matches(candidate, account.password if account and own else dummy)
-            right = matches if own else right
-        return right
+            has_this_cost = account is not None and account.cost == cost
+            matches = _matches(candidate, account.password if account and has_this_cost else dummy)
+            is_right = matches if has_this_cost else is_right
+        return is_right
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class Token:
 
     name: str
     role: Role
-    mark: str
+    password_fingerprint: str
     issued_at: float
     expires_at: float
     login_at: float
@@ -191,7 +191,9 @@ class Tokens:
     max_hours: float = 168
     """Hours after a login up to which its token and the renewed ones are valid."""
 
-    def issue(self, name: str, role: Role, mark: str = "", login: float | None = None) -> str:
+    def issue(
+        self, name: str, role: Role, password_fingerprint: str = "", login: float | None = None
+    ) -> str:
         """Return a signed token. `login`: the time of the login, for a renewed token; None means
         now.
         """
@@ -204,7 +206,10 @@ class Tokens:
             "exp": self._expiry(role, now, since),
             "iss": ISSUER,
             "role": role,
-            "metadata": {"auth_mode": "enabled" if role == "user" else "disabled", "mark": mark},
+            "metadata": {
+                "auth_mode": "enabled" if role == "user" else "disabled",
+                "mark": password_fingerprint,
+            },
         }
         return jwt.encode(claims, self.secret, ALGORITHM)
 
@@ -212,14 +217,14 @@ class Tokens:
         """Return a token for the same login that expires later; "" when it cannot be prolonged."""
         if self._expiry(token.role, int(time.time()), int(token.login_at)) <= token.expires_at:
             return ""
-        return self.issue(token.name, token.role, token.mark, token.login_at)
+        return self.issue(token.name, token.role, token.password_fingerprint, token.login_at)
 
     def ends(self, token: Token) -> float:
         """Return when the token ends, in seconds since 1970: the setting may be shorter than when
         it was made.
         """
-        most = token.login_at + 3600 * self.max_hours
-        return min(token.expires_at, most) if token.role == "user" else token.expires_at
+        latest_end = token.login_at + 3600 * self.max_hours
+        return min(token.expires_at, latest_end) if token.role == "user" else token.expires_at
 
     def _expiry(self, role: Role, now: int, login: int) -> int:
         life = int(3600 * (self.hours if role == "user" else self.guest_hours))
@@ -240,17 +245,17 @@ class Tokens:
                 # signature is ours.
                 options={"require": ["sub", "iat", "exp", "iss"], "verify_iat": False},
             )
-            mark = str(claims["metadata"]["mark"])
+            password_fingerprint = str(claims["metadata"]["mark"])
             role: Role = "user" if claims["role"] == "user" else "guest"
             # A token of an older version has no login time: that of its issue stands for it.
-            issued, ends = float(claims["iat"]), float(claims["exp"])
-            login = float(claims.get("auth_time", issued))
+            issued_at, ends = float(claims["iat"]), float(claims["exp"])
+            login = float(claims.get("auth_time", issued_at))
         except (jwt.InvalidTokenError, KeyError, TypeError, ValueError):
             return None
         # The setting may be shorter than when the token was made.
         if role == "user" and time.time() >= login + 3600 * self.max_hours:
             return None
-        return Token(str(claims["sub"]), role, mark, issued, ends, login)
+        return Token(str(claims["sub"]), role, password_fingerprint, issued_at, ends, login)
 
 
 def _digest(key: str) -> bytes:

@@ -26,8 +26,8 @@ async def answered_until(
             async def limited(message: Message) -> None:
                 nonlocal is_whole
                 if message["type"] == "http.response.start" and _is_stream(message):
-                    left = max(0.0, ends - time.time())
-                    deadline.reschedule(asyncio.get_running_loop().time() + left)
+                    seconds_left = max(0.0, ends - time.time())
+                    deadline.reschedule(asyncio.get_running_loop().time() + seconds_left)
                 is_whole = message["type"] == "http.response.body" and not message.get("more_body")
                 await send(message)
 

@@ -50,8 +50,8 @@ async def login(request: Request, username: UserName, password: Password) -> dic
         return _guest_login(request, config)
     request.state.principal = request.state.principal.renamed(f"login:{username[:64]}")
     address = client_address(request.scope)
-    who = f"{address}:{username}"
-    if wait := config.lockout.begin(who, time.monotonic()):
+    client = f"{address}:{username}"
+    if wait := config.lockout.begin(client, time.monotonic()):
         raise _locked_out(wait)
     wait = config.address_lockout.begin(address, time.monotonic())
     account = await config.accounts.verify(username, password)
@@ -59,7 +59,7 @@ async def login(request: Request, username: UserName, password: Password) -> dic
         raise _locked_out(wait)
     if account is None:
         raise HTTPException(401, "Incorrect credentials", {"WWW-Authenticate": "Bearer"})
-    config.lockout.succeeded(who)
+    config.lockout.succeeded(client)
     if not wait:
         config.address_lockout.take_back(address)
     request.state.principal = account.principal
@@ -82,7 +82,7 @@ async def current_principal(request: Request) -> CurrentPrincipal:
     permissions = principal.permissions
     return CurrentPrincipal(
         name=principal.name,
-        right=permissions.right,
+        right=permissions.access_right,
         workspaces=sorted(permissions.workspaces),
         default_workspace=permissions.resolve_workspace("", default_workspace(request.scope)) or "",
     )

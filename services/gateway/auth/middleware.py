@@ -143,16 +143,18 @@ class AuthMiddleware:
         if denial and not matches_any(path, self._public_paths):
             raise denial
         if not matches_any(path, self._paths_without_workspace):
-            requested = _requested_workspace(headers)
+            requested_workspace = _requested_workspace(headers)
             permissions = principal.permissions
             # Below /v1/ the model in the body may name the workspace: see `authorized_workspace`.
             later = (
                 path.startswith(OPENAI_PREFIX)
-                and not requested
+                and not requested_workspace
                 and permissions.resolve_workspace("", default) is None
             )
             state["workspace"] = (
-                "" if later else _permitted_workspace(principal, requested, default, denial)
+                ""
+                if later
+                else _permitted_workspace(principal, requested_workspace, default, denial)
             )
             if not permissions.allows(required_right(method, path)):
                 raise AuthError(403, "these credentials may read only")
@@ -174,7 +176,7 @@ class AuthMiddleware:
         if bearer:
             token = config.tokens.read(bearer)
             account = config.accounts.get(token.name) if token and token.role == "user" else None
-            if account and token and account.mark == token.mark:
+            if account and token and account.mark == token.password_fingerprint:
                 return account.principal, token, None
             # A guest's token grants nothing; where there are no accounts, the web interface sends
             # it with the key.
@@ -187,22 +189,22 @@ class AuthMiddleware:
         return None, None, AuthError(403, "Invalid API Key" if key else "API Key required")
 
     def _limit_rate(self, principal: Principal, address: str, method: str, path: str) -> None:
-        who = (
+        client = (
             principal.name
             if principal.signed_in and principal is not ANONYMOUS
             else f"address:{address}"
         )
         now = time.monotonic()
-        wait = self._config.request_limit.take(who, now)
+        wait = self._config.request_limit.take(client, now)
         if not wait and method == "POST" and path.startswith(READING_POST_PREFIXES):
-            wait = self._config.query_limit.take(who, now)
+            wait = self._config.query_limit.take(client, now)
         if wait:
             raise too_many_requests(wait, "too many requests; try again later")
 
     def _renewed_token(self, token: Token) -> str:
         account = self._config.accounts.get(token.name)
-        left = token.expires_at - time.time()
-        if account is None or left >= self._config.renew_below * (
+        seconds_left = token.expires_at - time.time()
+        if account is None or seconds_left >= self._config.renew_below * (
             token.expires_at - token.issued_at
         ):
             return ""
@@ -250,26 +252,26 @@ def _requested_workspace(headers: Headers) -> str:
     return next(iter(names), "")
 
 
-def authorized_workspace(scope: Scope, named: str = "") -> str:
-    """Return the workspace of a request below /v1/, whose model may name it in the body; `named` is
-    that one.
+def authorized_workspace(scope: Scope, named_workspace: str = "") -> str:
+    """Return the workspace of a request below /v1/, whose model may name it in the body;
+    `named_workspace` is that one.
 
     Raises AuthError when the headers name another one, or when the credentials do not cover it.
     """
     state, in_headers = scope["state"], _requested_workspace(Headers(scope=scope))
-    if named and in_headers and named != in_headers:
+    if named_workspace and in_headers and named_workspace != in_headers:
         raise AuthError(400, "the request names two workspaces")
     return _permitted_workspace(
-        state["principal"], named or in_headers, default_workspace(scope), None
+        state["principal"], named_workspace or in_headers, default_workspace(scope), None
     )
 
 
 def _permitted_workspace(
-    principal: Principal, requested: str, default: str, denial: AuthError | None
+    principal: Principal, requested_workspace: str, default: str, denial: AuthError | None
 ) -> str:
     # Existing and unknown workspaces get the same 403, so that callers cannot find out which ones
     # exist.
-    workspace = principal.permissions.resolve_workspace(requested, default)
+    workspace = principal.permissions.resolve_workspace(requested_workspace, default)
     if workspace is None:
         raise denial or AuthError(403, "these credentials are not for this workspace")
     return workspace

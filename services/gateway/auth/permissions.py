@@ -34,7 +34,7 @@ class Permissions:
     """The workspaces of a credential, and whether it may only read them or write too."""
 
     workspaces: frozenset[str] = frozenset({ALL_WORKSPACES})
-    right: Right = "write"
+    access_right: Right = "write"
 
     @property
     def covers_all(self) -> bool:
@@ -47,19 +47,19 @@ class Permissions:
         """Return whether the workspace is among them."""
         return self.covers_all or workspace in self.workspaces
 
-    def allows(self, right: Right) -> bool:
+    def allows(self, needed_right: Right) -> bool:
         """Return whether the right is granted; the right to write includes that to read."""
-        return right == "read" or self.right == "write"
+        return needed_right == "read" or self.access_right == "write"
 
-    def resolve_workspace(self, named: str, default: str) -> str | None:
+    def resolve_workspace(self, requested_workspace: str, default: str) -> str | None:
         """Return the workspace of a request, None when it is not permitted.
 
         A request that names none gets the default one, or the only one that its credential is bound
         to.
         """
-        if not named and not self.covers(default) and len(self.workspaces) == 1:
+        if not requested_workspace and not self.covers(default) and len(self.workspaces) == 1:
             return next(iter(self.workspaces))
-        workspace = named or default
+        workspace = requested_workspace or default
         return workspace if self.covers(workspace) else None
 
 
@@ -114,12 +114,12 @@ def parse_keys(text: str) -> dict[str, tuple[str, Permissions]]:
     """
     keys: dict[str, tuple[str, Permissions]] = {}
     for number, entry in enumerate(split_list(text), 1):
-        name, key, *rest = entry.split(":")
+        name, key, *limits = entry.split(":")
         if not name or len(entry.split(":")) > 4 or name in keys:
             raise ValueError(f"entry {number} must be name:key:workspaces:right, each name once")
         if len(key) < MIN_KEY_LENGTH:
             raise ValueError(f"the key of {name} has fewer than {MIN_KEY_LENGTH} characters")
-        keys[name] = (key, _permissions(name, rest))
+        keys[name] = (key, _permissions(name, limits))
     return keys
 
 
@@ -136,20 +136,20 @@ def parse_accounts(text: str, rights: str) -> dict[str, tuple[str, Permissions]]
             raise ValueError(f"entry {number} must be user:password, each user once")
         accounts[name] = (password, Permissions())
     for entry in split_list(rights):
-        name, *rest = entry.split(":")
-        if name not in accounts or not rest or len(rest) > 2:
+        name, *hash_and_grant = entry.split(":")
+        if name not in accounts or not hash_and_grant or len(hash_and_grant) > 2:
             raise ValueError(f"{name} must be a user with user:workspaces:right")
-        accounts[name] = (accounts[name][0], _permissions(name, rest))
+        accounts[name] = (accounts[name][0], _permissions(name, hash_and_grant))
     return accounts
 
 
-def _permissions(name: str, rest: list[str]) -> Permissions:
+def _permissions(name: str, limits: list[str]) -> Permissions:
     workspaces = frozenset(
-        part for part in (rest[0] if rest else ALL_WORKSPACES).split("+") if part
+        part for part in (limits[0] if limits else ALL_WORKSPACES).split("+") if part
     )
-    right = rest[1] if len(rest) > 1 else "write"
-    if not workspaces or right not in ("read", "write"):
+    access_right = limits[1] if len(limits) > 1 else "write"
+    if not workspaces or access_right not in ("read", "write"):
         raise ValueError(
             f"{name} must be bound to workspaces (joined by +, or *) and to read or write"
         )
-    return Permissions(workspaces, "write" if right == "write" else "read")
+    return Permissions(workspaces, "write" if access_right == "write" else "read")

@@ -17,20 +17,20 @@ class TokenBuckets:
     """
 
     per_minute: int
-    most: int = MAX_CALLERS
+    max_callers: int = MAX_CALLERS
 
     def __post_init__(self) -> None:
-        self._left: LRUCache[str, tuple[float, float]] = LRUCache(self.most)
+        self._left: LRUCache[str, tuple[float, float]] = LRUCache(self.max_callers)
 
     def take(self, client: str, now: float) -> float:
         """Take one token. Returns 0, or the seconds to wait until there is one."""
         if not self.per_minute:
             return 0.0
-        left, since = self._left.get(client, (float(self.per_minute), now))
-        left = min(float(self.per_minute), left + max(0.0, now - since) * self.per_minute / 60)
-        has_token = left >= 1
-        self._left[client] = (left - 1 if has_token else left, now)
-        return 0.0 if has_token else (1 - left) * 60 / self.per_minute
+        tokens, since = self._left.get(client, (float(self.per_minute), now))
+        tokens = min(float(self.per_minute), tokens + max(0.0, now - since) * self.per_minute / 60)
+        has_token = tokens >= 1
+        self._left[client] = (tokens - 1 if has_token else tokens, now)
+        return 0.0 if has_token else (1 - tokens) * 60 / self.per_minute
 
 
 @dataclass
@@ -41,10 +41,10 @@ class Lockout:
 
     failures: int
     window: float
-    most: int = MAX_CALLERS
+    max_callers: int = MAX_CALLERS
 
     def __post_init__(self) -> None:
-        self._failed: LRUCache[str, list[float]] = LRUCache(self.most)
+        self._failed: LRUCache[str, list[float]] = LRUCache(self.max_callers)
 
     def begin(self, client: str, now: float) -> float:
         """Count an attempt as failed before it is checked, so that concurrent ones are not all
@@ -75,10 +75,10 @@ class Cooldown:
     """Allows each client one action in `seconds`."""
 
     seconds: float
-    most: int = MAX_CALLERS
+    max_callers: int = MAX_CALLERS
 
     def __post_init__(self) -> None:
-        self._last: LRUCache[str, float] = LRUCache(self.most)
+        self._last: LRUCache[str, float] = LRUCache(self.max_callers)
 
     def take(self, client: str, now: float) -> bool:
         """Return whether the action is allowed now, and count it if so."""

@@ -50,7 +50,7 @@ class AnswerUsage:
     first_piece_at: int = 0
     """The time of the first piece, 0 until there is one."""
     pieces: list[str] = field(default_factory=list[str])
-    truncated: bool = False
+    is_truncated: bool = False
     """Whether the model ended before the answer's end, so far as the pieces were read."""
 
     def record(self, piece: str) -> str:
@@ -124,7 +124,7 @@ async def answer_request(
     workspace: str,
     response: Response,
     *,
-    streamed: bool,
+    is_streamed: bool,
     note: str = "",
 ) -> Reply:
     """Ask the question, and return the reply as it is generated. `note` stands below the answer."""
@@ -138,7 +138,7 @@ async def answer_request(
         partitions,
         answering,
         output=wanted_output(request),
-        streamed=streamed,
+        streamed=is_streamed,
     )
     references = references_of(request, answer) or []
     return Reply(
@@ -153,12 +153,12 @@ async def _pieces(
 ) -> AsyncGenerator[str]:
     """Yield the text as it is generated, and below it the note and the list of cited files."""
     if answer.pieces is None:
-        meter.truncated = answer.truncated
+        meter.is_truncated = answer.truncated
         yield meter.record(answer.text)
     else:
         async with aclosing(answer.pieces):
             async for piece in answer.pieces:
-                meter.truncated = meter.truncated or piece.cut
+                meter.is_truncated = meter.is_truncated or piece.cut
                 if piece.text:
                     yield meter.record(piece.text)
     if note:

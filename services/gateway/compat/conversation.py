@@ -79,14 +79,18 @@ def recent_turns(turns: Iterable[Turn], max_characters: int) -> tuple[Turn, ...]
     Reference lists of `reference_section` are removed, so that they cost no tokens and the model
     does not imitate them.
     """
-    newest: list[Turn] = []
-    plain = (_without_reference_section(turn) for turn in reversed([*turns]))
-    for turn in (turn for turn in plain if turn.content):
+    newest_turns: list[Turn] = []
+    plain_turns = (_without_reference_section(turn) for turn in reversed([*turns]))
+    for turn in (turn for turn in plain_turns if turn.content):
         max_characters -= len(turn.content)
-        if max_characters < 0 or len(turn.content) > MAX_TURN_LENGTH or len(newest) == MAX_TURNS:
+        if (
+            max_characters < 0
+            or len(turn.content) > MAX_TURN_LENGTH
+            or len(newest_turns) == MAX_TURNS
+        ):
             break
-        newest.append(turn)
-    return tuple(reversed(newest))
+        newest_turns.append(turn)
+    return tuple(reversed(newest_turns))
 
 
 def _without_reference_section(turn: Turn) -> Turn:
@@ -104,8 +108,8 @@ def reference_section(text: str, retrieval: RetrievalResult) -> str:
     references = retrieval.references
     if not references:
         return ""
-    named = cited_ids(text, references.values())
-    entries = [(path, id) for path, id in references.items() if id in named] or [
+    named_ids = cited_ids(text, references.values())
+    entries = [(path, id) for path, id in references.items() if id in named_ids] or [
         *references.items()
     ][:MAX_UNCITED]
     lines = "".join(

@@ -37,7 +37,7 @@ async def pipeline_status(deps: DocumentDeps, workspace: Workspace) -> PipelineS
     meanwhile.
     """
     counts = await deps.documents.counts(await deps.partition(workspace))
-    unfinished, scans = working(counts), deps.scans.running(workspace)
+    unfinished_count, scans = working(counts), deps.scans.running(workspace)
     summary = (
         ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if count)
         or "no documents"
@@ -46,10 +46,10 @@ async def pipeline_status(deps: DocumentDeps, workspace: Workspace) -> PipelineS
         f"a folder is being read: {scan.counts['found']} files up to now" for scan in scans
     ]
     return PipelineStatus(
-        busy=unfinished > 0 or bool(scans),
-        job_name="indexing" if unfinished else "scanning" if scans else "-",
-        docs=unfinished,
-        batchs=unfinished,
+        busy=unfinished_count > 0 or bool(scans),
+        job_name="indexing" if unfinished_count else "scanning" if scans else "-",
+        docs=unfinished_count,
+        batchs=unfinished_count,
         cur_batch=0,
         scanning=bool(scans),
         latest_message=summary,

@@ -67,11 +67,13 @@ router = APIRouter(
 
 
 def example_response(
-    example: dict[str, Any], streamed: bool = False
+    example: dict[str, Any], is_streamed: bool = False
 ) -> dict[int | str, dict[str, Any]]:
     """Return `responses` with an example answer."""
-    more = {"application/x-ndjson": {"example": json.dumps(example) + "\n"}} if streamed else {}
-    return {200: {"content": {"application/json": {"example": example}, **more}}}
+    stream_content = (
+        {"application/x-ndjson": {"example": json.dumps(example) + "\n"}} if is_streamed else {}
+    )
+    return {200: {"content": {"application/json": {"example": example}, **stream_content}}}
 
 
 @router.get("/version", responses=example_response({"version": PROTOCOL}))
@@ -92,7 +94,9 @@ async def loaded(deps: QuestionDeps) -> dict[str, Any]:
     return running(*_model_name(deps))
 
 
-@router.post("/chat", response_model=None, responses=example_response(CHAT_EXAMPLE, streamed=True))
+@router.post(
+    "/chat", response_model=None, responses=example_response(CHAT_EXAMPLE, is_streamed=True)
+)
 async def chat(
     body: ChatRequest,
     deps: QuestionDeps,
@@ -109,9 +113,9 @@ async def chat(
         parse_message(last_user_message(turns)), turns[:-1], body.system or ""
     )
     left_out = note(left_out_parts("image" for _ in body.messages[-1].images or ()))
-    streamed = body.stream is not False
+    is_streamed = body.stream is not False
     reply = await answer_request(
-        query_request, deps, workspace, response, streamed=streamed, note=left_out
+        query_request, deps, workspace, response, is_streamed=is_streamed, note=left_out
     )
     if body.stream is False:
         return _last_line(body.model, reply, _message(await reply.text()))
@@ -121,7 +125,7 @@ async def chat(
 
 
 @router.post(
-    "/generate", response_model=None, responses=example_response(GENERATE_EXAMPLE, streamed=True)
+    "/generate", response_model=None, responses=example_response(GENERATE_EXAMPLE, is_streamed=True)
 )
 async def generate(
     body: GenerateRequest,
@@ -136,7 +140,7 @@ async def generate(
         ParsedMessage(body.prompt, "bypass"), (), body.system or "", bare=True
     )
     reply = await answer_request(
-        query_request, deps, workspace, response, streamed=bool(body.stream)
+        query_request, deps, workspace, response, is_streamed=bool(body.stream)
     )
     if not body.stream:
         return _last_line(body.model, reply, {**_response(await reply.text()), "context": []})
@@ -176,7 +180,7 @@ def _last_line(model: str, reply: Reply, part: dict[str, Any]) -> dict[str, Any]
         "created_at": _now(),
         **part,
         "done": True,
-        "done_reason": "length" if meter.truncated else "stop",
+        "done_reason": "length" if meter.is_truncated else "stop",
         "total_duration": now - meter.started_at,
         "load_duration": 0,
         "prompt_eval_count": meter.prompt_tokens,

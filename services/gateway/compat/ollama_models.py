@@ -79,11 +79,11 @@ class OllamaProblem(BaseModel):
 
 def tags(name: str, tag: str) -> dict[str, Any]:
     """Return the list of models, which has one."""
-    full = f"{name}:{tag}"
+    full_name = f"{name}:{tag}"
     details = _details(name, "13B")
     about = {
-        "name": full,
-        "model": full,
+        "name": full_name,
+        "model": full_name,
         "size": SIZE,
         "digest": DIGEST,
         "modified_at": MODIFIED,
@@ -94,9 +94,15 @@ def tags(name: str, tag: str) -> dict[str, Any]:
 
 def running(name: str, tag: str) -> dict[str, Any]:
     """Return the list of loaded models; the one model always is loaded."""
-    full = f"{name}:{tag}"
+    full_name = f"{name}:{tag}"
     details = _details("llama", "7.2B")
-    about = {"name": full, "model": full, "size": SIZE, "digest": DIGEST, "details": details}
+    about = {
+        "name": full_name,
+        "model": full_name,
+        "size": SIZE,
+        "digest": DIGEST,
+        "details": details,
+    }
     return {"models": [{**about, "expires_at": EXPIRES, "size_vram": SIZE}]}
 
 

@@ -39,9 +39,9 @@ from services.query.errors import BadRequest, NotFound
 router = APIRouter(prefix="/v1", tags=["openai"], responses=protocol_errors(OpenAiProblem))
 
 
-def example_response(example: Any, **more: Any) -> dict[int | str, dict[str, Any]]:
+def example_response(example: Any, **content_types: Any) -> dict[int | str, dict[str, Any]]:
     """Return `responses` with an example answer."""
-    return {200: {"content": {"application/json": {"example": example}, **more}}}
+    return {200: {"content": {"application/json": {"example": example}, **content_types}}}
 
 
 STREAM_EXAMPLE = (
@@ -57,10 +57,10 @@ STREAM_EXAMPLE = (
 async def models(request: Request) -> dict[str, Any]:
     """Return the models that these credentials may use."""
     principal: Principal = request.state.principal
-    bound = principal.permissions.workspaces
+    workspaces = principal.permissions.workspaces
     default = principal.permissions.resolve_workspace("", default_workspace(request.scope))
-    allowed_models = available_models(bound, default)
-    return {"object": "list", "data": [model_object(one.id) for one in allowed_models]}
+    allowed_models = available_models(workspaces, default)
+    return {"object": "list", "data": [model_object(model.id) for model in allowed_models]}
 
 
 @router.get("/models/{id}", responses=example_response(model_object("lightstream:mix")))
@@ -97,7 +97,7 @@ async def complete(
     query_request = to_request(ParsedMessage(last_user_message(turns), model.mode), turns[:-1])
     left_out = note(left_out_parts(body.messages[-1].left_out))
     reply = await answer_request(
-        query_request, deps, workspace, response, streamed=bool(body.stream), note=left_out
+        query_request, deps, workspace, response, is_streamed=bool(body.stream), note=left_out
     )
     if body.stream:
         return with_position(EventStreamResponse(_events(body, reply, request.url.path)), response)
@@ -117,10 +117,10 @@ def _events(body: ChatCompletionRequest, reply: Reply, path: str) -> Lines:
     """Yield the chunks of an answer; the references are in the last one that has a choice."""
     about = _completion(body.model, "chat.completion.chunk")
 
-    def chunk(delta: dict[str, Any], reason: str | None = None, **more: Any) -> str:
+    def chunk(delta: dict[str, Any], reason: str | None = None, **fields: Any) -> str:
         choice = {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}
         return _event(
-            {**about, "choices": [choice], **({"usage": None} if body.with_usage else {}), **more}
+            {**about, "choices": [choice], **({"usage": None} if body.with_usage else {}), **fields}
         )
 
     async def events() -> Lines:
@@ -147,7 +147,7 @@ def _warnings(body: ChatCompletionRequest) -> dict[str, list[str]]:
 
 def _reason(reply: Reply) -> str:
     """Return why the answer ended, once it is read."""
-    return "length" if reply.usage.truncated else "stop"
+    return "length" if reply.usage.is_truncated else "stop"
 
 
 def _event(fields: dict[str, Any]) -> str:

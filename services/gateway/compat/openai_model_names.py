@@ -40,10 +40,12 @@ def models_of(workspaces: Iterable[str]) -> list[Model]:
     return [Model(mode, workspace) for workspace in workspaces for mode in MODES.values()]
 
 
-def available_models(bound: frozenset[str], default: str | None) -> list[Model]:
+def available_models(workspaces: frozenset[str], default: str | None) -> list[Model]:
     """Return the models for credentials that are bound to these workspaces.
 
     `default`: the workspace of a request that names none, None when every request must name one.
     """
-    several = sorted(bound - {ALL_WORKSPACES}) if len(bound) > 1 or default is None else []
-    return models_of([*([] if default is None else [""]), *several])
+    choices = (
+        sorted(workspaces - {ALL_WORKSPACES}) if len(workspaces) > 1 or default is None else []
+    )
+    return models_of([*([] if default is None else [""]), *choices])

@@ -82,7 +82,7 @@ def _draft_text(
 
 
 async def draft_file(
-    request: IngestRequest, parsed: Parsed, name: str, *, replaces: bool = True
+    request: IngestRequest, parsed_file: Parsed, name: str, *, replaces: bool = True
 ) -> DocumentDraft:
     """Return the draft of a file. A name with folders is an id of its own, as on the command line.
 
@@ -90,14 +90,14 @@ async def draft_file(
     """
     has_folders = "/" in name
     submission = Submission(
-        text=parsed.text,
+        text=parsed_file.text,
         file_path=name,
         without_folders=not has_folders,
         id=path_id(name) if has_folders else None,
         track_id=request.id,
-        metadata=parsed.metadata,
-        pages=parsed.pages,
-        warnings=parsed.warnings,
+        metadata=parsed_file.metadata,
+        pages=parsed_file.pages,
+        warnings=parsed_file.warnings,
         replaces=replaces,
     )
     return await asyncio.to_thread(DocumentDraft.of, submission)
@@ -124,7 +124,7 @@ async def publish_draft(
     Raises InvalidInput for a key that another request has used, OtherText for a draft that replaces
     nothing, Unavailable when the log does not accept it.
     """
-    added = await add_document(
+    added_document = await add_document(
         publisher.log,
         publisher.blobs,
         draft,
@@ -132,8 +132,12 @@ async def publish_draft(
         source=SOURCE,
         key=f"{request.key}/{number}" if request.key else "",
     )
-    if request.key and added.track_id != request.id and f"_{request.key}_" in added.track_id:
+    if (
+        request.key
+        and added_document.track_id != request.id
+        and f"_{request.key}_" in added_document.track_id
+    ):
         raise InvalidInput(
             "this Idempotency-Key was used with another request: choose a new one for each"
         )
-    return added
+    return added_document

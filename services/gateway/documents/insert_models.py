@@ -52,44 +52,54 @@ class InsertResponse(BaseModel):
 
     @classmethod
     def of(
-        cls, added: Sequence[Added], track_id: str, states: Mapping[str, str]
+        cls, added_documents: Sequence[Added], track_id: str, states: Mapping[str, str]
     ) -> "InsertResponse":
         """Return the answer to the request of this track id. `states`: the status of existing
         documents, by id.
         """
-        placed = [_placed(one, track_id, states) for one in added]
-        existing = [one for one in placed if not one.is_new]
-        if len(existing) < len(placed):
-            accepted_text = f"{len(placed) - len(existing)} accepted; processing goes on."
+        placements = [
+            _placed(added_document, track_id, states) for added_document in added_documents
+        ]
+        existing = [placement for placement in placements if not placement.is_new]
+        if len(existing) < len(placements):
+            accepted_text = f"{len(placements) - len(existing)} accepted; processing goes on."
             unchanged_text = (
                 f" {len(existing)} stood there already: see `documents`." if existing else ""
             )
-            return cls(message=accepted_text + unchanged_text, track_id=track_id, documents=placed)
+            return cls(
+                message=accepted_text + unchanged_text, track_id=track_id, documents=placements
+            )
         first = existing[0]
         retry = (
             " POST /documents/reprocess_failed tries it again."
             if first.status in ("failed", "partial")
             else ""
         )
-        what = (
+        state_note = (
             f"as {first.id} (status: {first.status})"
             if len(existing) == 1
             else "in full: see `documents`"
         )
-        message = f"Identical content is there already {what}; nothing was added.{retry}"
-        return cls(status="duplicated", message=message, track_id=first.track_id, documents=placed)
+        message = f"Identical content is there already {state_note}; nothing was added.{retry}"
+        return cls(
+            status="duplicated", message=message, track_id=first.track_id, documents=placements
+        )
 
 
-def _placed(added: Added, track_id: str, states: Mapping[str, str]) -> Placed:
+def _placed(added_document: Added, track_id: str, states: Mapping[str, str]) -> Placed:
     # A request that is repeated with the same Idempotency-Key gets the same answer as the first
     # time.
-    if added.is_new or added.track_id == track_id:
-        return Placed(id=added.document_id, sequence=added.at, track_id=added.track_id)
+    if added_document.is_new or added_document.track_id == track_id:
+        return Placed(
+            id=added_document.document_id,
+            sequence=added_document.at,
+            track_id=added_document.track_id,
+        )
     return Placed(
-        id=added.document_id,
-        sequence=added.at,
+        id=added_document.document_id,
+        sequence=added_document.at,
         # A document that was published to the bus may have no track id; its own id serves as one.
-        track_id=added.track_id or added.document_id,
+        track_id=added_document.track_id or added_document.document_id,
         is_new=False,
-        status=states.get(added.document_id, "pending"),
+        status=states.get(added_document.document_id, "pending"),
     )

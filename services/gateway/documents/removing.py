@@ -61,17 +61,17 @@ async def cancel(log: Log, documents: Documents, partition: Partition, editor: s
         stopped_ids.extend([id] if version else [])
         return version
 
-    listed, unseen = (
+    listed_versions, unseen = (
         await _listed(documents, partition, working),
         await _unprojected(log, partition.workspace),
     )
     states = await documents.get(partition, unseen)
-    new = {
+    unseen_ids = {
         id
         for id, sequence in unseen.items()
         if id not in states or states[id][0].version < sequence
     }
-    await _publish_each(listed.keys() | new, one)
+    await _publish_each(listed_versions.keys() | unseen_ids, one)
     return sorted(stopped_ids)
 
 
@@ -80,12 +80,12 @@ async def _unprojected(log: Log, workspace: str) -> dict[str, int]:
     yet.
     """
     sequences: dict[str, int] = {}
-    last, position = (
+    last_sequence, position = (
         await log.last_sequence(),
         await log.handled("query-status", workspace=workspace),
     )
     subject = subjects.of_type_in(workspace, "DocumentAdded")
-    while (message := await log.following(position, subject)) and message.sequence <= last:
+    while (message := await log.following(position, subject)) and message.sequence <= last_sequence:
         position = message.sequence
         if id := _document_id(message):
             sequences[id] = message.sequence
@@ -129,8 +129,8 @@ async def _listed(
     documents: Documents, partition: Partition, statuses: Collection[str]
 ) -> dict[str, int]:
     """Return the version, by id, of all documents with any of these statuses."""
-    listed = await list_documents(documents, partition, statuses)
-    return {id: status.version for id, status in listed.items()}
+    statuses_by_id = await list_documents(documents, partition, statuses)
+    return {id: status.version for id, status in statuses_by_id.items()}
 
 
 async def _publish_each(ids: Collection[str], publish: Callable[[str], Awaitable[object]]) -> int:

@@ -118,10 +118,12 @@ async def upload_file(
     """Add a file. The answer comes once it is read and the log has its text durably."""
     publisher = DocumentPublisher(deps.log, deps.blobs, workspace)
     async with receive_file(request, deps.read_limits.refuse_larger) as file:
-        added, ingest, warnings = await upload(
+        added_document, ingest, warnings = await upload(
             publisher, file, UploadOptions(key, replace, folders), deps.read_limits
         )
-    return (await _insert_response(deps, workspace, [added], ingest)).with_warnings(warnings)
+    return (await _insert_response(deps, workspace, [added_document], ingest)).with_warnings(
+        warnings
+    )
 
 
 @router.post("/text", responses=DOCUMENTS_ADDED)
@@ -161,10 +163,10 @@ async def _add(
         await draft_text(request, text, name, chunking_values)
         for text, name in zip(texts, names, strict=True)
     ]
-    added = await publish_drafts(
+    added_documents = await publish_drafts(
         DocumentPublisher(deps.log, deps.blobs, workspace), request, drafts
     )
-    response = await _insert_response(deps, workspace, added, request)
+    response = await _insert_response(deps, workspace, added_documents, request)
     return response.with_warnings(_warnings(names, drafts))
 
 
@@ -182,16 +184,23 @@ def _warnings(names: Sequence[str], drafts: Sequence[DocumentDraft]) -> list[str
 
 
 async def _insert_response(
-    deps: DocumentDependencies, workspace: str, added: Sequence[Added], ingest: IngestRequest
+    deps: DocumentDependencies,
+    workspace: str,
+    added_documents: Sequence[Added],
+    ingest: IngestRequest,
 ) -> InsertResponse:
-    existing_ids = [one.document_id for one in added if not one.is_new]
+    existing_ids = [
+        added_document.document_id
+        for added_document in added_documents
+        if not added_document.is_new
+    ]
     states = (
         await deps.documents.get(await deps.partition(workspace), existing_ids)
         if existing_ids
         else {}
     )
     return InsertResponse.of(
-        added, ingest.id, {id: state.status for id, (state, _) in states.items()}
+        added_documents, ingest.id, {id: state.status for id, (state, _) in states.items()}
     )
 
 
@@ -294,11 +303,11 @@ async def track_status(track_id: TrackId, deps: DocumentDeps, workspace: Workspa
     """
     partition = await deps.partition(workspace)
     documents = await deps.documents.by_track_id(partition, track_id)
-    others = {track_id, *deps.scans.unchanged(workspace, track_id)} - {
+    track_ids = {track_id, *deps.scans.unchanged(workspace, track_id)} - {
         status.id for status in documents
     }
-    if not documents or len(others) > 1:
-        states = await deps.documents.get(partition, sorted(others))
+    if not documents or len(track_ids) > 1:
+        states = await deps.documents.get(partition, sorted(track_ids))
         documents += [state for state, _ in states.values() if state.status in STATUSES]
     summary: dict[str, int] = {}
     for status in documents:

@@ -68,19 +68,19 @@ class Scan:
     created_at: float = field(default_factory=time.time)
     updated_at: float = field(default_factory=time.time)
     version: int = 0
-    unchanged: list[str] = field(default_factory=list[str])
+    unchanged_ids: list[str] = field(default_factory=list[str])
     """Ids of documents whose text was in the log already, the first of them."""
 
     ids: set[str] = field(default_factory=set[str])
     """Ids of the documents that the scan has read the files of."""
 
-    def count(self, kind: str, said: str = "") -> None:
-        """Count one file of this outcome, and record `said` as a sample of it while there are
+    def count(self, kind: str, sample: str = "") -> None:
+        """Count one file of this outcome, and record `sample` as a sample of it while there are
         few.
         """
         self.counts[kind] += 1
-        if said and len(self.samples[kind]) < MAX_SAMPLES:
-            self.samples[kind].append(said)
+        if sample and len(self.samples[kind]) < MAX_SAMPLES:
+            self.samples[kind].append(sample)
         self.touch()
 
     def touch(self) -> None:
@@ -139,7 +139,7 @@ class Scans:
     def unchanged(self, workspace: str, track_id: str) -> list[str]:
         """Return the ids of documents that the scan found unchanged; none for an unknown scan."""
         scan, _ = self._known.get(track_id, (None, None))
-        return scan.unchanged if scan and scan.workspace == workspace else []
+        return scan.unchanged_ids if scan and scan.workspace == workspace else []
 
     def running(self, workspace: str) -> list[Scan]:
         """Return the running scans of the workspace in this process."""
@@ -202,22 +202,24 @@ class Scans:
                 )
             scan.ids.add(path_id(name))
             async with self._limits.slots.hold(publisher.workspace):
-                parsed = await parse(await asyncio.to_thread(self._read, folder, name), name)
-            draft = await draft_file(request, parsed, name)
-            added = await publish_draft(publisher, request, draft)
+                parsed_file = await parse(await asyncio.to_thread(self._read, folder, name), name)
+            draft = await draft_file(request, parsed_file, name)
+            added_document = await publish_draft(publisher, request, draft)
         except (OSError, InvalidInput) as error:
             scan.count(
                 "error",
                 str(error) if isinstance(error, InvalidInput) else f"{name}: cannot be read",
             )
         else:
-            if parsed.warnings:
-                scan.count("warning", f"{name}: {'; '.join(parsed.warnings)}")
-            if added.is_new:
+            if parsed_file.warnings:
+                scan.count("warning", f"{name}: {'; '.join(parsed_file.warnings)}")
+            if added_document.is_new:
                 scan.count("processed", name)
             else:
                 scan.count("unchanged")
-                scan.unchanged += [added.document_id] if len(scan.unchanged) < MAX_UNCHANGED else []
+                scan.unchanged_ids += (
+                    [added_document.document_id] if len(scan.unchanged_ids) < MAX_UNCHANGED else []
+                )
 
 
 def _opened_beneath(folder: Path, name: str) -> BinaryIO:
@@ -227,7 +229,7 @@ def _opened_beneath(folder: Path, name: str) -> BinaryIO:
     A user who may write into the folder could replace a file, or a folder above it, with a link
     after it was listed.
     """
-    *parents, last = name.split("/")
+    *parents, file_name = name.split("/")
     here = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for parent in parents:
@@ -235,7 +237,7 @@ def _opened_beneath(folder: Path, name: str) -> BinaryIO:
             os.close(here)
             here = below
         return os.fdopen(
-            os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here), "rb"
+            os.open(file_name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here), "rb"
         )
     finally:
         os.close(here)

@@ -83,7 +83,7 @@ class ReadLimits:
 class UploadResult(NamedTuple):
     """The document that was added, the request with its track id, and warnings about its text."""
 
-    added: Added
+    added_document: Added
     request: IngestRequest
     warnings: tuple[str, ...]
 
@@ -104,18 +104,18 @@ async def upload(
         Hint(_accepted_encoding(file.encoding), file.charset),
     )
     async with limits.slots.hold(publisher.workspace):
-        parsed = await parse(await asyncio.to_thread(file.content.read), name, hint)
+        parsed_file = await parse(await asyncio.to_thread(file.content.read), name, hint)
     request = IngestRequest.of("upload", options.key, f"{file.sha256}/{name}")
-    draft = await draft_file(request, parsed, name, replaces=options.replace)
+    draft = await draft_file(request, parsed_file, name, replaces=options.replace)
     try:
-        added = await publish_draft(publisher, request, draft)
+        added_document = await publish_draft(publisher, request, draft)
     except OtherText:
         raise Conflict(
             f"there is another document of the name {name}: give replace=true to make this "
             "its new version, "
             "or give the file another name"
         ) from None
-    return UploadResult(added, request, parsed.warnings)
+    return UploadResult(added_document, request, parsed_file.warnings)
 
 
 def accepted_name(name: str, *, folders: bool = False) -> str:

@@ -88,10 +88,13 @@ class EventSummary(BaseModel):
     ) -> "EventSummary":
         """Return the summary as answers have it, with its place as the caller sees places."""
         money = _money(summary, prices)
-        priced = {} if money is None else {"money": float(money), "currency": prices.currency}
-        seen = {"sequence": places.shown(summary.sequence), "text": shown_text(summary, places)}
+        price_fields = {} if money is None else {"money": float(money), "currency": prices.currency}
+        shown_fields = {
+            "sequence": places.shown(summary.sequence),
+            "text": shown_text(summary, places),
+        }
         return cls.model_validate(
-            {**vars(summary), "chunks": list(summary.chunks), **seen, **priced}
+            {**vars(summary), "chunks": list(summary.chunks), **shown_fields, **price_fields}
         )
 
 
@@ -119,8 +122,8 @@ class EventList(BaseModel):
     def of(cls, page: EventPage, prices: Prices, places: Places = PLAIN) -> "EventList":
         """Return the page as answers have it."""
         events = [EventSummary.of(summary, prices, places) for summary in page.events]
-        first, last = (events[0].sequence, events[-1].sequence) if events else (None, None)
-        return cls(events=events, after=last, before=first, remaining=page.remaining)
+        first, last_sequence = (events[0].sequence, events[-1].sequence) if events else (None, None)
+        return cls(events=events, after=last_sequence, before=first, remaining=page.remaining)
 
 
 class WholeEvent(BaseModel):
@@ -179,20 +182,24 @@ class DocumentChunk(BaseModel):
             headings=list(passage.headings),
             tokens=passage.tokens,
             entities=[
-                ChunkEntity(name=said.names[0], type=said.type, description=said.description)
-                for said in chunk.contributions
-                if len(said.names) == 1
+                ChunkEntity(
+                    name=contribution.names[0],
+                    type=contribution.type,
+                    description=contribution.description,
+                )
+                for contribution in chunk.contributions
+                if len(contribution.names) == 1
             ],
             relations=[
                 ChunkRelation(
-                    source=said.names[0],
-                    target=said.names[1],
-                    keywords=list(said.keywords),
-                    description=said.description,
-                    weight=said.weight,
+                    source=contribution.names[0],
+                    target=contribution.names[1],
+                    keywords=list(contribution.keywords),
+                    description=contribution.description,
+                    weight=contribution.weight,
                 )
-                for said in chunk.contributions
-                if len(said.names) == 2
+                for contribution in chunk.contributions
+                if len(contribution.names) == 2
             ],
         )
 

@@ -55,52 +55,56 @@ class EventPage:
     remaining: int
 
 
-async def events_after(feed: EventFeed, wanted: EventFilter, after: int, limit: int) -> EventPage:
+async def events_after(
+    feed: EventFeed, event_filter: EventFilter, after: int, limit: int
+) -> EventPage:
     """Return the first `limit` events behind `after`."""
     events, remaining = list[EventSummary](), 0
-    for subject in wanted.subjects:
-        summaries, left = await _summaries(feed, subject, after, limit)
+    for subject in event_filter.subjects:
+        summaries, unread_count = await _summaries(feed, subject, after, limit)
         events += summaries
-        remaining += left
+        remaining += unread_count
     events.sort(key=lambda event: event.sequence)
     return EventPage(events[:limit], remaining + len(events[limit:]))
 
 
 async def events_before(
-    feed: EventFeed, wanted: EventFilter, before: int | None, limit: int
+    feed: EventFeed, event_filter: EventFilter, before: int | None, limit: int
 ) -> EventPage:
     """Return the last `limit` events whose sequence is less than `before`; None: the newest of
     all.
     """
 
     async def count(after: int) -> int:
-        return sum([await feed.count(subject, after) for subject in wanted.subjects])
+        return sum([await feed.count(subject, after) for subject in event_filter.subjects])
 
     end = await feed.last_sequence() if before is None else max(0, before - 1)
-    newer = await count(end)
-    after = await _place(count, end, newer, limit)
-    page = await events_after(feed, wanted, after, await count(after) - newer)
+    newer_count = await count(end)
+    after = await _place(count, end, newer_count, limit)
+    page = await events_after(feed, event_filter, after, await count(after) - newer_count)
     # Between the counts more may have come.
     events = [event for event in page.events if event.sequence <= end][-limit:]
-    return EventPage(events, await count(0) - newer - len(events))
+    return EventPage(events, await count(0) - newer_count - len(events))
 
 
-async def _place(count: Callable[[int], Awaitable[int]], end: int, newer: int, limit: int) -> int:
-    """Return a sequence behind which there are `newer` events and at least `limit` others; 0 when
-    there are fewer.
+async def _place(
+    count: Callable[[int], Awaitable[int]], end: int, newer_count: int, limit: int
+) -> int:
+    """Return a sequence behind which there are `newer_count` events and at least `limit` others; 0
+    when there are fewer.
 
     There are at most twice `limit`, unless they lie side by side.
     """
     step, place = limit, max(0, end - limit)
-    while place and await count(place) < newer + limit:
+    while place and await count(place) < newer_count + limit:
         step *= 4
         place = max(0, end - step)
     # Where events lie closer than the steps, the place is narrowed down.
     too_late = end
-    while too_late - place > 1 and await count(place) > newer + 2 * limit:
+    while too_late - place > 1 and await count(place) > newer_count + 2 * limit:
         middle = (place + too_late) // 2
         place, too_late = (
-            (middle, too_late) if await count(middle) >= newer + limit else (place, middle)
+            (middle, too_late) if await count(middle) >= newer_count + limit else (place, middle)
         )
     return place
 
@@ -113,21 +117,21 @@ async def _summaries(
     """
     events = list[EventSummary]()
     while True:
-        messages, left = await feed.page(subject, after, min(PAGE, limit - len(events)))
+        messages, unread_count = await feed.page(subject, after, min(PAGE, limit - len(events)))
         events += map(summarize, messages)
-        if not left or not messages or len(events) >= limit:
-            return events, left
+        if not unread_count or not messages or len(events) >= limit:
+            return events, unread_count
         after = messages[-1].sequence
 
 
-async def event_at(feed: EventFeed, wanted: EventFilter, sequence: int) -> Message | None:
+async def event_at(feed: EventFeed, event_filter: EventFilter, sequence: int) -> Message | None:
     """Return the event with this sequence if it is one of these, else None."""
-    messages, _ = await feed.page(wanted.subject, sequence - 1, 1)
+    messages, _ = await feed.page(event_filter.subject, sequence - 1, 1)
     return next(
         (
             message
             for message in messages
-            if message.sequence == sequence and wanted.admits(message)
+            if message.sequence == sequence and event_filter.admits(message)
         ),
         None,
     )

@@ -110,7 +110,7 @@ Page = Annotated[Paging, Depends(_paging)]
 async def stream_events(
     request: Request,
     deps: FeedDeps,
-    wanted: OfWorkspace,
+    event_filter: OfWorkspace,
     after: Annotated[int, Depends(_start)],
     include: Annotated[
         Literal["body"] | None, Query(description="`body`: send each event whole")
@@ -125,23 +125,25 @@ async def stream_events(
             RETRY_AFTER, f"{deps.streams.share} event streams of these credentials are open"
         )
     block = partial(
-        event_block, prices=deps.prices, with_body=include == "body", places=wanted.places
+        event_block, prices=deps.prices, with_body=include == "body", places=event_filter.places
     )
-    lines = event_stream(deps.streams, deps.feed, wanted, after, principal=principal, block=block)
+    lines = event_stream(
+        deps.streams, deps.feed, event_filter, after, principal=principal, block=block
+    )
     return await started(lines)
 
 
 @router.get("/events")
 async def list_events(
-    deps: FeedDeps, wanted: OfWorkspace, paging: Page, places: CallerPlaces
+    deps: FeedDeps, event_filter: OfWorkspace, paging: Page, places: CallerPlaces
 ) -> EventList:
     """Return a page of events: those behind `after`, or the last ones in front of `before`, else
     the newest.
     """
     if paging.after is not None:
-        page = await events_after(deps.feed, wanted, paging.after, paging.limit)
+        page = await events_after(deps.feed, event_filter, paging.after, paging.limit)
     else:
-        page = await events_before(deps.feed, wanted, paging.before, paging.limit)
+        page = await events_before(deps.feed, event_filter, paging.before, paging.limit)
     return EventList.of(page, deps.prices, places)
 
 
@@ -160,23 +162,23 @@ async def get_event(
     if message is None:
         raise NotFound("there is no event of that sequence")
     summary = EventSummary.of(summarize(message), deps.prices, places)
-    whole = places.shown_in_fields(whole_event(message))
-    return WholeEvent(sequence=sequence, summary=summary, event=whole)
+    shown_event = places.shown_in_fields(whole_event(message))
+    return WholeEvent(sequence=sequence, summary=summary, event=shown_event)
 
 
 @router.get("/documents/{document_id:path}/events", responses=error_responses(404))
 async def document_events(
-    deps: FeedDeps, wanted: OfDocument, paging: Page, places: CallerPlaces
+    deps: FeedDeps, event_filter: OfDocument, paging: Page, places: CallerPlaces
 ) -> EventList:
     """Return what happened to a document, from the first event on; also of one that was deleted
     since.
     """
     if paging.before is not None:
-        page = await events_before(deps.feed, wanted, paging.before, paging.limit)
+        page = await events_before(deps.feed, event_filter, paging.before, paging.limit)
     else:
-        page = await events_after(deps.feed, wanted, paging.after or 0, paging.limit)
+        page = await events_after(deps.feed, event_filter, paging.after or 0, paging.limit)
     if not page.events and not await deps.feed.count(
-        EventFilter(wanted.workspace, wanted.document).subject
+        EventFilter(event_filter.workspace, event_filter.document).subject
     ):
         raise NotFound("there is no event of a document of that id")
     return EventList.of(page, deps.prices, places)

@@ -33,7 +33,7 @@ RECONNECT_MS = 2000
 async def event_stream(
     streams: EventStreams,
     feed: EventFeed,
-    wanted: EventFilter,
+    event_filter: EventFilter,
     after: int,
     *,
     principal: str,
@@ -46,16 +46,18 @@ async def event_stream(
     bus does not answer, the stream ends, and the client comes back.
     """
     with streams.opened(principal):
-        yield f"retry: {RECONNECT_MS}\nid: {wanted.places.shown(after)}\n: connected\n\n"
-        pages = streams.follow(feed, wanted, after, wait=HEARTBEAT_SECONDS, seconds=MAX_SECONDS)
+        yield f"retry: {RECONNECT_MS}\nid: {event_filter.places.shown(after)}\n: connected\n\n"
+        pages = streams.follow(
+            feed, event_filter, after, wait=HEARTBEAT_SECONDS, seconds=MAX_SECONDS
+        )
         try:
             async with aclosing(pages):
-                async for messages, seen in pages:
+                async for messages, position in pages:
                     for message in messages:
                         yield block(message)
                     if not messages:
                         # Without data nothing is dispatched, but a client resumes from there.
-                        yield f": heartbeat\nid: {wanted.places.shown(seen)}\n\n"
+                        yield f": heartbeat\nid: {event_filter.places.shown(position)}\n\n"
         except Retryable as error:
             yield f": ends, for {type(error).__name__}\n\n"
 

@@ -57,26 +57,26 @@ class EventStreams:
             self._open[principal] -= 1
 
     async def follow(
-        self, feed: EventFeed, wanted: EventFilter, after: int, *, wait: float, seconds: float
+        self, feed: EventFeed, event_filter: EventFilter, after: int, *, wait: float, seconds: float
     ) -> AsyncGenerator[tuple[list[Message], int]]:
         """Yield events behind `after`, with the sequence up to which all were seen, for about so
         many seconds.
 
         After `wait` seconds without an event it yields none.
         """
-        end, stopped = time.monotonic() + seconds, asyncio.ensure_future(self.stopping.wait())
-        pages, reading = feed.follow(wanted.subject, after, wait), None
+        end, stop = time.monotonic() + seconds, asyncio.ensure_future(self.stopping.wait())
+        pages, reading = feed.follow(event_filter.subject, after, wait), None
         try:
             while time.monotonic() < end and not self.stopping.is_set():
                 reading = asyncio.ensure_future(anext(pages))
-                await asyncio.wait({reading, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({reading, stop}, return_when=asyncio.FIRST_COMPLETED)
                 if not reading.done():
                     return
                 messages = reading.result()
                 after = messages[-1].sequence if messages else after
-                yield [message for message in messages if wanted.admits(message)], after
+                yield [message for message in messages if event_filter.admits(message)], after
         finally:
-            stopped.cancel()
+            stop.cancel()
             # A client that is gone has this cancelled again and again, and a reader must not be
             # closed while it reads.
             closing = asyncio.create_task(_close(pages, reading))

@@ -58,33 +58,39 @@ async def proposals(
     What was rejected does not come again, in neither direction. Reads every name of the workspace.
     """
     standing = decided(await sources.aliases.edits(partitions.graph))
-    closed = {frozenset((one.name, one.target)) for one in standing if one.state != "proposed"}
-    said = [
-        one
-        for one in standing
-        if one.state == "proposed" and not {frozenset((one.name, one.target))} & closed
+    closed_pairs = {
+        frozenset((alias.name, alias.target)) for alias in standing if alias.state != "proposed"
+    }
+    proposed_aliases = [
+        alias
+        for alias in standing
+        if alias.state == "proposed" and not {frozenset((alias.name, alias.target))} & closed_pairs
     ]
-    named = await _named(sources.graph, partitions)
-    taken = closed | {frozenset((one.name, one.target)) for one in said}
+    typed_names = await _named(sources.graph, partitions)
+    known_pairs = closed_pairs | {
+        frozenset((alias.name, alias.target)) for alias in proposed_aliases
+    }
     candidates = [
         pair
-        for pair in pairs(named)
-        if pair.rule in rules and frozenset((pair.name, pair.target)) not in taken
+        for pair in pairs(typed_names)
+        if pair.rule in rules and frozenset((pair.name, pair.target)) not in known_pairs
     ][:MAX_PAIRS]
     entities = await _entities(
         sources.graph, partitions, {name for pair in candidates for name in pair[:2]}
     )
-    proposed = [await _proposal(sources, partitions, pair, entities) for pair in candidates]
-    return sorted((*map(_of_alias, said), *filter(None, proposed)), key=_order)[:limit]
+    new_proposals = [await _proposal(sources, partitions, pair, entities) for pair in candidates]
+    return sorted((*map(_of_alias, proposed_aliases), *filter(None, new_proposals)), key=_order)[
+        :limit
+    ]
 
 
 async def _named(graph: Graph, partitions: Partitions) -> list[tuple[str, str]]:
-    named: list[tuple[str, str]] = []
-    while len(named) < MAX_NAMES and (
-        page := await graph.scan_names(partitions.graph, named[-1][0] if named else "")
+    typed_names: list[tuple[str, str]] = []
+    while len(typed_names) < MAX_NAMES and (
+        page := await graph.scan_names(partitions.graph, typed_names[-1][0] if typed_names else "")
     ):
-        named += page
-    return sorted(named)
+        typed_names += page
+    return sorted(typed_names)
 
 
 async def _entities(
@@ -104,33 +110,37 @@ async def _proposal(
     """
     if pair.name not in entities or pair.target not in entities:
         return None
-    one, other = entities[pair.name], entities[pair.target]
-    if pair.rule in SYMMETRIC and (one.support, other.name) > (other.support, one.name):
-        one, other = other, one
+    entity, target = entities[pair.name], entities[pair.target]
+    if pair.rule in SYMMETRIC and (entity.support, target.name) > (target.support, entity.name):
+        entity, target = target, entity
     evidence = ""
     if pair.rule == "abbreviation":
-        evidence = await _definition(sources, partitions, one, other)
-        if not evidence and len(one.name.replace(".", "")) < SPEAKING_INITIALS:
+        evidence = await _definition(sources, partitions, entity, target)
+        if not evidence and len(entity.name.replace(".", "")) < SPEAKING_INITIALS:
             return None
     return AliasProposal(
-        one.name, other.name, f"rule:{pair.rule}", evidence, one.support + other.support
+        entity.name, target.name, f"rule:{pair.rule}", evidence, entity.support + target.support
     )
 
 
 async def _definition(
-    sources: AliasSources, partitions: Partitions, one: Entity, other: Entity
+    sources: AliasSources, partitions: Partitions, entity: Entity, target: Entity
 ) -> str:
     """Return where descriptions, or passages that name both, say `one (other)`; empty if
     nowhere.
     """
-    shared = [chunk for chunk in one.source_ids if chunk in other.source_ids][:SHARED_PASSAGES]
-    texts: Sequence[str] = (one.description, other.description)
-    sentence = next(filter(None, (definition(text, one.name, other.name) for text in texts)), "")
-    if sentence or not shared:
+    shared_chunks = [chunk for chunk in entity.source_ids if chunk in target.source_ids][
+        :SHARED_PASSAGES
+    ]
+    texts: Sequence[str] = (entity.description, target.description)
+    sentence = next(
+        filter(None, (definition(text, entity.name, target.name) for text in texts)), ""
+    )
+    if sentence or not shared_chunks:
         return sentence
-    passages = await sources.passages.get(partitions.status, shared)
-    texts = [passages[chunk].content for chunk in shared if chunk in passages]
-    return next(filter(None, (definition(text, one.name, other.name) for text in texts)), "")
+    passages = await sources.passages.get(partitions.status, shared_chunks)
+    texts = [passages[chunk].content for chunk in shared_chunks if chunk in passages]
+    return next(filter(None, (definition(text, entity.name, target.name) for text in texts)), "")
 
 
 def _of_alias(alias: Alias) -> AliasProposal:

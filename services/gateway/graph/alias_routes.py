@@ -32,7 +32,9 @@ async def alias_list(
 ) -> list[AliasEntry]:
     """Return what was decided last about each name and entity: accepted, rejected or proposed."""
     edits = await deps.aliases.edits(await editor.partition())
-    return [AliasEntry.of(one) for one in aliases.decided(edits) if state in (None, one.state)]
+    return [
+        AliasEntry.of(alias) for alias in aliases.decided(edits) if state in (None, alias.state)
+    ]
 
 
 @router.get("/graph/aliases/proposals")
@@ -46,9 +48,9 @@ async def alias_proposals(
     surest first.
     """
     sources = AliasSources(deps.graph, deps.passages, deps.aliases)
-    partitions, _ = await deps.current.of(workspace)
-    proposed = await proposals(sources, partitions, limit=limit, rules=rule or RULES)
-    return [AliasProposalEntry.of(one) for one in proposed]
+    partitions, _ = await deps.current_partitions.of(workspace)
+    new_proposals = await proposals(sources, partitions, limit=limit, rules=rule or RULES)
+    return [AliasProposalEntry.of(proposal) for proposal in new_proposals]
 
 
 @router.post("/graph/aliases", responses=CHANGE_RESPONSES)
@@ -58,12 +60,14 @@ async def decide_alias(
     """Accept names as aliases of an entity, reject, propose or undo them. Undone, all is as before,
     at no cost.
     """
-    said = {"proposed_by": body.proposed_by, "evidence": body.evidence}
-    edited = await aliases.decide(
-        editor, deps.aliases, body.decision, body.names, body.entity, **said
+    proposal_fields = {"proposed_by": body.proposed_by, "evidence": body.evidence}
+    edit_result = await aliases.decide(
+        editor, deps.aliases, body.decision, body.names, body.entity, **proposal_fields
     )
     return _decided(
-        edited, response, f"{body.decision}: {', '.join(map(repr, body.names))} as {body.entity!r}"
+        edit_result,
+        response,
+        f"{body.decision}: {', '.join(map(repr, body.names))} as {body.entity!r}",
     )
 
 
@@ -74,7 +78,7 @@ async def split_entity(
     """Let a name mean another entity in some documents and their later versions. `POST
     /operations/undo` undoes it.
     """
-    edited = await homonyms.split(
+    edit_result = await homonyms.split(
         editor,
         deps.provenance,
         body.entity_name,
@@ -82,14 +86,18 @@ async def split_entity(
         body.documents,
         body.evidence,
     )
-    what = f"{body.entity_name!r} means {body.new_entity_name!r} in {len(body.documents)} documents"
-    return _decided(edited, response, what)
+    message = (
+        f"{body.entity_name!r} means {body.new_entity_name!r} in {len(body.documents)} documents"
+    )
+    return _decided(edit_result, response, message)
 
 
-def _decided(edited: EditResult[bool], response: Response, message: str) -> AliasDecisionResponse:
-    response.status_code = 200 if edited.result else 202
+def _decided(
+    edit_result: EditResult[bool], response: Response, message: str
+) -> AliasDecisionResponse:
+    response.status_code = 200 if edit_result.result else 202
     return AliasDecisionResponse(
-        status="success" if edited.result else "pending",
-        message=message if edited.result else PENDING_MESSAGE.format(edited.sequence),
-        sequence=edited.sequence,
+        status="success" if edit_result.result else "pending",
+        message=message if edit_result.result else PENDING_MESSAGE.format(edit_result.sequence),
+        sequence=edit_result.sequence,
     )

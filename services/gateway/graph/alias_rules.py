@@ -128,10 +128,10 @@ def pairs(entities: Iterable[tuple[str, str]]) -> list[Pair]:
     """Return what the rules propose for these names and types, each pair of names once, in the
     order of `RULES`.
     """
-    named = [Named(name, type.lower()) for name, type in entities]
+    named_entities = [Named(name, type.lower()) for name, type in entities]
     pair_of: dict[frozenset[str], Pair] = {}
     for rule in (_spellings, _plurals, _titles, _abbreviations, _surnames):
-        for pair in rule(named):
+        for pair in rule(named_entities):
             pair_of.setdefault(frozenset((pair.name, pair.target)), pair)
     return list(pair_of.values())
 
@@ -143,112 +143,118 @@ def spelling_keys(name: str) -> set[str]:
     ä, ö, ü, ø and å have two: ü is written u and ue. In another script a name has its Latin letters
     too. Between digits a separator stays: 3.11 is not 311.
     """
-    folded = fold(name)
-    if folded.isascii():
-        keys = {_plain(folded)}
+    folded_name = fold(name)
+    if folded_name.isascii():
+        keys = {_plain(folded_name)}
     else:
-        keys = {_plain(folded), _plain(folded.translate(_UMLAUTS)), _plain(anyascii(name).lower())}
+        keys = {
+            _plain(folded_name),
+            _plain(folded_name.translate(_UMLAUTS)),
+            _plain(anyascii(name).lower()),
+        }
     return {key for key in keys if len(key) >= MIN_LETTERS}
 
 
 @lru_cache(maxsize=1 << 14)
-def _plain(folded: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", folded.translate(_LETTERS))
-    plain = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
-    return _DROPPED.sub("", _BETWEEN_DIGITS.sub("|", plain))
+def _plain(folded_name: str) -> str:
+    decomposition = unicodedata.normalize("NFKD", folded_name.translate(_LETTERS))
+    base_letters = "".join(letter for letter in decomposition if not unicodedata.combining(letter))
+    return _DROPPED.sub("", _BETWEEN_DIGITS.sub("|", base_letters))
 
 
-def _compatible(entity: Named, other: Named) -> bool:
-    return entity.type == other.type or entity.type in _UNTOLD or other.type in _UNTOLD
+def _compatible(entity: Named, candidate: Named) -> bool:
+    return entity.type == candidate.type or entity.type in _UNTOLD or candidate.type in _UNTOLD
 
 
-def _spellings(named: Sequence[Named]) -> Iterator[Pair]:
+def _spellings(entities: Sequence[Named]) -> Iterator[Pair]:
     groups: dict[str, list[Named]] = defaultdict(list)
-    for entity in named:
+    for entity in entities:
         for key in spelling_keys(entity.name):
             groups[key].append(entity)
     for group in groups.values():
         if len(group) <= MAX_SPELLINGS:
-            for entity, other in combinations(sorted(group), 2):
-                if _compatible(entity, other) and not _differ_in_kind(entity, other):
-                    yield Pair(entity.name, other.name, "spelling")
+            for entity, candidate in combinations(sorted(group), 2):
+                if _compatible(entity, candidate) and not _differ_in_kind(entity, candidate):
+                    yield Pair(entity.name, candidate.name, "spelling")
 
 
-def _differ_in_kind(entity: Named, other: Named) -> bool:
+def _differ_in_kind(entity: Named, candidate: Named) -> bool:
     """Return whether case tells two short or single words apart: IT and it; polish and Polish of
     unlike types.
     """
-    if _is_abbreviation(entity.name) != _is_abbreviation(other.name):
+    if _is_abbreviation(entity.name) != _is_abbreviation(candidate.name):
         return True
-    same_but_case = entity.name.casefold() == other.name.casefold()
-    return same_but_case and " " not in entity.name and entity.type != other.type
+    same_but_case = entity.name.casefold() == candidate.name.casefold()
+    return same_but_case and " " not in entity.name and entity.type != candidate.type
 
 
-def _plurals(named: Sequence[Named]) -> Iterator[Pair]:
-    by_folded = {fold(entity.name): entity for entity in named if entity.type not in _PROPER}
-    for folded, entity in by_folded.items():
-        for singular in _singulars(folded):
-            other = by_folded.get(singular)
-            if other and _compatible(entity, other):
-                yield Pair(entity.name, other.name, "plural")
+def _plurals(entities: Sequence[Named]) -> Iterator[Pair]:
+    by_folded = {fold(entity.name): entity for entity in entities if entity.type not in _PROPER}
+    for folded_name, entity in by_folded.items():
+        for singular in _singulars(folded_name):
+            candidate = by_folded.get(singular)
+            if candidate and _compatible(entity, candidate):
+                yield Pair(entity.name, candidate.name, "plural")
 
 
-def _singulars(folded: str) -> list[str]:
+def _singulars(folded_name: str) -> list[str]:
     """Return the singulars that a name may be the plural of, its last word of at least four
     letters.
     """
-    if len(folded.rpartition(" ")[2]) < MIN_LETTERS + 2 or folded.endswith(("ss", "us", "is")):
+    if len(folded_name.rpartition(" ")[2]) < MIN_LETTERS + 2 or folded_name.endswith(
+        ("ss", "us", "is")
+    ):
         return []
-    singulars = [folded[:-1]] if folded.endswith("s") else []
-    if folded.endswith(("ses", "xes", "zes", "ches", "shes")):
-        singulars.append(folded[:-2])
-    if folded.endswith("ies"):
-        singulars.append(folded[:-3] + "y")
+    singulars = [folded_name[:-1]] if folded_name.endswith("s") else []
+    if folded_name.endswith(("ses", "xes", "zes", "ches", "shes")):
+        singulars.append(folded_name[:-2])
+    if folded_name.endswith("ies"):
+        singulars.append(folded_name[:-3] + "y")
     return singulars
 
 
-def _titles(named: Sequence[Named]) -> Iterator[Pair]:
-    by_folded = {fold(entity.name): entity for entity in named}
-    for folded, entity in by_folded.items():
-        rest = _without_title(folded)
-        other = by_folded.get(rest)
-        if other and rest != folded and _compatible(entity, other):
-            yield Pair(entity.name, other.name, "title")
+def _titles(entities: Sequence[Named]) -> Iterator[Pair]:
+    by_folded = {fold(entity.name): entity for entity in entities}
+    for folded_name, entity in by_folded.items():
+        untitled_name = _without_title(folded_name)
+        candidate = by_folded.get(untitled_name)
+        if candidate and untitled_name != folded_name and _compatible(entity, candidate):
+            yield Pair(entity.name, candidate.name, "title")
 
 
-def _without_title(folded: str) -> str:
+def _without_title(folded_name: str) -> str:
     """Return a folded name without its title, if at least two words are left, and without its
     article.
     """
-    first, _, rest = folded.partition(" ")
-    if first.rstrip(".") in _TITLES and " " in rest:
-        return _without_title(rest)
-    return rest if first == "the" and len(rest) > MIN_LETTERS else folded
+    first, _, untitled_name = folded_name.partition(" ")
+    if first.rstrip(".") in _TITLES and " " in untitled_name:
+        return _without_title(untitled_name)
+    return untitled_name if first == "the" and len(untitled_name) > MIN_LETTERS else folded_name
 
 
-def _abbreviations(named: Sequence[Named]) -> Iterator[Pair]:
+def _abbreviations(entities: Sequence[Named]) -> Iterator[Pair]:
     by_initials: dict[str, list[Named]] = defaultdict(list)
-    for entity in named:
+    for entity in entities:
         for initials in _initials(entity.name):
             by_initials[initials].append(entity)
-    names = {entity.name: entity for entity in named}
-    for entity in named:
-        if bracketed := _BRACKETED.fullmatch(entity.name):
-            outer, inner = bracketed[1], bracketed[2].replace(".", "")
+    names = {entity.name: entity for entity in entities}
+    for entity in entities:
+        if match := _BRACKETED.fullmatch(entity.name):
+            outer, inner = match[1], match[2].replace(".", "")
             if inner in _initials(outer):
                 yield from (
-                    Pair(other, entity.name, "abbreviation")
-                    for other in (outer, inner)
-                    if other in names
+                    Pair(name, entity.name, "abbreviation")
+                    for name in (outer, inner)
+                    if name in names
                 )
         elif _is_abbreviation(entity.name):
-            meant = [
-                other
-                for other in by_initials.get(entity.name.replace(".", ""), ())
-                if _compatible(entity, other)
+            meanings = [
+                candidate
+                for candidate in by_initials.get(entity.name.replace(".", ""), ())
+                if _compatible(entity, candidate)
             ]
-            if len(meant) == 1:
-                yield Pair(entity.name, meant[0].name, "abbreviation")
+            if len(meanings) == 1:
+                yield Pair(entity.name, meanings[0].name, "abbreviation")
 
 
 def _is_abbreviation(name: str) -> bool:
@@ -261,31 +267,39 @@ def _initials(name: str) -> set[str]:
     if len(words) < 2 or max(map(len, words)) == 1 or _NO_LETTER_CASE.search(name) or "(" in name:
         return set()
     telling = [word for word in words if word.lower() not in _SMALL_WORDS]
-    abbreviations = {"".join(word[0] for word in some).upper() for some in (words, telling)}
+    abbreviations = {
+        "".join(word[0] for word in chosen_words).upper() for chosen_words in (words, telling)
+    }
     return {initials for initials in abbreviations if len(initials) > 1}
 
 
-def _surnames(named: Sequence[Named]) -> Iterator[Pair]:
+def _surnames(entities: Sequence[Named]) -> Iterator[Pair]:
     """Yield short names of persons that only one person's full name can stand for."""
-    full: dict[str, list[Named]] = defaultdict(list)
+    by_surname: dict[str, list[Named]] = defaultdict(list)
     shorts: list[tuple[Named, str, str]] = []
-    for entity in named:
+    for entity in entities:
         if entity.type != "person" and entity.type not in _UNTOLD:
             continue
         words = fold(entity.name).split()
-        titled = words[0].rstrip(".") in _TITLES if words else False
-        rest = words[1:] if titled else words
-        initial = rest[0].rstrip(".") if len(rest) == 2 and len(rest[0].rstrip(".")) == 1 else ""
-        if len(rest) == 1 or initial:
-            shorts.append((entity, initial, rest[-1]))
-        elif rest and not titled:
-            full[rest[-1]].append(entity)
-    for short, initial, surname in shorts:
-        meant = [
-            entity for entity in full.get(surname, ()) if fold(entity.name).startswith(initial)
+        has_title = words[0].rstrip(".") in _TITLES if words else False
+        name_words = words[1:] if has_title else words
+        initial = (
+            name_words[0].rstrip(".")
+            if len(name_words) == 2 and len(name_words[0].rstrip(".")) == 1
+            else ""
+        )
+        if len(name_words) == 1 or initial:
+            shorts.append((entity, initial, name_words[-1]))
+        elif name_words and not has_title:
+            by_surname[name_words[-1]].append(entity)
+    for short_entity, initial, surname in shorts:
+        bearers = [
+            entity
+            for entity in by_surname.get(surname, ())
+            if fold(entity.name).startswith(initial)
         ]
-        if len(meant) == 1 and meant[0].type == "person" and len(surname) >= MIN_LETTERS:
-            yield Pair(short.name, meant[0].name, "surname")
+        if len(bearers) == 1 and bearers[0].type == "person" and len(surname) >= MIN_LETTERS:
+            yield Pair(short_entity.name, bearers[0].name, "surname")
 
 
 def definition(text: str, name: str, other_name: str) -> str:

@@ -51,8 +51,8 @@ def decided(edits: Iterable[AliasEdit]) -> list[Alias]:
             if edit.operation == "undo_alias":
                 standing.pop(key, None)
             elif edit.operation != "propose_alias" or key not in standing:
-                said = (edit.at, edit.editor, edit.proposed_by, edit.evidence)
-                standing[key] = Alias(*key, _STATES[edit.operation], *said)
+                details = (edit.at, edit.editor, edit.proposed_by, edit.evidence)
+                standing[key] = Alias(*key, _STATES[edit.operation], *details)
     return [standing[key] for key in sorted(standing)]
 
 
@@ -62,31 +62,34 @@ async def decide(
     decision: Decision,
     names: Sequence[str],
     target: str,
-    **said: str,
+    **details: str,
 ) -> EditResult[bool]:
     """Publish a decision on names that may mean the entity `target`, and wait until the graph shows
     it.
 
-    `said`: `proposed_by` and `evidence`, as in the event. Raises NotFound for an entity that is not
-    there and for an undoing of what nobody decided, BadRequest for an entity as an alias of itself.
+    `details`: `proposed_by` and `evidence`, as in the event. Raises NotFound for an entity that is
+    not there and for an undoing of what nobody decided, BadRequest for an entity as an alias of
+    itself.
     """
     partition = await editor.partition()
     target = await known_name(editor.graph, partition, target)
     names = list(dict.fromkeys([await known_name(editor.graph, partition, name) for name in names]))
     if target in names:
         raise BadRequest(f"{target!r} is no alias of itself")
-    before = {(one.name, one.target): one for one in decided(await aliases.edits(partition))}
+    before = {
+        (alias.name, alias.target): alias for alias in decided(await aliases.edits(partition))
+    }
     accepted_before = any(
-        (known := before.get((name, target))) and known.state == "accepted" for name in names
+        (alias := before.get((name, target))) and alias.state == "accepted" for name in names
     )
     if decision in ("accept", "propose"):
         await editor.entity(target)
     elif decision == "undo" and (
-        unknown := [name for name in names if (name, target) not in before]
+        undecided_names := [name for name in names if (name, target) not in before]
     ):
-        raise NotFound(f"nobody has decided whether {unknown[0]!r} means {target!r}")
+        raise NotFound(f"nobody has decided whether {undecided_names[0]!r} means {target!r}")
     revision = await editor.revision(partition, target)
-    sequence = await editor.publish(OPERATIONS[decision], names, target=target, **said)
+    sequence = await editor.publish(OPERATIONS[decision], names, target=target, **details)
     changes_graph = decision == "accept" or (decision != "propose" and accepted_before)
 
     async def look(partition: Partition) -> bool | None:

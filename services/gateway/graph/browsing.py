@@ -49,64 +49,70 @@ async def search(graph: Graph, partition: Partition, text: str, limit: int) -> l
     query = one_spelling(text).strip().casefold()
     if not query:
         return []
-    scored = (
+    scored_names = (
         (-score, name)
         for name in await names(graph, partition)
         if (score := match_score(query, one_spelling(name).casefold()))
     )
-    return [name for _, name in nsmallest(limit, scored)]
+    return [name for _, name in nsmallest(limit, scored_names)]
 
 
 async def known_name(graph: Graph, partition: Partition, name: str) -> str:
     """Return the name as the graph has it: as given, else in the one spelling of names."""
-    spelled = one_spelling(name)
-    return name if spelled == name or await graph.entities(partition, [name]) else spelled
+    usual_spelling = one_spelling(name)
+    return (
+        name
+        if usual_spelling == name or await graph.entities(partition, [name])
+        else usual_spelling
+    )
 
 
-def match_score(wanted: str, name: str) -> int:
+def match_score(query: str, name: str) -> int:
     """Return how well a name matches, with LightRAG's weights; 0 for no match."""
-    index = name.find(wanted)
+    index = name.find(query)
     if index < 0:
         return 0
-    if name == wanted:
+    if name == query:
         return 1000
     if index == 0:
         return 500
-    return max(1, 100 - len(name)) + 50 * (f" {wanted}" in name or f"_{wanted}" in name)
+    return max(1, 100 - len(name)) + 50 * (f" {query}" in name or f"_{query}" in name)
 
 
 async def neighbourhood(
-    graph: Graph, partition: Partition, label: str, depth: int, most: int
+    graph: Graph, partition: Partition, label: str, depth: int, max_nodes: int
 ) -> GraphPart:
-    """Return the entities within `depth` steps of a name, at most `most`, and the relations between
-    them.
+    """Return the entities within `depth` steps of a name, at most `max_nodes`, and the relations
+    between them.
 
     Nearer entities come first, at the same distance those with more relations. An unknown name has
     no neighbourhood.
     """
     if label == WHOLE_GRAPH:
-        hubs = await graph.hubs(partition, limit=most + 1)
-        summaries = await _relation_summaries(graph, partition, hubs[:most], most)
+        hubs = await graph.hubs(partition, limit=max_nodes + 1)
+        summaries = await _relation_summaries(graph, partition, hubs[:max_nodes], max_nodes)
         return await _part_between(
-            graph, partition, hubs[:most], most, {*summaries}, len(hubs) > most
+            graph, partition, hubs[:max_nodes], max_nodes, {*summaries}, len(hubs) > max_nodes
         )
-    chosen = dict.fromkeys(
+    chosen_names = dict.fromkeys(
         await graph.entities(partition, [await known_name(graph, partition, label)])
     )
-    level, all_summaries, truncated = list(chosen), set[RelationSummary](), False
+    level, all_summaries, is_truncated = list(chosen_names), set[RelationSummary](), False
     for _ in range(depth):
-        summaries = await _relation_summaries(graph, partition, level, CANDIDATE_FACTOR * most)
+        summaries = await _relation_summaries(graph, partition, level, CANDIDATE_FACTOR * max_nodes)
         all_summaries.update(summaries)
-        ends = [name for name in _entity_names(summaries) if name not in chosen]
-        degrees = await graph.degrees(partition, ends[: CANDIDATE_FACTOR * most])
-        remaining = most - len(chosen)
+        ends = [name for name in _entity_names(summaries) if name not in chosen_names]
+        degrees = await graph.degrees(partition, ends[: CANDIDATE_FACTOR * max_nodes])
+        remaining = max_nodes - len(chosen_names)
         level = sorted(degrees, key=lambda name: (-degrees[name], name))[:remaining]
-        chosen |= dict.fromkeys(level)
-        truncated = len(ends) > remaining
-        if truncated or not level:
+        chosen_names |= dict.fromkeys(level)
+        is_truncated = len(ends) > remaining
+        if is_truncated or not level:
             break
-    all_summaries.update(await _relation_summaries(graph, partition, level, most))
-    return await _part_between(graph, partition, list(chosen), most, all_summaries, truncated)
+    all_summaries.update(await _relation_summaries(graph, partition, level, max_nodes))
+    return await _part_between(
+        graph, partition, list(chosen_names), max_nodes, all_summaries, is_truncated
+    )
 
 
 async def _relation_summaries(
@@ -120,24 +126,24 @@ async def _relation_summaries(
 async def _part_between(
     graph: Graph,
     partition: Partition,
-    chosen: list[str],
-    most: int,
+    chosen_names: list[str],
+    max_nodes: int,
     summaries: set[RelationSummary],
-    truncated: bool,
+    is_truncated: bool,
 ) -> GraphPart:
     """Return these entities and those of the relations that connect two of them."""
-    entities = await graph.entities(partition, chosen)
+    entities = await graph.entities(partition, chosen_names)
     inside = sorted(
         (summary for summary in summaries if entities.keys() >= {*summary.key}),
         key=lambda summary: (-summary.weight, summary.key),
     )
     relations = await graph.relations(
-        partition, [summary.key for summary in islice(inside, RELATIONS_PER_NODE * most)]
+        partition, [summary.key for summary in islice(inside, RELATIONS_PER_NODE * max_nodes)]
     )
     return GraphPart(
-        [entities[name] for name in chosen if name in entities],
+        [entities[name] for name in chosen_names if name in entities],
         [relations[summary.key] for summary in inside if summary.key in relations],
-        truncated or len(inside) > RELATIONS_PER_NODE * most,
+        is_truncated or len(inside) > RELATIONS_PER_NODE * max_nodes,
     )
 
 

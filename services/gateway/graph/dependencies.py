@@ -23,7 +23,7 @@ class GraphDependencies:
 
     log: Log
     pointers: LiveGenerations
-    current: CurrentPartitions
+    current_partitions: CurrentPartitions
     graph: Graph
     passages: Passages
     provenance: ProvenanceReader

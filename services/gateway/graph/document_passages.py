@@ -31,5 +31,9 @@ async def document_passages(
     """
     ids = [chunk_id(document_id, order) for order in orders]
     passage_of = await passages.get(partitions.status, ids)
-    said = await provenance.of_chunks(partitions.graph, list(passage_of))
-    return [PassageWithGraph(passage_of[id], said.get(id, ())) for id in ids if id in passage_of]
+    provenance_of = await provenance.of_chunks(partitions.graph, list(passage_of))
+    return [
+        PassageWithGraph(passage_of[id], provenance_of.get(id, ()))
+        for id in ids
+        if id in passage_of
+    ]

@@ -66,20 +66,22 @@ class GraphEditor:
         entity = (await self.graph.entities(partition, [name])).get(name)
         return entity.revision if entity else None
 
-    async def publish(self, operation: GraphOperation, names: Sequence[str], **more: object) -> int:
+    async def publish(
+        self, operation: GraphOperation, names: Sequence[str], **fields: object
+    ) -> int:
         """Append an edit to the log, and return its time in microseconds since 1970."""
         edit = GraphEdited.model_validate(
-            {"operation": operation, "names": tuple(names), "editor": self.principal, **more}
+            {"operation": operation, "names": tuple(names), "editor": self.principal, **fields}
         )
         return await edit_graph(self.log, workspace=self.workspace, edit=edit, source=SOURCE)
 
     async def wait_until_visible(
-        self, look: Callable[[Partition], Awaitable[T | None]]
+        self, find_visible: Callable[[Partition], Awaitable[T | None]]
     ) -> T | None:
-        """Call `look` until it returns a value, and return that; None after the timeout."""
+        """Call `find_visible` until it returns a value, and return that; None after the timeout."""
         end = time.monotonic() + self.timeout
         while True:
-            result = await look(await self.partition())
+            result = await find_visible(await self.partition())
             if result is not None or time.monotonic() >= end:
                 return result
             await asyncio.sleep(POLL_INTERVAL)
@@ -95,8 +97,8 @@ class EditResult(Generic[T]):
     sequence: int
     key: tuple[str, ...]
     result: T | None
-    merged: bool = False
-    renamed: bool = False
+    was_merged: bool = False
+    was_renamed: bool = False
     relations: int = 0
     """Relations that are deleted with an entity."""
 
@@ -137,30 +139,34 @@ async def edit_entity(
     change.
     """
     name = (await editor.entity(name)).name
-    new = name if rename.name is None else entity_name(rename.name)
-    removed = [name] if new != name else []
-    moved = await _relations_after_merge(editor, removed, new)
-    merged = False
+    new_name = name if rename.name is None else entity_name(rename.name)
+    removed_names = [name] if new_name != name else []
+    moved_relations = await _relations_after_merge(editor, removed_names, new_name)
+    is_merge = False
     sequence = 0
-    if new != name:
+    if new_name != name:
         if not rename.allow_rename:
             raise BadRequest("allow_rename must be true for another entity_name")
-        merged = bool(await editor.graph.entities(await editor.partition(), [new]))
-        if merged and not rename.allow_merge:
+        is_merge = bool(await editor.graph.entities(await editor.partition(), [new_name]))
+        if is_merge and not rename.allow_merge:
             raise BadRequest(
-                f"there is an entity of the name {new!r} already: allow_merge merges the two"
+                f"there is an entity of the name {new_name!r} already: allow_merge merges the two"
             )
         sequence = await editor.publish(
-            "merge_entities" if merged else "rename_entity", [name], target=new
+            "merge_entities" if is_merge else "rename_entity", [name], target=new_name
         )
     if values != NO_VALUES:
-        sequence = await editor.publish("edit_entity", [new], values=values)
+        sequence = await editor.publish("edit_entity", [new_name], values=values)
     if not sequence:
         raise BadRequest(
             "nothing is said that could be changed: give description, entity_type or entity_name"
         )
-    entity = await editor.wait_until_visible(_entity_visible(editor, new, values, removed, moved))
-    return EditResult(sequence, (new,), entity, merged, renamed=new != name and not merged)
+    entity = await editor.wait_until_visible(
+        _entity_visible(editor, new_name, values, removed_names, moved_relations)
+    )
+    return EditResult(
+        sequence, (new_name,), entity, is_merge, was_renamed=new_name != name and not is_merge
+    )
 
 
 async def merge_entities(
@@ -171,14 +177,18 @@ async def merge_entities(
     """
     entities = await editor.graph.entities(await editor.partition(), [target])
     target = target if entities else entity_name(target)
-    known = dict.fromkeys([(await editor.entity(name)).name for name in names if name != target])
-    sources = [name for name in known if name != target]
+    entity_names = dict.fromkeys(
+        [(await editor.entity(name)).name for name in names if name != target]
+    )
+    sources = [name for name in entity_names if name != target]
     if not sources:
         raise BadRequest("give at least one entity to merge that is not the one to merge into")
-    moved = await _relations_after_merge(editor, sources, target)
+    moved_relations = await _relations_after_merge(editor, sources, target)
     sequence = await editor.publish("merge_entities", sources, target=target)
-    look = _entity_visible(editor, target, NO_VALUES, sources, moved)
-    return EditResult(sequence, (target,), await editor.wait_until_visible(look), merged=True)
+    find_visible = _entity_visible(editor, target, NO_VALUES, sources, moved_relations)
+    return EditResult(
+        sequence, (target,), await editor.wait_until_visible(find_visible), was_merged=True
+    )
 
 
 async def delete_entity(editor: GraphEditor, name: str) -> EditResult[bool]:
@@ -256,8 +266,8 @@ def _entity_visible(
     editor: GraphEditor,
     name: str,
     values: EditedValues,
-    removed: Sequence[str] = (),
-    moved: Sequence[tuple[str, str]] = (),
+    removed_names: Sequence[str] = (),
+    moved_relations: Sequence[tuple[str, str]] = (),
 ) -> Callable[[Partition], Awaitable[Entity | None]]:
     """Return a check for the entity with these values and the moved relations, and without the
     removed entities.
@@ -266,12 +276,12 @@ def _entity_visible(
     """
 
     async def look(partition: Partition) -> Entity | None:
-        entities = await editor.graph.entities(partition, [name, *removed])
+        entities = await editor.graph.entities(partition, [name, *removed_names])
         entity = entities.get(name)
         if (
             entity is None
             or len(entities) > 1
-            or len(await editor.graph.relations(partition, moved)) < len(moved)
+            or len(await editor.graph.relations(partition, moved_relations)) < len(moved_relations)
         ):
             return None
         return (
@@ -290,13 +300,13 @@ def _relation_visible(
         relation = (await editor.graph.relations(partition, [key])).get(key)
         if relation is None:
             return None
-        expected = (
+        expected_texts = (
             values.model_copy(update={"keywords": tuple(sorted(values.keywords))})
             if values.keywords
             else values
         )
         matches = _matches(
-            expected,
+            expected_texts,
             description=relation.description,
             keywords=relation.keywords,
             weight=relation.weight,

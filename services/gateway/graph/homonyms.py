@@ -52,14 +52,14 @@ async def _documents_that_say(
     """Return the ids of these documents, all of which say something of the entity."""
     possible = {document: {*spellings(document), *ids_of_name(document)} for document in documents}
     among = set[str]().union(*possible.values())
-    said = {
+    documents_with_name = {
         contribution.document_id
         for contribution in await provenance.of(
             partition, (name,), limit=MAX_CONTRIBUTIONS, among=among
         )
     }
-    if silent := [document for document, some in possible.items() if not said & some]:
+    if silent := [document for document, ids in possible.items() if not documents_with_name & ids]:
         raise BadRequest(
             f"{silent[0]!r} says nothing of {name!r}; /graph/provenance lists what does"
         )
-    return tuple(sorted(said))
+    return tuple(sorted(documents_with_name))

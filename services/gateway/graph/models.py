@@ -64,26 +64,26 @@ class RelationValues(_Values):
         )
 
 
-def parse_values(model: type[M], data: dict[str, Any], *, ignored: tuple[str, ...] = ()) -> M:
+def parse_values(model: type[M], data: dict[str, Any], *, ignored_names: tuple[str, ...] = ()) -> M:
     """Return the values of a request. Raises BadRequest for an unknown field or an invalid
     value.
     """
     try:
         return model.model_validate(
-            {name: value for name, value in data.items() if name not in ignored}
+            {name: value for name, value in data.items() if name not in ignored_names}
         )
     except ValidationError as error:
         fields = ", ".join(model.model_fields)
         raise BadRequest(f"{encodable(explain(error))} (known: {fields})") from None
 
 
-def _json_schema(model: type[BaseModel], *ignored: str) -> WithJsonSchema:
+def _json_schema(model: type[BaseModel], *ignored_names: str) -> WithJsonSchema:
     """Return the schema of a field that `parse_values` validates later, so that an error is a 400
     as in LightRAG.
     """
     schema = model.model_json_schema()
     return WithJsonSchema(
-        {**schema, "properties": {**schema["properties"], **{name: {} for name in ignored}}}
+        {**schema, "properties": {**schema["properties"], **{name: {} for name in ignored_names}}}
     )
 
 
@@ -232,53 +232,55 @@ PENDING_MESSAGE = (
 )
 
 
-def edit_response(edited: EditResult[Entity] | EditResult[Relation], message: str) -> EditResponse:
+def edit_response(
+    edit_result: EditResult[Entity] | EditResult[Relation], message: str
+) -> EditResponse:
     """Return the answer to an edit."""
-    thing = edited.result
-    names = edited.key
+    value = edit_result.result
+    names = edit_result.key
     name_fields = (
         {"entity_name": names[0]}
         if len(names) == 1
         else {"src_entity": names[0], "tgt_entity": names[1]}
     )
     properties = (
-        entity_properties(thing)
-        if isinstance(thing, Entity)
-        else relation_properties(thing)
-        if thing
+        entity_properties(value)
+        if isinstance(value, Entity)
+        else relation_properties(value)
+        if value
         else None
     )
     return EditResponse(
-        status="success" if thing else "pending",
-        message=message if thing else PENDING_MESSAGE.format(edited.sequence),
+        status="success" if value else "pending",
+        message=message if value else PENDING_MESSAGE.format(edit_result.sequence),
         data={
             **name_fields,
             "source_id": properties["source_id"] if properties else "",
             "graph_data": properties,
-            "sequence": edited.sequence,
+            "sequence": edit_result.sequence,
         },
     )
 
 
-def operation_summary(edited: EditResult[Entity], before: str) -> dict[str, Any]:
+def operation_summary(edit_result: EditResult[Entity], before: str) -> dict[str, Any]:
     """Return what the edit did to the entity's name."""
     return {
-        "merged": edited.merged,
-        "merge_status": "success" if edited.merged else "not_attempted",
+        "merged": edit_result.was_merged,
+        "merge_status": "success" if edit_result.was_merged else "not_attempted",
         "merge_error": None,
-        "operation_status": "success" if edited.result else "pending",
+        "operation_status": "success" if edit_result.result else "pending",
         "target_entity": before,
-        "final_entity": edited.key[0],
-        "renamed": edited.renamed,
+        "final_entity": edit_result.key[0],
+        "renamed": edit_result.was_renamed,
     }
 
 
-def deletion_response(edited: EditResult[bool], message: str) -> DeletionResponse:
+def deletion_response(edit_result: EditResult[bool], message: str) -> DeletionResponse:
     """Return the answer to a deletion."""
-    if edited.result:
+    if edit_result.result:
         return DeletionResponse(status="success", message=message, status_code=200)
     return DeletionResponse(
-        status="pending", message=PENDING_MESSAGE.format(edited.sequence), status_code=202
+        status="pending", message=PENDING_MESSAGE.format(edit_result.sequence), status_code=202
     )
 
 
@@ -292,10 +294,10 @@ def relation_properties(relation: Relation) -> dict[str, Any]:
     return {"weight": relation.weight, "keywords": ",".join(relation.keywords), **_common(relation)}
 
 
-def _common(thing: Entity | Relation) -> dict[str, Any]:
+def _common(value: Entity | Relation) -> dict[str, Any]:
     return {
-        "description": thing.description,
-        "source_id": SEPARATOR.join(thing.source_ids) or "manual_creation",
-        "file_path": SEPARATOR.join(map(one_line, thing.file_paths)) or "manual_creation",
-        "created_at": thing.created_at,
+        "description": value.description,
+        "source_id": SEPARATOR.join(value.source_ids) or "manual_creation",
+        "file_path": SEPARATOR.join(map(one_line, value.file_paths)) or "manual_creation",
+        "created_at": value.created_at,
     }

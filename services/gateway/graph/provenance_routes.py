@@ -34,17 +34,17 @@ class ChunkSource(BaseModel):
     @classmethod
     def of(cls, source: Source) -> "ChunkSource":
         """Return the source as answers have it."""
-        said, passage = source.said, source.passage
+        provenance, passage = source.provenance, source.passage
         return cls(
-            chunk_id=said.chunk_id,
-            document_id=said.document_id,
-            file_path=said.file_path,
-            order=said.order,
+            chunk_id=provenance.chunk_id,
+            document_id=provenance.document_id,
+            file_path=provenance.file_path,
+            order=provenance.order,
             start=passage.start if passage else None,
             end=passage.end if passage else None,
             page=passage.page if passage else None,
-            names=list(said.names),
-            description=said.description,
+            names=list(provenance.names),
+            description=provenance.description,
         )
 
 
@@ -76,5 +76,7 @@ async def list_sources(
     sources = await sources_of(
         deps.provenance, deps.passages, partitions, names, after=after, limit=limit
     )
-    last = sources[-1].said.cursor if len(sources) == limit else None
-    return ProvenanceResponse(sources=[ChunkSource.of(source) for source in sources], after=last)
+    last_cursor = sources[-1].provenance.cursor if len(sources) == limit else None
+    return ProvenanceResponse(
+        sources=[ChunkSource.of(source) for source in sources], after=last_cursor
+    )

@@ -127,11 +127,11 @@ async def create_entity(
 ) -> EditResponse:
     """Create an entity."""
     values = parse_values(
-        EntityValues, body.entity_data, ignored=(*IGNORED_FIELDS, "entity_name")
+        EntityValues, body.entity_data, ignored_names=(*IGNORED_FIELDS, "entity_name")
     ).values()
-    edited = await editing.create_entity(editor, body.entity_name, values)
+    edit_result = await editing.create_entity(editor, body.entity_name, values)
     return edit_response(
-        _with_status(edited, response), f"Entity '{edited.key[0]}' created successfully"
+        _with_status(edit_result, response), f"Entity '{edit_result.key[0]}' created successfully"
     )
 
 
@@ -143,15 +143,15 @@ async def edit_entity(
 ) -> EntityUpdateResponse:
     """Change the values of an entity, rename it, or both."""
     values = parse_values(EntityValues, body.updated_data)
-    edited = await editing.edit_entity(
+    edit_result = await editing.edit_entity(
         editor, body.entity_name, values.values(), body.rename_options(values)
     )
     answer = edit_response(
-        _with_status(edited, response),
-        "Entity merged successfully" if edited.merged else "Entity updated successfully",
+        _with_status(edit_result, response),
+        "Entity merged successfully" if edit_result.was_merged else "Entity updated successfully",
     )
     return EntityUpdateResponse(
-        **answer.model_dump(), operation_summary=operation_summary(edited, body.entity_name)
+        **answer.model_dump(), operation_summary=operation_summary(edit_result, body.entity_name)
     )
 
 
@@ -162,11 +162,13 @@ async def merge_entities(
     body: EntitiesMergeRequest, editor: Editor, response: Response
 ) -> EditResponse:
     """Merge several entities into one."""
-    edited = await editing.merge_entities(
+    edit_result = await editing.merge_entities(
         editor, body.entities_to_change, body.entity_to_change_into
     )
-    message = f"Successfully merged {len(body.entities_to_change)} entities into '{edited.key[0]}'"
-    return edit_response(_with_status(edited, response), message)
+    message = (
+        f"Successfully merged {len(body.entities_to_change)} entities into '{edit_result.key[0]}'"
+    )
+    return edit_response(_with_status(edit_result, response), message)
 
 
 @router.delete("/graph/entity/delete", operation_id="delete_entity", responses=CHANGE_RESPONSES)
@@ -174,9 +176,11 @@ async def delete_entity(
     body: EntityDeleteRequest, editor: Editor, response: Response
 ) -> DeletionResponse:
     """Hide an entity and its relations, until a later document mentions it."""
-    edited = await editing.delete_entity(editor, body.entity_name)
-    message = f"Entity Delete: remove '{body.entity_name}' and its {edited.relations} relations"
-    return deletion_response(_with_status(edited, response), message)
+    edit_result = await editing.delete_entity(editor, body.entity_name)
+    message = (
+        f"Entity Delete: remove '{body.entity_name}' and its {edit_result.relations} relations"
+    )
+    return deletion_response(_with_status(edit_result, response), message)
 
 
 @router.post(
@@ -188,12 +192,14 @@ async def create_relation(
     body: RelationCreateRequest, editor: Editor, response: Response
 ) -> EditResponse:
     """Create a relation between two entities."""
-    values = parse_values(RelationValues, body.relation_data, ignored=IGNORED_FIELDS).values()
-    edited = await editing.create_relation(editor, body.source_entity, body.target_entity, values)
+    values = parse_values(RelationValues, body.relation_data, ignored_names=IGNORED_FIELDS).values()
+    edit_result = await editing.create_relation(
+        editor, body.source_entity, body.target_entity, values
+    )
     message = (
         f"Relation created successfully between '{body.source_entity}' and '{body.target_entity}'"
     )
-    return edit_response(_with_status(edited, response), message)
+    return edit_response(_with_status(edit_result, response), message)
 
 
 @router.post(
@@ -204,8 +210,8 @@ async def edit_relation(
 ) -> EditResponse:
     """Change the values of a relation."""
     values = parse_values(RelationValues, body.updated_data).values()
-    edited = await editing.edit_relation(editor, body.source_id, body.target_id, values)
-    return edit_response(_with_status(edited, response), "Relation updated successfully")
+    edit_result = await editing.edit_relation(editor, body.source_id, body.target_id, values)
+    return edit_response(_with_status(edit_result, response), "Relation updated successfully")
 
 
 @router.delete("/graph/relation/delete", operation_id="delete_relation", responses=CHANGE_RESPONSES)
@@ -213,15 +219,15 @@ async def delete_relation(
     body: RelationDeleteRequest, editor: Editor, response: Response
 ) -> DeletionResponse:
     """Hide a relation, until a later document mentions it."""
-    edited = await editing.delete_relation(editor, body.source_entity, body.target_entity)
+    edit_result = await editing.delete_relation(editor, body.source_entity, body.target_entity)
     message = (
         f"Relation Delete: remove the relation between '{body.source_entity}' and "
         f"'{body.target_entity}'"
     )
-    return deletion_response(_with_status(edited, response), message)
+    return deletion_response(_with_status(edit_result, response), message)
 
 
-def _with_status(edited: EditResult[Any], response: Response) -> EditResult[Any]:
+def _with_status(edit_result: EditResult[Any], response: Response) -> EditResult[Any]:
     """Set 202 as the status code while the graph does not show the edit, and return the edit."""
-    response.status_code = 200 if edited.result else 202
-    return edited
+    response.status_code = 200 if edit_result.result else 202
+    return edit_result

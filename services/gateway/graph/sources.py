@@ -16,7 +16,7 @@ from services.query.status.port import Passages
 class Source:
     """What one chunk says, and its passage; None while the passage is not there yet."""
 
-    said: Provenance
+    provenance: Provenance
     passage: Passage | None
 
 
@@ -34,10 +34,13 @@ async def sources_of(
 
     Reads as much for a name that a hundred thousand chunks say as for another.
     """
-    said = await provenance.of(
+    contributions = await provenance.of(
         partitions.graph, names if len(names) == 1 else pair(*names), after=after, limit=limit
     )
     passage_of = await passages.get(
-        partitions.status, [contribution.chunk_id for contribution in said]
+        partitions.status, [contribution.chunk_id for contribution in contributions]
     )
-    return [Source(contribution, passage_of.get(contribution.chunk_id)) for contribution in said]
+    return [
+        Source(contribution, passage_of.get(contribution.chunk_id))
+        for contribution in contributions
+    ]

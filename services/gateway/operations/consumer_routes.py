@@ -62,6 +62,6 @@ async def list_consumers(
     """
     rates = await operations.consumers.current()
     return Consumers(
-        consumers=[ConsumerProgress.of(one) for one in rates],
+        consumers=[ConsumerProgress.of(rate) for rate in rates],
         last_sequence=await deps.feed.last_sequence(),
     )

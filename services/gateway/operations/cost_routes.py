@@ -135,8 +135,10 @@ async def put_budget(
         period=body.period,
         reason=body.reason,
     )
-    new = BudgetSet(money=body.money, tokens=body.tokens, period=body.period, reason=body.reason)
-    await set_budget(deps.log, workspace=workspace, budget=new, source=SOURCE)
+    new_budget = BudgetSet(
+        money=body.money, tokens=body.tokens, period=body.period, reason=body.reason
+    )
+    await set_budget(deps.log, workspace=workspace, budget=new_budget, source=SOURCE)
     return await budget_state(deps, workspace)
 
 
@@ -153,11 +155,11 @@ async def delete_budget(deps: CostDeps, workspace: Workspace, reason: NotedReaso
 async def budget_state(deps: CostDependencies, workspace: str) -> BudgetState:
     """Return the budget of the workspace, and what was spent of it."""
     prices = deps.prices
-    present = await read_budget(deps.log, workspace)
-    if present is None:
+    budget = await read_budget(deps.log, workspace)
+    if budget is None:
         return BudgetState(currency=prices.currency)
     entries = deps.ledger.entries(await deps.partition(workspace))
-    return _state(await budget_use(present, entries, prices, datetime.now(UTC)))
+    return _state(await budget_use(budget, entries, prices, datetime.now(UTC)))
 
 
 def _state(use: BudgetUse) -> BudgetState:

@@ -108,10 +108,10 @@ async def read_dead_letter(
 ) -> WholeLetter:
     """Return one dead letter with its bytes."""
     (letter,) = await read_letters(operations.dead_letters, workspace, [number])
-    whole = WholeLetter(
+    whole_letter = WholeLetter(
         **Letter.of(letter).model_dump(), data=letter.data.decode("utf-8", "replace")
     )
-    return places.shown_in(whole)
+    return places.shown_in(whole_letter)
 
 
 @router.post("/dead_letters/redrive", responses=error_responses(404))
@@ -146,5 +146,5 @@ async def drop_dead_letters(
     then.
     """
     note_details(request, numbers=body.numbers, reason=body.reason)
-    dropped = await drop_letters(operations.dead_letters, workspace, body.numbers)
-    return places.shown_in(Dropped(dropped=[Letter.of(letter) for letter in dropped]))
+    dropped_letters = await drop_letters(operations.dead_letters, workspace, body.numbers)
+    return places.shown_in(Dropped(dropped=[Letter.of(letter) for letter in dropped_letters]))

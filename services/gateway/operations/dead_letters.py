@@ -22,8 +22,8 @@ async def list_letters(
     Raises InvalidInput for a stage that there is none of, `Unavailable`.
     """
     named_stage(stage)
-    own = [letter for letter in await letters.headers() if _is_of(letter, workspace)]
-    return [letter for letter in reversed(own) if stage in (None, letter.stage)]
+    own_letters = [letter for letter in await letters.headers() if _is_of(letter, workspace)]
+    return [letter for letter in reversed(own_letters) if stage in (None, letter.stage)]
 
 
 async def read_letters(
@@ -32,13 +32,13 @@ async def read_letters(
     """Return these letters whole. Raises NotFound where one is not there, or of another workspace;
     `Unavailable`.
     """
-    chosen: list[DeadLetter] = []
+    chosen_letters: list[DeadLetter] = []
     for number in numbers:
         letter = await letters.get(number)
         if letter is None or not _is_of(letter, workspace):
             raise NotFound(f"there is no dead letter {number} here")
-        chosen.append(letter)
-    return chosen
+        chosen_letters.append(letter)
+    return chosen_letters
 
 
 async def redrive_letters(
@@ -63,9 +63,9 @@ async def drop_letters(
     """Remove these letters for good, and return them. Raises what `read_letters` raises, before any
     is removed.
     """
-    chosen = await read_letters(letters, workspace, numbers)
+    chosen_letters = await read_letters(letters, workspace, numbers)
     await drop(letters, numbers)
-    return chosen
+    return chosen_letters
 
 
 def _is_of(letter: DeadLetter, workspace: str | None) -> bool:

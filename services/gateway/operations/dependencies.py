@@ -36,7 +36,7 @@ class Operations:
     consumers: ConsumerRates
     metrics: Callable[[], Awaitable[bytes]]
     read_providers: Callable[[], Awaitable[list[ProviderState]]]
-    parked: ParkedEvents
+    parked_events: ParkedEvents
 
 
 @dataclass(frozen=True)

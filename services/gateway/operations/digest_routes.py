@@ -40,7 +40,7 @@ async def projection_digests(operations: OperationDeps, _: WholeDeployment) -> D
     they are.
     """
     state = await read_task(operations.rebuilds, "digest")
-    workspace = state.last.order.workspace if state.last else ""
+    workspace = state.last_outcome.order.workspace if state.last_outcome else ""
     return DigestStatus(
         last=LogTaskStatus.of(state).last, workspace=workspace, takes_orders=state.takes_orders
     )
@@ -60,9 +60,9 @@ async def order_digests(
     All of their rows are read. 409 while another order is worked on; 503 where no operator process
     takes orders.
     """
-    wanted = OperatorOrder(
+    operator_order = OperatorOrder(
         "digest", "all", who=principal.name, reason=body.reason, workspace=workspace
     )
-    note_details(request, reason=body.reason, order=wanted.id)
-    await order(operations.rebuilds, wanted)
-    return OrderedDigests(id=wanted.id, workspace=workspace)
+    note_details(request, reason=body.reason, order=operator_order.id)
+    await order(operations.rebuilds, operator_order)
+    return OrderedDigests(id=operator_order.id, workspace=workspace)

@@ -59,14 +59,17 @@ async def ask_for_erasures(
     """
     note_details(request, documents=body.document_ids, reason=body.reason)
     outcome = await request_erasures(deps.log, workspace, body.document_ids, body.reason)
-    return ErasuresRequested(requested=outcome.requested, unknown=outcome.unknown)
+    return ErasuresRequested(requested=outcome.requested_ids, unknown=outcome.unknown_ids)
 
 
 @router.get("/erasures")
 async def erasures(deps: WorkspaceDeps, workspace: Workspace) -> Erasures:
     """Return the documents that are still to be erased, and the receipts of those that were."""
-    requested, erased = await list_erasures(deps.log, workspace)
+    requested_ids, erased_documents = await list_erasures(deps.log, workspace)
     return Erasures(
-        requested=requested,
-        erased=[ErasedDocument.model_validate(one, from_attributes=True) for one in erased],
+        requested=requested_ids,
+        erased=[
+            ErasedDocument.model_validate(document, from_attributes=True)
+            for document in erased_documents
+        ],
     )

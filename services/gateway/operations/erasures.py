@@ -28,8 +28,8 @@ MAX_LISTED = 1000
 class ErasureRequests:
     """Ids of documents that are to be erased, and ids that no document has."""
 
-    requested: list[str] = field(default_factory=list[str])
-    unknown: list[str] = field(default_factory=list[str])
+    requested_ids: list[str] = field(default_factory=list[str])
+    unknown_ids: list[str] = field(default_factory=list[str])
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ async def request_erasures(
     """
     outcome = ErasureRequests()
     for id in dict.fromkeys(ids):
-        added = await log.newest(workspace, id, "DocumentAdded")
-        if added is None:
-            outcome.unknown.append(id)
+        newest_addition = await log.newest(workspace, id, "DocumentAdded")
+        if newest_addition is None:
+            outcome.unknown_ids.append(id)
             continue
         event = ErasureRequested(document_id=id, reason=reason)
         envelope: Envelope[Event] = wrap(
             event,
-            id=event_id(f"{workspace}/{id}/{added.sequence}", event.type_name()),
+            id=event_id(f"{workspace}/{id}/{newest_addition.sequence}", event.type_name()),
             source=SOURCE,
             workspace=workspace,
             time=datetime.now(UTC),
@@ -66,7 +66,7 @@ async def request_erasures(
         )
         await log.publish(envelope)
         await delete_document(log, workspace=workspace, id=id, source=SOURCE)
-        outcome.requested.append(id)
+        outcome.requested_ids.append(id)
     return outcome
 
 
@@ -77,16 +77,16 @@ async def list_erasures(log: Log, workspace: str) -> tuple[list[str], list[Erase
     A request goes with the document's other events, so those that stand in the log are still to be
     done.
     """
-    requested = [
+    requested_ids = [
         envelope.data.aggregate_id
         async for _, envelope in _events(log, workspace, ErasureRequested)
     ]
-    erased = [
+    erased_documents = [
         Erased(event.document_id, envelope.time or at, event.receipt, event.reason, envelope.actor)
         async for at, envelope in _events(log, workspace, DocumentErased)
         if isinstance(event := envelope.data, DocumentErased) and event.receipt
     ]
-    return list(dict.fromkeys(requested)), erased
+    return list(dict.fromkeys(requested_ids)), erased_documents
 
 
 async def _events(

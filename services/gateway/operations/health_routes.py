@@ -80,7 +80,7 @@ async def settings(_: WholeDeployment) -> ShownSettings:
 
     Other services may be set otherwise; `lightstream config` shows the settings of all.
     """
-    shown = shown_settings(GROUPS, os.environ, {}, "")
+    shown_values = shown_settings(GROUPS, os.environ, {}, "")
     return ShownSettings(
-        settings=[Setting.model_validate(setting, from_attributes=True) for setting in shown]
+        settings=[Setting.model_validate(setting, from_attributes=True) for setting in shown_values]
     )

@@ -59,20 +59,20 @@ class LogTaskStatus(BaseModel):
     @classmethod
     def of(cls, state: TaskState) -> "LogTaskStatus":
         """Return it as the API shows it."""
-        outcome = state.last
+        outcome = state.last_outcome
         if outcome is None:
             return cls(last=None, takes_orders=state.takes_orders)
-        last = LastTask(
+        last_task = LastTask(
             id=outcome.order.id,
             who=outcome.order.who,
             reason=outcome.order.reason,
-            state="interrupted" if state.interrupted else outcome.state,
+            state="interrupted" if state.is_interrupted else outcome.state,
             started=outcome.started,
             ended=outcome.ended,
             error=outcome.error,
             result=dict(outcome.result),
         )
-        return cls(last=last, takes_orders=state.takes_orders)
+        return cls(last=last_task, takes_orders=state.takes_orders)
 
 
 @router.get("/log/{task}")
@@ -97,7 +97,7 @@ async def log_task(
     `GET` of the same path says what became of it. 409 while another order is worked on, or without
     such a folder; 503 where no operator process takes orders.
     """
-    wanted = OperatorOrder(task, "all", who=principal.name, reason=body.reason)
-    note_details(request, task=task, reason=body.reason, order=wanted.id)
-    await order(operations.rebuilds, wanted)
-    return OrderedTask(id=wanted.id, task=task)
+    operator_order = OperatorOrder(task, "all", who=principal.name, reason=body.reason)
+    note_details(request, task=task, reason=body.reason, order=operator_order.id)
+    await order(operations.rebuilds, operator_order)
+    return OrderedTask(id=operator_order.id, task=task)

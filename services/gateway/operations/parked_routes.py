@@ -45,5 +45,5 @@ async def list_parked(
     """Return how many events of the workspace are parked, for which reason, and the first of
     them.
     """
-    counts = await count_parked(operations.parked, workspace)
+    counts = await count_parked(operations.parked_events, workspace)
     return places.shown_in(ParkedList(parked=[ParkedEvents.of(count) for count in counts]), "first")

@@ -31,18 +31,18 @@ class Provider(BaseModel):
     @classmethod
     def of(cls, state: ProviderState, now: float) -> "Provider":
         """Return it as the API shows it."""
-        paused = state.until > now or state.is_open
-        booked = state.booked.values()
+        is_paused = state.until > now or state.is_open
+        bookings = state.booked.values()
         return cls(
             name=state.name,
             calls=sum(lease.want for lease in state.shares.values() if lease.until > now),
-            requests=sum(requests for requests, _ in booked),
-            tokens=sum(tokens for _, tokens in booked),
+            requests=sum(requests for requests, _ in bookings),
+            tokens=sum(tokens for _, tokens in bookings),
             failures=state.failures,
-            paused=paused,
-            paused_since=datetime.fromtimestamp(state.since, UTC) if paused else None,
-            paused_until=datetime.fromtimestamp(state.until, UTC) if paused else None,
-            reason=state.reason if paused else "",
+            paused=is_paused,
+            paused_since=datetime.fromtimestamp(state.since, UTC) if is_paused else None,
+            paused_until=datetime.fromtimestamp(state.until, UTC) if is_paused else None,
+            reason=state.reason if is_paused else "",
         )
 
 

@@ -100,7 +100,7 @@ class LastOrder(BaseModel):
     )
 
     @classmethod
-    def of(cls, outcome: OrderOutcome, *, interrupted: bool) -> "LastOrder":
+    def of(cls, outcome: OrderOutcome, *, is_interrupted: bool) -> "LastOrder":
         """Return it as the API shows it."""
         order = {
             name: getattr(outcome.order, name)
@@ -108,7 +108,7 @@ class LastOrder(BaseModel):
         }
         return cls(
             **order,
-            state="interrupted" if interrupted else outcome.state,
+            state="interrupted" if is_interrupted else outcome.state,
             started=outcome.started,
             ended=outcome.ended,
             error=outcome.error,
@@ -127,12 +127,14 @@ class RebuildStatus(BaseModel):
     @classmethod
     def of(cls, state: RebuildState) -> "RebuildStatus":
         """Return it as the API shows it."""
-        waits, last = state.candidate, state.last
+        waits, last_outcome = state.candidate, state.last_outcome
         return cls(
             running=RebuildUnderWay.of(state.running) if state.running else None,
             candidate=WaitingGenerations.model_validate(waits, from_attributes=True)
             if waits
             else None,
-            last=LastOrder.of(last, interrupted=state.interrupted) if last else None,
+            last=LastOrder.of(last_outcome, is_interrupted=state.is_interrupted)
+            if last_outcome
+            else None,
             takes_orders=state.takes_orders,
         )

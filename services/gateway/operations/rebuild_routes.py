@@ -73,7 +73,9 @@ async def rebuild_step(
             "questions are for `start` of vectors or all: what waits is promoted afterwards"
         )
     asked_in = workspace if body.questions else ""
-    wanted = OperatorOrder(step, who=principal.name, workspace=asked_in, **body.model_dump())
-    note_details(request, projection=body.projection, reason=body.reason, order=wanted.id)
-    await order(operations.rebuilds, wanted)
-    return OrderedStep(id=wanted.id, step=step, projection=body.projection)
+    operator_order = OperatorOrder(
+        step, who=principal.name, workspace=asked_in, **body.model_dump()
+    )
+    note_details(request, projection=body.projection, reason=body.reason, order=operator_order.id)
+    await order(operations.rebuilds, operator_order)
+    return OrderedStep(id=operator_order.id, step=step, projection=body.projection)

@@ -39,31 +39,37 @@ class Rebuilds:
 class RebuildState:
     """What is under way, waits for promotion, and became of the last order.
 
-    `takes_orders`: whether a process is there that does. `interrupted`: the last order's process
+    `takes_orders`: whether a process is there that does. `is_interrupted`: the last order's process
     ended before it.
     """
 
     running: RunningRebuild | None
     candidate: Candidate | None
-    last: OrderOutcome | None
+    last_outcome: OrderOutcome | None
     takes_orders: bool
-    interrupted: bool
+    is_interrupted: bool
 
 
 async def read_state(rebuilds: Rebuilds) -> RebuildState:
     """Return how rebuilds stand. Raises `Unavailable`."""
     values = rebuilds.values
     # The outcome first: an order that ends meanwhile is not taken for one that was interrupted.
-    last = await read_outcome(values)
-    current, work, candidate = await asyncio.gather(
+    last_outcome = await read_outcome(values)
+    current_order, work, candidate = await asyncio.gather(
         rebuilds.operator.current(), rebuild_lease.running(values), rebuild_candidate.read(values)
     )
-    unfinished = last is not None and last.state == "running"
-    if unfinished and last and current != last.order.id:
-        last = await read_outcome(values)
-        unfinished = last is not None and last.state == "running" and current != last.order.id
-        return RebuildState(work, candidate, last, current is not None, unfinished)
-    return RebuildState(work, candidate, last, current is not None, interrupted=False)
+    is_unfinished = last_outcome is not None and last_outcome.state == "running"
+    if is_unfinished and last_outcome and current_order != last_outcome.order.id:
+        last_outcome = await read_outcome(values)
+        is_unfinished = (
+            last_outcome is not None
+            and last_outcome.state == "running"
+            and current_order != last_outcome.order.id
+        )
+        return RebuildState(work, candidate, last_outcome, current_order is not None, is_unfinished)
+    return RebuildState(
+        work, candidate, last_outcome, current_order is not None, is_interrupted=False
+    )
 
 
 @dataclass(frozen=True)
@@ -72,30 +78,34 @@ class TaskState:
     `RebuildState`.
     """
 
-    last: OrderOutcome | None
+    last_outcome: OrderOutcome | None
     takes_orders: bool
-    interrupted: bool
+    is_interrupted: bool
 
 
 async def read_task(rebuilds: Rebuilds, task: Task) -> TaskState:
     """Return how an audit, a backup or digests stand. Raises `Unavailable`."""
-    current = await rebuilds.operator.current()
+    current_order = await rebuilds.operator.current()
     # The outcome last: one that was under way a moment ago may have ended since, and says so.
-    last = await read_outcome(rebuilds.values, task)
-    interrupted = last is not None and last.state == "running" and current != last.order.id
-    return TaskState(last, current is not None, interrupted)
+    last_outcome = await read_outcome(rebuilds.values, task)
+    is_interrupted = (
+        last_outcome is not None
+        and last_outcome.state == "running"
+        and current_order != last_outcome.order.id
+    )
+    return TaskState(last_outcome, current_order is not None, is_interrupted)
 
 
-async def order(rebuilds: Rebuilds, wanted: OperatorOrder) -> None:
+async def order(rebuilds: Rebuilds, operator_order: OperatorOrder) -> None:
     """Order a step of a rebuild, an audit, a backup or digests, and return once it is begun.
 
     Raises Conflict during another order, and for a step during a rebuild, which the others do not
     mind; `Unavailable`.
     """
     # `cleanup` and `promote` hold the lease as well: two at once would drop what the other fills.
-    if wanted.task == "rebuild" and (work := await rebuild_lease.running(rebuilds.values)):
+    if operator_order.task == "rebuild" and (work := await rebuild_lease.running(rebuilds.values)):
         raise Conflict(f"there is a {work} under way")
     try:
-        await rebuilds.operator.order(wanted)
+        await rebuilds.operator.order(operator_order)
     except (Busy, InvalidInput) as error:
         raise Conflict(str(error)) from None

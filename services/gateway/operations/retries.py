@@ -12,6 +12,6 @@ async def ids_to_retry(
     documents: Documents, partition: Partition, names: Sequence[str]
 ) -> list[str]:
     """Return the ids that these ids or file names mean; without any, those of all that failed."""
-    failed = await list_documents(documents, partition, FAILED_STATUSES)
-    file_paths = {id: status.file_path for id, status in failed.items()}
-    return named_ids(names, file_paths) if names else list(failed)
+    failed_documents = await list_documents(documents, partition, FAILED_STATUSES)
+    file_paths = {id: status.file_path for id, status in failed_documents.items()}
+    return named_ids(names, file_paths) if names else list(failed_documents)

@@ -106,27 +106,27 @@ class PastProvenance:
         """See `ProvenanceReader.of`: in canonical order."""
         key: Key = (names[0],) if len(names) == 1 else pair(*names)
         provenance = [
-            _provenance(f"{number:08d}", one)
-            for number, one in enumerate(self.state.contributions.get(key, ()))
+            _provenance(f"{number:08d}", contribution)
+            for number, contribution in enumerate(self.state.contributions.get(key, ()))
         ]
         return [
-            one
-            for one in provenance
-            if one.cursor > after and (among is None or one.document_id in among)
+            contribution
+            for contribution in provenance
+            if contribution.cursor > after and (among is None or contribution.document_id in among)
         ][:limit]
 
 
-def _provenance(cursor: str, one: Contribution) -> Provenance:
+def _provenance(cursor: str, contribution: Contribution) -> Provenance:
     return Provenance(
         cursor,
-        one.names,
-        one.chunk_id,
-        one.document_id,
-        one.order,
-        one.version,
-        one.added_at,
-        one.file_path,
-        one.description,
+        contribution.names,
+        contribution.chunk_id,
+        contribution.document_id,
+        contribution.order,
+        contribution.version,
+        contribution.added_at,
+        contribution.file_path,
+        contribution.description,
     )
 
 
@@ -140,7 +140,7 @@ class MemoryPastAnswers:
 
     log: Log
     rows: Rows
-    _kept: TTLCache[tuple[str, int, str], QueryDependencies] = field(
+    _cache: TTLCache[tuple[str, int, str], QueryDependencies] = field(
         default_factory=lambda: TTLCache(MAX_KEPT, KEPT_SECONDS)
     )
     _turns: PastTurns = field(default_factory=PastTurns)
@@ -151,11 +151,11 @@ class MemoryPastAnswers:
         """See `PastAnswers` of the API's context."""
         async with self._turns.of_workspace(workspace), deps.for_generation(generation) as by:
             key = (workspace, sequence, by.vectors.model)
-            if key not in self._kept:
+            if key not in self._cache:
                 size = await past.size(workspace, sequence)
                 async with self._turns.of_size(workspace, size):
-                    self._kept[key] = await self._opened(past, workspace, sequence, by)
-            return self._kept[key], Partitions.of(workspace, GENERATIONS)
+                    self._cache[key] = await self._opened(past, workspace, sequence, by)
+            return self._cache[key], Partitions.of(workspace, GENERATIONS)
 
     async def _opened(
         self, past: Past, workspace: str, sequence: int, deps: QueryDependencies
@@ -189,8 +189,8 @@ class MemoryPastAnswers:
         present.
         """
         if await past.size(workspace, sequence) > reading.MAX_BYTES:
-            present, state = await past.of_present(workspace, sequence)
-            return state, present.rows
+            present_state, state = await past.of_present(workspace, sequence)
+            return state, present_state.rows
         (state,) = await past.states(workspace, sequence)
         rows = MemoryRows()
         await self.read_documents(workspace, sequence, rows)
@@ -230,20 +230,22 @@ class MemoryPastAnswers:
             "entities": [entity_row(entity) for entity in state.entities.values()],
             "relations": [relation_row(relation) for relation in state.relations.values()],
         }
-        most = max(MAX_VECTORS, MAX_VECTOR_BYTES // (4 * deps.vectors.dimension))
-        if (count := sum(map(len, rows.values()))) > most:
+        max_vectors = max(MAX_VECTORS, MAX_VECTOR_BYTES // (4 * deps.vectors.dimension))
+        if (count := sum(map(len, rows.values()))) > max_vectors:
             raise TooLarge(
-                f"workspace {workspace!r} had {count:,} vectors by then, at most {most:,} are made"
+                f"workspace {workspace!r} had {count:,} vectors by then, "
+                f"at most {max_vectors:,} are made"
             )
         embedder = _NamedEmbedder(
             deps.vectors.model, deps.vectors.dimension, deps.embed_documents or deps.embed
         )
         embeddings = CachedEmbeddings(self.rows, embedder)
         for kind, of_kind in rows.items():
-            for some in batched(of_kind, TEXTS_AT_ONCE):
-                made = await embeddings.embed(workspace, [row.text for row in some])
+            for batch in batched(of_kind, TEXTS_AT_ONCE):
+                batch_vectors = await embeddings.embed(workspace, [row.text for row in batch])
                 with_vectors = [
-                    replace(row, vector=vector) for row, vector in zip(some, made, strict=True)
+                    replace(row, vector=vector)
+                    for row, vector in zip(batch, batch_vectors, strict=True)
                 ]
                 await vectors.put(partition, kind, with_vectors)
                 await asyncio.sleep(0)

@@ -113,7 +113,7 @@ class WorkspaceEvents:
     left_out: int = 0
     """Events that cannot be read, or are of a newer version than this code."""
     contributions: int = 0
-    exceeded: int | None = None
+    exceeded_at: int | None = None
     """Sequence of the event that said too much; None while they fit in memory."""
 
     async def read(self, log: Log, until: int) -> None:
@@ -121,7 +121,7 @@ class WorkspaceEvents:
         nothing counts.
         """
         for kind in READ:
-            seen = 0
+            message_count = 0
             async with aclosing(
                 log.history(self.workspace, None, kind.type_name(), self.end)
             ) as messages:
@@ -129,8 +129,8 @@ class WorkspaceEvents:
                     if message.sequence > until:
                         break
                     self._take(message)
-                    seen += 1
-                    if seen % PAUSE == 0:
+                    message_count += 1
+                    if message_count % PAUSE == 0:
                         await asyncio.sleep(0)
         self.end = max(self.end, until)
 
@@ -145,7 +145,7 @@ class WorkspaceEvents:
     def _count(self, statements: Sequence[Contribution], sequence: int) -> None:
         self.contributions += len(statements)
         if self.contributions > MAX_CONTRIBUTIONS:
-            self.exceeded = sequence
+            self.exceeded_at = sequence
             raise TooLarge(
                 f"chunks of workspace {self.workspace!r} say more than "
                 f"{MAX_CONTRIBUTIONS:,} things of entities and relations: "

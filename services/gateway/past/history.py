@@ -88,9 +88,9 @@ def entity_history(events: WorkspaceEvents, state: PastState, name: str) -> Enti
 def _statements(
     events: WorkspaceEvents, state: PastState, names: set[str], name: str
 ) -> Iterable[HistoryEvent]:
-    current = {id(record) for record in current_chunks(events, state.sequence)}
+    current_ids = {id(record) for record in current_chunks(events, state.sequence)}
     for records in events.chunks.values():
-        last = max(
+        last_version = max(
             (record.version for record in records if record.sequence <= state.sequence), default=0
         )
         for record in records:
@@ -102,17 +102,17 @@ def _statements(
                         contribution,
                         state,
                         name,
-                        counted=id(record) in current,
-                        newest=record.version == last,
+                        is_counted=id(record) in current_ids,
+                        is_newest=record.version == last_version,
                     )
                     yield _statement(record, contribution, effect)
 
 
 def _effect(
-    contribution: Contribution, state: PastState, name: str, *, counted: bool, newest: bool
+    contribution: Contribution, state: PastState, name: str, *, is_counted: bool, is_newest: bool
 ) -> Effect:
-    if not counted:
-        return "deleted" if newest else "replaced"
+    if not is_counted:
+        return "deleted" if is_newest else "replaced"
     if contribution.version <= state.edits.cutoff(contribution.names, contribution.document_id):
         return "hidden"
     return (
@@ -145,10 +145,10 @@ def _statement(record: ChunkRecord, contribution: Contribution, effect: Effect) 
 
 
 def _edited(edits: list[Edit], names: set[str]) -> Iterable[HistoryEvent]:
-    ordered = sorted(edits, key=lambda edit: edit.sequence)
-    undone = undone_edits(ordered)
-    standing = {edit.sequence for edit in standing_edits(ordered)}
-    for edit in ordered:
+    ordered_edits = sorted(edits, key=lambda edit: edit.sequence)
+    undone = undone_edits(ordered_edits)
+    standing = {edit.sequence for edit in standing_edits(ordered_edits)}
+    for edit in ordered_edits:
         if not names.isdisjoint(edit.all_names):
             # Proposals and undoings never stand among what changes the graph, but were not taken
             # back.

@@ -56,7 +56,7 @@ class Past:
 
     log: Log
     limits: SummaryLimits
-    present: Present | None = None
+    present_state: Present | None = None
     """Gives pasts of more events than are read; None: they are refused."""
     _presents: TTLCache[tuple[str, int], tuple[PresentPast, PastState]] = field(
         default_factory=lambda: TTLCache(MAX_WORKSPACES, KEPT_SECONDS)
@@ -112,7 +112,7 @@ class Past:
         """
         async with self._turns.of_workspace(workspace):
             size = await self._sizes.until(workspace, sequence)
-        if size > MAX_BYTES and self.present is None:
+        if size > MAX_BYTES and self.present_state is None:
             raise _too_large(workspace)
         return size
 
@@ -143,17 +143,17 @@ class Past:
         """
         state = await self._state_of_graph(workspace, sequence)
         partition = Partition(workspace, REVISION)
-        known = self._graphs.get(workspace)
-        if known is None or known[0] is not state:
+        cached_graph = self._graphs.get(workspace)
+        if cached_graph is None or cached_graph[0] is not state:
             graph = MemoryGraph()
             await graph.put(
                 partition, list(state.entities.values()), list(state.relations.values())
             )
-            known = self._graphs[workspace] = state, graph
-        return known[1], partition
+            cached_graph = self._graphs[workspace] = state, graph
+        return cached_graph[1], partition
 
     async def _state_of_graph(self, workspace: str, sequence: int) -> PastState:
-        if self.present and await self.size(workspace, sequence) > MAX_BYTES:
+        if self.present_state and await self.size(workspace, sequence) > MAX_BYTES:
             # What does not fit in memory with the texts may fit without them.
             with suppress(TooLarge):
                 return (await self.of_present(workspace, sequence))[1]
@@ -165,11 +165,11 @@ class Past:
             return self._presents[key]
         if refusal := self._refused_presents.get(key):
             raise TooLarge(refusal)
-        if self.present is None:
+        if self.present_state is None:
             raise _too_large(workspace)
         async with self._turns.of_size(workspace, MAX_BYTES):
             try:
-                past = await self.present.at(workspace, sequence)
+                past = await self.present_state.at(workspace, sequence)
             except TooLarge as error:
                 self._refused_presents[key] = str(error)
                 raise
@@ -193,25 +193,25 @@ class Past:
         try:
             await events.read(self.log, until)
         except TooLarge as error:
-            self._refusals[events.workspace] = events.exceeded or until, str(error)
+            self._refusals[events.workspace] = events.exceeded_at or until, str(error)
             raise
         self._events[events.workspace] = events
         return events
 
     async def _state(self, events: WorkspaceEvents, sequence: int) -> PastState:
         key = (events.workspace, sequence)
-        known = self._states.get(key)
-        if known is None or known[0] is not events:
-            known = events, await self._folded(events, sequence)
-            self._states[key] = known
-        return known[1]
+        cached_state = self._states.get(key)
+        if cached_state is None or cached_state[0] is not events:
+            cached_state = events, await self._folded(events, sequence)
+            self._states[key] = cached_state
+        return cached_state[1]
 
     async def _folded(self, events: WorkspaceEvents, sequence: int) -> PastState:
         """Fold in another thread: of many documents it takes seconds. It stops when nobody waits
         any more.
         """
-        abandoned = threading.Event()
+        abandon = threading.Event()
         try:
-            return await asyncio.to_thread(state_at, events, sequence, self.limits, abandoned)
+            return await asyncio.to_thread(state_at, events, sequence, self.limits, abandon)
         finally:
-            abandoned.set()
+            abandon.set()

@@ -72,23 +72,23 @@ class DiffResponse(BaseModel):
     is_truncated: bool
 
     @classmethod
-    def of(cls, computed: Diff) -> "DiffResponse":
+    def of(cls, diff: Diff) -> "DiffResponse":
         """Return the answer."""
         return cls(
-            from_sequence=computed.before,
-            to_sequence=computed.after,
-            counts=computed.counts,
+            from_sequence=diff.before,
+            to_sequence=diff.after,
+            counts=diff.counts,
             documents=[
                 DocumentDifference(
                     id=difference.key[0], change=difference.change, fields=_fields(difference)
                 )
-                for difference in computed.documents
+                for difference in diff.documents
             ],
             entities=[
                 EntityDifference(
                     name=difference.key[0], change=difference.change, fields=_fields(difference)
                 )
-                for difference in computed.entities
+                for difference in diff.entities
             ],
             relations=[
                 RelationDifference(
@@ -97,9 +97,9 @@ class DiffResponse(BaseModel):
                     change=difference.change,
                     fields=_fields(difference),
                 )
-                for difference in computed.relations
+                for difference in diff.relations
             ],
-            is_truncated=computed.is_truncated,
+            is_truncated=diff.is_truncated,
         )
 
 

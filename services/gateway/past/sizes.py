@@ -21,12 +21,12 @@ REMEMBERED_SECONDS = 300.0
 class _Extent:
     """The events of one workspace that were counted: `size` bytes up to the sequence `end`.
 
-    `exceeded`: the sequence from which on they are more than the limit; None while they are not.
+    `exceeded_at`: the sequence from which on they are more than the limit; None while they are not.
     """
 
     end: int = 0
     size: int = 0
-    exceeded: int | None = None
+    exceeded_at: int | None = None
 
 
 @dataclass
@@ -49,10 +49,10 @@ class EventSizes:
         Calls for one workspace must come one after the other. Raises `Unavailable`.
         """
         extent = self._extents.get(workspace) or _Extent()
-        if extent.exceeded is None and extent.end < sequence:
+        if extent.exceeded_at is None and extent.end < sequence:
             extent = await self._counted(workspace, extent, sequence)
             self._extents[workspace] = extent
-        if extent.exceeded is not None and extent.exceeded > sequence:
+        if extent.exceeded_at is not None and extent.exceeded_at > sequence:
             return self.limit
         return extent.size
 
@@ -64,5 +64,5 @@ class EventSizes:
                     break
                 size += bytes_of_event
                 if size > self.limit:
-                    return _Extent(place, size, exceeded=place)
+                    return _Extent(place, size, exceeded_at=place)
         return _Extent(sequence, size)

@@ -39,18 +39,18 @@ def state_at(
     events: WorkspaceEvents,
     sequence: int,
     limits: SummaryLimits,
-    abandoned: threading.Event | None = None,
+    abandon: threading.Event | None = None,
 ) -> PastState:
     """Return the state at a sequence that was read. It is what the services make of the log up to
     there.
 
-    Raises `Abandoned` soon after `abandoned` is set, which another thread may do.
+    Raises `Abandoned` soon after `abandon` is set, which another thread may do.
     """
-    abandoned = abandoned or threading.Event()
+    abandon = abandon or threading.Event()
     edits = apply_edits([edit for edit in events.edits if edit.sequence <= sequence])
     by_key: dict[Key, list[Contribution]] = defaultdict(list)
     for record in current_chunks(events, sequence):
-        if abandoned.is_set():
+        if abandon.is_set():
             raise Abandoned
         for contribution in record.contributions:
             key = edits.canonical_key(contribution.names, contribution.document_id)
@@ -62,32 +62,36 @@ def state_at(
     for summary in events.summaries:
         if summary.sequence <= sequence:
             summaries.setdefault(summary.inputs_hash, summary.text)
-    ordered = {key: active_contributions(some) for key, some in by_key.items()}
+    contributions_by_key = {
+        key: active_contributions(contributions) for key, contributions in by_key.items()
+    }
     entities: dict[str, Entity] = {}
     relations: dict[tuple[str, str], Relation] = {}
-    for key in ordered.keys() | edits.values.keys():
-        if abandoned.is_set():
+    for key in contributions_by_key.keys() | edits.values.keys():
+        if abandon.is_set():
             raise Abandoned
-        some = ordered.get(key, [])
-        description = describe(key, fragments(some), summaries, limits).text
-        thing = fold(key, aggregate(some), description, REVISION, edits)
-        if isinstance(thing, Entity):
-            entities[thing.name] = thing
+        contributions = contributions_by_key.get(key, [])
+        description = describe(key, fragments(contributions), summaries, limits).text
+        value = fold(key, aggregate(contributions), description, REVISION, edits)
+        if isinstance(value, Entity):
+            entities[value.name] = value
         else:
-            relations[thing.key] = thing
-    return PastState(sequence, documents_at(events, sequence), entities, relations, ordered, edits)
+            relations[value.key] = value
+    return PastState(
+        sequence, documents_at(events, sequence), entities, relations, contributions_by_key, edits
+    )
 
 
 def current_chunks(events: WorkspaceEvents, sequence: int) -> list[ChunkRecord]:
     """Return what counts of each chunk at a sequence: its newest version, unless its document has
     it no more.
     """
-    current: list[ChunkRecord] = []
+    current_records: list[ChunkRecord] = []
     for records in events.chunks.values():
         record = newest(records, sequence)
         if record and record.contributions and not _is_obsolete(record, events, sequence):
-            current.append(record)
-    return current
+            current_records.append(record)
+    return current_records
 
 
 def _is_obsolete(record: ChunkRecord, events: WorkspaceEvents, sequence: int) -> bool:
@@ -96,19 +100,19 @@ def _is_obsolete(record: ChunkRecord, events: WorkspaceEvents, sequence: int) ->
     """
     first = record.contributions[0]
     return any(
-        bound.is_obsolete_chunk(first.order, record.version)
-        for place, bound in events.bounds.get(first.document_id, ())
+        bounds.is_obsolete_chunk(first.order, record.version)
+        for place, bounds in events.bounds.get(first.document_id, ())
         if place <= sequence
     )
 
 
 def newest(records: Sequence[ChunkRecord], sequence: int) -> ChunkRecord | None:
     """Return the record of a chunk that counts at a sequence; None if there was none yet."""
-    known = [record for record in records if record.sequence <= sequence]
-    if not known:
+    known_records = [record for record in records if record.sequence <= sequence]
+    if not known_records:
         return None
-    version = max(record.version for record in known)
-    of_version = [record for record in known if record.version == version]
+    version = max(record.version for record in known_records)
+    of_version = [record for record in known_records if record.version == version]
     return (
         of_version[0] if len(of_version) == 1 else max(of_version, key=lambda record: record.rank)
     )
@@ -116,10 +120,10 @@ def newest(records: Sequence[ChunkRecord], sequence: int) -> ChunkRecord | None:
 
 def documents_at(events: WorkspaceEvents, sequence: int) -> dict[str, DocumentRecord]:
     """Return the documents that were added and not deleted by then, each with its newest text."""
-    current: dict[str, DocumentRecord] = {}
+    documents: dict[str, DocumentRecord] = {}
     for id, records in events.documents.items():
-        known = [record for record in records if record.sequence <= sequence]
-        last = max(known, key=lambda record: record.sequence, default=None)
-        if last and last.content_hash:
-            current[id] = last
-    return current
+        known_records = [record for record in records if record.sequence <= sequence]
+        last_record = max(known_records, key=lambda record: record.sequence, default=None)
+        if last_record and last_record.content_hash:
+            documents[id] = last_record
+    return documents

@@ -90,53 +90,53 @@ class StoredPresent:
         """See `Present.at`."""
         generations = await self.pointers.live("status", "graph")
         await self._until_handled(workspace, sequence)
-        stored = await self._stored(workspace, generations)
-        changed = await self._changed(workspace, sequence)
+        stored_rows = await self._stored(workspace, generations)
+        changed_tokens = await self._changed(workspace, sequence)
         if await self.pointers.live("status", "graph") != generations:
             raise Unavailable("a rebuild went live while the past was read: ask again")
         past = PresentPast(WorkspaceEvents(workspace, sequence), MemoryRows())
-        whole = [
+        unchanged_rows = [
             row
-            for id, row in stored.documents.items()
-            if subjects.token(id) not in changed and stored.is_whole(row)
+            for id, row in stored_rows.documents.items()
+            if subjects.token(id) not in changed_tokens and stored_rows.is_whole(row)
         ]
-        await _take(past, stored, whole)
-        others = sorted(stored.documents.keys() - {row["id"] for row in whole})
-        await _LogReader(self.log, past, sequence).read(others)
+        await _take(past, stored_rows, unchanged_rows)
+        changed_ids = sorted(stored_rows.documents.keys() - {row["id"] for row in unchanged_rows})
+        await _LogReader(self.log, past, sequence).read(changed_ids)
         return past
 
     async def _until_handled(self, workspace: str, sequence: int) -> None:
-        needed, waited = min(sequence, await self.log.last(workspace)), 0.0
-        while await self.log.handled("query-status", workspace=workspace) < needed:
-            if waited >= HANDLED_SECONDS:
+        target_sequence, seconds_waited = min(sequence, await self.log.last(workspace)), 0.0
+        while await self.log.handled("query-status", workspace=workspace) < target_sequence:
+            if seconds_waited >= HANDLED_SECONDS:
                 raise Unavailable(
                     "the status projection has not handled all that this past consists of: "
                     "ask again"
                 )
             await asyncio.sleep(POLL_SECONDS)
-            waited += POLL_SECONDS
+            seconds_waited += POLL_SECONDS
 
     async def _stored(self, workspace: str, generations: Generations) -> _StoredRows:
-        stored, characters, contributions = _StoredRows(), 0, 0
+        stored_rows, characters, contributions = _StoredRows(), 0, 0
         status, graph = (
             Partition(workspace, generations.status),
             Partition(workspace, generations.graph),
         )
         async for _, row in self._scan(Table(CONTRIBUTIONS_TABLE, graph)):
-            stored.contributions[row["chunk_id"]] = row
+            stored_rows.contributions[row["chunk_id"]] = row
             contributions += len(row["said"])
             if contributions > MAX_CONTRIBUTIONS:
                 raise _too_large(
                     workspace, f"{MAX_CONTRIBUTIONS:,} things said of entities and relations"
                 )
         async for key, row in self._scan(Table("chunks", status)):
-            stored.chunks.setdefault(row["document_id"], {})[key] = row
+            stored_rows.chunks.setdefault(row["document_id"], {})[key] = row
             characters += len(row["content"])
             if characters > MAX_TEXT:
                 raise _too_large(workspace, f"{MAX_TEXT:,} characters in chunks")
         async for _, row in self._scan(Table("documents", status)):
-            stored.documents[row["id"]] = row
-        return stored
+            stored_rows.documents[row["id"]] = row
+        return stored_rows
 
     async def _scan(self, table: Table) -> AsyncGenerator[tuple[str, Row]]:
         after = ""
@@ -151,7 +151,7 @@ class StoredPresent:
             return {subjects.split(subject)[1] async for subject in behind}
 
 
-async def _take(past: PresentPast, stored: _StoredRows, documents: Sequence[Row]) -> None:
+async def _take(past: PresentPast, stored_rows: _StoredRows, documents: Sequence[Row]) -> None:
     """Take whole documents with their chunks, and what these say, as the stores have them."""
     partition = Partition(past.events.workspace, REVISION)
     await past.rows.put(
@@ -160,10 +160,10 @@ async def _take(past: PresentPast, stored: _StoredRows, documents: Sequence[Row]
     for document in documents:
         if document["status"] == DELETED:
             continue
-        chunks = stored.chunks.get(document["id"], {})
+        chunks = stored_rows.chunks.get(document["id"], {})
         await past.rows.put(Table("chunks", partition), chunks)
         for chunk in chunks.values():
-            row = stored.contributions[chunk["id"]]
+            row = stored_rows.contributions[chunk["id"]]
             record = ChunkRecord(row["version"], 0, row["version"], tuple(contributions_of(row)))
             past.events.chunks[chunk["id"]].append(record)
         # Stores in memory never wait: other requests get their turn.
@@ -222,9 +222,9 @@ class _LogReader:
         return deliveries
 
 
-def _too_large(workspace: str, what: str) -> TooLarge:
+def _too_large(workspace: str, kind: str) -> TooLarge:
     return TooLarge(
         f"the past of workspace {workspace!r} does not fit in memory: it has more than "
-        f"{what}; ask of a later moment,"
+        f"{kind}; ask of a later moment,"
         " or of now without `as_of`"
     )

@@ -50,9 +50,9 @@ class Undo:
             case GraphEdited() as event:
                 return await self._undone_edit(sequence, event)
             case DocumentDeleted() as event:
-                return await self._restored(sequence, event.document_id, deleted=True)
+                return await self._restored(sequence, event.document_id, was_deleted=True)
             case DocumentAdded() as event:
-                return await self._restored(sequence, event.document_id, deleted=False)
+                return await self._restored(sequence, event.document_id, was_deleted=False)
             case event:
                 raise BadRequest(
                     f"a {event.type_name()} cannot be undone: it is not what a person did"
@@ -60,18 +60,18 @@ class Undo:
 
     async def apply(self, sequence: int) -> Undoing:
         """Publish what `plan` returns. Raises what it raises, and Unavailable."""
-        planned = await self.plan(sequence)
-        if isinstance(planned.event, GraphEdited):
+        undoing = await self.plan(sequence)
+        if isinstance(undoing.event, GraphEdited):
             position = await edit_graph(
-                self.log, workspace=self.workspace, edit=planned.event, source=SOURCE
+                self.log, workspace=self.workspace, edit=undoing.event, source=SOURCE
             )
         else:
-            assert isinstance(planned.event, DocumentAdded)
-            added = await restore_document(
-                self.log, workspace=self.workspace, event=planned.event, source=SOURCE
+            assert isinstance(undoing.event, DocumentAdded)
+            added_document = await restore_document(
+                self.log, workspace=self.workspace, event=undoing.event, source=SOURCE
             )
-            position = added.at
-        return Undoing(planned.sequence, planned.type, planned.description, planned.event, position)
+            position = added_document.at
+        return Undoing(undoing.sequence, undoing.type, undoing.description, undoing.event, position)
 
     async def _event_at(self, sequence: int) -> Event:
         message = await self.log.following(sequence - 1, subjects.of_workspace(self.workspace))
@@ -83,21 +83,21 @@ class Undo:
         if event.operation == "undo_alias":
             raise BadRequest("the undoing of an alias is not undone: decide on the alias again")
         edits = [
-            edit_of(place, microseconds(at), one)
-            for place, at, one in [
+            edit_of(place, microseconds(at), edit)
+            for place, at, edit in [
                 (message.sequence, message.published_at, _decoded(message))
                 for message in await self._history(event.aggregate_id, "GraphEdited", sequence - 1)
             ]
-            if isinstance(one, GraphEdited)
+            if isinstance(edit, GraphEdited)
         ]
         by = undone_edits(edits).get(sequence)
-        said = f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}"
+        summary = f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}"
         standing = {edit.sequence for edit in standing_edits(edits)}
         if by or (
             event.operation in ("accept_alias", "merge_entities") and sequence not in standing
         ):
             raise Conflict(
-                f"sequence {sequence} ({said}) is undone already{f', by {by}' if by else ''}"
+                f"sequence {sequence} ({summary}) is undone already{f', by {by}' if by else ''}"
             )
         alias = event.operation in (*ALIAS_OPERATIONS, "merge_entities")
         compensating = GraphEdited(
@@ -108,33 +108,35 @@ class Undo:
             evidence=self.reason,
             undoes=None if alias else sequence,
         )
-        return Undoing(sequence, "GraphEdited", f"undo: {said}", compensating)
+        return Undoing(sequence, "GraphEdited", f"undo: {summary}", compensating)
 
-    async def _restored(self, sequence: int, id: str, *, deleted: bool) -> Undoing:
-        added = await self._history(id, "DocumentAdded")
-        newer = next((message.sequence for message in added if message.sequence > sequence), None)
-        gone = [message.sequence for message in await self._history(id, "DocumentDeleted")]
-        if newer or any(place > sequence for place in gone):
-            what = "deleted" if deleted else "added"
+    async def _restored(self, sequence: int, id: str, *, was_deleted: bool) -> Undoing:
+        additions = await self._history(id, "DocumentAdded")
+        newer_sequence = next(
+            (message.sequence for message in additions if message.sequence > sequence), None
+        )
+        deletions = [message.sequence for message in await self._history(id, "DocumentDeleted")]
+        if newer_sequence or any(place > sequence for place in deletions):
+            change = "deleted" if was_deleted else "added"
             raise Conflict(
-                f"document {id!r} was {what} at {sequence}, and added or deleted again since"
+                f"document {id!r} was {change} at {sequence}, and added or deleted again since"
             )
-        before = [message for message in added if message.sequence < sequence]
-        last_deletion = max((place for place in gone if place < sequence), default=0)
-        if not before or (not deleted and before[-1].sequence < last_deletion):
-            if deleted:
+        before = [message for message in additions if message.sequence < sequence]
+        last_deletion = max((place for place in deletions if place < sequence), default=0)
+        if not before or (not was_deleted and before[-1].sequence < last_deletion):
+            if was_deleted:
                 raise NotFound(f"the log has no text of document {id!r} from before its deletion")
             raise BadRequest(
                 f"document {id!r} had no text before {sequence}: to take it back, delete it"
             )
         event = _decoded(before[-1])
         assert isinstance(event, DocumentAdded)
-        what = "deletion" if deleted else "new text"
+        change = "deletion" if was_deleted else "new text"
         return Undoing(
             sequence,
-            "DocumentDeleted" if deleted else "DocumentAdded",
+            "DocumentDeleted" if was_deleted else "DocumentAdded",
             (
-                f"undo the {what} of {event.file_path} ({id}): its text of sequence "
+                f"undo the {change} of {event.file_path} ({id}): its text of sequence "
                 f"{before[-1].sequence} is added again"
             ),
             event,

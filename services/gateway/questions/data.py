@@ -117,12 +117,12 @@ def _relation(relation: Relation) -> dict[str, Any]:
     }
 
 
-def _common_fields(thing: Entity | Relation) -> dict[str, Any]:
+def _common_fields(value: Entity | Relation) -> dict[str, Any]:
     return {
-        "description": thing.description,
-        "source_id": SEPARATOR.join(thing.source_ids),
-        "file_path": SEPARATOR.join(map(one_line, thing.file_paths)),
-        "created_at": thing.created_at,
+        "description": value.description,
+        "source_id": SEPARATOR.join(value.source_ids),
+        "file_path": SEPARATOR.join(map(one_line, value.file_paths)),
+        "created_at": value.created_at,
     }
 
 

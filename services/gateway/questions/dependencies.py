@@ -33,7 +33,7 @@ class QuestionDependencies:
     """What answers questions about the present and the past, and the defaults of requests."""
 
     answering: QueryDependencies
-    current: CurrentPartitions
+    current_partitions: CurrentPartitions
     positions: Positions
     pointers: LiveGenerations
     past: Past

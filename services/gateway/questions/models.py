@@ -76,7 +76,9 @@ class Filter(StrictModel):
     def scope(self) -> Scope:
         """Return the filter as retrieval takes it."""
         return Scope(
-            document_ids=tuple(id for given in self.document_ids for id in spellings(given)),
+            document_ids=tuple(
+                id for document_id in self.document_ids for id in spellings(document_id)
+            ),
             tags=tuple(self.tags),
             metadata=tuple(self.metadata.items()),
             file_path_prefix=self.file_path_prefix,
@@ -219,7 +221,7 @@ def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | No
     passages: dict[str, list[Passage]] = {}
     for id, passage in answer.retrieval.passages:
         passages.setdefault(id, []).append(passage)
-    located = request.include_chunk_content or request.include_chunk_locations
+    with_locations = request.include_chunk_content or request.include_chunk_locations
     return [
         Reference(
             reference_id=id,
@@ -228,7 +230,9 @@ def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | No
             if request.include_chunk_content
             else None,
             also_in=answer.retrieval.files_of_doubles(id, path) or None,
-            chunks=[_location(passage) for passage in passages.get(id, ())] if located else None,
+            chunks=[_location(passage) for passage in passages.get(id, ())]
+            if with_locations
+            else None,
         )
         for path, id in answer.retrieval.references.items()
     ]
@@ -257,7 +261,11 @@ class SearchRound(BaseModel):
 def rounds_of(answer: Answer) -> list[SearchRound] | None:
     """Return the rounds of an answer, None for one of low effort."""
     rounds = answer.retrieval.info.get("rounds")
-    return None if rounds is None else [SearchRound.model_validate(each) for each in rounds]
+    return (
+        None
+        if rounds is None
+        else [SearchRound.model_validate(search_round) for search_round in rounds]
+    )
 
 
 class QueryResponse(BaseModel):

@@ -81,7 +81,7 @@ async def _partitions_at_position(
     body: QueryRequest, deps: QuestionDependencies, workspace: str, response: Response
 ) -> Partitions:
     if body.min_position is None:
-        partitions, position = await deps.current.of(workspace)
+        partitions, position = await deps.current_partitions.of(workspace)
     else:
         partitions = Partitions.of(workspace, await deps.pointers.live())
         position = await deps.positions.wait_for(
@@ -105,7 +105,7 @@ async def query(
     response: Response,
 ) -> QueryResponse:
     """Answer a question from the documents."""
-    started = time.monotonic()
+    started_at = time.monotonic()
     partitions, answering = await where_to_search(body, deps, workspace, response, request)
     answer = await ask(
         to_question(body, deps.question_settings), partitions, answering, output=wanted_output(body)
@@ -113,7 +113,7 @@ async def query(
     return QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
-        response_time=round(time.monotonic() - started, 3),
+        response_time=round(time.monotonic() - started_at, 3),
         llm_generated=answer.by_model,
         truncated=answer.truncated,
         prompt_truncated=answer.prompt_truncated,
@@ -141,9 +141,13 @@ async def query_stream(
     question, output = to_question(body, deps.question_settings), wanted_output(body)
 
     async def asking(tell: ProgressCallback) -> Answer:
-        followed = replace(answering, on_progress=tell)
+        progress_answering = replace(answering, on_progress=tell)
         return await ask(
-            question, partitions, followed, output=output, streamed=body.stream is not False
+            question,
+            partitions,
+            progress_answering,
+            output=output,
+            streamed=body.stream is not False,
         )
 
     lines = NdjsonResponse(await answer_lines(body, asking, request.url.path))

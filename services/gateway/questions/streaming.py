@@ -67,23 +67,25 @@ def _error_line(_: int, detail: str) -> str:
     return _line(error=detail)
 
 
-async def with_error_line(lines: Lines, path: str, failed: Callable[[int, str], str]) -> Lines:
-    """Yield the lines, and after an error the line that `failed` makes of its status code and
-    sentence.
+async def with_error_line(
+    lines: Lines, path: str, format_failure: Callable[[int, str], str]
+) -> Lines:
+    """Yield the lines, and after an error the line that `format_failure` makes of its status code
+    and sentence.
     """
     async with aclosing(lines):
         try:
             async for line in lines:
                 yield line
         except Exception as error:  # the status is already sent, so the error can only be a line
-            yield failed(*describe_error(error, path))
+            yield format_failure(*describe_error(error, path))
 
 
 async def _with_progress(request: QueryRequest, ask_question: AskFunction) -> Lines:
     """Yield a line for each step, those of the answer, and one with the seconds that all of it
     took.
     """
-    started = time.monotonic()
+    started_at = time.monotonic()
     steps: asyncio.Queue[str | None] = asyncio.Queue()
     work = asyncio.ensure_future(ask_question(steps.put_nowait))
     work.add_done_callback(lambda _: steps.put_nowait(None))
@@ -97,7 +99,7 @@ async def _with_progress(request: QueryRequest, ask_question: AskFunction) -> Li
     async with aclosing(lines):
         async for line in lines:
             yield line
-    yield _line(response_time=round(time.monotonic() - started, 3))
+    yield _line(response_time=round(time.monotonic() - started_at, 3))
 
 
 async def _answer_lines(request: QueryRequest, answer: Answer) -> Lines:
@@ -112,22 +114,22 @@ async def _answer_lines(request: QueryRequest, answer: Answer) -> Lines:
         {"references": references} if request.include_references else {}
     )
     if (rounds := rounds_of(answer)) is not None:
-        reference_fields["rounds"] = [each.model_dump() for each in rounds]
+        reference_fields["rounds"] = [search_round.model_dump() for search_round in rounds]
     if answer.pieces is None:
         reasoning = (
             {"reasoning": answer.reasoning}
             if request.include_reasoning and answer.reasoning
             else {}
         )
-        truncated = {"truncated": True} if answer.truncated else {}
+        truncation = {"truncated": True} if answer.truncated else {}
         if answer.prompt_truncated:
-            truncated["prompt_truncated"] = True
+            truncation["prompt_truncated"] = True
         yield _line(
             response=answer.text,
             llm_generated=answer.by_model,
             **reference_fields,
             **reasoning,
-            **truncated,
+            **truncation,
         )
         return
     async with aclosing(answer.pieces):

@@ -89,12 +89,12 @@ class Target:
         )
 
 
-async def resolved(url: str, allowed: Sequence[Network]) -> list[Target]:
+async def resolved(url: str, allowed_networks: Sequence[Network]) -> list[Target]:
     """Return what to connect to, one for each address of the host, at least one. Raises
     AddressRefused.
 
-    Private, local and reserved addresses are refused but for `allowed`; http is for these only.
-    When a name has several addresses, one that is refused is enough.
+    Private, local and reserved addresses are refused but for `allowed_networks`; http is for these
+    only. When a name has several addresses, one that is refused is enough.
     """
     if not _PRINTABLE.fullmatch(url):
         raise AddressRefused(
@@ -120,7 +120,7 @@ async def resolved(url: str, allowed: Sequence[Network]) -> list[Target]:
     port = port or {"http": 80, "https": 443}[scheme]
     addresses = await _addresses(host, port)
     for address in addresses:
-        inside = any(address in network for network in allowed)
+        inside = any(address in network for network in allowed_networks)
         if not inside and not _is_public(address):
             raise AddressRefused(
                 "the host has a private or reserved address; see WEBHOOK_ALLOWED_NETWORKS"

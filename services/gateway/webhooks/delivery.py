@@ -43,13 +43,13 @@ class Notification:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an attempt went: `error` is empty when the receiver took the message. `gone`: it wants no
-    more.
+    """How an attempt went: `error` is empty when the receiver took the message. `is_gone`: it wants
+    no more.
     """
 
     status: int = 0
     error: str = ""
-    gone: bool = False
+    is_gone: bool = False
 
 
 class Poster(Protocol):
@@ -73,7 +73,7 @@ class Webhooks:
 
     endpoints: Endpoints
     poster: Poster
-    allowed: Sequence[Network] = ()
+    allowed_networks: Sequence[Network] = ()
     may_write: Callable[[str, str], bool] = lambda _name, _workspace: True
     _turns: dict[str, asyncio.Semaphore] = field(default_factory=dict[str, asyncio.Semaphore])
 
@@ -96,7 +96,7 @@ async def deliver(webhooks: Webhooks, endpoint: Endpoint, message: Notification)
     }
     try:
         async with asyncio.timeout(ATTEMPT_SECONDS):
-            targets = await resolved(endpoint.url, webhooks.allowed)
+            targets = await resolved(endpoint.url, webhooks.allowed_networks)
             status = await _posted(webhooks.poster, targets, headers, message.body)
     except AddressRefused as error:
         return Outcome(error=str(error))
@@ -107,7 +107,7 @@ async def deliver(webhooks: Webhooks, endpoint: Endpoint, message: Notification)
     if 200 <= status < 300:
         return Outcome(status)
     why = "redirects are not followed" if 300 <= status < 400 else f"the receiver answered {status}"
-    return Outcome(status, why, gone=status == GONE)
+    return Outcome(status, why, is_gone=status == GONE)
 
 
 async def _posted(

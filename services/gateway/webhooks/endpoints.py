@@ -106,10 +106,10 @@ class Endpoints:
         """
         if len(await self.all(endpoint.workspace)) >= MAX_ENDPOINTS:
             raise Conflict(f"a workspace has at most {MAX_ENDPOINTS} webhooks")
-        new = replace(endpoint, id=uuid4().hex[:16], created_at=timestamp())
-        await self._put(f"state.{new.id}", asdict(EndpointState(cursor)))
-        await self._put(f"config.{new.id}", _fields(new))
-        return new
+        new_endpoint = replace(endpoint, id=uuid4().hex[:16], created_at=timestamp())
+        await self._put(f"state.{new_endpoint.id}", asdict(EndpointState(cursor)))
+        await self._put(f"config.{new_endpoint.id}", _fields(new_endpoint))
+        return new_endpoint
 
     async def rotate(self, id: str, secret: str, former_until: float) -> Endpoint:
         """Give it a new secret; the one it had is valid until that Unix time, those before no more.
@@ -120,11 +120,11 @@ class Endpoints:
             if not value:
                 raise NotFound("there is no webhook of that id")
             before = _endpoint(value)
-            new = replace(
+            new_endpoint = replace(
                 before, secret=secret, former_secret=before.secret, former_until=former_until
             )
-            if await self.values.write(f"config.{id}", _encoded(_fields(new)), revision):
-                return new
+            if await self.values.write(f"config.{id}", _encoded(_fields(new_endpoint)), revision):
+                return new_endpoint
 
     async def adopt(self, id: str, principal: str) -> Endpoint:
         """Let it depend on the credentials of this principal from now on. Raises NotFound."""
@@ -132,9 +132,9 @@ class Endpoints:
             value, revision = await self.values.read(f"config.{id}")
             if not value:
                 raise NotFound("there is no webhook of that id")
-            new = replace(_endpoint(value), created_by=principal)
-            if await self.values.write(f"config.{id}", _encoded(_fields(new)), revision):
-                return new
+            new_endpoint = replace(_endpoint(value), created_by=principal)
+            if await self.values.write(f"config.{id}", _encoded(_fields(new_endpoint)), revision):
+                return new_endpoint
 
     async def remove(self, id: str) -> None:
         """Remove one, with its secret."""
@@ -146,18 +146,20 @@ class Endpoints:
         value, revision = await self.values.read(f"state.{id}")
         return StoredState(EndpointState(**json.loads(value)), revision) if value else None
 
-    async def write_state(self, id: str, new: EndpointState, revision: int) -> bool:
+    async def write_state(self, id: str, new_state: EndpointState, revision: int) -> bool:
         """Replace the state if nobody else has meanwhile."""
-        return await self.values.write(f"state.{id}", json.dumps(asdict(new)).encode(), revision)
+        return await self.values.write(
+            f"state.{id}", json.dumps(asdict(new_state)).encode(), revision
+        )
 
     async def change_state(self, id: str, **fields: Any) -> EndpointState:
         """Let it be tried at once, with these fields changed, whatever its sender does. Raises
         NotFound.
         """
-        while stored := await self.state(id):
-            new = replace(stored.state.enabled(), **fields)
-            if await self.write_state(id, new, stored.revision):
-                return new
+        while stored_state := await self.state(id):
+            new_state = replace(stored_state.state.enabled(), **fields)
+            if await self.write_state(id, new_state, stored_state.revision):
+                return new_state
         raise NotFound("there is no webhook of that id")
 
     async def _endpoint(self, key: str) -> Endpoint | None:

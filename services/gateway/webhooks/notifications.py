@@ -31,8 +31,8 @@ MAX_TOLD = 10_000
 
 @dataclass
 class Notifier:
-    """Makes notifications of events. `told`: what documents came to when it was told last, by
-    endpoint and document.
+    """Makes notifications of events. `last_states`: what documents came to when it was told last,
+    by endpoint and document.
 
     `places_of`: how a principal, by its name, sees places of a workspace.
     """
@@ -42,7 +42,7 @@ class Notifier:
     documents: Documents
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     places_of: Callable[[str, str], Places] = lambda _name, _workspace: PLAIN
-    told: OrderedDict[tuple[str, str], str] = field(
+    last_states: OrderedDict[tuple[str, str], str] = field(
         default_factory=OrderedDict[tuple[str, str], str]
     )
 
@@ -54,7 +54,7 @@ class Notifier:
         if event.type in endpoint.types:
             notifications.append(_of_event(event, message, places, with_body=endpoint.with_body))
         if event.type in BEGINNING:
-            self.told.pop((endpoint.id, event.document), None)
+            self.last_states.pop((endpoint.id, event.document), None)
         if event.type in SETTLING and set(NOTICES).intersection(endpoint.types):
             notifications += await self._notice(endpoint, event)
         return notifications
@@ -70,15 +70,15 @@ class Notifier:
             return []
         status, _ = documents[event.document]
         kind = f"document.{status.status}"
-        settled = status.status in (*SETTLED, DELETED)
+        is_settled = status.status in (*SETTLED, DELETED)
         places = self.places_of(endpoint.created_by, endpoint.workspace)
         key, state = (endpoint.id, event.document), f"{kind} {status.version}"
-        if not settled or kind not in endpoint.types or self.told.get(key) == state:
+        if not is_settled or kind not in endpoint.types or self.last_states.get(key) == state:
             return []
-        self.told[key] = state
-        self.told.move_to_end(key)
-        if len(self.told) > MAX_TOLD:
-            self.told.popitem(last=False)
+        self.last_states[key] = state
+        self.last_states.move_to_end(key)
+        if len(self.last_states) > MAX_TOLD:
+            self.last_states.popitem(last=False)
         data: dict[str, Any] = {
             "document": status.id,
             "file_path": status.file_path,
@@ -96,12 +96,12 @@ class Notifier:
         return [Notification(id, kind, status.updated_at, data)]
 
     async def _until_projected(self, workspace: str, sequence: int) -> None:
-        waited = 0.0
+        seconds_waited = 0.0
         while await self.log.handled("query-status", workspace=workspace) < sequence:
-            if waited >= PROJECTED_SECONDS:
+            if seconds_waited >= PROJECTED_SECONDS:
                 raise Unavailable("the status projection is behind")
             await self.sleep(POLL_SECONDS)
-            waited += POLL_SECONDS
+            seconds_waited += POLL_SECONDS
 
 
 def _of_event(
@@ -109,8 +109,8 @@ def _of_event(
 ) -> Notification:
     time, place = event.time.isoformat(), places.shown(event.sequence)
     tokens = event.tokens.model_dump() if event.tokens else None
-    seen = {"sequence": place, "text": shown_text(event, places)}
-    fields = {**asdict(event), **seen, "time": time, "tokens": tokens}
+    shown_fields = {"sequence": place, "text": shown_text(event, places)}
+    fields = {**asdict(event), **shown_fields, "time": time, "tokens": tokens}
     data = {name: value for name, value in fields.items() if value is not None}
     if with_body:
         data["event"] = places.shown_in_fields(whole_event(message))

@@ -171,8 +171,8 @@ async def list_webhooks(
     """Return the addresses of the workspace, and how far each is."""
     webhooks = list[Webhook]()
     for endpoint in await deps.endpoints.all(workspace):
-        if stored := await deps.endpoints.state(endpoint.id):
-            webhooks.append(await Webhook.of(deps, endpoint, stored.state, places))
+        if stored_state := await deps.endpoints.state(endpoint.id):
+            webhooks.append(await Webhook.of(deps, endpoint, stored_state.state, places))
     return WebhookList(webhooks=webhooks)
 
 
@@ -185,16 +185,18 @@ async def add_webhook(
     places: CallerPlaces,
 ) -> CreatedWebhook:
     """Register an address. The answer has its secret, which is shown this once."""
-    if unknown := sorted(set(body.types).difference(TYPES)):
-        raise BadRequest(f"unknown types: {', '.join(unknown)[:200]}; there are {', '.join(TYPES)}")
-    target, *_ = await resolved(body.url, deps.webhooks.allowed)
+    if unknown_types := sorted(set(body.types).difference(TYPES)):
+        raise BadRequest(
+            f"unknown types: {', '.join(unknown_types)[:200]}; there are {', '.join(TYPES)}"
+        )
+    target, *_ = await resolved(body.url, deps.webhooks.allowed_networks)
     note_details(request, host=target.host, types=body.types, reason=body.reason)
     cursor = (
         await end_of_log(deps.log, deps.feed, places)
         if body.after is None
         else places.sequence(body.after)
     )
-    new = Endpoint(
+    new_endpoint = Endpoint(
         id="",
         workspace=workspace,
         url=body.url,
@@ -204,9 +206,9 @@ async def add_webhook(
         with_body=body.include_body,
         created_by=request.state.principal.name,
     )
-    endpoint = await deps.endpoints.add(new, cursor)
-    shown = await Webhook.of(deps, endpoint, EndpointState(cursor), places)
-    return CreatedWebhook(**shown.model_dump(), secret=endpoint.secret)
+    endpoint = await deps.endpoints.add(new_endpoint, cursor)
+    shown_webhook = await Webhook.of(deps, endpoint, EndpointState(cursor), places)
+    return CreatedWebhook(**shown_webhook.model_dump(), secret=endpoint.secret)
 
 
 @router.delete("/webhooks/{webhook_id}", responses=error_responses(404))
@@ -253,11 +255,11 @@ async def rotate_webhook(
     endpoint = await deps.endpoints.rotate(
         webhook_id, new_secret(), time.time() + body.keep_hours * 3600
     )
-    stored = await deps.endpoints.state(webhook_id)
-    if stored is None:
+    stored_state = await deps.endpoints.state(webhook_id)
+    if stored_state is None:
         raise NotFound("there is no webhook of that id")
-    shown = await Webhook.of(deps, endpoint, stored.state, places)
-    return CreatedWebhook(**shown.model_dump(), secret=endpoint.secret)
+    shown_webhook = await Webhook.of(deps, endpoint, stored_state.state, places)
+    return CreatedWebhook(**shown_webhook.model_dump(), secret=endpoint.secret)
 
 
 @router.post("/webhooks/{webhook_id}/replay", responses=error_responses(404))

@@ -70,7 +70,7 @@ class Lease:
     id: str
     holder: str
     renewed_at: float = float("-inf")
-    seen: int = -1
+    seen_revision: int = -1
     seen_at: float = 0.0
 
     async def hold(self) -> bool:
@@ -82,13 +82,13 @@ class Lease:
         # Seconds are counted here from one revision to the next, for the clocks of two machines
         # differ.
         if value and value != self.holder.encode():
-            if revision != self.seen:
-                self.seen, self.seen_at = revision, now
+            if revision != self.seen_revision:
+                self.seen_revision, self.seen_at = revision, now
             if now - self.seen_at < LEASE_EXPIRES:
                 return False
-        held = await self.endpoints.values.write(key, self.holder.encode(), revision)
-        self.renewed_at = now if held else float("-inf")
-        return held
+        is_held = await self.endpoints.values.write(key, self.holder.encode(), revision)
+        self.renewed_at = now if is_held else float("-inf")
+        return is_held
 
     async def give_back(self) -> None:
         """Let others have it at once; one that cannot be given back expires."""
@@ -98,7 +98,7 @@ class Lease:
                 await self.endpoints.values.write(f"lease.{self.id}", b"", revision)
 
 
-def failed(state: EndpointState, error: str, now: float, *, gone: bool = False) -> EndpointState:
+def failed(state: EndpointState, error: str, now: float, *, is_gone: bool = False) -> EndpointState:
     """Return the state after a failed attempt: tried again later and later, disabled after days of
     failures.
     """
@@ -109,7 +109,7 @@ def failed(state: EndpointState, error: str, now: float, *, gone: bool = False) 
         failing_since=since,
         next_attempt=now + _pause(state.failures + 1),
         last_error=error,
-        disabled=gone or (now - since >= GIVE_UP and state.failures + 1 >= LEAST_FAILURES),
+        disabled=is_gone or (now - since >= GIVE_UP and state.failures + 1 >= LEAST_FAILURES),
     )
 
 
@@ -191,29 +191,33 @@ class WebhookSender:
         """Send the next page of events; False when there is nothing to do now. Raises NotFound,
         `Unavailable`.
         """
-        endpoint, stored = await self.endpoints.get(id), await self.endpoints.state(id)
-        if stored is None or stored.state.disabled:
+        endpoint, stored_state = await self.endpoints.get(id), await self.endpoints.state(id)
+        if stored_state is None or stored_state.state.disabled:
             return False
-        if self._waits.left(id, stored.state.next_attempt, _pause(stored.state.failures)):
+        if self._waits.left(
+            id, stored_state.state.next_attempt, _pause(stored_state.state.failures)
+        ):
             return False
         await self.refresh_principals()
         if not self.webhooks.may_write(endpoint.created_by, endpoint.workspace):
             await self._failed(
-                endpoint, stored, failed(stored.state, WITHOUT_CREDENTIALS, time.time())
+                endpoint, stored_state, failed(stored_state.state, WITHOUT_CREDENTIALS, time.time())
             )
             return False
-        wanted = EventFilter(endpoint.workspace)
-        messages, _ = await self.feed.page(wanted.subject, stored.state.cursor, PAGE)
-        state: EndpointState = stored.state
+        event_filter = EventFilter(endpoint.workspace)
+        messages, _ = await self.feed.page(event_filter.subject, stored_state.state.cursor, PAGE)
+        state: EndpointState = stored_state.state
         for message in messages:
             for notification in await self.notifier.notifications(endpoint, message):
                 outcome = await deliver(self.webhooks, endpoint, notification)
                 if outcome.error:
-                    self.notifier.told.pop((endpoint.id, notification.data["document"]), None)
+                    self.notifier.last_states.pop(
+                        (endpoint.id, notification.data["document"]), None
+                    )
                     await self._failed(
                         endpoint,
-                        stored,
-                        failed(state, outcome.error, time.time(), gone=outcome.gone),
+                        stored_state,
+                        failed(state, outcome.error, time.time(), is_gone=outcome.is_gone),
                     )
                     return False
                 state = EndpointState(state.cursor, last_success=timestamp())
@@ -222,28 +226,30 @@ class WebhookSender:
             state = replace(state, cursor=message.sequence)
         if messages:
             # False: somebody replayed it or took over meanwhile, and that counts.
-            await self.endpoints.write_state(id, state, stored.revision)
+            await self.endpoints.write_state(id, state, stored_state.revision)
         return bool(messages)
 
-    async def _failed(self, endpoint: Endpoint, stored: StoredState, new: EndpointState) -> None:
-        if new.disabled and not stored.state.disabled:
+    async def _failed(
+        self, endpoint: Endpoint, stored_state: StoredState, new_state: EndpointState
+    ) -> None:
+        if new_state.disabled and not stored_state.state.disabled:
             logger.warning(
                 "webhook disabled",
                 webhook=endpoint.id,
                 workspace=endpoint.workspace,
-                error=new.last_error,
+                error=new_state.last_error,
             )
-        await self.endpoints.write_state(endpoint.id, new, stored.revision)
+        await self.endpoints.write_state(endpoint.id, new_state, stored_state.revision)
 
 
 async def disabled_webhooks(endpoints: Endpoints) -> str | None:
     """Return how many endpoints are disabled, for the page of health; None without any."""
     with suppress(Retryable):
         states = [await endpoints.state(endpoint.id) for endpoint in await endpoints.all()]
-        disabled = sum(stored.state.disabled for stored in states if stored)
+        disabled_count = sum(stored_state.state.disabled for stored_state in states if stored_state)
         return (
-            f"{disabled} of {len(states)} are disabled: see `lightstream webhooks list`"
-            if disabled
+            f"{disabled_count} of {len(states)} are disabled: see `lightstream webhooks list`"
+            if disabled_count
             else None
         )
     return None

@@ -22,14 +22,14 @@ def signed_headers(keys: Sequence[str], message_id: str, at: int, body: bytes) -
 
     `at`: Unix seconds of this attempt, which receivers hold against replays.
     """
-    signed = f"{message_id}.{at}.".encode() + body
+    signed_bytes = f"{message_id}.{at}.".encode() + body
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(at),
-        "webhook-signature": " ".join(f"v1,{_signature(secret, signed)}" for secret in keys),
+        "webhook-signature": " ".join(f"v1,{_signature(secret, signed_bytes)}" for secret in keys),
     }
 
 
-def _signature(secret: str, signed: bytes) -> str:
+def _signature(secret: str, signed_bytes: bytes) -> str:
     key = base64.b64decode(secret.removeprefix(PREFIX))
-    return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    return base64.b64encode(hmac.new(key, signed_bytes, hashlib.sha256).digest()).decode()

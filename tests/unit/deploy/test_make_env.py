@@ -116,7 +116,7 @@ def test_prometheus_has_a_key_that_only_reads_beside_those_of_an_older_env_file(
         make_env(folder)
         result = made_secrets(folder)
         assert result["api_keys"].strip() == keys.format(key=result["prometheus_key"].strip())
-        assert parse_keys(result["api_keys"].strip())["prometheus"][1].right == "read"
+        assert parse_keys(result["api_keys"].strip())["prometheus"][1].access_right == "read"
         accounts = ("ada:{bcrypt}$2b$12$x\n", "kold\n") if line else ("", result["token_secret"])
         assert (result["auth_accounts"], result["token_secret"]) == accounts
 

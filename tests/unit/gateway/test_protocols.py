@@ -149,7 +149,7 @@ async def test_a_starting_service_a_bug_and_a_long_body_are_told_in_the_protocol
         async with client(harness.app(positions=MemoryBlobs())) as api:
             answer = await api.post(path, json=body)
             assert (answer.status_code, "error_id" in shaped(path, answer)) == (500, True)
-        async with client(harness.app(AuthConfig(body_limits=BodyLimits(other=10)))) as api:
+        async with client(harness.app(AuthConfig(body_limits=BodyLimits(other_routes=10)))) as api:
             answer = await api.post(path, json=body)
             assert (answer.status_code, "are taken" in shaped(path, answer)) == (413, True)
 
