@@ -75,13 +75,13 @@ def normalised(word: str) -> str:
         and (latin := anyascii(unicodedata.normalize("NFKC", word)).lower()).isalnum()
     ):
         return latin
-    plain = unicodedata.normalize("NFKD", word).casefold()
-    return unicodedata.normalize("NFKC", _ACCENTS.sub("", plain))
+    base_form = unicodedata.normalize("NFKD", word).casefold()
+    return unicodedata.normalize("NFKC", _ACCENTS.sub("", base_form))
 
 
-def normal_form(some: Sequence[Word]) -> str:
+def normal_form(name_words: Sequence[Word]) -> str:
     """Return the normal form of several words, joined by blanks."""
-    return " ".join(word.form for word in some)
+    return " ".join(word.form for word in name_words)
 
 
 def is_character(form: str) -> bool:

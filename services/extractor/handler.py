@@ -62,12 +62,15 @@ async def on_chunks_created(
 
     if not await is_wanted():
         return []
-    cached = await extractions.get(
+    cached_extractions = await extractions.get(
         delivery.workspace, [cache_key(extractor, chunk) for chunk in chunks_to_extract]
     )
     with calls_for(delivery.workspace, is_wanted):
         results = await asyncio.gather(
-            *(_extract(delivery, chunk, cached, extractor, extractions, clock) for chunk in chunks),
+            *(
+                _extract(delivery, chunk, cached_extractions, extractor, extractions, clock)
+                for chunk in chunks
+            ),
             return_exceptions=True,
         )
     events: list[Event] = []
@@ -100,7 +103,7 @@ async def _extract(
 ) -> Event:
     if chunk.given is not None:
         return _from_custom_knowledge(delivery, chunk, chunk.given)
-    version, started = extractor.prompt_version, clock()
+    version, started_at = extractor.prompt_version, clock()
     extraction = cached_extractions.get(cache_key(extractor, chunk))
     if extraction is None:
         version, extraction = await _ask(delivery, chunk, extractor, extractions)
@@ -114,7 +117,7 @@ async def _extract(
         cache_key=cache_key(extractor, chunk, version),
         usage=extraction.usage,
         warnings=document_warnings(extraction.warnings),
-        duration_ms=round((clock() - started) * 1000),
+        duration_ms=round((clock() - started_at) * 1000),
         # An earlier attempt at this very event may have paid, and ended before it was published.
         cached=extraction.payer != _payer(delivery, chunk),
     )
@@ -140,8 +143,8 @@ async def _ask(
         complete = await extractor.glean(text, headings, first)
         if complete is first:
             return first
-        paid = complete.usage if first.payer == payer else complete.usage.without(first.usage)
-        return replace(complete, usage=paid, payer=payer)
+        usage = complete.usage if first.payer == payer else complete.usage.without(first.usage)
+        return replace(complete, usage=usage, payer=payer)
 
     first, _ = await once(cache_key(extractor, chunk, draft), extract)
     if draft == extractor.prompt_version:
@@ -159,20 +162,20 @@ def _payer(delivery: Delivery[ChunksCreated], chunk: Chunk) -> str:
 
 
 def _from_custom_knowledge(
-    delivery: Delivery[ChunksCreated], chunk: Chunk, given: CustomExtraction
+    delivery: Delivery[ChunksCreated], chunk: Chunk, custom_extraction: CustomExtraction
 ) -> EntitiesExtracted:
     """Return the event for a chunk of custom knowledge, its names cleaned as those of an extraction
     are.
     """
     entities: dict[str, ExtractedEntity] = {}
-    for row in given.entities:
+    for row in custom_extraction.entities:
         if name := clean_name(row.name):
             kind = "".join(clean_text(row.type).split()).lower()[:64] or UNKNOWN_TYPE
             entities[name] = ExtractedEntity(
                 name=name, type=kind, description=clean_text(row.description) or name
             )
     relations: dict[tuple[str, str], ExtractedRelation] = {}
-    for row in given.relations:
+    for row in custom_extraction.relations:
         key = source, target = clean_name(row.source), clean_name(row.target)
         if not source or not target or source == target:
             continue

@@ -206,8 +206,8 @@ def newest_contributions(
         version = event.document.version if event.document else 0
         of_event = contributions(event) if isinstance(event, EntitiesExtracted) else []
         for chunk in _chunks_of(event):
-            newest_version, newest = newest_by_chunk.get(chunk.id, (-1, []))
-            if (version, bool(of_event)) > (newest_version, bool(newest)):
+            newest_version, newest_rows = newest_by_chunk.get(chunk.id, (-1, []))
+            if (version, bool(of_event)) > (newest_version, bool(newest_rows)):
                 newest_by_chunk[chunk.id] = (version, of_event)
     return newest_by_chunk
 

@@ -48,7 +48,7 @@ class Charges:
     """What was paid and is not in the log yet, by workspace and by who asked."""
 
     log: Log
-    _noted: dict[tuple[str, str | None], Costs] = field(
+    _costs_by_payer: dict[tuple[str, str | None], Costs] = field(
         default_factory=dict[tuple[str, str | None], Costs]
     )
     _unsent: list[Envelope[Event]] = field(default_factory=list[Envelope[Event]])
@@ -57,7 +57,7 @@ class Charges:
         """Add these calls, in the name of who asks now."""
         for call in bill:
             if call.workspace:
-                costs = self._noted.setdefault((call.workspace, current_actor()), {})
+                costs = self._costs_by_payer.setdefault((call.workspace, current_actor()), {})
                 step = STEPS[call.purpose]
                 before = costs.get((step, call.model)) or QuestionCost(
                     step=step, model=call.model, usage=TokenUsage()
@@ -68,8 +68,8 @@ class Charges:
         """Publish what was noted. What the log does not take is tried again the next time, under
         the same id.
         """
-        noted, self._noted = self._noted, {}
-        for (workspace, actor), costs in noted.items():
+        costs_by_payer, self._costs_by_payer = self._costs_by_payer, {}
+        for (workspace, actor), costs in costs_by_payer.items():
             event = QuestionsCharged(costs=tuple(cost for _, cost in sorted(costs.items())))
             self._unsent.append(
                 wrap(

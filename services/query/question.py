@@ -90,12 +90,12 @@ class Question:
     effort: Effort = "low"
 
 
-def search_keywords(question: Question, extracted: Keywords) -> Keywords:
+def search_keywords(question: Question, extracted_keywords: Keywords) -> Keywords:
     """Return the keywords to search by: those found, else the question itself, which LightRAG takes
     if it is short.
     """
-    if extracted:
-        return extracted
+    if extracted_keywords:
+        return extracted_keywords
     return (
         Keywords(high=(question.query,))
         if question.mode == "global"

@@ -73,13 +73,20 @@ class StatusReplay:
                 await self._ledger.put(Partition(workspace, generations.status), entries)
         for partition, by_document in records.items():
             await self._passages.put(
-                partition, [one for event in passages[partition] for one in passages_of(event)]
+                partition,
+                [passage for event in passages[partition] for passage in passages_of(event)],
             )
             states = self._states[partition]
-            stored = await self._documents.get(partition, by_document.keys() - states.keys())
-            for id, some in by_document.items():
-                state = states[id] if id in states else stored[id][0] if id in stored else None
-                for record in some:
+            stored_states = await self._documents.get(partition, by_document.keys() - states.keys())
+            for id, document_records in by_document.items():
+                state = (
+                    states[id]
+                    if id in states
+                    else stored_states[id][0]
+                    if id in stored_states
+                    else None
+                )
+                for record in document_records:
                     state = apply(state, record)
                 if state:
                     states[id] = state

@@ -72,17 +72,17 @@ async def open_dependencies(
     """Open stores and models, wait until the stores answer, watch log and stores, and close all of
     them at the end.
     """
-    ready = partial(_ready_and_watched, settings, bus, health)
-    async with open_answering(settings, bus.log, bus.limiters, ready) as dependencies:
+    wait_for_stores = partial(_ready_and_watched, settings, bus, health)
+    async with open_answering(settings, bus.log, bus.limiters, wait_for_stores) as dependencies:
         yield dependencies
 
 
 @asynccontextmanager
 async def open_answering(
-    settings: QuerySettings, log: Log, limiters: RateLimiters, ready: Ready
+    settings: QuerySettings, log: Log, limiters: RateLimiters, wait_for_stores: Ready
 ) -> AsyncGenerator[QueryDependencies]:
-    """Open stores and models, hand out what answers questions inside of `ready`, and close all of
-    them at the end.
+    """Open stores and models, hand out what answers questions inside of `wait_for_stores`, and
+    close all of them at the end.
     """
     cache = ProjectionCache(log, settings.graph_cache_mb * 2**20)
     sources = cached_sources(open_documents(settings), open_graph(settings), cache)
@@ -92,7 +92,7 @@ async def open_answering(
     keywords = open_keyword_extractor(models.keyword_chat, sources.rows, settings)
     dependencies = _dependencies(settings, log, sources, models, searches, keywords)
     try:
-        async with ready(sources.rows, sources.graph, embeddings):
+        async with wait_for_stores(sources.rows, sources.graph, embeddings):
             yield dependencies
     finally:
         await _close(sources.names, sources.indexes, sources.reader, searches)
@@ -115,12 +115,12 @@ def _dependencies(
     searches: ModelVectorSearches,
     keywords: ModelKeywordExtractor | OfflineKeywordExtractor,
 ) -> QueryDependencies:
-    rows, chat, configured = sources.rows, models.chat, searches.configured
+    rows, chat, configured_search = sources.rows, models.chat, searches.configured
     return QueryDependencies(
         graph=sources.graph,
         graph_reader=sources.reader,
-        vectors=configured.vectors,
-        vector_reader=configured.reader,
+        vectors=configured_search.vectors,
+        vector_reader=configured_search.reader,
         cache_invalidation=sources.cache,
         documents=sources.documents,
         passages=sources.passages,
@@ -130,7 +130,7 @@ def _dependencies(
         ledger=RowLedger(rows),
         keyword_extractor=keywords,
         answer_generator=_answer_generator(chat, models.embeddings.configured.embedder),
-        embed=configured.embed,
+        embed=configured_search.embed,
         entity_names=sources.names,
         passage_indexes=sources.indexes,
         count_tokens=cached_token_counter(open_tokenizer().count),

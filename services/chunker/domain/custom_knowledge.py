@@ -44,8 +44,8 @@ def chunks(
                 document_id, order, content, rows_by_source.pop(chunk.source_id, []), tokens
             )
             order += 1
-    others = (row for source_rows in rows_by_source.values() for row in source_rows)
-    for content, page_rows in _pages(others, tokens, size):
+    remaining_rows = (row for source_rows in rows_by_source.values() for row in source_rows)
+    for content, page_rows in _pages(remaining_rows, tokens, size):
         yield _chunk(document_id, order, content, page_rows, tokens)
         order += 1
     if not order:

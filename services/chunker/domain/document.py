@@ -82,9 +82,12 @@ def chunks(
         )
         order += 1
     if not order:
-        what = f" and {chunking.split_by_character!r}" if chunking.split_by_character else ""
+        separator_note = (
+            f" and {chunking.split_by_character!r}" if chunking.split_by_character else ""
+        )
         raise Poison(
-            f"the text is empty once control characters, binary data and blanks{what} are gone"
+            "the text is empty once control characters, binary data and "
+            f"blanks{separator_note} are gone"
         )
 
 
@@ -122,9 +125,9 @@ def spans(texts: Iterable[str], tokens: TokenCodec, chunking: Chunking) -> Itera
     """Yield the spans of a sanitised text."""
     size, overlap = chunking.size or 1, chunking.overlap or 0
     if chunking.split_by_character is not None:
-        only = chunking.split_by_character_only
+        only_character = chunking.split_by_character_only
         return split_by_character(
-            texts, tokens, size, overlap, chunking.split_by_character, only=only
+            texts, tokens, size, overlap, chunking.split_by_character, only_character=only_character
         )
     if chunking.strategy == "recursive":
         return split_recursively(texts, tokens, size, overlap)

@@ -57,12 +57,12 @@ class Outline:
         line_start, in_long_line = 0, False
         for text in texts:
             buffer += text
-            *lines, last = buffer[line_start - buffer_start :].split("\n")
+            *lines, last_line = buffer[line_start - buffer_start :].split("\n")
             for line in lines:
                 self._line(None if in_long_line else line, line_start)
                 line_start, in_long_line = line_start + len(line) + 1, False
-            if in_long_line or len(last) > _LONGEST_LINE:
-                line_start, in_long_line, self._title = line_start + len(last), True, None
+            if in_long_line or len(last_line) > _LONGEST_LINE:
+                line_start, in_long_line, self._title = line_start + len(last_line), True, None
             end = self._title[0] if self._title else line_start
             yield buffer[: end - buffer_start]
             buffer, buffer_start = buffer[end - buffer_start :], end
@@ -99,5 +99,9 @@ class Outline:
 
 
 def _closes(line: str, fence: str) -> bool:
-    marks = line.strip()
-    return len(marks) >= len(fence) and set(marks) == {fence[0]} and not line.startswith("    ")
+    fence_end = line.strip()
+    return (
+        len(fence_end) >= len(fence)
+        and set(fence_end) == {fence[0]}
+        and not line.startswith("    ")
+    )

@@ -57,14 +57,20 @@ def split_by_tokens(
 
 
 def split_by_character(
-    texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int, separator: str, *, only: bool
+    texts: Iterable[str],
+    tokens: TokenCodec,
+    size: int,
+    overlap: int,
+    separator: str,
+    *,
+    only_character: bool,
 ) -> Iterator[Span]:
     """Yield the pieces between separators, never merged; a piece of more than `size` tokens in
     windows.
 
-    Raises Poison for such a piece if `only` is set.
+    Raises Poison for such a piece if `only_character` is set.
     """
-    rule: Rule = "whole-only" if only else "whole"
+    rule: Rule = "whole-only" if only_character else "whole"
     items = _split(texts, separator)
     start = 0
     for first in items:

@@ -42,7 +42,7 @@ class BudgetGuard:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     look_again: float = LOOK_AGAIN
     reading_share: int = READING_SHARE
-    _known: dict[str, _Known] = field(default_factory=dict[str, _Known])
+    _budgets: dict[str, _Known] = field(default_factory=dict[str, _Known])
     _locks: KeyLocks = field(default_factory=KeyLocks)
 
     async def check(self, workspace: str) -> None:
@@ -50,28 +50,30 @@ class BudgetGuard:
         reading raises.
         """
         async with self._locks.hold([workspace]):
-            known = self._known.get(workspace)
-            if known is None or time.monotonic() >= known.until:
-                known = self._known[workspace] = await self._read(workspace)
-        if known.use and (reason := known.use.exceeded):
+            budget = self._budgets.get(workspace)
+            if budget is None or time.monotonic() >= budget.until:
+                budget = self._budgets[workspace] = await self._read(workspace)
+        if budget.use and (reason := budget.use.exceeded):
             raise BudgetSpent(reason)
 
     def note(self, workspace: str, model: str, completion: Completion) -> None:
         """Count a call of this process, which the ledger does not know yet."""
-        known, usage = self._known.get(workspace), completion.usage
-        if known and known.use:
+        budget, usage = self._budgets.get(workspace), completion.usage
+        if budget and budget.use:
             entry = CostEntry("", "", "", model, 0, usage.prompt, usage.cached, usage.completion)
-            known.use.spent.add(entry, self.prices)
+            budget.use.spent.add(entry, self.prices)
 
     async def _read(self, workspace: str) -> _Known:
-        started = time.monotonic()
+        started_at = time.monotonic()
         budget = await read_budget(self.log, workspace, exact=False)
         use = None
         if budget:
             partition = Partition(workspace, (await self.pointers.live("status")).status)
             use = await budget_use(budget, self.ledger.entries(partition), self.prices, self.now())
-        ended = time.monotonic()
-        return _Known(use, ended + max(self.look_again, self.reading_share * (ended - started)))
+        ended_at = time.monotonic()
+        return _Known(
+            use, ended_at + max(self.look_again, self.reading_share * (ended_at - started_at))
+        )
 
 
 class BudgetedChat:

@@ -34,9 +34,9 @@ class ExtractionCache:
         in memory.
         """
         async with self._locks.hold([f"{workspace} {key}"]):
-            cached = await self.get(workspace, [key])
-            if key in cached:
-                return cached[key], True
+            cached_extractions = await self.get(workspace, [key])
+            if key in cached_extractions:
+                return cached_extractions[key], True
             count_lookups("extractions", misses=1)
             await self._rows.ready()
             extraction = await make()
@@ -52,9 +52,14 @@ class ExtractionCache:
     async def put_missing(self, workspace: str, extractions: Mapping[str, Extraction]) -> None:
         """Cache those of many extractions that are not cached."""
         table = _table(workspace)
-        cached = await self._rows.existing(table, extractions)
+        existing_keys = await self._rows.existing(table, extractions)
         await self._rows.put(
-            table, {key: _row(one) for key, one in extractions.items() if key not in cached}
+            table,
+            {
+                key: _row(extraction)
+                for key, extraction in extractions.items()
+                if key not in existing_keys
+            },
         )
 
 

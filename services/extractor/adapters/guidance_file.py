@@ -59,8 +59,8 @@ class _Reader:
         except UnicodeDecodeError as error:
             raise ConfigurationError(f"{VARIABLE}: {self._path} is not UTF-8") from error
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            where = f" line {mark.line + 1}" if mark else ""
+            position = error.problem_mark or error.context_mark
+            where = f" line {position.line + 1}" if position else ""
             raise ConfigurationError(
                 f"{VARIABLE}: {self._path}{where}: {error.problem or error.context}"
             ) from error
@@ -75,7 +75,9 @@ class _Reader:
     def types(self, node: yaml.Node) -> str:
         """Return the entity types of a text, a list or a mapping as lines of the prompt."""
         if isinstance(node, yaml.MappingNode):
-            types = {self._text(key): self._text(value, empty=True) for key, value in node.value}
+            types = {
+                self._text(key): self._text(value, may_be_empty=True) for key, value in node.value
+            }
         elif isinstance(node, yaml.SequenceNode):
             types = {self._text(item): "" for item in node.value}
         else:
@@ -96,11 +98,11 @@ class _Reader:
         items = node.value if isinstance(node, yaml.SequenceNode) else [node]
         return tuple(self._text(item) for item in items)
 
-    def _text(self, node: yaml.Node, *, empty: bool = False) -> str:
+    def _text(self, node: yaml.Node, *, may_be_empty: bool = False) -> str:
         if not isinstance(node, yaml.ScalarNode):
             self._fail(node, "a text is expected here")
         text = str(node.value).strip()
-        return text if text or empty else self._fail(node, "this must not be empty")
+        return text if text or may_be_empty else self._fail(node, "this must not be empty")
 
     def _fail(self, node: yaml.Node | None, reason: str) -> NoReturn:
         where = f" line {node.start_mark.line + 1}" if node else ""

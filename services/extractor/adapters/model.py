@@ -89,8 +89,8 @@ class ModelExtractor:
             if isinstance(error, ModelRefused) and error.reason == "text":
                 raise RoundGivenUp(str(error)) from error
             return first
-        merged = merge_rounds(first, self._parse(completion, content))
-        return replace(merged, warnings=doubts(merged, content, completion))
+        extraction = merge_rounds(first, self._parse(completion, content))
+        return replace(extraction, warnings=doubts(extraction, content, completion))
 
     def _is_too_long(self, messages: Sequence[Message]) -> bool:
         """Return whether the conversation exceeds the limit; counted only if it may, for a token

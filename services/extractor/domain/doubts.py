@@ -38,14 +38,14 @@ def _doubts(extraction: Extraction, passage: str, answer: str, *, cut: bool) -> 
         )
     if extraction.entities:
         return ()
-    found = list(dict.fromkeys(name.text[:_LONGEST_NAME] for name in names(passage)))
+    passage_names = list(dict.fromkeys(name.text[:_LONGEST_NAME] for name in names(passage)))
     is_answer = COMPLETION_MARK.lower() in answer.lower() or "{" in answer
-    if len(found) < (LEAST_NAMES if is_answer else 1):
+    if len(passage_names) < (LEAST_NAMES if is_answer else 1):
         return ()
-    shown = ", ".join(found[:_SHOWN])
-    what = (
+    examples = ", ".join(passage_names[:_SHOWN])
+    complaint = (
         "the model found no entity"
         if is_answer
         else "the model's answer has no rows that can be read"
     )
-    return (f"{what}, though the passage names {len(found)}, such as {shown}",)
+    return (f"{complaint}, though the passage names {len(passage_names)}, such as {examples}",)

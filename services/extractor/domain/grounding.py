@@ -12,7 +12,7 @@ _Row = TypeVar("_Row", ExtractedEntity, ExtractedRelation)
 
 
 def mark_grounded(extraction: Extraction, passage: str) -> Extraction:
-    """Return the extraction; `grounded` is False in rows of which a name does not occur in the
+    """Return the extraction; `is_grounded` is False in rows of which a name does not occur in the
     passage.
     """
     text = fold(passage)
@@ -30,8 +30,8 @@ def mark_grounded(extraction: Extraction, passage: str) -> Extraction:
     )
 
 
-def _marked(row: _Row, grounded: bool) -> _Row:
-    return row if row.grounded == grounded else row.model_copy(update={"grounded": grounded})
+def _marked(row: _Row, is_grounded: bool) -> _Row:
+    return row if row.grounded == is_grounded else row.model_copy(update={"grounded": is_grounded})
 
 
 def contains_name(name: str, text: str) -> bool:

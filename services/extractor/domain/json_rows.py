@@ -57,11 +57,11 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
 
 def _object(piece: str) -> Mapping[str, Any]:
     """Return one object, repaired if need be; an empty one if it is no object or is cut off."""
-    escaped = _ESCAPE.sub(lambda match: match[0] if match[1] else r"\\", piece)
+    escaped_piece = _ESCAPE.sub(lambda match: match[0] if match[1] else r"\\", piece)
     try:
-        value: Any = _DECODER.raw_decode(escaped)[0]
+        value: Any = _DECODER.raw_decode(escaped_piece)[0]
     except (ValueError, RecursionError):
-        value = _repaired(escaped)
+        value = _repaired(escaped_piece)
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
 
 

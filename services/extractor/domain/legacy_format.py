@@ -48,9 +48,9 @@ def _records(text: str) -> Iterator[tuple[int, int, str]]:
     begins = list(_BEGIN.finditer(text))
     limits = [*(begin.start() for begin in begins), len(text)][1:]
     for begin, limit in zip(begins, limits, strict=True):
-        mark = _END.search(text, begin.end(), limit)
-        end = mark.end() if mark else limit
-        body = text[begin.end() : mark.start() if mark else limit].strip()
-        if mark is None or not mark[0].startswith(")"):
+        end_match = _END.search(text, begin.end(), limit)
+        end = end_match.end() if end_match else limit
+        body = text[begin.end() : end_match.start() if end_match else limit].strip()
+        if end_match is None or not end_match[0].startswith(")"):
             body = body.removesuffix(")")
         yield begin.start(), end, begin[1].lower() + body

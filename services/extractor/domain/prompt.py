@@ -123,8 +123,8 @@ def continue_prompt(config: ExtractionConfig) -> str:
     rows = (
         f"The last line is {COMPLETION_MARK} again; where nothing is missing, it is the only one."
     )
-    nothing = "Where nothing is missing, answer with two empty lists." if config.json else rows
-    return _CONTINUE.format(language=config.language, nothing=nothing)
+    nothing_rule = "Where nothing is missing, answer with two empty lists." if config.json else rows
+    return _CONTINUE.format(language=config.language, nothing=nothing_rule)
 
 
 def prompt_version(config: ExtractionConfig, *, gleaning: bool) -> str:

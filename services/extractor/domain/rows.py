@@ -77,8 +77,8 @@ def _rows(line: str) -> Iterator[list[str]]:
         yield fields
         return
     fields = _fields(_MISSPELT, line)
-    if len(fields) == 1 and (mark := _OTHER_MARK.match(line)):
-        fields = [field.strip() for field in line.strip(" |").split(mark[1])]
+    if len(fields) == 1 and (separator := _OTHER_MARK.match(line)):
+        fields = [field.strip() for field in line.strip(" |").split(separator[1])]
     yield from _split_rows(fields)
 
 
@@ -105,18 +105,20 @@ def _split_rows(fields: list[str]) -> Iterator[list[str]]:
     row.
     """
     begins = [place for place in range(1, len(fields)) if _KIND.search(fields[place])]
-    known, start, first = set(begins), 0, fields[0]
+    row_starts, start, first = set(begins), 0, fields[0]
     while start < len(fields):
         size = 4 if _kind(first) == "entity" else 5
-        rest = [first, *fields[start + 1 : start + 7]]
-        if len(fields) - start <= 6 and _is_sound(rest):
-            yield rest
+        last_fields = [first, *fields[start + 1 : start + 7]]
+        if len(fields) - start <= 6 and _is_sound(last_fields):
+            yield last_fields
             return
         # Where the row is whole, the next one begins behind it; else at the first field that looks
         # like a beginning.
-        whole = next((place for place in (start + size, start + size - 1) if place in known), None)
+        next_start = next(
+            (place for place in (start + size, start + size - 1) if place in row_starts), None
+        )
         following = bisect_right(begins, start)
-        place = whole or (begins[following] if following < len(begins) else len(fields))
+        place = next_start or (begins[following] if following < len(begins) else len(fields))
         if place - start in (size, size - 1) and _kind(first):
             yield _row_before([first, *fields[start + 1 : place + 1]], place - start, size)
         start = place

@@ -138,7 +138,7 @@ async def answer_request(
         partitions,
         answering,
         output=wanted_output(request),
-        streamed=is_streamed,
+        is_streamed=is_streamed,
     )
     references = references_of(request, answer) or []
     return Reply(

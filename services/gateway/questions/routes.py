@@ -147,7 +147,7 @@ async def query_stream(
             partitions,
             progress_answering,
             output=output,
-            streamed=body.stream is not False,
+            is_streamed=body.stream is not False,
         )
 
     lines = NdjsonResponse(await answer_lines(body, asking, request.url.path))

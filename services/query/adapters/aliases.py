@@ -62,5 +62,7 @@ class RowAliases:
 
 def _edit(row: Mapping[str, Any]) -> AliasEdit:
     # Rows of older releases lack what came with aliases.
-    said = (row.get("editor", ""), row.get("proposed_by", ""), row.get("evidence", ""))
-    return AliasEdit(row["operation"], tuple(row["names"]), row["target"], row.get("at", 0), *said)
+    details = (row.get("editor", ""), row.get("proposed_by", ""), row.get("evidence", ""))
+    return AliasEdit(
+        row["operation"], tuple(row["names"]), row["target"], row.get("at", 0), *details
+    )

@@ -96,11 +96,11 @@ class StoredAnswers:
             return None
         workspace = partitions[0].workspace
         try:
-            newest = await self._log.last(workspace)
+            newest_sequence = await self._log.last(workspace)
         except Unavailable:
             return None
         key = sha256("\x1f".join((self._model, ANSWER_VERSION, repr(question))))
-        state = f"{[partition.generation for partition in partitions]} {newest}"
+        state = f"{[partition.generation for partition in partitions]} {newest_sequence}"
         # The prompt lacks events that the projections had not yet applied, so the newest sequence
         # is hashed, too.
         return lambda prompt: StoredAnswer(

@@ -52,15 +52,17 @@ class RowDocuments:
     ) -> list[DocumentStatus]:
         """See `Documents.update`."""
 
-        def changed(stored: Mapping[str, Row]) -> dict[str, Row]:
-            revisions = {row["id"]: row["rev"] for row in stored.values()}
-            states = change({row["id"]: _status(row) for row in stored.values()})
+        def changed(stored_rows: Mapping[str, Row]) -> dict[str, Row]:
+            revisions = {row["id"]: row["rev"] for row in stored_rows.values()}
+            states = change({row["id"]: _status(row) for row in stored_rows.values()})
             return {
                 token(state.id): _row(state, revisions.get(state.id, 0) + 1) for state in states
             }
 
-        written = await self._rows.update(_documents(partition), [token(id) for id in ids], changed)
-        return [_status(row) for row in written.values()]
+        written_rows = await self._rows.update(
+            _documents(partition), [token(id) for id in ids], changed
+        )
+        return [_status(row) for row in written_rows.values()]
 
     async def put(self, partition: Partition, statuses: Sequence[DocumentStatus]) -> None:
         """Write these states, whatever is stored: for a rebuild, into a generation that nobody else
@@ -72,10 +74,10 @@ class RowDocuments:
     async def page(self, partition: Partition, listing: Listing) -> Page:
         """See `Documents.page`."""
         table = _documents(partition)
-        named = {"file_path": Containing(listing.names)} if listing.names else {}
-        where: Where = {"status": list(listing.statuses or STATUSES), **named}
-        asked = {name: getattr(listing, name) for name in ("order", "descending", "skip", "limit")}
-        rows = await self._rows.find(table, where, **asked)
+        name_filter = {"file_path": Containing(listing.names)} if listing.names else {}
+        where: Where = {"status": list(listing.statuses or STATUSES), **name_filter}
+        paging = {name: getattr(listing, name) for name in ("order", "descending", "skip", "limit")}
+        rows = await self._rows.find(table, where, **paging)
         total = sum((await self._rows.count(table, "status", where)).values())
         return Page([_status(row) for _, row in rows], total)
 
@@ -97,13 +99,13 @@ class RowDocuments:
                 for status in statuses
                 if status.status not in LEAVING and scope.admits(status)
             }
-        admitted: set[str] = set()
+        admitted_ids: set[str] = set()
         after = ""
         while page := await self._rows.scan(_documents(partition), after, _PAGE):
             states = [_status(row) for _, row in page if row["status"] not in LEAVING]
-            admitted |= {status.id for status in states if scope.admits(status)}
+            admitted_ids |= {status.id for status in states if scope.admits(status)}
             after = page[-1][0]
-        return admitted
+        return admitted_ids
 
     async def oldest_unsettled(self, partition: Partition) -> int | None:
         """See `Documents.oldest_unsettled`."""

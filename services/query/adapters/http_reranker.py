@@ -104,7 +104,7 @@ class HttpReranker:
     async def _once(self, body: dict[str, Any], count: int) -> list[tuple[int, float]]:
         async with self._endpoint.call(self._kind, 0, repr(body)) as call:
             scores = await self._scores(body, count, call)
-        return sorted(_probabilities(scores).items(), key=lambda scored: -scores[scored[0]])
+        return sorted(_probabilities(scores).items(), key=lambda score_item: -scores[score_item[0]])
 
     async def _control(self, call: Call) -> None:
         """Rerank two harmless texts: whoever can shows that the provider works."""
@@ -151,7 +151,7 @@ def _results(answer: Any) -> list[Any]:
         for fields in (body, inner)
         for name in ("results", "data", "rankings", "scores")
     ]
-    return next((cast("list[Any]", each) for each in lists if isinstance(each, list)), list[Any]())
+    return next((cast("list[Any]", item) for item in lists if isinstance(item, list)), list[Any]())
 
 
 def _scores(results: list[Any], count: int) -> dict[int, float]:

@@ -172,12 +172,12 @@ class ModelReranker:
     ) -> Sequence[tuple[Passage, float | None]]:
         """One call."""
         try:
-            scored = await self._model.rerank(
+            scores = await self._model.rerank(
                 question, [self._cut(passage.content) for passage in passages], top_n
             )
         except (Retryable, Poison) as error:
             logger.warning("passages are not reranked", model=self._model.model, error=str(error))
             return [(passage, None) for passage in passages]
-        unscored = sorted(set(range(len(passages))) - {place for place, _ in scored})
-        ranked = [*scored, *((place, None) for place in unscored)]
-        return [(passages[place], score) for place, score in ranked[:top_n]]
+        unscored_places = sorted(set(range(len(passages))) - {place for place, _ in scores})
+        ranking = [*scores, *((place, None) for place in unscored_places)]
+        return [(passages[place], score) for place, score in ranking[:top_n]]

@@ -75,9 +75,9 @@ class RowProvenance:
         )
         row_of = {chunk: rows.get(chunk_hash(chunk)) for chunk in chunks}
         return {
-            chunk: said
+            chunk: contributions
             for chunk, row in row_of.items()
-            if row and (said := chunk_contributions_in(row))
+            if row and (contributions := chunk_contributions_in(row))
         }
 
     async def _sources(self, partition: Partition, names: Names) -> dict[str, list[Source]]:
@@ -112,8 +112,8 @@ class RowProvenance:
         page = [
             key for key, _ in await self._rows.scan(Table(MENTIONS_TABLE, partition), after, size)
         ]
-        own = [key for key in page if key.startswith(prefix)]
-        return own, own[-1] if len(own) == size else ""
+        own_keys = [key for key in page if key.startswith(prefix)]
+        return own_keys, own_keys[-1] if len(own_keys) == size else ""
 
     async def _contributions(
         self,
@@ -133,6 +133,10 @@ class RowProvenance:
             )
             return of_document and (among is None or id in among)
 
-        placed = [(place, row) for place in places if (row := rows.get(mentioning_chunk(place)))]
-        said = [provenance_of(place, row, sources[0].key) for place, row in placed if counts(row)]
-        return [one for one in said if one]
+        placed_rows = [
+            (place, row) for place in places if (row := rows.get(mentioning_chunk(place)))
+        ]
+        supports = [
+            provenance_of(place, row, sources[0].key) for place, row in placed_rows if counts(row)
+        ]
+        return [support for support in supports if support]

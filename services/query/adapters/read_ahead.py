@@ -9,8 +9,8 @@ from typing import TypeVar
 T = TypeVar("T", bound=Sized)
 
 
-async def read_ahead(pieces: AsyncGenerator[T], most: int) -> AsyncGenerator[T]:
-    """Yield the pieces, read ahead while fewer than `most` characters are buffered. Raises what
+async def read_ahead(pieces: AsyncGenerator[T], max_size: int) -> AsyncGenerator[T]:
+    """Yield the pieces, read ahead while fewer than `max_size` characters are buffered. Raises what
     `pieces` raises.
 
     `pieces` is closed when it ends, even if its buffer is not yet consumed, or when this generator
@@ -28,7 +28,7 @@ async def read_ahead(pieces: AsyncGenerator[T], most: int) -> AsyncGenerator[T]:
                     queue.append(piece)
                     size += len(piece)
                     has_pieces.set()
-                    while size >= most:
+                    while size >= max_size:
                         has_space.clear()
                         await has_space.wait()
         finally:

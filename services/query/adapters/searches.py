@@ -36,21 +36,21 @@ class ModelVectorSearches:
     @asynccontextmanager
     async def of(self, generation: int) -> AsyncGenerator[ModelVectorSearch]:
         """See `VectorSearches.of`."""
-        async with self._embeddings.of(generation) as embedded:
-            yield self._by(embedded)
+        async with self._embeddings.of(generation) as embedding:
+            yield self._by(embedding)
 
     async def close(self) -> None:
         """End what is being read of vectors."""
         for search in tuple(self._by_model.values()):
             await search.reader.close()
 
-    def _by(self, embedded: EmbeddedVectors) -> ModelVectorSearch:
-        if embedded.model not in self._by_model:
-            vectors = embedded.vectors
-            self._by_model[embedded.model] = ModelVectorSearch(
+    def _by(self, embedding: EmbeddedVectors) -> ModelVectorSearch:
+        if embedding.model not in self._by_model:
+            vectors = embedding.vectors
+            self._by_model[embedding.model] = ModelVectorSearch(
                 vectors,
                 CachedVectors(vectors, self._cache),
-                embed=NamedEmbedder(embedded.questions).embed,
-                embed_documents=NamedEmbedder(embedded.embedder).embed,
+                embed=NamedEmbedder(embedding.questions).embed,
+                embed_documents=NamedEmbedder(embedding.embedder).embed,
             )
-        return self._by_model[embedded.model]
+        return self._by_model[embedding.model]

@@ -11,7 +11,7 @@ from services.query.question import AnswerStage, Mode
 
 
 @contextmanager
-def measured_stage(stage: AnswerStage, mode: Mode, /, *, nested: bool = True) -> Generator[None]:
+def measured_stage(stage: AnswerStage, mode: Mode, /, *, is_nested: bool = True) -> Generator[None]:
     """See `MeasureStage`."""
     span = trace.get_tracer(names.SCOPE).start_span(
         "answer" if stage == "total" else stage, attributes={names.QUERY_MODE: mode}
@@ -21,6 +21,6 @@ def measured_stage(stage: AnswerStage, mode: Mode, /, *, nested: bool = True) ->
         stack.enter_context(
             instruments.timed(instruments.query, {names.MODE: mode, names.STAGE: stage})
         )
-        if nested:
+        if is_nested:
             stack.enter_context(trace.use_span(span))
         yield

@@ -8,19 +8,21 @@ from runtime.models.port import Embedder, Vector
 
 
 class CachedWordEmbedder:
-    """Embeds short texts with an LRU cache of `most` texts."""
+    """Embeds short texts with an LRU cache of `max_texts` texts."""
 
-    def __init__(self, embedder: Embedder, most: int = 10_000) -> None:
-        self._embedder, self._most = embedder, most
+    def __init__(self, embedder: Embedder, max_texts: int = 10_000) -> None:
+        self._embedder, self._most = embedder, max_texts
         self._known: OrderedDict[str, array[float]] = OrderedDict()
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector per text, in order, in single precision. Raises what `Embedder.embed`
         raises.
         """
-        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        missing_texts = [text for text in dict.fromkeys(texts) if text not in self._known]
         new_vectors = (
-            dict(zip(missing, await self._embedder.embed(missing), strict=True)) if missing else {}
+            dict(zip(missing_texts, await self._embedder.embed(missing_texts), strict=True))
+            if missing_texts
+            else {}
         )
         vectors = {
             text: array("f", new_vectors[text]) if text in new_vectors else self._known[text]

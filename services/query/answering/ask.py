@@ -53,15 +53,15 @@ async def ask(
     deps: QueryDependencies,
     *,
     output: Output = "answer",
-    streamed: bool = False,
+    is_streamed: bool = False,
 ) -> Answer:
-    """Answer the question; streamed if `streamed` is set and a model answers.
+    """Answer the question; streamed if `is_streamed` is set and a model answers.
 
     Raises `Unavailable` when a store or a model does not respond; `Answer.pieces` raises what
     `Chat.stream` raises.
     """
     with deps.measure("total", question.mode):
-        return await _ask(question, partitions, deps, output, streamed)
+        return await _ask(question, partitions, deps, output, is_streamed)
 
 
 async def _ask(
@@ -69,7 +69,7 @@ async def _ask(
     partitions: Partitions,
     deps: QueryDependencies,
     output: Output,
-    streamed: bool,
+    is_streamed: bool,
 ) -> Answer:
     bypass = question.mode == "bypass"
     cache = deps.answer_cache if output == "answer" else None
@@ -98,7 +98,7 @@ async def _ask(
     references = None if bypass or not deps.answer_generator.uses_model else retrieval.references
     if entry and (cached_text := await entry.get()) is not None:
         return Answer(clean(cached_text, references), retrieval, by_model=True)
-    if streamed and (pieces := deps.answer_generator.stream(prompt)):
+    if is_streamed and (pieces := deps.answer_generator.stream(prompt)):
         pieces = _measured(entry.store_stream(pieces) if entry else pieces, deps, question.mode)
         return Answer(
             "", retrieval, deps.answer_generator.uses_model, _clean_stream(pieces, references)
@@ -144,9 +144,10 @@ def _only_cited(text: str, retrieval: RetrievalResult) -> RetrievalResult:
     """Return the result with those references that the quotations cite: the other passages do not
     answer.
     """
-    cited = cited_ids(text, retrieval.references.values())
+    used_ids = cited_ids(text, retrieval.references.values())
     return replace(
-        retrieval, references={path: id for path, id in retrieval.references.items() if id in cited}
+        retrieval,
+        references={path: id for path, id in retrieval.references.items() if id in used_ids},
     )
 
 
@@ -181,6 +182,6 @@ async def _clean_stream(
             )
             if part or part.resets:
                 yield part
-    last = AnswerPiece(text.end(), reasoning.end(), is_cut, narrow=is_narrow)
-    if last or last.cut or last.narrow:
-        yield last
+    last_piece = AnswerPiece(text.end(), reasoning.end(), is_cut, narrow=is_narrow)
+    if last_piece or last_piece.cut or last_piece.narrow:
+        yield last_piece

@@ -36,18 +36,18 @@ class BufferingFilter(ABC):
         self._buffer += piece
         if len(self._buffer) < self._size_to_read:
             return ""
-        output = "".join(self._parts(self._buffer, last=False))
+        output = "".join(self._parts(self._buffer, is_last=False))
         size = len(self._buffer)
         self._size_to_read = size + size // 8
         return output
 
     def end(self) -> str:
         """See `TextFilter.end`."""
-        return "".join(self._parts(self._buffer, last=True))
+        return "".join(self._parts(self._buffer, is_last=True))
 
     @abstractmethod
-    def _parts(self, text: str, *, last: bool) -> Iterator[str]:
-        """Yield the output for this text, and set the buffer to the rest of it. `last`: no more
+    def _parts(self, text: str, *, is_last: bool) -> Iterator[str]:
+        """Yield the output for this text, and set the buffer to the rest of it. `is_last`: no more
         input follows.
         """
 
@@ -66,10 +66,10 @@ class FilterChain:
 
     def end(self) -> str:
         """See `TextFilter.end`."""
-        rest = ""
+        remainder = ""
         for text_filter in self._filters:
-            rest = text_filter.feed(rest) + text_filter.end()
-        return rest
+            remainder = text_filter.feed(remainder) + text_filter.end()
+        return remainder
 
 
 def filtered(text: str, text_filter: TextFilter) -> str:

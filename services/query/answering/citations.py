@@ -35,7 +35,10 @@ def cited_ids(text: str, ids: Collection[str]) -> frozenset[str]:
     """Return the reference ids that the text cites in brackets, singly or in a range."""
     spans = {span for inside in _CITED.findall(text) for span in _CITED_NUMBERS.findall(inside)}
     return frozenset(
-        id for id in ids for first, last in spans if int(first) <= int(id) <= int(last or first)
+        id
+        for id in ids
+        for first, last_number in spans
+        if int(first) <= int(id) <= int(last_number or first)
     )
 
 
@@ -64,13 +67,13 @@ class CitationFilter(BufferingFilter):
         self._pending_blank: str | None = None
         """The blank before a citation that was just dropped; None if none was."""
 
-    def _parts(self, text: str, *, last: bool) -> Iterator[str]:
+    def _parts(self, text: str, *, is_last: bool) -> Iterator[str]:
         at = 0
         while at < len(text):
             step = (
-                self._in_code(text, at, last)
+                self._in_code(text, at, is_last)
                 if self._closing_marks
-                else self._in_prose(text, at, last)
+                else self._in_prose(text, at, is_last)
             )
             if step is None:
                 break
@@ -79,27 +82,27 @@ class CitationFilter(BufferingFilter):
             at = end
         self._buffer = text[at:]
 
-    def _in_prose(self, text: str, at: int, last: bool) -> tuple[int, str] | None:
+    def _in_prose(self, text: str, at: int, is_last: bool) -> tuple[int, str] | None:
         """Return the end offset of the next part of the text and its replacement; None if more
         input is needed.
         """
-        if not last and (_PART_OF_CITATION.match(text, at) or text[at:] in ("\\", "]")):
+        if not is_last and (_PART_OF_CITATION.match(text, at) or text[at:] in ("\\", "]")):
             return None
         if citation := _CITATION.match(text, at):
-            if not last and citation.end() == len(text):
+            if not is_last and citation.end() == len(text):
                 return None
             if (step := self._citation(citation, text)) is not None:
                 return step
         if run := _RUN.match(text, at):
-            return None if not last and run.end() == len(text) else self._open(run, at)
+            return None if not is_last and run.end() == len(text) else self._open(run, at)
         if text[at] == "\\":
             return at + 2, self._plain(text[at : at + 2])
         if text.startswith("](", at):
             self._closing_marks = ")"
             return at + 2, self._plain("](")
-        plain = _PLAIN.match(text, at)
-        end = plain.end() if plain else at + 1
-        if not last and end == len(text) and text[end - 1] in " \t":
+        plain_run = _PLAIN.match(text, at)
+        end = plain_run.end() if plain_run else at + 1
+        if not is_last and end == len(text) and text[end - 1] in " \t":
             return None
         return end, self._plain(text[at:end])
 
@@ -153,25 +156,25 @@ class CitationFilter(BufferingFilter):
         """Begin code if the run is of backticks or, at the start of a line, of three or more
         tildes.
         """
-        marks = run.group()
-        is_fence = self._at_start and len(marks) >= 3
-        if is_fence or marks[0] == "`":
-            self._closing_marks = marks
+        backticks = run.group()
+        is_fence = self._at_start and len(backticks) >= 3
+        if is_fence or backticks[0] == "`":
+            self._closing_marks = backticks
             self._fenced = is_fence
             self._in_info_line = is_fence
-        return run.end(), self._plain(marks)
+        return run.end(), self._plain(backticks)
 
-    def _in_code(self, text: str, at: int, last: bool) -> tuple[int, str] | None:
+    def _in_code(self, text: str, at: int, is_last: bool) -> tuple[int, str] | None:
         """Return the next part of code or an address unchanged, and note where it ends."""
         if run := _RUN.match(text, at):
-            if not last and run.end() == len(text):
+            if not is_last and run.end() == len(text):
                 return None
             if self._closed_by(run.group()):
                 self._closing_marks = ""
             self._at_start = False
             return run.end(), run.group()
-        plain = _PLAIN.match(text, at)
-        end = plain.end() if plain else at + 1
+        plain_run = _PLAIN.match(text, at)
+        end = plain_run.end() if plain_run else at + 1
         part = text[at:end]
         if self._closing_marks == ")" and part[0] != "\n":
             return self._in_address(text, at, end)
@@ -194,11 +197,11 @@ class CitationFilter(BufferingFilter):
             self._closing_marks = ""
         return end, text[at:end]
 
-    def _closed_by(self, marks: str) -> bool:
-        if self._closing_marks == ")" or marks[0] != self._closing_marks[0]:
+    def _closed_by(self, backticks: str) -> bool:
+        if self._closing_marks == ")" or backticks[0] != self._closing_marks[0]:
             return False
         if not self._fenced:
-            return marks == self._closing_marks
-        return len(marks) >= len(self._closing_marks) and (
-            self._at_start or (self._in_info_line and marks[0] == "`")
+            return backticks == self._closing_marks
+        return len(backticks) >= len(self._closing_marks) and (
+            self._at_start or (self._in_info_line and backticks[0] == "`")
         )

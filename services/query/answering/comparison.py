@@ -31,12 +31,12 @@ async def compare_answers(
     question: str,
     workspace: str,
     live: Generations,
-    new: Generations,
+    new_generations: Generations,
 ) -> ComparedAnswers:
     """Return what either side answers. A model is asked once where both sides give it the same to
     read.
     """
-    sides = Partitions.of(workspace, live), Partitions.of(workspace, new)
+    sides = Partitions.of(workspace, live), Partitions.of(workspace, new_generations)
     prompts = [await _answered(dependencies, question, side, "prompt") for side in sides]
     before = await _answered(dependencies, question, sides[0], "answer")
     after = (

@@ -55,24 +55,26 @@ async def retrieve_with_effort(
     if deps.follow_ups is None:
         return await _widely(question, partitions, deps)
     results = [await retrieve(question, partitions, deps)]
-    retrieval, rounds, asked = results[0], list[Round](), [question.query]
-    allowed = deps.effort_limits.rounds(question.effort)
-    while len(rounds) < allowed and not (rounds and rounds[-1].ended):
+    retrieval, rounds, queries = results[0], list[Round](), [question.query]
+    allowed_rounds = deps.effort_limits.rounds(question.effort)
+    while len(rounds) < allowed_rounds and not (rounds and rounds[-1].ended):
         deps.on_progress("assessing_context")
-        round_, follow_up = await _plan(question, retrieval, asked, rounds, partitions, deps)
+        round_, follow_up = await _plan(question, retrieval, queries, rounds, partitions, deps)
         if follow_up.searches:
             results += await _search(question, follow_up.searches, partitions, deps)
             before = {passage.id for _, passage in retrieval.passages}
             retrieval = combine(results, question, deps.count_tokens)
-            new = sum(passage.id not in before for _, passage in retrieval.passages)
+            new_count = sum(passage.id not in before for _, passage in retrieval.passages)
             round_ = replace(
-                round_, new_passages=new, ended="" if new else "the searches found nothing new"
+                round_,
+                new_passages=new_count,
+                ended="" if new_count else "the searches found nothing new",
             )
-            asked += follow_up.searches
+            queries += follow_up.searches
         rounds.append(round_)
     if rounds and not rounds[-1].ended:
         rounds[-1] = replace(
-            rounds[-1], ended=f"effort {question.effort} has at most {allowed} rounds"
+            rounds[-1], ended=f"effort {question.effort} has at most {allowed_rounds} rounds"
         )
     return _with_rounds(retrieval, question, rounds)
 
@@ -80,7 +82,7 @@ async def retrieve_with_effort(
 async def _plan(
     question: Question,
     retrieval: RetrievalResult,
-    asked: Sequence[str],
+    queries: Sequence[str],
     rounds: Sequence[Round],
     partitions: Partitions,
     deps: QueryDependencies,
@@ -90,12 +92,12 @@ async def _plan(
     """
     limits, count = deps.effort_limits, deps.count_tokens
     assert deps.follow_ups
-    empty = count(follow_up_prompt(question.query, asked, limits.searches, ""))
-    left = limits.tokens - sum(each.tokens for each in rounds) - empty
-    if left < LEAST_READ:
+    empty_prompt_tokens = count(follow_up_prompt(question.query, queries, limits.searches, ""))
+    tokens_left = limits.tokens - sum(round_.tokens for round_ in rounds) - empty_prompt_tokens
+    if tokens_left < LEAST_READ:
         return Round((), ended=f"the budget of {limits.tokens} tokens is used up"), FollowUp()
-    text = excerpts(retrieval, min(left, question.max_total_tokens), count)
-    prompt = follow_up_prompt(question.query, asked, limits.searches, text)
+    text = excerpts(retrieval, min(tokens_left, question.max_total_tokens), count)
+    prompt = follow_up_prompt(question.query, queries, limits.searches, text)
     try:
         reply = await deps.follow_ups.reply(partitions.status.workspace, prompt)
     except (Retryable, Poison):
@@ -104,13 +106,13 @@ async def _plan(
     follow_up = parse_follow_up(reply)
     if follow_up is None:
         return Round((), tokens=tokens, ended="the model's reply could not be read"), FollowUp()
-    known = {each.casefold() for each in asked}
-    searches = tuple(each for each in follow_up.searches if each.casefold() not in known)[
-        : limits.searches
-    ]
+    known_queries = {query.casefold() for query in queries}
+    searches = tuple(
+        query for query in follow_up.searches if query.casefold() not in known_queries
+    )[: limits.searches]
     if not searches:
-        ended = "nothing else to search for" if follow_up.missing else "nothing is missing"
-        return Round((), follow_up.missing, tokens=tokens, ended=ended), FollowUp()
+        end_reason = "nothing else to search for" if follow_up.missing else "nothing is missing"
+        return Round((), follow_up.missing, tokens=tokens, ended=end_reason), FollowUp()
     return Round(searches, follow_up.missing, tokens=tokens), replace(follow_up, searches=searches)
 
 
@@ -124,11 +126,11 @@ async def _search(
     return await asyncio.gather(
         *(
             retrieve(
-                replace(question, query=each, keywords=Keywords((each,), (each,))),
+                replace(question, query=search, keywords=Keywords((search,), (search,))),
                 partitions,
                 quiet,
             )
-            for each in searches
+            for search in searches
         )
     )
 
@@ -143,11 +145,11 @@ async def _widely(
     retrieval = await retrieve(
         replace(question, top_k=top_k, chunk_top_k=chunk_top_k), partitions, deps
     )
-    ended = f"no language model: one search with top_k {top_k} and chunk_top_k {chunk_top_k}"
+    end_reason = f"no language model: one search with top_k {top_k} and chunk_top_k {chunk_top_k}"
     return _with_rounds(
         retrieval,
         question,
-        [Round([question.query], new_passages=len(retrieval.passages), ended=ended)],
+        [Round([question.query], new_passages=len(retrieval.passages), ended=end_reason)],
     )
 
 
@@ -159,6 +161,6 @@ def _with_rounds(
         info={
             **retrieval.info,
             "effort": question.effort,
-            "rounds": [asdict(each) for each in rounds],
+            "rounds": [asdict(round_) for round_ in rounds],
         },
     )

@@ -35,39 +35,43 @@ def combine(
     Keywords and counts are those of the first result, that of the question itself.
     """
     entities = fit_budget(
-        _best_first(results, lambda result: {each.name: each for each in result.entities}),
+        _best_first(results, lambda result: {entity.name: entity for entity in result.entities}),
         question.max_entity_tokens,
-        lambda each: count(entity_line(each)),
+        lambda entity: count(entity_line(entity)),
     )
     relations = fit_budget(
-        _best_first(results, lambda result: {each.key: each for each in result.relations}),
+        _best_first(
+            results, lambda result: {relation.key: relation for relation in result.relations}
+        ),
         question.max_relation_tokens,
-        lambda each: count(relation_line(each)),
+        lambda relation: count(relation_line(relation)),
     )
     passages = _best_first(
         results, lambda result: {passage.id: passage for _, passage in result.passages}
     )
-    doubles = {id: same for result in reversed(results) for id, same in result.doubles.items()}
+    doubles = {id: twins for result in reversed(results) for id, twins in result.doubles.items()}
     frame = frame_tokens(question, count)
     budget = question.max_total_tokens - frame - count_context_tokens(entities, relations, count)
     # Two searches may have chosen different ones of those that say the same.
     distinct = distinct_passages(
-        each for passage in passages for each in (passage, *doubles.get(passage.id, ()))
+        twin for passage in passages for twin in (passage, *doubles.get(passage.id, ()))
     )
-    chosen = fit_budget(
+    chosen_passages = fit_budget(
         distinct.passages[: question.chunk_top_k], budget, partial(count_passage, count)
     )
-    ids = assign_reference_ids([passage.file_path for passage in chosen])
+    ids = assign_reference_ids([passage.file_path for passage in chosen_passages])
     return replace(
         results[0],
         entities=entities,
         relations=relations,
-        passages=[(ids.get(passage.file_path, ""), passage) for passage in chosen],
+        passages=[(ids.get(passage.file_path, ""), passage) for passage in chosen_passages],
         references=ids,
         doubles={
-            each.id: distinct.doubles[each.id] for each in chosen if each.id in distinct.doubles
+            passage.id: distinct.doubles[passage.id]
+            for passage in chosen_passages
+            if passage.id in distinct.doubles
         },
-        info={**results[0].info, "final_chunks_count": len(chosen)},
+        info={**results[0].info, "final_chunks_count": len(chosen_passages)},
     )
 
 
@@ -115,7 +119,9 @@ def excerpts(retrieval: RetrievalResult, budget: int, count: Count) -> str:
     """Return the context of what was found as far as it fits the budget of tokens, the passages
     first.
     """
-    passages = fit_budget(retrieval.passages, budget, lambda each: count(passage_line(*each)))
-    left = budget - sum(count(passage_line(*each)) for each in passages)
-    relations = fit_budget(retrieval.relations, left, lambda each: count(relation_line(each)))
+    passages = fit_budget(retrieval.passages, budget, lambda entry: count(passage_line(*entry)))
+    tokens_left = budget - sum(count(passage_line(*entry)) for entry in passages)
+    relations = fit_budget(
+        retrieval.relations, tokens_left, lambda relation: count(relation_line(relation))
+    )
     return build_context((), relations, passages, {}) if passages or relations else ""

@@ -88,20 +88,20 @@ class ReferenceListFilter(BufferingFilter):
         self._in_list = False
         self._in_code = False
 
-    def _parts(self, text: str, *, last: bool) -> Iterator[str]:
-        *lines, rest = text.split("\n")
+    def _parts(self, text: str, *, is_last: bool) -> Iterator[str]:
+        *lines, last_line = text.split("\n")
         self._buffer = ""
         for line in lines:
             yield self._line(line + "\n")
             self._is_released = False
-        if last:
-            yield self._line(rest) if rest else ""
+        if is_last:
+            yield self._line(last_line) if last_line else ""
             yield "" if self._title or self._in_list else self._blank_lines
-        elif self._is_released or (rest and not self._may_be_removed(rest)):
-            yield self._line(rest) if not self._is_released else rest
+        elif self._is_released or (last_line and not self._may_be_removed(last_line)):
+            yield self._line(last_line) if not self._is_released else last_line
             self._is_released = True
         else:
-            self._buffer = rest
+            self._buffer = last_line
 
     def _may_be_removed(self, line: str) -> bool:
         """Return whether the line must be buffered because it may become a title or an entry of a

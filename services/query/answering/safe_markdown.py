@@ -89,15 +89,19 @@ class SafeMarkdown(BufferingFilter):
         one.
         """
 
-    def _parts(self, text: str, *, last: bool) -> Iterator[str]:
+    def _parts(self, text: str, *, is_last: bool) -> Iterator[str]:
         # A line feed may follow a carriage return at the end, and both together are one line break.
-        carriage_return = "\r" if text.endswith("\r") and not last else ""
+        carriage_return = "\r" if text.endswith("\r") and not is_last else ""
         text = text.removesuffix(carriage_return).replace("\r\n", "\n").replace("\r", "\n")
         self._line_end = 0
         self._word_end = 0
         at = 0
         while at < len(text):
-            step = self._in_fence(text, at, last) if self._fence else self._in_prose(text, at, last)
+            step = (
+                self._in_fence(text, at, is_last)
+                if self._fence
+                else self._in_prose(text, at, is_last)
+            )
             if step is None:
                 break
             end, part = step
@@ -118,30 +122,30 @@ class SafeMarkdown(BufferingFilter):
         self._is_blank = self._is_blank and not line.strip()
         self._at_start = self._at_start and not line
 
-    def _in_fence(self, text: str, at: int, last: bool) -> Step:
+    def _in_fence(self, text: str, at: int, is_last: bool) -> Step:
         """Return the next line of a code block unchanged, and leave the block where it ends."""
         newline = text.find("\n", at)
-        if newline < 0 and not last:
+        if newline < 0 and not is_last:
             return None
         end = len(text) if newline < 0 else newline + 1
         line = text[at:end]
         assert self._fence
         indent = len(self._fence[1])
-        marks = self._fence[2]
+        fence_line = self._fence[2]
         bare = line.strip(" \t\n")
         if len(line) - len(line.lstrip(" ")) < indent and bare:
             # In a list this ends the code block; elsewhere it does not.
             self._fence = None
             self._trusts_code = False
-            return self._in_prose(text, at, last)
-        if len(bare) >= len(marks) and set(bare) == {marks[0]}:
+            return self._in_prose(text, at, is_last)
+        if len(bare) >= len(fence_line) and set(bare) == {fence_line[0]}:
             self._fence = None
             self._trusts_code = self._trusts_code and not line.startswith(("    ", "\t"))
         return end, line
 
-    def _in_prose(self, text: str, at: int, last: bool) -> Step:
+    def _in_prose(self, text: str, at: int, is_last: bool) -> Step:
         if self._at_start and self._trusts_code and self._no_html:
-            if not last and _MAYBE_FENCE.match(text, at):
+            if not is_last and _MAYBE_FENCE.match(text, at):
                 return None
             if (fence := _FENCE.match(text, at)) and not (fence[2][0] == "`" and "`" in fence[3]):
                 self._fence = fence
@@ -155,37 +159,37 @@ class SafeMarkdown(BufferingFilter):
             "~": self._run,
         }
         if step := steps.get(text[at]):
-            return step(text, at, last)
+            return step(text, at, is_last)
         prose = _PROSE.match(text, at)
         end = prose.end() if prose else at + 1
         return end, text[at:end]
 
-    def _escape(self, text: str, at: int, last: bool) -> Step:
-        if at + 1 == len(text) and not last:
+    def _escape(self, text: str, at: int, is_last: bool) -> Step:
+        if at + 1 == len(text) and not is_last:
             return None
         end = at + 1 if text.startswith("\n", at + 1) else at + 2
         return end, text[at:end]
 
-    def _picture(self, text: str, at: int, last: bool) -> Step:
+    def _picture(self, text: str, at: int, is_last: bool) -> Step:
         """Turn an image into a link by removing its `!`; keep a `!` in front of a citation."""
         match = _PICTURE.match(text, at)
         if match is None:
-            marks = _MARKS.match(text, at)
-            end = marks.end() if marks else at + 1
+            exclamations = _MARKS.match(text, at)
+            end = exclamations.end() if exclamations else at + 1
             return end, text[at:end]
         if match[2] is None:
-            return (len(text), match[1] + text[match.end(1) :]) if last else None
-        alone = len(match[1]) == 1 and not (match[2].isdecimal() or match[2] == "^")
-        return match.end(1), "" if alone else f"{match[1]} "
+            return (len(text), match[1] + text[match.end(1) :]) if is_last else None
+        is_without_text = len(match[1]) == 1 and not (match[2].isdecimal() or match[2] == "^")
+        return match.end(1), "" if is_without_text else f"{match[1]} "
 
-    def _address(self, text: str, at: int, last: bool) -> Step:
+    def _address(self, text: str, at: int, is_last: bool) -> Step:
         """Replace the address of a link or of a link definition if it is unsafe."""
-        if not last and _MAYBE_ADDRESS.match(text, at):
+        if not is_last and _MAYBE_ADDRESS.match(text, at):
             return None
         if not (opening := _ADDRESS.match(text, at)):
             return at + 1, "]"
         end = self._address_end(text, opening.end(), in_parentheses=text.startswith("](", at))
-        if end == len(text) and not last and end - at < LONGEST:
+        if end == len(text) and not is_last and end - at < LONGEST:
             return None
         if end - opening.end() >= LONGEST:
             return end, opening[0] + NOWHERE
@@ -197,34 +201,34 @@ class SafeMarkdown(BufferingFilter):
 
     def _address_end(self, text: str, begin: int, *, in_parentheses: bool) -> int:
         """Return where an address ends: at a blank, or at the parenthesis that closes it."""
-        if angled := _ANGLED.match(text, begin):
-            return angled.end()
+        if bracketed_address := _ANGLED.match(text, begin):
+            return bracketed_address.end()
         if begin >= self._word_end:
             word = _NO_BLANKS.match(text, begin)
             self._word_end = word.end() if word else begin
             self._closing = _closing_parentheses(text, begin, self._word_end)
         return self._closing.get(begin, self._word_end) if in_parentheses else self._word_end
 
-    def _tag(self, text: str, at: int, last: bool) -> Step:
-        if not last and len(text) - at < LONGEST and _MAYBE_AUTOLINK.match(text, at):
+    def _tag(self, text: str, at: int, is_last: bool) -> Step:
+        if not is_last and len(text) - at < LONGEST and _MAYBE_AUTOLINK.match(text, at):
             return None
-        if plain := _PLAIN_TAG.match(text, at):
+        if plain_tag := _PLAIN_TAG.match(text, at):
             # At the start of a line it may begin an HTML block, in which nothing is code.
             self._no_html = self._no_html and not self._is_blank
-            return plain.end(), plain[0]
+            return plain_tag.end(), plain_tag[0]
         if (autolink := _AUTOLINK.match(text, at)) and autolink[1].lower() in SAFE:
             return autolink.end(), autolink[0]
         if mail := _MAIL.match(text, at):
             return mail.end(), mail[0]
         return at + 1, "&lt;" if autolink or _TAG.match(text, at) else "<"
 
-    def _run(self, text: str, at: int, last: bool) -> Step:
+    def _run(self, text: str, at: int, is_last: bool) -> Step:
         """Return inline code unchanged where it is certain; else the run of backticks or tildes as
         prose.
         """
         run = _RUN.match(text, at)
         assert run
-        if run.end() == len(text) and not last:
+        if run.end() == len(text) and not is_last:
             return None
         if len(run[0]) > 2:
             self._trusts_code = False
@@ -236,13 +240,13 @@ class SafeMarkdown(BufferingFilter):
         for closing in _RUN.finditer(text, run.end(), self._line_end):
             if closing[0] != run[0]:
                 continue
-            if closing.end() == len(text) and not last:
+            if closing.end() == len(text) and not is_last:
                 return None
             if "|" not in text[run.end() : closing.start()]:  # a table would split it into cells
                 return closing.end(), text[at : closing.end()]
             break
         else:
-            if self._line_end == len(text) and not last and len(text) - at < LONGEST:
+            if self._line_end == len(text) and not is_last and len(text) - at < LONGEST:
                 return None
         self._trusts_spans = False
         return run.end(), run[0]
@@ -254,12 +258,12 @@ def _closing_parentheses(text: str, start: int, end: int) -> dict[int, int]:
     A parenthesis that was opened right before `start` counts too.
     """
     closing: dict[int, int] = {}
-    opened = [start]
-    for mark in _PARENTHESIS.finditer(text, start, end):
-        if mark[0] == "(":
-            opened.append(mark.end())
-        elif opened:
-            closing[opened.pop()] = mark.start()
+    open_starts = [start]
+    for parenthesis in _PARENTHESIS.finditer(text, start, end):
+        if parenthesis[0] == "(":
+            open_starts.append(parenthesis.end())
+        elif open_starts:
+            closing[open_starts.pop()] = parenthesis.start()
     return closing
 
 
@@ -268,6 +272,8 @@ def unsafe(address: str) -> bool:
     obfuscated.
     """
     beginning = _SCHEME.match(address.lstrip("<"))
-    plain = _UNSEEN.sub("", html.unescape(_ESCAPED.sub(r"\1", beginning[0] if beginning else "")))
-    scheme, colon, _ = plain.partition(":")
+    plain_address = _UNSEEN.sub(
+        "", html.unescape(_ESCAPED.sub(r"\1", beginning[0] if beginning else ""))
+    )
+    scheme, colon, _ = plain_address.partition(":")
     return bool(colon) and not re.search(r"[/?#]", scheme) and scheme.lower() not in SAFE

@@ -39,14 +39,16 @@ class FollowUp:
     searches: tuple[str, ...] = ()
 
 
-def follow_up_prompt(question: str, asked: Sequence[str], most: int, excerpts: str) -> str:
-    """Return the user message that asks what is missing; `asked` are the searches so far, `most`
-    those it may add.
+def follow_up_prompt(
+    question: str, queries: Sequence[str], max_searches: int, excerpts: str
+) -> str:
+    """Return the user message that asks what is missing; `queries` are the searches so far,
+    `max_searches` those it may add.
     """
     return _FOLLOW_UP.format(
         question=question,
-        asked="; ".join(asked),
-        most=most,
+        asked="; ".join(queries),
+        most=max_searches,
         excerpts=excerpts or "(nothing was found)",
     )
 
@@ -55,8 +57,8 @@ def parse_follow_up(reply: str) -> FollowUp | None:
     """Return what the reply says, its JSON repaired if need be; None if it does not say whether
     anything is missing.
     """
-    _, brace, rest = reply[:LONGEST_REPLY].partition("{")
-    value: Any = repaired_json(brace + rest) if brace else None
+    _, brace, json_text = reply[:LONGEST_REPLY].partition("{")
+    value: Any = repaired_json(brace + json_text) if brace else None
     if isinstance(value, list):  # behind the object stood something else
         value = cast("list[Any]", value)[0] if value else None
     if not isinstance(value, dict):
@@ -68,12 +70,12 @@ def parse_follow_up(reply: str) -> FollowUp | None:
     if not isinstance(searches, list):
         return None
     texts = [
-        " ".join(each.split())[:LONGEST_TEXT]
-        for each in cast("list[Any]", searches)
-        if isinstance(each, str)
+        " ".join(search.split())[:LONGEST_TEXT]
+        for search in cast("list[Any]", searches)
+        if isinstance(search, str)
     ]
-    missing = fields.get("missing")
+    missing_text = fields.get("missing")
     return FollowUp(
-        " ".join(missing.split())[:LONGEST_TEXT] if isinstance(missing, str) else "",
+        " ".join(missing_text.split())[:LONGEST_TEXT] if isinstance(missing_text, str) else "",
         tuple(dict.fromkeys(text for text in texts if text)),
     )

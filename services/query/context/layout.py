@@ -35,8 +35,8 @@ def count_context_tokens(
     entities: Sequence[Entity], relations: Sequence[Relation], count: Callable[[str], int]
 ) -> int:
     """Return the number of tokens in the lines of these entities and relations."""
-    return sum(count_entity(count, one) for one in entities) + sum(
-        count_relation(count, one) for one in relations
+    return sum(count_entity(count, entity) for entity in entities) + sum(
+        count_relation(count, relation) for relation in relations
     )
 
 

@@ -11,5 +11,5 @@ def assign_reference_ids(file_paths: Sequence[str]) -> dict[str, str]:
     order.
     """
     counts = Counter(path for path in file_paths if path and path != UNKNOWN_SOURCE)
-    ordered = sorted(counts, key=lambda path: -counts[path])
-    return {path: str(number) for number, path in enumerate(ordered, 1)}
+    ordered_paths = sorted(counts, key=lambda path: -counts[path])
+    return {path: str(number) for number, path in enumerate(ordered_paths, 1)}

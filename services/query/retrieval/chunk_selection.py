@@ -9,77 +9,89 @@ from itertools import chain
 from contracts.graph import Entity, Relation
 
 
-def chunks_of(objects: Sequence[Entity | Relation], taken: Iterable[str] = ()) -> list[list[str]]:
+def chunks_of(
+    objects: Sequence[Entity | Relation], used_chunks: Iterable[str] = ()
+) -> list[list[str]]:
     """Return the chunks of each object that has any, those of most objects first; no chunk twice,
-    none of `taken`.
+    none of `used_chunks`.
 
     An object whose chunks all belong to others has an empty list: it counts where quotas are dealt
     out.
     """
     counts = Counter(chain.from_iterable(item.source_ids for item in objects))
-    used = set(taken)
+    known_chunks = set(used_chunks)
     lists: list[list[str]] = []
     for item in objects:
         if item.source_ids:
-            unused = [chunk for chunk in dict.fromkeys(item.source_ids) if chunk not in used]
-            used.update(unused)
-            lists.append(sorted(unused, key=counts.__getitem__, reverse=True))
+            unused_chunks = [
+                chunk for chunk in dict.fromkeys(item.source_ids) if chunk not in known_chunks
+            ]
+            known_chunks.update(unused_chunks)
+            lists.append(sorted(unused_chunks, key=counts.__getitem__, reverse=True))
     return lists
 
 
-def by_weight(lists: Sequence[Sequence[str]], most: int) -> list[str]:
-    """Return chunks by weighted polling: quotas fall linearly from `most` for the first list to 1
-    for the last.
+def by_weight(lists: Sequence[Sequence[str]], max_chunks: int) -> list[str]:
+    """Return chunks by weighted polling: quotas fall linearly from `max_chunks` for the first list
+    to 1 for the last.
 
     Quota that a list cannot use goes to the first lists that have chunks left.
     """
-    if not lists or most <= 0:
+    if not lists or max_chunks <= 0:
         return []
     if len(lists) == 1:
-        return list(lists[0][:most])
-    last = len(lists) - 1
-    quotas = [round(most - index / last * (most - 1)) for index in range(len(lists))]
-    picked = [list(chunks[:quota]) for chunks, quota in zip(lists, quotas, strict=True)]
-    unused = sum(quotas) - sum(map(len, picked))
-    result = [chunk for chunks in picked for chunk in chunks]
-    rest = [
-        chunk for chunks, own in zip(lists, picked, strict=True) for chunk in chunks[len(own) :]
+        return list(lists[0][:max_chunks])
+    last_index = len(lists) - 1
+    quotas = [
+        round(max_chunks - index / last_index * (max_chunks - 1)) for index in range(len(lists))
     ]
-    return result + rest[:unused]
+    picked_lists = [list(chunks[:quota]) for chunks, quota in zip(lists, quotas, strict=True)]
+    unused_count = sum(quotas) - sum(map(len, picked_lists))
+    result = [chunk for chunks in picked_lists for chunk in chunks]
+    remaining_chunks = [
+        chunk
+        for chunks, picked_chunks in zip(lists, picked_lists, strict=True)
+        for chunk in chunks[len(picked_chunks) :]
+    ]
+    return result + remaining_chunks[:unused_count]
 
 
 def select_chunks(
     lists: Sequence[Sequence[str]],
-    compared: Collection[str],
+    comparable_chunks: Collection[str],
     scores: Mapping[str, float],
-    most: int,
+    max_chunks: int,
 ) -> list[str]:
     """Return the chunks of these lists to read: by similarity, or by polling if a compared one has
     no score.
     """
-    candidates = [chunk for chunks in lists for chunk in chunks if chunk in compared]
+    candidates = [chunk for chunks in lists for chunk in chunks if chunk in comparable_chunks]
     if not candidates or any(chunk not in scores for chunk in candidates):
-        return by_weight(lists, most)
-    return by_similarity({chunk: scores[chunk] for chunk in candidates}, quota(len(lists), most))
+        return by_weight(lists, max_chunks)
+    return by_similarity(
+        {chunk: scores[chunk] for chunk in candidates}, quota(len(lists), max_chunks)
+    )
 
 
-def quota(objects: int, most: int) -> int:
-    """Return how many chunks the method VECTOR takes for this number of objects: half of `most` for
-    each.
+def quota(objects: int, max_chunks: int) -> int:
+    """Return how many chunks the method VECTOR takes for this number of objects: half of
+    `max_chunks` for each.
     """
-    return int(most * objects / 2)
+    return int(max_chunks * objects / 2)
 
 
-def by_similarity(scores: Mapping[str, float], most: int) -> list[str]:
-    """Return at most `most` chunks by descending similarity; ties keep their order."""
-    return sorted(scores, key=lambda chunk: -scores[chunk])[:most]
+def by_similarity(scores: Mapping[str, float], max_chunks: int) -> list[str]:
+    """Return at most `max_chunks` chunks by descending similarity; ties keep their order."""
+    return sorted(scores, key=lambda chunk: -scores[chunk])[:max_chunks]
 
 
-def round_robin(lists: Sequence[Sequence[str]], most: int) -> list[str]:
-    """Return at most `most` chunks: the first of each list, then the second of each, and so on."""
-    picked: list[str] = []
+def round_robin(lists: Sequence[Sequence[str]], max_chunks: int) -> list[str]:
+    """Return at most `max_chunks` chunks: the first of each list, then the second of each, and so
+    on.
+    """
+    picked_chunks: list[str] = []
     for depth in range(max(map(len, lists), default=0)):
-        picked += [chunks[depth] for chunks in lists if depth < len(chunks)]
-        if len(picked) >= most:
+        picked_chunks += [chunks[depth] for chunks in lists if depth < len(chunks)]
+        if len(picked_chunks) >= max_chunks:
             break
-    return picked[:most]
+    return picked_chunks[:max_chunks]

@@ -72,17 +72,17 @@ class ProgressCallback(Protocol):
 class MeasureStage(Protocol):
     """Measures one stage of answering a question, the block inside.
 
-    `nested`: what is called inside belongs to the stage; False where the block ends in another task
-    than it began in.
+    `is_nested`: what is called inside belongs to the stage; False where the block ends in another
+    task than it began in.
     """
 
     def __call__(
-        self, stage: AnswerStage, mode: Mode, /, *, nested: bool = True
+        self, stage: AnswerStage, mode: Mode, /, *, is_nested: bool = True
     ) -> AbstractContextManager[None]: ...
 
 
 def unmeasured(
-    stage: AnswerStage, mode: Mode, /, *, nested: bool = True
+    stage: AnswerStage, mode: Mode, /, *, is_nested: bool = True
 ) -> AbstractContextManager[None]:
     """Measure nothing."""
     return nullcontext()

@@ -21,9 +21,9 @@ def distinct_passages(passages: Iterable[Passage]) -> DistinctPassages:
     first: dict[tuple[str, ...], Passage] = {}
     doubles: dict[str, list[Passage]] = {}
     for passage in passages:
-        kept = first.setdefault(_key(passage), passage)
-        if kept.id != passage.id:
-            doubles.setdefault(kept.id, []).append(passage)
+        first_passage = first.setdefault(_key(passage), passage)
+        if first_passage.id != passage.id:
+            doubles.setdefault(first_passage.id, []).append(passage)
     return DistinctPassages(list(first.values()), doubles)
 
 

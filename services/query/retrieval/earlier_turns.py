@@ -42,14 +42,18 @@ def search_text(question: Question) -> str:
     """
     if not question.history or not _is_follow_up(question.query):
         return question.query
-    spoken = [turn.content[:MAX_READ] for turn in question.history if turn.role != "system"][
+    contents = [turn.content[:MAX_READ] for turn in question.history if turn.role != "system"][
         -MAX_TURNS:
     ]
-    known = {name.text for name in names(question.query)}
-    found = dict.fromkeys(
-        name.text for text in spoken for name in names(text) if name.text not in known
+    question_names = {name.text for name in names(question.query)}
+    earlier_names = dict.fromkeys(
+        name.text for text in contents for name in names(text) if name.text not in question_names
     )
-    return f"{question.query} ({', '.join(list(found)[:MAX_NAMES])})" if found else question.query
+    return (
+        f"{question.query} ({', '.join(list(earlier_names)[:MAX_NAMES])})"
+        if earlier_names
+        else question.query
+    )
 
 
 def _is_follow_up(query: str) -> bool:

@@ -57,20 +57,22 @@ def link_entities(question: str, index: NameIndex) -> list[Link]:
     question_words = words(question)
     # A year has no case: it does not make a question in lower case one that writes its names with
     # capitals.
-    cased = any(
+    has_case = any(
         question[word.start].isupper() and not word.is_stopword for word in question_words[1:]
     )
-    links = list(_exact_links(question, question_words, index, cased))
-    longer = [
-        _longer_misspelt(question, question_words, links, link, index, cased)
+    links = list(_exact_links(question, question_words, index, has_case))
+    longer_links = [
+        _longer_misspelt(question, question_words, links, link, index, has_case)
         for link in links[:MAX_CORRECTED]
     ]
-    links = [new or old for new, old in zip_longest(longer, links)]
-    links += _spelling_links(question, _runs(question_words, links), index, cased, _SEVERAL_WORDS)
+    links = [longer_link or link for longer_link, link in zip_longest(longer_links, links)]
+    links += _spelling_links(
+        question, _runs(question_words, links), index, has_case, _SEVERAL_WORDS
+    )
     for word in _unlinked(question_words, links):
-        if _may_name([word], cased) and (names := index.by_surname(word.form)):
+        if _may_name([word], has_case) and (names := index.by_surname(word.form)):
             links.append(_link(question, [word], names, "surname"))
-    links += _spelling_links(question, _runs(question_words, links), index, cased, (1,))
+    links += _spelling_links(question, _runs(question_words, links), index, has_case, (1,))
     return _with_qualifiers(question, sorted(links, key=lambda link: link.start))
 
 
@@ -78,16 +80,16 @@ def _with_qualifiers(question: str, links: Iterable[Link]) -> list[Link]:
     """Return links that include what stands in brackets right after them, without the links in
     there.
     """
-    qualified: list[Link] = []
+    qualified_links: list[Link] = []
     for link in links:
-        if qualified and link.start < qualified[-1].end:
+        if qualified_links and link.start < qualified_links[-1].end:
             continue
         if match := _QUALIFIER.match(question, link.end):
             link = replace(
                 link, text=question[link.start : match.end()], end=match.end(), qualifier=match[1]
             )
-        qualified.append(link)
-    return qualified
+        qualified_links.append(link)
+    return qualified_links
 
 
 def _longer_misspelt(
@@ -96,16 +98,18 @@ def _longer_misspelt(
     links: Sequence[Link],
     link: Link,
     index: NameIndex,
-    cased: bool,
+    has_case: bool,
 ) -> Link | None:
     """Return the link of a misspelt longer name of which this link is one word, as a first name
     that is a name itself.
 
     The words beside it must be unlinked, and only they may be misspelt.
     """
-    unlinked = {
+    unlinked_starts = {
         word.start
-        for word in _unlinked(question_words, [other for other in links if other is not link])
+        for word in _unlinked(
+            question_words, [other_link for other_link in links if other_link is not link]
+        )
     }
     place = next(number for number, word in enumerate(question_words) if word.start == link.start)
     word = question_words[place]
@@ -116,7 +120,9 @@ def _longer_misspelt(
             max(0, place - length + 1), min(place, len(question_words) - length) + 1
         ):
             part = question_words[first : first + length]
-            if not all(other.start in unlinked and _may_name([other], cased) for other in part):
+            if not all(
+                word.start in unlinked_starts and _may_name([word], has_case) for word in part
+            ):
                 continue
             form = normal_form(part)
             names = index.by_spelling(form, len(form) - len(word.form) - length + 1)
@@ -126,7 +132,7 @@ def _longer_misspelt(
 
 
 def _exact_links(
-    question: str, question_words: Sequence[Word], index: NameIndex, cased: bool
+    question: str, question_words: Sequence[Word], index: NameIndex, has_case: bool
 ) -> Iterator[Link]:
     position = 0
     while position < len(question_words):
@@ -136,10 +142,10 @@ def _exact_links(
             -1,
         ):
             part = question_words[position : position + length]
-            small = not _may_name(part, cased)
-            names = () if small and not _is_long(part) else index.by_name(normal_form(part))
+            is_small = not _may_name(part, has_case)
+            names = () if is_small and not _is_long(part) else index.by_name(normal_form(part))
             if names:
-                yield replace(_link(question, part, names, "name"), small=small)
+                yield replace(_link(question, part, names, "name"), small=is_small)
                 position += length
                 break
         else:
@@ -147,12 +153,13 @@ def _exact_links(
 
 
 def _unlinked(question_words: Sequence[Word], links: Iterable[Link]) -> list[Word]:
-    covered = sorted((link.start, link.end) for link in links)
-    starts = [start for start, _ in covered]
+    covered_spans = sorted((link.start, link.end) for link in links)
+    starts = [start for start, _ in covered_spans]
     return [
         word
         for word in question_words
-        if not (place := bisect_right(starts, word.start)) or word.start >= covered[place - 1][1]
+        if not (place := bisect_right(starts, word.start))
+        or word.start >= covered_spans[place - 1][1]
     ]
 
 
@@ -174,7 +181,7 @@ def _spelling_links(
     question: str,
     runs: Sequence[Sequence[Word]],
     index: NameIndex,
-    cased: bool,
+    has_case: bool,
     lengths: Iterable[int],
 ) -> Iterator[Link]:
     """Yield links for spans of so many words that are spelt like a name, in the order of the
@@ -185,7 +192,7 @@ def _spelling_links(
         for part in [
             run[start : start + length] for run in runs for start in range(len(run) - length + 1)
         ]:
-            if part[0].is_stopword or part[-1].is_stopword or not _may_name(part, cased):
+            if part[0].is_stopword or part[-1].is_stopword or not _may_name(part, has_case):
                 continue
             if linked_starts.isdisjoint(word.start for word in part) and (
                 names := index.by_spelling(normal_form(part))
@@ -194,12 +201,12 @@ def _spelling_links(
                 yield _link(question, part, names, "spelling")
 
 
-def _may_name(part: Sequence[Word], cased: bool) -> bool:
+def _may_name(part: Sequence[Word], has_case: bool) -> bool:
     """Return whether the words may be a name: not if the question capitalises names and none of
     these words is.
     """
     return any(not word.is_stopword for word in part) and (
-        not cased or any(word.is_capitalised for word in part)
+        not has_case or any(word.is_capitalised for word in part)
     )
 
 
@@ -219,15 +226,15 @@ def unlinked_forms(question: str, links: Sequence[Link], longest: int = 5) -> li
     """Return further spans of at most `longest` words that may be names, as written, for a lookup
     beyond the index.
     """
-    unlinked = _unlinked(words(question), links)
+    unlinked_words = _unlinked(words(question), links)
     forms: dict[str, None] = {}
-    for start, word in enumerate(unlinked):
-        for last in unlinked[start : start + longest]:
-            text = question[word.start : last.end]
+    for start, word in enumerate(unlinked_words):
+        for last_word in unlinked_words[start : start + longest]:
+            text = question[word.start : last_word.end]
             if (
                 not word.is_stopword
-                and not last.is_stopword
-                and (word.is_capitalised or last.is_capitalised)
+                and not last_word.is_stopword
+                and (word.is_capitalised or last_word.is_capitalised)
             ):
                 forms.setdefault(text)
         if len(forms) >= MAX_FORMS:

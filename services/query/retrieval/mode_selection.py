@@ -9,20 +9,20 @@ from services.query.retrieval.fusion import reciprocal_rank_fusion
 from services.query.retrieval.results import SearchResult
 
 
-def choose_mode(linked: Sequence[Mapping[str, Any]]) -> tuple[Mode, str]:
+def choose_mode(links: Sequence[Mapping[str, Any]]) -> tuple[Mode, str]:
     """Return `walk` for a question in which a walk has linked names, else `mix`; and why, in a
     sentence for people.
     """
-    if not linked:
+    if not links:
         return (
             "mix",
             "The question names no entity of the graph: what walk and mix find is put together.",
         )
-    named = ", ".join(dict.fromkeys(link["said"] for link in linked))
-    return "walk", f"The question names entities of the graph: {named}."
+    linked_names = ", ".join(dict.fromkeys(link["said"] for link in links))
+    return "walk", f"The question names entities of the graph: {linked_names}."
 
 
-def with_walked(mixed: SearchResult, walked: SearchResult) -> SearchResult:
+def with_walked(mixed_result: SearchResult, walk_result: SearchResult) -> SearchResult:
     """Return the entities and relations of `mix` with the chunks of both, fused by rank."""
-    chunk_ids = reciprocal_rank_fusion((walked.chunk_ids, 1.0), (mixed.chunk_ids, 1.0))
-    return replace(mixed, chunk_ids=chunk_ids)
+    chunk_ids = reciprocal_rank_fusion((walk_result.chunk_ids, 1.0), (mixed_result.chunk_ids, 1.0))
+    return replace(mixed_result, chunk_ids=chunk_ids)

@@ -92,15 +92,15 @@ async def search_by_mode(
     context = await _restrict(
         await _read_within_budgets(question, keys, partitions, deps), documents, partitions, deps
     )
-    related = await _related_chunks(context, vectors["query"], partitions, deps)
+    related_chunks = await _related_chunks(context, vectors["query"], partitions, deps)
     direct_hits = [hit.names[0] for hit in chunk_hits]
-    merged = interleave(direct_hits, *related, key=lambda id: id)
+    chunk_ids = interleave(direct_hits, *related_chunks, key=lambda id: id)
     return SearchResult(
         context.entities,
         context.relations,
-        merged,
+        chunk_ids,
         context.tokens,
-        _processing_info(question, keys, context, direct_hits, merged),
+        _processing_info(question, keys, context, direct_hits, chunk_ids),
     )
 
 
@@ -168,7 +168,7 @@ async def _relations_of(
     by_name = await deps.graph_reader.relation_summaries(
         partitions.graph, names, limit=MAX_RELATIONS
     )
-    summaries = [summary for some in by_name.values() for summary in some]
+    summaries = [summary for group in by_name.values() for summary in group]
     ends = dict.fromkeys(name for summary in summaries for name in summary.key)
     degrees = await deps.graph_reader.degrees(partitions.graph, ends) if ends else {}
     return [summary.key for summary in rank_relations(summaries, degrees)]
@@ -226,17 +226,21 @@ async def _related_chunks(
     vector is missing.
     """
     of_entities, of_relations = chunks_of(context.entities), chunks_of(context.relations)
-    compared: Collection[str] = ()
+    comparable_chunks: Collection[str] = ()
     if deps.chunk_pick_method == "VECTOR":
-        compared = await _compared([*of_entities, *of_relations], question_vector, partitions, deps)
+        comparable_chunks = await _compared(
+            [*of_entities, *of_relations], question_vector, partitions, deps
+        )
     scores = (
-        await deps.vector_reader.similarities(partitions.vectors, compared, question_vector)
-        if compared
+        await deps.vector_reader.similarities(
+            partitions.vectors, comparable_chunks, question_vector
+        )
+        if comparable_chunks
         else {}
     )
-    by_entities = select_chunks(of_entities, compared, scores, deps.related_chunks)
-    further = [chunks for chunks in chunks_of(context.relations, taken=by_entities) if chunks]
-    return by_entities, select_chunks(further, compared, scores, deps.related_chunks)
+    by_entities = select_chunks(of_entities, comparable_chunks, scores, deps.related_chunks)
+    further = [chunks for chunks in chunks_of(context.relations, used_chunks=by_entities) if chunks]
+    return by_entities, select_chunks(further, comparable_chunks, scores, deps.related_chunks)
 
 
 async def _compared(
@@ -265,7 +269,7 @@ def _processing_info(
     keys: GraphKeys,
     context: GraphContext,
     direct_hits: Sequence[str],
-    merged: Sequence[str],
+    chunk_ids: Sequence[str],
 ) -> dict[str, Any]:
     if question.mode == "naive":
         return {"total_chunks_found": len(direct_hits)}
@@ -274,5 +278,5 @@ def _processing_info(
         "total_relations_found": len(keys.pairs),
         "entities_after_truncation": len(context.entities),
         "relations_after_truncation": len(context.relations),
-        "merged_chunks_count": len(merged),
+        "merged_chunks_count": len(chunk_ids),
     }

@@ -55,20 +55,20 @@ class NameIndex:
     def add(self, names: Iterable[tuple[str, str]]) -> None:
         """Add pairs of an entity name and its type; the caller gives each name once."""
         for name, type in names:
-            spelled = one_spelling(name)
-            some = words(spelled)
-            if not some or len(some) > MAX_NAME_WORDS:
+            spelling = one_spelling(name)
+            name_words = words(spelling)
+            if not name_words or len(name_words) > MAX_NAME_WORDS:
                 continue
             number = len(self._names)
             self._names.append(name)
-            self._add_form(some, number)
-            if some[0].form == "the" and len(some) > 1:
-                self._add_form(some[1:], number)
-            if is_character(some[0].form) and (reading := words(anyascii(name))):
+            self._add_form(name_words, number)
+            if name_words[0].form == "the" and len(name_words) > 1:
+                self._add_form(name_words[1:], number)
+            if is_character(name_words[0].form) and (reading := words(anyascii(name))):
                 self._by_reading.setdefault(normal_form(reading), []).append(number)
                 self._note_length(reading)
-            if type.lower() in _SURNAMED and _ends_with_surname(spelled, some):
-                self._by_last.setdefault(some[-1].form, []).append(number)
+            if type.lower() in _SURNAMED and _ends_with_surname(spelling, name_words):
+                self._by_last.setdefault(name_words[-1].form, []).append(number)
 
     def add_aliases(self, aliases: Iterable[tuple[str, str]]) -> None:
         """Add pairs of another name and the entity it means, of entities that are in the index
@@ -76,22 +76,27 @@ class NameIndex:
         """
         numbers = {name: number for number, name in enumerate(self._names)}
         for alias, name in aliases:
-            if name in numbers and 0 < len(some := words(one_spelling(alias))) <= MAX_NAME_WORDS:
-                self._add_form(some, numbers[name])
+            if (
+                name in numbers
+                and 0 < len(alias_words := words(one_spelling(alias))) <= MAX_NAME_WORDS
+            ):
+                self._add_form(alias_words, numbers[name])
 
-    def _add_form(self, some: Sequence[Word], number: int) -> None:
-        form = normal_form(some)
+    def _add_form(self, name_words: Sequence[Word], number: int) -> None:
+        form = normal_form(name_words)
         if number in (numbers := self._by_form.setdefault(form, [])):
             return
         numbers.append(number)
-        self._note_length(some)
+        self._note_length(name_words)
         if len(numbers) == 1:
             self._forms.append(form)
             for trigram in set(trigrams(form)):
                 self._trigrams[trigram].append(len(self._forms) - 1)
 
-    def _note_length(self, some: Sequence[Word]) -> None:
-        self._longest[some[0].form] = max(len(some), self._longest.get(some[0].form, 0))
+    def _note_length(self, name_words: Sequence[Word]) -> None:
+        self._longest[name_words[0].form] = max(
+            len(name_words), self._longest.get(name_words[0].form, 0)
+        )
 
     def max_words(self, first: str) -> int:
         """Return how many words the longest name has that begins with the word `first`; 0 without
@@ -115,19 +120,25 @@ class NameIndex:
         numbers = self._by_last.get(form, ())
         return (self._names[numbers[0]],) if len(numbers) == 1 else ()
 
-    def short_forms(self, some: Sequence[Word], names: Collection[str]) -> tuple[str, ...]:
+    def short_forms(self, name_words: Sequence[Word], names: Collection[str]) -> tuple[str, ...]:
         """Return the entities that a person of these names may be called too: without first, or
         without middle, names.
 
-        `some` are the words of the long name; nothing for the name of something else than a person.
+        `name_words` are the words of the long name; nothing for the name of something else than a
+        person.
         """
-        if len(some) < 3 or not any(
-            self._names[n] in names for n in self._by_last.get(some[-1].form, ())
+        if len(name_words) < 3 or not any(
+            self._names[n] in names for n in self._by_last.get(name_words[-1].form, ())
         ):
             return ()
-        shorter = [[some[0], some[-1]], *(some[first:] for first in range(1, len(some) - 1))]
-        found = dict.fromkeys(name for part in shorter for name in self.by_name(normal_form(part)))
-        return tuple(name for name in found if name not in names)
+        parts = [
+            [name_words[0], name_words[-1]],
+            *(name_words[first:] for first in range(1, len(name_words) - 1)),
+        ]
+        matching_names = dict.fromkeys(
+            name for part in parts for name in self.by_name(normal_form(part))
+        )
+        return tuple(name for name in matching_names if name not in names)
 
     def by_spelling(self, form: str, misspelt: int | None = None) -> tuple[str, ...]:
         """Return the names nearest in spelling, with at most one typing error per
@@ -138,19 +149,22 @@ class NameIndex:
         if len(form) < MIN_MISSPELT_LETTERS:
             return ()
         likely = self._similar_forms(form)
-        most = (len(form) if misspelt is None else misspelt) // MIN_MISSPELT_LETTERS
+        max_slips = (len(form) if misspelt is None else misspelt) // MIN_MISSPELT_LETTERS
         # Optimal string alignment also counts two swapped neighbours as one error.
-        slips = {n: OSA.distance(form, self._forms[n], score_cutoff=most) for n in likely}
-        allowed = {
+        slips = {n: OSA.distance(form, self._forms[n], score_cutoff=max_slips) for n in likely}
+        slips_allowed = {
             n: s
             for n, s in slips.items()
-            if s <= min(most, len(self._forms[n]) // MIN_MISSPELT_LETTERS)
+            if s <= min(max_slips, len(self._forms[n]) // MIN_MISSPELT_LETTERS)
         }
-        if not allowed:
+        if not slips_allowed:
             return ()
-        best = min(allowed.values())
+        best = min(slips_allowed.values())
         names = [
-            name for n, s in allowed.items() if s == best for name in self.by_name(self._forms[n])
+            name
+            for n, s in slips_allowed.items()
+            if s == best
+            for name in self.by_name(self._forms[n])
         ]
         return tuple(names) if len(names) <= MAX_ENTITIES_PER_NAME else ()
 
@@ -158,37 +172,44 @@ class NameIndex:
         """Return the numbers of the `COMPARED` forms that share most trigrams with this one, the
         most similar first.
         """
-        own = set(trigrams(form))
+        form_trigrams = set(trigrams(form))
         postings = [
             np.frombuffer(posting, np.uint32)
-            for each in own
-            if (posting := self._trigrams.get(each))
+            for trigram in form_trigrams
+            if (posting := self._trigrams.get(trigram))
         ]
         if not postings:
             return []
-        shared = np.bincount(np.concatenate(postings))
+        shared_counts = np.bincount(np.concatenate(postings))
         # Below this many shared trigrams no form of any length is similar enough.
-        likely = np.flatnonzero(shared >= LIKE_ENOUGH * len(own) / (2 - LIKE_ENOUGH))
-        dice = np.array([2 * shared[n] / (len(own) + len(self._forms[n])) for n in likely.tolist()])
+        likely = np.flatnonzero(
+            shared_counts >= LIKE_ENOUGH * len(form_trigrams) / (2 - LIKE_ENOUGH)
+        )
+        dice = np.array(
+            [
+                2 * shared_counts[n] / (len(form_trigrams) + len(self._forms[n]))
+                for n in likely.tolist()
+            ]
+        )
         order = np.argsort(-dice, kind="stable")[:COMPARED]
         return [int(likely[n]) for n in order if dice[n] >= LIKE_ENOUGH]
 
 
-def _ends_with_surname(name: str, some: Sequence[Word]) -> bool:
+def _ends_with_surname(name: str, name_words: Sequence[Word]) -> bool:
     """Return whether the last word of a name may stand for it: not the number of "Route 20", nor
     May for "mid-May".
     """
-    last = some[-1]
+    last_word = name_words[-1]
     return (
-        len(some) > 1
-        and last.form.isalpha()
-        and not is_character(last.form)
-        and name[last.start - 1] != "-"
-        and all(word.is_capitalised or word.is_stopword for word in some)
+        len(name_words) > 1
+        and last_word.form.isalpha()
+        and not is_character(last_word.form)
+        and name[last_word.start - 1] != "-"
+        and all(word.is_capitalised or word.is_stopword for word in name_words)
     )
 
 
 def trigrams(form: str) -> Iterator[str]:
     """Return all runs of three characters of the form, with a blank added at both ends."""
-    padded = f" {form} "
-    return (padded[i : i + 3] for i in range(len(padded) - 2))
+    padded_form = f" {form} "
+    return (padded_form[i : i + 3] for i in range(len(padded_form) - 2))

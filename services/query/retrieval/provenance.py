@@ -16,29 +16,29 @@ MAX_DESCRIPTION = 6000
 """Longest description, in characters."""
 
 
-def restricted(thing: T, supports: Sequence[Provenance]) -> T | None:
+def restricted(item: T, supports: Sequence[Provenance]) -> T | None:
     """Return the entity or relation rebuilt from these contributions, oldest document first; None
     without any.
 
     Descriptions that a model condensed are left out, for they may rest on other documents; so are
     keywords.
     """
-    ordered = sorted(supports, key=lambda s: (s.added_at, s.document_id, s.order))
-    if not ordered:
+    ordered_supports = sorted(supports, key=lambda s: (s.added_at, s.document_id, s.order))
+    if not ordered_supports:
         return None
-    chunks = tuple(dict.fromkeys(support.chunk_id for support in ordered))
+    chunks = tuple(dict.fromkeys(support.chunk_id for support in ordered_supports))
     paths = dict.fromkeys(
-        support.file_path for support in ordered if support.file_path != UNKNOWN_SOURCE
+        support.file_path for support in ordered_supports if support.file_path != UNKNOWN_SOURCE
     )
     result = replace(
-        thing,
-        description=SEPARATOR.join(dict.fromkeys(support.description for support in ordered))[
-            :MAX_DESCRIPTION
-        ],
+        item,
+        description=SEPARATOR.join(
+            dict.fromkeys(support.description for support in ordered_supports)
+        )[:MAX_DESCRIPTION],
         source_ids=chunks,
         file_paths=tuple(paths),
         support=len(chunks),
-        created_at=ordered[0].added_at // 1_000_000,
+        created_at=ordered_supports[0].added_at // 1_000_000,
     )
     return (
         replace(result, keywords=(), weight=float(len(chunks)))
@@ -48,10 +48,10 @@ def restricted(thing: T, supports: Sequence[Provenance]) -> T | None:
 
 
 def restrict_neighbourhood(
-    around: Neighbourhood, documents: Collection[str], more: Mapping[str, Sequence[str]]
+    around: Neighbourhood, documents: Collection[str], further_sources: Mapping[str, Sequence[str]]
 ) -> Neighbourhood:
-    """Return the nodes and relations that have chunks of these documents; `more` has further chunks
-    of some nodes.
+    """Return the nodes and relations that have chunks of these documents; `further_sources` has
+    further chunks of some nodes.
 
     The total number of relations of each node is 0, because it would count those of other
     documents.
@@ -65,7 +65,11 @@ def restrict_neighbourhood(
     nodes = {
         name: replace(node, source_ids=chunks, file_paths=(), support=len(chunks))
         for name, node in around.nodes.items()
-        if (chunks := chunks_in_scope(dict.fromkeys([*node.source_ids, *more.get(name, ())])))
+        if (
+            chunks := chunks_in_scope(
+                dict.fromkeys([*node.source_ids, *further_sources.get(name, ())])
+            )
+        )
     }
     summaries = [
         replace(summary, source_ids=chunks, keywords=(), weight=float(len(chunks)))

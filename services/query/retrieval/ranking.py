@@ -18,12 +18,12 @@ def interleave(*lists: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
 
     What a list has twice takes no second turn.
     """
-    seen: dict[Hashable, T] = {}
-    for row in zip_longest(*(_distinct(one, key) for one in lists)):
+    items: dict[Hashable, T] = {}
+    for row in zip_longest(*(_distinct(items_of_list, key) for items_of_list in lists)):
         for item in row:
             if item is not None:
-                seen.setdefault(key(item), item)
-    return list(seen.values())
+                items.setdefault(key(item), item)
+    return list(items.values())
 
 
 def _distinct(items: Iterable[T], key: Callable[[T], Hashable]) -> Iterable[T]:
@@ -43,9 +43,9 @@ def rank_relations(
     by_key = {summary.key: summary for summary in summaries}
     return sorted(
         by_key.values(),
-        key=lambda one: (
-            -degrees.get(one.source, 0) - degrees.get(one.target, 0),
-            -one.weight,
-            one.key,
+        key=lambda relation: (
+            -degrees.get(relation.source, 0) - degrees.get(relation.target, 0),
+            -relation.weight,
+            relation.key,
         ),
     )

@@ -42,15 +42,15 @@ async def retrieve(
     if question.mode != "auto":
         return await _retrieve(question, partitions, deps)
     walking = replace(question, mode="walk")
-    async with _slot(partitions, deps) as own:
-        walked = await _search(walking, question.keywords, partitions, own)
-        mode, reason = choose_mode(walked.info["linked"])
+    async with _slot(partitions, deps) as own_deps:
+        walk_result = await _search(walking, question.keywords, partitions, own_deps)
+        mode, reason = choose_mode(walk_result.info["linked"])
         if mode == "walk":
-            result = await _select_passages(walking, walked, partitions, own)
+            result = await _select_passages(walking, walk_result, partitions, own_deps)
             return replace(
                 result, keywords=question.keywords, info={**result.info, "mode_reason": reason}
             )
-    result = await _retrieve(replace(question, mode=mode), partitions, deps, walked)
+    result = await _retrieve(replace(question, mode=mode), partitions, deps, walk_result)
     return replace(result, info={**result.info, "mode_reason": reason})
 
 
@@ -58,14 +58,14 @@ async def _retrieve(
     question: Question,
     partitions: Partitions,
     deps: RetrievalDependencies,
-    walked: SearchResult | None = None,
+    walk_result: SearchResult | None = None,
 ) -> RetrievalResult:
     """Return what the mode of the question finds, with the chunks of a walk if there was one."""
     keywords = await _keywords(question, partitions, deps)
     async with _slot(partitions, deps) as deps:
         search_result = await _search(question, keywords, partitions, deps)
-        if walked:
-            search_result = with_walked(search_result, walked)
+        if walk_result:
+            search_result = with_walked(search_result, walk_result)
         result = await _select_passages(question, search_result, partitions, deps)
     note = {"keywords_note": keywords.note} if keywords.note else {}
     return replace(result, keywords=keywords, info={**result.info, **note})
@@ -104,10 +104,10 @@ async def _keywords(
     if question.mode in WITHOUT_KEYWORDS or question.keywords:
         return question.keywords
     with deps.measure("keywords", question.mode):
-        extracted = await deps.keyword_extractor.extract(
+        extracted_keywords = await deps.keyword_extractor.extract(
             partitions.status.workspace, question.query
         )
-    return search_keywords(question, extracted)
+    return search_keywords(question, extracted_keywords)
 
 
 async def _select_passages(
@@ -120,11 +120,11 @@ async def _select_passages(
     prompt.
     """
     # A reranker judges all of them; without one only the first are used.
-    most = (
+    max_passages = (
         len(search_result.chunk_ids) if question.rerank and deps.reranker else question.chunk_top_k
     )
     with deps.measure("gather", question.mode):
-        distinct = await _read_passages(search_result.chunk_ids, most, partitions, deps)
+        distinct = await _read_passages(search_result.chunk_ids, max_passages, partitions, deps)
     passages = await _rerank(question, distinct.passages, deps)
     budget = (
         question.max_total_tokens - search_result.tokens - frame_tokens(question, deps.count_tokens)
@@ -139,28 +139,30 @@ async def _select_passages(
         [(ids.get(passage.file_path, ""), passage) for passage in selection],
         ids,
         doubles={
-            one.id: distinct.doubles[one.id] for one in selection if one.id in distinct.doubles
+            passage.id: distinct.doubles[passage.id]
+            for passage in selection
+            if passage.id in distinct.doubles
         },
         info={"mode": question.mode, **search_result.info, "final_chunks_count": len(selection)},
     )
 
 
 async def _read_passages(
-    ids: Sequence[str], most: int, partitions: Partitions, deps: RetrievalDependencies
+    ids: Sequence[str], max_passages: int, partitions: Partitions, deps: RetrievalDependencies
 ) -> DistinctPassages:
-    """Return the first `most` passages that exist and say something else than those before, in this
-    order.
+    """Return the first `max_passages` passages that exist and say something else than those before,
+    in this order.
     """
     passages: list[Passage] = []
     distinct = distinct_passages(())
-    for start in range(0, len(ids), max(1, most)):
-        batch = ids[start : start + most]
+    for start in range(0, len(ids), max(1, max_passages)):
+        batch = ids[start : start + max_passages]
         by_id = await deps.passages.get(partitions.status, batch)
         passages += [by_id[id] for id in batch if id in by_id]
         distinct = distinct_passages(passages)
-        if len(distinct.passages) >= most:
+        if len(distinct.passages) >= max_passages:
             break
-    return distinct._replace(passages=distinct.passages[:most])
+    return distinct._replace(passages=distinct.passages[:max_passages])
 
 
 async def _rerank(
@@ -174,8 +176,12 @@ async def _rerank(
     if not (question.rerank and deps.reranker and passages):
         return passages
     with deps.measure("rerank", question.mode):
-        scored = await deps.reranker.rerank(question.query, passages, question.chunk_top_k)
-    return [passage for passage, score in scored if score is None or score >= deps.min_rerank_score]
+        scored_passages = await deps.reranker.rerank(question.query, passages, question.chunk_top_k)
+    return [
+        passage
+        for passage, score in scored_passages
+        if score is None or score >= deps.min_rerank_score
+    ]
 
 
 def frame_tokens(question: Question, count: Callable[[str], int]) -> int:

@@ -33,21 +33,21 @@ async def documents_in_scope(
 
 
 async def restrict_to_documents(
-    things: Sequence[T], documents: DocumentIds, partitions: Partitions, deps: RetrievalDependencies
+    items: Sequence[T], documents: DocumentIds, partitions: Partitions, deps: RetrievalDependencies
 ) -> Sequence[T]:
     """Return the entities or relations as these documents alone describe them; others are left
     out.
     """
     if documents is None:
-        return things
+        return items
 
-    async def restrict(thing: T) -> T | None:
-        names = (thing.name,) if isinstance(thing, Entity) else thing.key
+    async def restrict(item: T) -> T | None:
+        names = (item.name,) if isinstance(item, Entity) else item.key
         return restricted(
-            thing,
+            item,
             await deps.provenance.of(
                 partitions.graph, names, limit=MAX_PROVENANCE, among=documents
             ),
         )
 
-    return [thing for thing in await asyncio.gather(*map(restrict, things)) if thing]
+    return [item for item in await asyncio.gather(*map(restrict, items)) if item]

@@ -23,7 +23,7 @@ async def read_within_budget(
     Keys without a value are skipped. A value that fits with `last_cost` only may be the last one.
     """
     items: list[T] = []
-    spent = start = 0
+    tokens_spent = start = 0
     count = FIRST_READ
     while start < len(keys):
         batch = keys[start : start + count]
@@ -32,12 +32,12 @@ async def read_within_budget(
             if key not in values:
                 continue
             item_cost = cost(values[key])
-            if spent + item_cost > budget and spent + last_cost(values[key]) > budget:
-                return items, spent
-            spent += item_cost
+            if tokens_spent + item_cost > budget and tokens_spent + last_cost(values[key]) > budget:
+                return items, tokens_spent
+            tokens_spent += item_cost
             items.append(values[key])
         start, count = start + count, 2 * count
-    return items, spent
+    return items, tokens_spent
 
 
 def fit_budget(items: Sequence[T], budget: int, cost: Callable[[T], int]) -> list[T]:

@@ -45,8 +45,8 @@ def cost_entry(delivery: Delivery[Event]) -> CostEntry | None:
     usage = event.usage
     if not (usage.prompt or usage.completion):
         return None
-    extracted = isinstance(event, EntitiesExtracted)
-    saved = extracted and event.cached
+    is_extraction = isinstance(event, EntitiesExtracted)
+    is_saved = is_extraction and event.cached
     return CostEntry(
         day=delivery.happened_at.date().isoformat(),
         document=_document(event),
@@ -58,8 +58,8 @@ def cost_entry(delivery: Delivery[Event]) -> CostEntry | None:
         completion=usage.completion,
         # Language models of older releases did not count their calls; at least one was made.
         calls=usage.calls if isinstance(event, VectorsIndexed) else usage.calls or 1,
-        milliseconds=event.duration_ms if extracted and not saved else 0,
-        saved=saved,
+        milliseconds=event.duration_ms if is_extraction and not is_saved else 0,
+        saved=is_saved,
     )
 
 

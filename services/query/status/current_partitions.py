@@ -55,7 +55,7 @@ class CurrentPartitions:
         partitions = Partitions.of(workspace, await self._pointers.live())
         while True:
             position = await self._positions.of(partitions.status)
-            current = Partitions.of(workspace, await self._pointers.live())
-            if current == partitions:
+            current_partitions = Partitions.of(workspace, await self._pointers.live())
+            if current_partitions == partitions:
                 return _Read(now, partitions, position)
-            partitions = current
+            partitions = current_partitions

@@ -112,10 +112,10 @@ class DocumentStatus:
         `dataclasses.replace` looks at every field, which takes a fifth of what folding an event
         does.
         """
-        new = object.__new__(DocumentStatus)
-        vars(new).update(vars(self))
-        vars(new).update(values)
-        return new
+        copy = object.__new__(DocumentStatus)
+        vars(copy).update(vars(self))
+        vars(copy).update(values)
+        return copy
 
     def with_warnings(self, texts: Iterable[str], bits: int) -> "DocumentStatus":
         """Return the state with these warnings about the chunks whose orders are in the bit set.
@@ -187,16 +187,16 @@ class DocumentStatus:
         failures = self.open_failures
         if not self.chunk_count:
             return "failed" if failures else "pending"
-        everything = (1 << self.chunk_count) - 1
-        complete = everything
+        all_chunks = (1 << self.chunk_count) - 1
+        complete = all_chunks
         for step in STEPS:
             complete &= self.bits[step]
-        failed = 0
+        failed_chunks = 0
         for failure in failures:
-            failed |= everything if failure.order is None else 1 << failure.order
-        if complete == everything:
+            failed_chunks |= all_chunks if failure.order is None else 1 << failure.order
+        if complete == all_chunks:
             return "processed"
-        if (complete | failed) & everything != everything:
+        if (complete | failed_chunks) & all_chunks != all_chunks:
             return "processing"
         return "partial" if complete else "failed"
 

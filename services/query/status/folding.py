@@ -53,56 +53,56 @@ def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatu
     event = record.event
     state = status or DocumentStatus(event.aggregate_id)
     if isinstance(event, DocumentAdded):
-        changed = _added(state, event, record)
+        new_status = _added(state, event, record)
     elif isinstance(event, DocumentDeleted):
-        changed = _deleted(state, record.sequence)
+        new_status = _deleted(state, record.sequence)
     elif isinstance(event, StageFailed) and not event.of_graph:
-        changed = _failed(state, event, record)
+        new_status = _failed(state, event, record)
     elif isinstance(event, RetryRequested):
-        changed = _with_retry(state, event, record.sequence)
+        new_status = _with_retry(state, event, record.sequence)
     elif isinstance(event, DocumentCancelled):
-        changed = _cancelled(state, event, record)
+        new_status = _cancelled(state, event, record)
     elif (
         isinstance(event, (GraphMerged, VectorsIndexed))
         and event.document
         and event.document.deleted
     ):
-        changed = _with_removed_part(state, event, event.document.version)
+        new_status = _with_removed_part(state, event, event.document.version)
     elif (
         isinstance(event, (ChunksCreated, EntitiesExtracted, GraphMerged, VectorsIndexed))
         and event.document
     ):
         base = _state_for_version(state, event.document, record)
-        changed = _with_progress(base, event) if base else state
+        new_status = _with_progress(base, event) if base else state
     else:
         return status
     at = record.recorded_at.isoformat(timespec="microseconds")
-    return changed.changed(
-        updated_at=max(changed.updated_at, at),
-        created_at=min(changed.created_at or at, at),
-        sequence=max(changed.sequence, record.sequence),
+    return new_status.changed(
+        updated_at=max(new_status.updated_at, at),
+        created_at=min(new_status.created_at or at, at),
+        sequence=max(new_status.sequence, record.sequence),
         first_cut=_first_cut(state.first_cut, event),
     )
 
 
-def _first_cut(oldest: int, event: Event) -> int:
+def _first_cut(first_cut: int, event: Event) -> int:
     if not isinstance(event, ChunksCreated):
-        return oldest
-    return min(oldest or event.document.version, event.document.version)
+        return first_cut
+    return min(first_cut or event.document.version, event.document.version)
 
 
 def _added(state: DocumentStatus, event: DocumentAdded, record: RecordedEvent) -> DocumentStatus:
     if record.id != state.added_id and record.sequence < state.version:
         return state
-    same = record.id == state.added_id or record.sequence == state.version
+    is_same = record.id == state.added_id or record.sequence == state.version
     return replace(
-        state if same else _new_version(state, record.sequence),
+        state if is_same else _new_version(state, record.sequence),
         added=microseconds(record.recorded_at),
         added_id=record.id,
         file_path=event.file_path,
         track_id=event.track_id or "",
         metadata=dict(event.metadata),
-        summary=summary_of(event.text) if event.text else state.summary if same else "",
+        summary=summary_of(event.text) if event.text else state.summary if is_same else "",
         length=event.blob.size if event.blob else len(event.text or ""),
         text_warnings=event.warnings,
     )
@@ -159,8 +159,10 @@ def _state_for_version(
         return state
     if document.version < state.version:
         return None
-    added = microseconds(document.added_at)
-    return replace(_new_version(state, document.version), added=added, file_path=document.file_path)
+    added_at = microseconds(document.added_at)
+    return replace(
+        _new_version(state, document.version), added=added_at, file_path=document.file_path
+    )
 
 
 def _with_progress(
@@ -230,20 +232,24 @@ def _with_retry(state: DocumentStatus, event: RetryRequested, sequence: int) -> 
     return replace(state, retried={**state.retried, stage: sequence})
 
 
-def _with_failures(base: DocumentStatus, new: Sequence[Failure]) -> DocumentStatus:
-    newest: dict[Failure, Failure] = {}
-    for failure in (*base.failures, *new):
-        same = replace(failure, sequence=0)
-        newest[same] = max(failure, newest.get(same, failure), key=lambda one: one.sequence)
-    failures = newest.values()
-    named = sorted(
+def _with_failures(base: DocumentStatus, new_failures: Sequence[Failure]) -> DocumentStatus:
+    newest_failures: dict[Failure, Failure] = {}
+    for failure in (*base.failures, *new_failures):
+        cause = replace(failure, sequence=0)
+        newest_failures[cause] = max(
+            failure,
+            newest_failures.get(cause, failure),
+            key=lambda each_failure: each_failure.sequence,
+        )
+    failures = newest_failures.values()
+    named_failures = sorted(
         (f for f in failures if not f.cause),
         key=lambda f: (-1 if f.order is None else f.order, f.stage, f.step, f.message),
     )
-    others = sorted(
+    other_failures = sorted(
         (f for f in failures if f.cause), key=lambda f: (f.cause, f.stage, f.step, f.message)
     )
-    return replace(base, failures=(*named, *others[:MAX_CAUSES]))
+    return replace(base, failures=(*named_failures, *other_failures[:MAX_CAUSES]))
 
 
 def summary_of(text: str) -> str:

@@ -23,12 +23,12 @@ async def list_documents(
     """
     status_of: dict[str, DocumentStatus] = {}
     while True:
-        previous_count, skip, more = len(status_of), 0, True
-        while more:
+        previous_count, skip, has_more = len(status_of), 0, True
+        while has_more:
             page = await documents.page(
                 partition, Listing(statuses=list(statuses), skip=skip, limit=PAGE_SIZE)
             )
             status_of |= {status.id: status for status in page.documents}
-            skip, more = skip + PAGE_SIZE, len(page.documents) == PAGE_SIZE
+            skip, has_more = skip + PAGE_SIZE, len(page.documents) == PAGE_SIZE
         if len(status_of) == previous_count:
             return status_of

@@ -44,7 +44,7 @@ class _LogEnd:
 class _CachedPosition:
     read_at: float
     position: int
-    mark: _LogEnd
+    log_end: _LogEnd
 
 
 @dataclass
@@ -60,20 +60,22 @@ class LogPositions:
 
     async def of(self, partition: Partition) -> int:
         """See `Positions.of`."""
-        previous = self._known.get(partition)
-        if previous and time.monotonic() - previous.read_at < CACHE_SECONDS:
-            return previous.position
-        mark = await self._newest(partition)
+        cached_position = self._known.get(partition)
+        if cached_position and time.monotonic() - cached_position.read_at < CACHE_SECONDS:
+            return cached_position.position
+        log_end = await self._newest(partition)
         # While documents arrive without a pause, the newest event is never handled, but the
         # previous newest is.
-        marks = [mark] if previous is None else [mark, previous.mark]
-        handled, oldest = await self._progress(partition)
-        times = [one.at for one in marks if one.sequence <= handled]
+        log_ends = [log_end] if cached_position is None else [log_end, cached_position.log_end]
+        handled_to, oldest_unsettled = await self._progress(partition)
+        times = [end.at for end in log_ends if end.sequence <= handled_to]
         position = max(times, default=0)
-        if oldest is not None:
-            position = min(position, oldest - 1)
+        if oldest_unsettled is not None:
+            position = min(position, oldest_unsettled - 1)
         return self._remember(
-            partition, position, mark if times or previous is None else previous.mark
+            partition,
+            position,
+            log_end if times or cached_position is None else cached_position.log_end,
         )
 
     async def wait_for(self, partition: Partition, position: int, seconds: float) -> int:
@@ -81,11 +83,13 @@ class LogPositions:
         despite clock skew.
         """
         end = time.monotonic() + seconds
-        mark = await self._newest(partition)
+        log_end = await self._newest(partition)
         while True:
-            handled, oldest = await self._progress(partition)
-            settled = mark.sequence <= handled and (oldest is None or oldest > position)
-            if settled and position <= self.now() + MAX_CLOCK_SKEW:
+            handled_to, oldest_unsettled = await self._progress(partition)
+            is_settled = log_end.sequence <= handled_to and (
+                oldest_unsettled is None or oldest_unsettled > position
+            )
+            if is_settled and position <= self.now() + MAX_CLOCK_SKEW:
                 return max(position, await self.of(partition))
             if time.monotonic() >= end:
                 return min(position - 1, await self.of(partition))
@@ -97,13 +101,13 @@ class LogPositions:
 
     async def _progress(self, partition: Partition) -> tuple[int, int | None]:
         # The order matters: the documents then include every event that the projection had handled.
-        handled = await self.log.handled("query-status", workspace=partition.workspace)
-        return handled, await self.documents.oldest_unsettled(partition)
+        handled_to = await self.log.handled("query-status", workspace=partition.workspace)
+        return handled_to, await self.documents.oldest_unsettled(partition)
 
-    def _remember(self, partition: Partition, position: int, mark: _LogEnd) -> int:
+    def _remember(self, partition: Partition, position: int, log_end: _LogEnd) -> int:
         if partition in self._known:
             position = max(position, self._known[partition].position)
         elif len(self._known) >= MAX_CACHED:
             self._known.clear()
-        self._known[partition] = _CachedPosition(time.monotonic(), position, mark)
+        self._known[partition] = _CachedPosition(time.monotonic(), position, log_end)
         return position

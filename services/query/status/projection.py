@@ -67,9 +67,11 @@ def obsolete_passages(state: DocumentStatus) -> DocumentBounds | None:
     """Return the document's bounds if it may have passages behind them; else None."""
     if state.deleted > state.version:
         return DocumentBounds(state.deleted, 0)
-    replaced = 0 < state.first_cut < state.version
+    was_replaced = 0 < state.first_cut < state.version
     return (
-        DocumentBounds(state.version, state.chunk_count) if replaced and state.chunk_count else None
+        DocumentBounds(state.version, state.chunk_count)
+        if was_replaced and state.chunk_count
+        else None
     )
 
 
@@ -79,22 +81,22 @@ async def _fold(
     """Apply the events to all their documents in one read and one write. Returns the states,
     unchanged ones too.
     """
-    unchanged: dict[str, DocumentStatus] = {}
+    unchanged_states: dict[str, DocumentStatus] = {}
 
-    def change(stored: Mapping[str, DocumentStatus]) -> list[DocumentStatus]:
-        changed: list[DocumentStatus] = []
+    def change(stored_states: Mapping[str, DocumentStatus]) -> list[DocumentStatus]:
+        changed_states: list[DocumentStatus] = []
         for id, of_one in records.items():
-            before = after = stored.get(id)
+            before = after = stored_states.get(id)
             for record in of_one:
                 after = apply(after, record)
             if after is not None and after == before:
-                unchanged[id] = after
+                unchanged_states[id] = after
             elif after is not None:
-                changed.append(after)
-        return changed
+                changed_states.append(after)
+        return changed_states
 
-    written = await documents.update(partition, records, change)
-    return list({**unchanged, **{state.id: state for state in written}}.values())
+    written_states = await documents.update(partition, records, change)
+    return list({**unchanged_states, **{state.id: state for state in written_states}}.values())
 
 
 def cost_entries(deliveries: Sequence[Delivery[Event]]) -> dict[str, CostEntry]:
@@ -102,7 +104,7 @@ def cost_entries(deliveries: Sequence[Delivery[Event]]) -> dict[str, CostEntry]:
     the first.
     """
     entries: dict[str, CostEntry] = {}
-    for delivery in sorted(deliveries, key=lambda one: one.sequence):
+    for delivery in sorted(deliveries, key=lambda item: item.sequence):
         key = event_key(delivery.envelope)
         for number, entry in enumerate(cost_entries_of(delivery)):
             entries.setdefault(f"{key}\x1f{number}" if number else key, entry)

@@ -48,16 +48,16 @@ class Scope:
     def _in_time(self, document: DocumentStatus) -> bool:
         if not (self.added_from or self.added_before):
             return True
-        added = datetime.fromisoformat(document.created_at)
-        return not (self.added_from and added < self.added_from) and not (
-            self.added_before and added >= self.added_before
+        added_at = datetime.fromisoformat(document.created_at)
+        return not (self.added_from and added_at < self.added_from) and not (
+            self.added_before and added_at >= self.added_before
         )
 
 
-def _is_same(value: Scalar, other: Scalar) -> bool:
-    if isinstance(value, str) and isinstance(other, str):
-        return one_spelling(value) == one_spelling(other)
-    return value == other
+def _is_same(value: Scalar, expected_value: Scalar) -> bool:
+    if isinstance(value, str) and isinstance(expected_value, str):
+        return one_spelling(value) == one_spelling(expected_value)
+    return value == expected_value
 
 
 EVERYTHING = Scope()

@@ -121,7 +121,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "chunks": chunks,
     "recursive chunks": lambda text: list(recursive.split_recursively([text], TOKENS, 200, 20)),
     "chunks at a character": lambda text: list(
-        windows.split_by_character([text], TOKENS, 200, 20, "](", only=False)
+        windows.split_by_character([text], TOKENS, 200, 20, "](", only_character=False)
     ),
     "borders of tokens": lambda text: list(token_boundaries.pieces([text], 300)),
     "JSON rows": json_rows.parse_json,

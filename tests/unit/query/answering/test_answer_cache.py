@@ -57,7 +57,7 @@ async def said(
     streamed: bool = False,
 ) -> tuple[str, bool]:
     """The text, and whether it came in pieces."""
-    answer: Answer = await ask(question, partitions, deps, streamed=streamed)
+    answer: Answer = await ask(question, partitions, deps, is_streamed=streamed)
     assert answer.by_model
     if answer.pieces is None:
         return answer.text, False
@@ -178,7 +178,7 @@ async def test_equal_questions_at_the_same_time_are_one_call() -> None:
 
 async def test_an_answer_that_was_broken_off_is_not_remembered() -> None:
     deps = CountingModel().deps(await library_of_two())
-    answer = await ask(QUESTION, W, deps, streamed=True)
+    answer = await ask(QUESTION, W, deps, is_streamed=True)
     assert answer.pieces
     await anext(answer.pieces)
     await answer.pieces.aclose()

@@ -65,7 +65,7 @@ def test_relations_rank_by_the_degrees_of_their_ends_then_by_weight_then_by_name
 
 
 def test_likeness_takes_half_of_the_quota_of_all_objects() -> None:
-    assert quota(objects=3, most=5) == 7
+    assert quota(objects=3, max_chunks=5) == 7
     assert by_similarity({"a": 0.1, "b": 0.9, "c": 0.9, "d": 0.5}, 3) == ["b", "c", "d"]
 
 
@@ -132,7 +132,7 @@ def test_a_chunk_belongs_to_the_first_that_names_it_and_those_that_many_name_com
         for n, ids in [("1", ("x", "y")), ("2", ("y", "z")), ("3", ("y",))]
     )
     assert chunks_of([one, two, three, Entity("4", 1)]) == [["y", "x"], ["z"], []]
-    assert chunks_of([one, two], taken=["x", "y"]) == [[], ["z"]]
+    assert chunks_of([one, two], used_chunks=["x", "y"]) == [[], ["z"]]
 
 
 def test_chunks_are_picked_by_likeness_unless_one_that_is_compared_has_no_vector() -> None:
